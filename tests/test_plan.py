@@ -6,8 +6,8 @@ import pytest
 from latebind.build.imports import import_native
 from latebind.build.native import stage_target
 from latebind.config.file import load
-from latebind.ecosystems import table
-from latebind.ecosystems.table import plan_files
+from latebind.pack import planned as table
+from latebind.pack.planned import plan_files
 from latebind.tables.targets import target
 
 from tests.client import BOUND, CONFIG, PYPROJECT, edit, packed, write_client

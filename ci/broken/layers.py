@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from latebind.audit.audit import audit_paths
 from latebind.audit.engine.project import project_policy
+from latebind.dist import list_artifacts
+from latebind.ecosystems.wheel.files import wheels_for
+from latebind.formats import package_formats
 from latebind.model import Rid, State
 from latebind.system.archive import sha256
-from latebind.tables.kinds import FILE_KINDS
-from latebind.verify.dist import listed_in, wheels_for
 from latebind.verify.planning import Options
 from latebind.verify.verify import verify
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["wheel", "nupkg", "npm"]
 CONSUMERS: Mapping[Kind, str] = {"wheel": "python", "nupkg": "dotnet-build", "npm": "node"}
-_SUFFIXES = {row.kind: row.suffix for row in FILE_KINDS}
+_SUFFIXES = {form.kind: form.suffix for form in package_formats()}
 _SEVERITIES = ("error", "warning", "note")
 STAGES = ("install", "load", "inference")
 UNTOUCHED, ELSEWHERE = "not touched", "not run: its programs do not run on linux-x64"
@@ -96,8 +97,8 @@ def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:
 def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CellResult, ...]:
     if way.target != LINUX:
         return ()
-    before = tuple(row for row in listed_in(good) if row.path.name.endswith(way.among))
-    after = listed_in(folder)
+    before = tuple(row for row in list_artifacts(good) if row.path.name.endswith(way.among))
+    after = list_artifacts(folder)
     touched = [
         kind
         for kind in CONSUMERS

@@ -8,7 +8,7 @@ from latebind.audit.audit import audit_here
 from latebind.audit.engine.policy import Policy
 from latebind.compilers import dotnet
 from latebind.ecosystems.nuget.builder import CODES
-from latebind.ecosystems.nuget.rule_checks import RULES
+from latebind.ecosystems.nuget.checks.rules import RULES
 from latebind.system.run import run
 
 from tests.audit.cases.nugetrules import CASES

@@ -11,8 +11,8 @@ import pytest
 from latebind.audit.audit import audit_paths
 from latebind.audit.engine.policy import Policy
 from latebind.config.file import load
-from latebind.ecosystems.table import plan_files
 from latebind.errors import BuildError
+from latebind.pack.planned import plan_files
 
 from tests.build.test_sbom import FORMATS
 from tests.client import hashes, packed, write_files

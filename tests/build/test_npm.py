@@ -13,9 +13,9 @@ from latebind.audit.audit import audit_here
 from latebind.audit.engine.project import project_policy
 from latebind.config.file import load
 from latebind.ecosystems.npm.manifest import entry_points
-from latebind.ecosystems.table import plan_files
 from latebind.errors import BuildError
 from latebind.filenames import npm_file
+from latebind.pack.planned import plan_files
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, edit, hashes, member, members, packed, write_client
 from tests.needs import needed

@@ -13,8 +13,8 @@ from latebind.binary import read_image
 from latebind.binary.loaded import read_loaded, with_id
 from latebind.build.imports import import_native
 from latebind.config.file import load
-from latebind.ecosystems.table import plan_files
 from latebind.errors import InputError
+from latebind.pack.planned import plan_files
 from latebind.system.archive import sha256
 
 from tests.client import CONFIG, PORTABLE_SOURCE, hashes, packed, write_client

@@ -15,8 +15,8 @@ from latebind.build import extension
 from latebind.build.native import stage_target
 from latebind.build.stage import open_stage
 from latebind.config.file import load
-from latebind.ecosystems.table import plan_files
 from latebind.errors import BuildError
+from latebind.pack.planned import plan_files
 from latebind.tables.targets import host_rid, target
 
 from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, packed, write_client

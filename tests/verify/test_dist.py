@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 from latebind.config.file import load
+from latebind.dist import artifacts_in
 from latebind.errors import InputError
-from latebind.verify.dist import artifacts_in
 
 from tests.client import edit, packed, write_portable
 

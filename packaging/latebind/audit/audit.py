@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from latebind.audit.checks.exceptions import ORT_EXCEPTION
 from latebind.audit.checks.hygiene import SLOW_FIX, SLOW_SEVERITY
 from latebind.audit.checks.tags import unjudged_platform
-from latebind.audit.checks.twins import TwinFacts, twin_facts
 from latebind.audit.engine.catalog import checks
 from latebind.audit.engine.policy import Policy
 from latebind.audit.engine.pool import Died, Pool, WorkerLimits, default_jobs, is_slow
+from latebind.audit.engine.reader import TwinFacts, find_reader
 from latebind.audit.readers.contents import Contents
 from latebind.audit.readers.package import kind_of, read_package
-from latebind.audit.readers.sources import package_suffix
 from latebind.audit.readers.strings import Sought
 from latebind.errors import InputError
+from latebind.formats import find_format
 from latebind.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
 from latebind.system.archive import ZipReader
 
@@ -108,13 +108,17 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     markers = of_runtimes if _asks("LB105", task.policy) else set()
     markers |= {ORT_EXCEPTION} if _asks("LB113", task.policy) else set()
     sought = Sought(markers=tuple(sorted(markers)), paths=_asks("LB610", task.policy))
-    package = read_package(task.path, task.kind, sought=sought, lost=task.lost, about_to_read=report)
+    reader = find_reader(task.kind)
+    package = read_package(
+        task.path, task.kind, is_text=reader.is_text, sought=sought, lost=task.lost, about_to_read=report
+    )
+    package = replace(package, project=reader.find_project(package))
     report("")  # from here on no file is to blame
     rows = list(_judge(package, task.policy))
     return Result(
         findings=tuple(row for row in rows if isinstance(row, Finding)),
         skipped=tuple(row for row in rows if isinstance(row, Skipped)),
-        facts=twin_facts(package),
+        facts=reader.find_twin_facts(package),
     )
 
 
@@ -141,9 +145,9 @@ def find_subjects(paths: Sequence[Path]) -> list[tuple[Path, SubjectKind]]:
         files = sorted(file for file in _files(path) if not _holds_symbols(file))
         if not files:
             raise InputError("this folder holds nothing to audit", where=str(path))
-        packages = [file for file in files if package_suffix(file.name)]
+        packages = [file for file in files if find_format(file.name)]
         found.update({package: kind_of(package) for package in packages})
-        if not packages or any(_is_binary(file) for file in files if not package_suffix(file.name)):
+        if not packages or any(_is_binary(file) for file in files if not find_format(file.name)):
             found[path] = "folder"
     return sorted(found.items(), key=lambda row: row[0].as_posix())
 

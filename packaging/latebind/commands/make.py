@@ -80,7 +80,7 @@ def declare_cibuildwheel(add: Add) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from latebind.ecosystems.table import plan_files, refused  # noqa: PLC0415
+    from latebind.pack.planned import list_unsupplied, plan_files  # noqa: PLC0415
     from latebind.pack.render import not_made  # noqa: PLC0415
     from latebind.plan import refuse_missing  # noqa: PLC0415
 
@@ -89,11 +89,11 @@ def _plan(arguments: argparse.Namespace) -> int:
     refuse_missing(config)
     if arguments.format == "json":
         files = [asdict(row) for row in plan_files(config, rids)]
-        print_json({"files": files, "not_made": [asdict(row) for row in refused(config, rids)]})
+        print_json({"files": files, "not_made": [asdict(row) for row in list_unsupplied(config, rids)]})
         return 0
     for row in plan_files(config, rids):
         print(f"{workdir / 'dist' / row.file}\n    {row.kind} of {row.package}, from {', '.join(row.inputs)}")
-    for missing in refused(config, rids):
+    for missing in list_unsupplied(config, rids):
         print(not_made(missing))
     return 0
 

@@ -130,15 +130,15 @@ def _artifacts(arguments: argparse.Namespace, config: Config, workdir: Path) -> 
     Every target that is in dist/ is packed again with the chosen ones, so that packages keep all their targets.
     Packages that something else put there are verified as they are.
     """
+    from latebind.dist import artifacts_in, list_artifacts  # noqa: PLC0415
     from latebind.pack.present import inspect_dist  # noqa: PLC0415
     from latebind.pack.render import not_made  # noqa: PLC0415
-    from latebind.verify.dist import artifacts_in, listed_in  # noqa: PLC0415
 
     if arguments.dist:
         return artifacts_in(arguments.dist, config)
     dist = workdir / "dist"
     present = inspect_dist(config, workdir, dist)
-    if not present.targets and dist.is_dir() and listed_in(dist):
+    if not present.targets and dist.is_dir() and list_artifacts(dist):
         LOG.say("verifying the packages in dist/ as they are: this folder has not packed them (latebind pack does)")
         return artifacts_in(dist, config)
     _, _, packed = pack_all(arguments, also=present.targets)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from latebind.plan import unsupplied
+from latebind.registry import collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +61,7 @@ class PackRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageKind:
-    """A kind of package: one module in this folder and one row in KINDS."""
+    """A kind of package, in KINDS of an ecosystem's `kinds.py`."""
 
     name: Kind
     """Its name in reports."""
@@ -78,3 +80,11 @@ class PackageKind:
     """
     make: Callable[[PackRun, PackageJob], Sequence[Path]]
     """Write the files below `run.dist`. Raises NotRun or BuildError."""
+
+
+@cache
+def package_kinds() -> tuple[PackageKind, ...]:
+    """The kinds of all ecosystems. Those of one name follow each other: wheels, wheels of plugins, sdists."""
+    kinds: tuple[PackageKind, ...] = collect("kinds", "KINDS")
+    names = list(dict.fromkeys(kind.name for kind in kinds))
+    return tuple(sorted(kinds, key=lambda kind: names.index(kind.name)))

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from latebind.build.commit import source_commit
 from latebind.build.inputs import outside_hash
 from latebind.build.sources import hash_sources
-from latebind.ecosystems.ecosystem import PackRun
-from latebind.ecosystems.table import KINDS, refused
+from latebind.ecosystems.ecosystem import PackRun, package_kinds
 from latebind.errors import NotRun
 from latebind.fingerprint import digest, fingerprint
+from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.outputs import outputs
 from latebind.pack.ledger import Ledger, Losses
+from latebind.pack.planned import list_unsupplied
 from latebind.system.archive import sha256, source_date_epoch
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
-from latebind.tables.kinds import file_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,9 +53,9 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     ledger = open_ledger(workdir, dist)
     run = start_run(config, stages, workdir, dist)
     artifacts: list[Artifact] = []
-    not_made = list(refused(config, [stage.rid for stage in stages]))
+    not_made = list(list_unsupplied(config, [stage.rid for stage in stages]))
     for later in (False, True):
-        jobs = [(kind, job) for kind in KINDS if bool(kind.after) is later for job in kind.jobs(run)]
+        jobs = [(kind, job) for kind in package_kinds() if bool(kind.after) is later for job in kind.jobs(run)]
         for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
             if isinstance(result, NotMade):
                 not_made.append(result)
@@ -95,10 +95,11 @@ def _make(run: PackRun, ledger: Ledger, kind: PackageKind, job: PackageJob) -> t
 
 
 def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
+    form = find_format(path.name)
+    if form is None:
+        raise AssertionError(path)
     made_from = tuple(f"stage/{stage.rid} {stage.manifest.key[:12]}" for stage in stages)
-    return Artifact(
-        path=path, kind=file_kind(path.name), sha256=sha256(path), size=path.stat().st_size, made_from=made_from
-    )
+    return Artifact(path=path, kind=form.kind, sha256=sha256(path), size=path.stat().st_size, made_from=made_from)
 
 
 def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:

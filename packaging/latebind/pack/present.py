@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.build.stage import open_stage
-from latebind.ecosystems.table import KINDS
+from latebind.ecosystems.ecosystem import package_kinds
 from latebind.errors import NotRun
 from latebind.pack.pack import hash_package, open_ledger, start_run
 
@@ -51,7 +51,7 @@ def inspect_dist(config: Config, workdir: Path, dist: Path) -> Present:
 
 
 def _list_outdated(ledger: Ledger, run: PackRun) -> list[str]:
-    jobs = [(kind, job) for kind in KINDS if not kind.after for job in kind.jobs(run)]
+    jobs = [(kind, job) for kind in package_kinds() if not kind.after for job in kind.jobs(run)]
     names = []
     for kind, job in jobs:
         try:

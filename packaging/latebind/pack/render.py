@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from latebind.formats import find_format
+
 if TYPE_CHECKING:
     from latebind.model import Artifact, NotMade
     from latebind.pack.ledger import Losses
@@ -56,4 +58,5 @@ def describe_losses(losses: Losses) -> list[str]:
 
 def _place(row: Artifact) -> str:
     """The place of a file below dist/."""
-    return f"symbols/{row.path.name}" if row.kind == "symbols" else row.path.name
+    form = find_format(row.path.name)
+    return f"{form.folder}/{row.path.name}" if form and form.folder else row.path.name

@@ -9,10 +9,10 @@ from packaging.version import Version
 
 from latebind.build.sbom import read_sbom, version_range
 from latebind.config.described import version_of
+from latebind.formats import find_format, installed_kinds
 from latebind.release.api import may_break
 from latebind.release.layout import API, CONFIG, PACKAGES, SURFACE, VERIFICATION
 from latebind.semver import semantic_version
-from latebind.tables.kinds import INSTALLED_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,8 @@ def contradictions(found: Derived) -> Iterator[Contradiction]:
 
 
 def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
-    if package.artifact.kind in ("nupkg", "snupkg", "npm"):
+    form = find_format(package.artifact.path.name)
+    if form is not None and form.is_semantic:
         same = package.version.lower() == semantic_version(version).lower()
     else:
         same = version_of(package.version) == Version(version)
@@ -73,7 +74,7 @@ def _verified(found: Derived) -> Iterator[Contradiction]:
         if name not in here:
             yield Contradiction(file=VERIFICATION, why=f"is about {name}, which is not in {PACKAGES}/", cure=cure)
         elif name not in verified:
-            if here[name].kind not in INSTALLED_KINDS:
+            if here[name].kind not in installed_kinds():
                 continue
             yield Contradiction(
                 file=f"{PACKAGES}/{name}", why=f"is not among the packages of {VERIFICATION}", cure=cure

@@ -11,9 +11,9 @@ import msgspec
 from latebind import __version__
 from latebind.build.sbom import read_sbom
 from latebind.errors import InputError
+from latebind.formats import installed_kinds
 from latebind.model import State
 from latebind.release import changelog
-from latebind.tables.kinds import INSTALLED_KINDS
 from latebind.text import plural
 from latebind.verify.report.gate import Block, absent, is_required, patterns
 
@@ -113,7 +113,7 @@ def _unreported(config: Config, report: Report) -> Iterator[Block]:
 
 def _unmade(config: Config, packages: Sequence[ReleasePackage]) -> Iterator[Block]:
     for rid in config.document.targets.include:
-        if not any(rid in package.targets for package in packages if package.artifact.kind in INSTALLED_KINDS):
+        if not any(rid in package.targets for package in packages if package.artifact.kind in installed_kinds()):
             yield Block(
                 subject=rid, why="is a target of the project, and no package holds a library for it",
                 cure="Run latebind pack --target all.",

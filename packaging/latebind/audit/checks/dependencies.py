@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from latebind.audit.engine.reader import find_reader
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.supply import requirement_rows
-from latebind.audit.readers.opc import readable_nuspec
-from latebind.audit.readers.package_json import read_manifest
-from latebind.filenames import npm_version
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from latebind.audit.engine.policy import Policy
     from latebind.audit.readers.contents import Contents
-    from latebind.model import Severity
     from latebind.tables.presets import RuntimePreset
 
 
@@ -37,16 +34,7 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
     A pinned or capped runtime prevents users from installing the release they need. A lower minimum allows releases
     that cannot work, and a higher one rules out releases that would.
     """
-    minimum = policy.minimums.get(runtime.name, "")
-    if package.kind == "wheel":
-        names = {canonicalize_name(name) for name in runtime.python.extras.values()}
-        if package.project not in names:
-            yield from _requirements(package, names, minimum)
-    elif package.kind == "npm":
-        if minimum and runtime.npm and policy.peers.get(package.project) == runtime.name:
-            yield from _peer(package, runtime.npm, minimum)
-    elif package.project not in runtime.nuget.ids:
-        yield from _dependencies(package, {name.lower() for name in runtime.nuget.ids}, minimum)
+    yield from find_reader(package.kind).find_dependency_problems(package, policy, runtime)
 
 
 @check(
@@ -77,73 +65,6 @@ def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit
                 f"{', and offers them as extras' if chosen else ''}",
                 evidence=(text, *chosen),
             )
-
-
-def _requirements(package: Contents, names: Collection[str], minimum: str) -> Iterator[Hit]:
-    inner = f"{package.dist_info}/METADATA"
-    for text, row in requirement_rows(package):
-        if canonicalize_name(row.name) not in names:
-            continue
-        closed = [str(part) for part in row.specifier if part.operator in ("==", "===", "<", "<=", "~=")]
-        lower = [part.version for part in row.specifier if part.operator in (">=", ">")]
-        if closed:
-            severity = _pin_severity(minimum, closed)
-            message = f"pins or caps {row.name}: {', '.join(closed)}"
-            yield Hit(inner=inner, message=message, evidence=(text,), severity=severity)
-        elif minimum and (len(lower) != 1 or comparable_version(lower[0]) != comparable_version(minimum)):
-            asked = f">={lower[0]}" if lower else "any version"
-            yield Hit(
-                inner=inner,
-                message=f"requires {row.name} {asked}, but the configured minimum is {minimum}",
-                evidence=(text, f"minimum: {minimum}"),
-                fix=f"Declare {row.name}>={minimum}. latebind pack writes it from the configuration.",
-            )
-
-
-def _pin_severity(minimum: str, closed: list[str]) -> Severity:
-    """An error in a project that configures a minimum; elsewhere a cap is a choice, and a pin stops some users."""
-    if minimum:
-        return "error"
-    return "warning" if any(part.startswith("==") for part in closed) else "note"
-
-
-def _dependencies(package: Contents, ids: set[str], minimum: str) -> Iterator[Hit]:
-    found = readable_nuspec(package)
-    if found is None:
-        return
-    inner, spec = found
-    for row in spec.dependencies:
-        if row.id.lower() not in ids:
-            continue
-        text = row.version.replace(" ", "")
-        low, _, high = text.strip("[]()").partition(",")
-        if text.startswith(("[", "(")) and (high or "," not in text):
-            yield Hit(
-                inner=inner, message=f"pins or caps {row.id}: {row.version}", evidence=(f"{row.id} {row.version}",)
-            )
-        elif minimum and comparable_version(low) != comparable_version(minimum):
-            yield Hit(
-                inner=inner,
-                message=f"requires {row.id} from {low or 'any version'}, but the configured minimum is {minimum}",
-                evidence=(f"{row.id} {row.version}", f"minimum: {minimum}"),
-            )
-
-
-def _peer(package: Contents, name: str, minimum: str) -> Iterator[Hit]:
-    """The main package's peer; packages for one platform have none."""
-    manifest = read_manifest(package)
-    if manifest is None or manifest.platform[0]:
-        return
-    text = str(manifest.table("peerDependencies").get(name, ""))
-    low = text.replace(" ", "").removeprefix(">=")
-    if low == text or comparable_version(low) != comparable_version(minimum):
-        what = f"has {name} {text} as a peer" if text else f"does not name {name} as a peer"
-        yield Hit(
-            inner=manifest.inner,
-            message=f"{what}, but the configured minimum is {minimum}",
-            evidence=(f"peerDependencies: {name} {text or 'missing'}", f"minimum: {minimum}"),
-            fix=f'Write "{name}": ">={npm_version(minimum)}" into peerDependencies. latebind pack does.',
-        )
 
 
 def comparable_version(text: str) -> Version | str:

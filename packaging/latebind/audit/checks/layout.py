@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from latebind.audit.engine.reader import find_reader
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.wording import own_name
 from latebind.audit.readers.opc import content_types, nuspecs, relationships
@@ -37,9 +38,7 @@ def rid_folder(name: str) -> str:
 
 def promised_rid(package: Contents, file: File) -> str:
     """The RID for which a nupkg's folder or an SDK archive's name promises a file; "" for none."""
-    if package.sdk is not None:
-        return package.sdk["rid"]
-    return rid_folder(file.name) if package.kind == "nupkg" else ""
+    return find_reader(package.kind).find_rid(package, file)
 
 
 def native_place(name: str) -> tuple[str, str]:

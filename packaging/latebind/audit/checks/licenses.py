@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.version import InvalidVersion, Version
 
+from latebind.audit.engine.reader import find_reader
 from latebind.audit.engine.registry import Hit, Skip, check
-from latebind.audit.readers.opc import readable_nuspec
-from latebind.audit.readers.package_json import read_manifest
 from latebind.audit.readers.record import read_headers
 from latebind.errors import InputError
 from latebind.text import plural
@@ -37,24 +36,14 @@ _PEP_639 = Version("2.4")
 )
 def license_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Most licenses require that every copy includes their text, and companies reject packages without one."""
-    if package.kind in ("wheel", "sdk"):
-        if not any(_LICENSE.search(file.name) for file in package.files):
-            seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
-            yield Hit(message="contains no license file", evidence=(seen,))
-        return
-    if manifest := read_manifest(package):
-        if not manifest.fields.get("license") and not manifest.fields.get("licenses"):
-            yield Hit(inner=manifest.inner, message="names no license", evidence=("missing: license",))
-        return
-    found = readable_nuspec(package)
-    if found is None or package.is_symbols:  # a symbol package accompanies the package that names the license
-        return
-    inner, spec = found
-    named = spec.fields.get("license", "")
-    if not named and not spec.fields.get("licenseUrl"):
-        yield Hit(inner=inner, message="names no license", evidence=("missing: <license>",))
-    elif spec.license_type == "file" and named.replace("\\", "/") not in {file.name for file in package.files}:
-        yield Hit(inner=inner, message=f"names the license file {named}, which is missing", evidence=(named,))
+    yield from find_reader(package.kind).find_license_problems(package)
+
+
+def find_missing_file(package: Contents) -> Iterator[Hit]:
+    """A package whose license is a file, and which has none."""
+    if not any(_LICENSE.search(file.name) for file in package.files):
+        seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
+        yield Hit(message="contains no license file", evidence=(seen,))
 
 
 @check(

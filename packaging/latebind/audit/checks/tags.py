@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.layout import promised_rid, rid_folder
+from latebind.audit.checks.layout import promised_rid
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.supply import must_load
@@ -58,7 +58,7 @@ def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy)
 
 
 def _floor_severity(package: Contents, file: File, image: Image) -> Severity:
-    return "error" if package.kind != "wheel" or must_load(package, file, image) else "warning"
+    return "error" if package.wheel is None or must_load(package, file, image) else "warning"
 
 
 @check(
@@ -94,7 +94,7 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
 def _must_fit(package: Contents, file: File) -> bool:
     """Whether the platform needs this particular file: no other fits, Python imports it, or a fitting file needs it."""
     others = [other for other in package.native if other is not file and not _misses(package, other)]
-    if package.kind != "wheel" or not others:
+    if package.wheel is None or not others:
         return True
     stem = file.base.partition(".")[0]
     serves = any(other.is_module and other.base.partition(".")[0] == stem for other in others)
@@ -116,7 +116,8 @@ def unjudged_platform(package: Contents, file: File) -> str:
         folders = [name for name in file.folder.split("/") if "-" in name and platforms.is_unjudged(name)]
         systems = manifest.chosen("os")
         return ", ".join(folders[:1] or (systems if all(map(platforms.is_unjudged, systems)) else ()))
-    names = [rid_folder(file.name)] if package.kind == "nupkg" else list(_platforms(package))
+    rid = promised_rid(package, file)
+    names = [rid] if rid else list(_platforms(package))
     return ", ".join(names) if all(map(platforms.is_unjudged, names)) else ""
 
 
@@ -220,7 +221,7 @@ def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Sk
 
 def _has_other_libc(package: Contents, promised: set[str]) -> bool:
     """Whether another file of the package serves the promised C library."""
-    return package.kind == "wheel" and any(other.libc in promised for _, other in package.images)
+    return package.wheel is not None and any(other.libc in promised for _, other in package.images)
 
 
 @check(

@@ -38,7 +38,7 @@ def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     rows = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in package.bases]
     rows = [name for name in rows if not platforms.is_debug_runtime(name)]  # LB112
     if rows:
-        with_python = package.kind == "wheel" and all(name.lower() in _WITH_PYTHON for name in rows)
+        with_python = package.wheel is not None and all(name.lower() in _WITH_PYTHON for name in rows)
         yield Hit(
             message="needs the run-time library of Visual C++, which "
             + ("CPython installs" if with_python else "Windows does not include")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
 from operator import eq
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.engine.registry import Check
 from latebind.errors import LatebindError
+from latebind.registry import load_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,46 +32,14 @@ FAMILIES: Mapping[str, str] = {
     "LB8": "Execution providers",
     "LB9": "npm packages",
 }
-_SHARED = (
-    "runtime",
-    "exceptions",
-    "linkage",
-    "searchpaths",
-    "symbols",
-    "tags",
-    "layout",
-    "twins",
-    "metadata",
-    "licenses",
-    "dependencies",
-    "hygiene",
-    "hardening",
-    "android",
-    "macos",
-    "windows",
-)
-"""The modules of latebind.audit.checks."""
-_OF_ECOSYSTEMS = (
-    "wheel.module_checks",
-    "wheel.sdist_checks",
-    "nuget.checks",
-    "nuget.build_file_checks",
-    "nuget.rule_checks",
-    "nuget.rid_checks",
-    "sdk.checks",
-    "plugin.checks",
-    "npm.checks",
-)
-"""The modules of latebind.ecosystems with checks. They are imported by name: what they check is above the engine."""
 
 
 @cache
 def own_checks() -> Mapping[str, Check]:
     """latebind's own checks by code, sorted."""
     found: dict[str, Check] = {}
-    modules = [f"audit.checks.{name}" for name in _SHARED] + [f"ecosystems.{name}" for name in _OF_ECOSYSTEMS]
-    for module in modules:
-        for row in _declared(importlib.import_module(f"latebind.{module}")):
+    for module in _own_modules():
+        for row in _declared(module):
             if row.code in found or row.code[:3] not in FAMILIES:
                 raise AssertionError(row.code)
             found[row.code] = row
@@ -112,6 +82,14 @@ def _provided(entry: EntryPoint) -> Iterator[Check]:
                 advice="Give its checks a prefix of their own, such as ACME001.",
             )
         yield row.provided_by(distribution)
+
+
+def _own_modules() -> Iterator[ModuleType]:
+    """The modules with checks of latebind itself: those for several ecosystems, and those of each."""
+    for module in (importlib.import_module("latebind.audit.checks"), *load_parts("checks")):
+        names = [info.name for info in pkgutil.iter_modules(getattr(module, "__path__", ()))]
+        yield from (importlib.import_module(f"{module.__name__}.{name}") for name in sorted(names))
+        yield module
 
 
 def _declared(place: object) -> Iterator[Check]:

@@ -104,7 +104,7 @@ class Check:
         given = {name: values[name] for name in self.parameters if name in values}
         if "policy" in self.parameters:
             given["policy"] = policy
-        if "wheel" in given and given["wheel"] is None:
+        if given.get("wheel", policy) is None:
             return
         if "runtime" not in self.parameters:
             yield given

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from latebind.audit.readers.package_json import read_manifest
 from latebind.binary import floors
 from latebind.config.ep import EP_EXPORTS
 from latebind.filenames import SDK_FILE
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from latebind.binary import Format, Image
     from latebind.system.archive import ArchiveProblem
 
-_PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
 
 GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
 """The hash that auditwheel, delvewheel and others add to a library's name, different in each build; on Linux also the
@@ -128,6 +126,8 @@ class Contents:
     texts: Mapping[str, bytes] = field(default_factory=dict)
     """The bytes of the metadata files, by name."""
     wheel: WheelName | None = None
+    project: str = ""
+    """The distribution, NuGet id or npm name (of the whole, for a part), `<name>-sdk` for an SDK, or ""."""
     links: tuple[str, ...] = ()
     """Symbolic links of a folder, which are not followed."""
     damage: str = ""
@@ -139,22 +139,10 @@ class Contents:
             return posixpath.join(self.path.as_posix(), inner) if inner else self.path.as_posix()
         return f"{self.path.name}!{inner}" if inner else self.path.name
 
-    @property
-    def project(self) -> str:
-        """The distribution, NuGet id or npm name (of the whole, for a part), `<name>-sdk` for an SDK, or ""."""
-        if self.wheel is not None:
-            return self.wheel.project
-        if self.sdk is not None:
-            return f"{self.sdk['name']}-sdk"
-        if self.kind == "npm":
-            manifest = read_manifest(self)
-            return manifest.platform[0] or manifest.text("name") if manifest else ""
-        return whole_id(nupkg_id(self.path.name)) if self.kind == "nupkg" else ""
-
     @cached_property
     def sdk(self) -> re.Match[str] | None:
         """Name, version and RID in the name of an SDK archive; None for anything else."""
-        return SDK_FILE.fullmatch(self.path.name) if self.kind == "sdk" else None
+        return SDK_FILE.fullmatch(self.path.name)
 
     @property
     def is_symbols(self) -> bool:
@@ -236,22 +224,3 @@ class Contents:
         """The wheel's `.dist-info` folder, or ""."""
         names = {file.name.partition("/")[0] for file in self.files}
         return next((name for name in sorted(names) if name.endswith(".dist-info")), "")
-
-
-def nupkg_id(file_name: str) -> str:
-    """`Latenn.OnnxRuntime` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`: everything before the first numeric part."""
-    parts = file_name.split(".")
-    number = next((index for index, part in enumerate(parts) if part[:1].isdigit() and index), len(parts) - 1)
-    return ".".join(parts[:number])
-
-
-def nupkg_version(file_name: str) -> str:
-    """`1.2.3-rc.1` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`."""
-    stem = file_name.rpartition(".")[0]
-    return stem[len(nupkg_id(file_name)) + 1 :]
-
-
-def whole_id(package_id: str) -> str:
-    """`Latenn` of `Latenn.runtime.linux-x64`, the part of a split package for one target; else the id itself."""
-    match = _PART.fullmatch(package_id)
-    return match[1] if match else package_id

@@ -5,20 +5,19 @@ from __future__ import annotations
 import hashlib
 import io
 import mmap
-import posixpath
 import tempfile
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from latebind.audit.readers.contents import BUILD_FOLDERS, Contents, File, SubjectKind, WheelName
+from latebind.audit.readers.contents import Contents, File, SubjectKind, WheelName
 from latebind.audit.readers.nested import is_archive, native_members
-from latebind.audit.readers.sdk_files import HEADERS
-from latebind.audit.readers.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
+from latebind.audit.readers.sources import Raw, open_source
 from latebind.audit.readers.strings import Sought, find_strings, helper_names, provider_names
 from latebind.binary import is_managed, read_images, sniff
 from latebind.errors import InputError, LatebindError
+from latebind.formats import find_format
 from latebind.text import human_size
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 _HEAD = 128
 _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
-_MAX_SDK_TEXT = 16 * 1024**2
-"""Import libraries are smaller; static libraries, which have the same suffix, need not be kept."""
 _MAX_BINARY = 2 * 1024**3
 _MAX_IN_MEMORY = 64 * 1024**2
 
@@ -47,9 +44,9 @@ def kind_of(path: Path) -> SubjectKind:
             head = file.read(_PEEK)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    suffix = package_suffix(path.name)
-    if suffix:
-        return PACKAGE_KINDS[suffix]
+    form = find_format(path.name)
+    if form is not None:
+        return form.audited_as
     if head.startswith(b"PK\3\4"):
         return "archive"
     if sniff(head) is None:
@@ -61,32 +58,34 @@ def kind_of(path: Path) -> SubjectKind:
     return "binary"
 
 
-def read_package(
+def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
     path: Path,
     kind: SubjectKind,
     *,
+    is_text: Callable[[str, int], bool],
     sought: Sought,
     lost: Mapping[str, str],
     about_to_read: Callable[[str], None],
 ) -> Contents:
     """Read a whole package.
 
-    `about_to_read` is called with the name of each file before it is parsed. Files in `lost` are not parsed, because
-    their reader died before; the value says how.
+    `is_text` says of a member, by name and size, whether checks need its bytes. `about_to_read` is called with the name
+    of each file before it is parsed. Files in `lost` are not parsed, because their reader died before; the value says
+    how.
     """
-    package = Contents(path=path, kind=kind, wheel=wheel_name(path.name) if kind == "wheel" else None)
+    package = Contents(path=path, kind=kind, wheel=wheel_name(path.name))
     files: list[File] = []
     texts: dict[str, bytes] = {}
     try:
         source = open_source(path, kind)
         for raw in source.files():
             about_to_read(raw.name)
-            is_text = _is_text(raw.name, kind) and (kind != "sdk" or raw.size <= _MAX_SDK_TEXT)
-            file, data = _read(raw, lost.get(raw.name, ""), keep=is_text)
+            keeps_text = is_text(raw.name, raw.size)
+            file, data = _read(raw, lost.get(raw.name, ""), keep=keeps_text)
             if data is not None and file.is_native:
                 file = _with_image(file, data, sought)
             files.append(file)
-            if is_text and isinstance(data, bytes):
+            if keeps_text and isinstance(data, bytes):
                 texts[raw.name] = data
             del data  # not needed while the next file is inflated
     except InputError as error:
@@ -110,22 +109,6 @@ def wheel_name(file_name: str) -> WheelName | None:
         abis=tuple(sorted({tag.abi for tag in tags})),
         platforms=tuple(sorted({tag.platform for tag in tags})),
     )
-
-
-def _is_text(name: str, kind: SubjectKind) -> bool:
-    if kind == "wheel":
-        is_module = name.count("/") == 1 and name.endswith("/__init__.py")
-        return is_module or posixpath.dirname(name).endswith((".dist-info", ".dist-info/sboms"))
-    metadata = {"sdist": "pyproject.toml", "npm": "package.json"}.get(kind)
-    if metadata:
-        return name.count("/") == 1 and name.endswith(f"/{metadata}")
-    if kind == "sdk":
-        return name.endswith((".cmake", ".pc", ".lib", ".dll.a", *HEADERS))
-    if kind != "nupkg":
-        return False
-    small = name.lower()
-    of_build = small.startswith(BUILD_FOLDERS) and small.endswith((".props", ".targets"))
-    return of_build or small.endswith((".nuspec", ".rels", ".psmdcp")) or name == "[Content_Types].xml"
 
 
 def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:

@@ -74,7 +74,7 @@ def manifest_path(package: Contents) -> str:
 
 def read_manifest(package: Contents) -> Manifest | None:
     """The package.json of an npm package; None when it is missing or not a JSON object, which LB901 reports."""
-    inner = manifest_path(package) if package.kind == "npm" else ""
+    inner = manifest_path(package)
     fields = _parsed(package.texts[inner]) if inner else None
     return Manifest(inner=inner, fields=fields) if isinstance(fields, dict) else None
 

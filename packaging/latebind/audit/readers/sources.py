@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
+from latebind.formats import find_format
 from latebind.system.archive import ZipReader
 from latebind.system.tarball import TarReader
-from latebind.tables.kinds import FILE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from latebind.system.archive import ArchiveProblem
 
 _BLOCK = 1 << 20
-PACKAGE_KINDS: Mapping[str, SubjectKind] = {row.suffix: row.audited_as for row in FILE_KINDS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,18 +46,11 @@ class Source(ABC):
         """The files, in their stored order."""
 
 
-def package_suffix(name: str) -> str:
-    """The suffix that makes a file name that of a package, or ""."""
-    return next((suffix for suffix in PACKAGE_KINDS if name.lower().endswith(suffix)), "")
-
-
 def open_source(path: Path, kind: SubjectKind) -> Source:
     """The files of a path. Raises InputError when it is not of that kind."""
-    made: Mapping[SubjectKind, Callable[[Path], Source]] = {
-        "folder": _Folder, "binary": _Bare, "sdist": _Tar, "npm": _Tar
-    }  # fmt: skip
-    is_tar = kind == "sdk" and path.name.lower().endswith("gz")
-    return _Tar(path) if is_tar else made.get(kind, _Zip)(path)
+    outside: Mapping[SubjectKind, Callable[[Path], Source]] = {"folder": _Folder, "binary": _Bare}
+    form = find_format(path.name)
+    return outside.get(kind, _Tar if form is not None and form.container == "tar" else _Zip)(path)
 
 
 class _Zip(Source):
@@ -99,7 +91,7 @@ class _Folder(Source):
                 inner = path.relative_to(self._path).as_posix()
                 if path.is_symlink():
                     self.links.append(inner)
-                elif path.is_file() and not package_suffix(name):
+                elif path.is_file() and find_format(name) is None:
                     status = path.stat()
                     yield Raw(name=inner, size=status.st_size, mode=status.st_mode, blocks=partial(_blocks, path))
 

@@ -1,178 +1,68 @@
-"""Decides the files of a nupkg and their places in it.
-
-`runtimes/<rid>/native/` is flat, since NuGet flattens it on copy. `lib/<framework>/` holds the managed part, or an
-empty `_._`, by which NuGet accepts a package with native files only for that framework. `build/` and
-`buildTransitive/` serve .NET Framework and Mono, which never look into `runtimes/`; `build/native/` serves C and C++.
-"""
+"""The names of nupkgs and of their symbol packages."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from latebind.errors import BuildError
-from latebind.system.archive import Entry
-from latebind.tables.targets import target
-from latebind.templates import render
+from latebind.formats import Identity, PackageFormat
+from latebind.semver import semantic_version
+from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from latebind.build.stage import Stage
-    from latebind.ecosystems.nuget.managed import ManagedBuild
-    from latebind.model import Rid
+    from latebind.config.config import Config
 
-NATIVE_ONLY_FRAMEWORK = "netstandard2.0"
-"""What a package without managed code declares: the oldest framework that every supported .NET implements."""
-CLASSIC_FRAMEWORK = "net461"
-"""The oldest .NET Framework that takes netstandard2.0 libraries; newer ones, and Mono, use its folder too."""
-ICON_LIMIT = 1024 * 1024
-"""The largest icon that NuGet packs and feeds accept (NuGet.Packaging, PackageBuilder.MaxIconFileSize)."""
-
-_PICTURES = {".png": b"\x89PNG\r\n\x1a\n", ".jpg": b"\xff\xd8\xff", ".jpeg": b"\xff\xd8\xff"}
-"""What a file of each suffix begins with."""
-_PORTABLE_PDB = b"BSJB"
-"""What a portable PDB begins with (ECMA-335 II.24.2.1); symbol packages accept no other."""
+_PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
+_VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 
 
-def native(stages: Sequence[Stage], component: str) -> list[Entry]:
-    """The shared libraries of a component for each target. Raises BuildError when a target has none."""
-    return [
-        Entry(name=f"runtimes/{stage.rid}/native/{library.name}", data=library.read_bytes())
-        for stage in stages
-        for library in stage.libraries(component)
-    ]
+def nupkg_id(file_name: str) -> str:
+    """`Latenn.OnnxRuntime` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`: everything before the first numeric part."""
+    parts = file_name.split(".")
+    number = next((index for index, part in enumerate(parts) if part[:1].isdigit() and index), len(parts) - 1)
+    return ".".join(parts[:number])
 
 
-def managed(builds: Sequence[ManagedBuild]) -> list[Entry]:
-    """Assembly and documentation for each framework."""
-    if not builds:
-        return [Entry(name=f"lib/{NATIVE_ONLY_FRAMEWORK}/_._", data=b"")]
-    return [
-        Entry(name=f"lib/{one.framework}/{file.name}", data=file.read_bytes())
-        for one in builds
-        for file in (one.assembly, one.documentation)
-        if file
-    ]
+def nupkg_version(file_name: str) -> str:
+    """`1.2.3-rc.1` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`."""
+    stem = file_name.rpartition(".")[0]
+    return stem[len(nupkg_id(file_name)) + 1 :]
 
 
-def symbols(builds: Sequence[ManagedBuild]) -> list[Entry]:
-    """The portable PDBs, each at its assembly's place."""
-    found = [(one, one.symbols.read_bytes()) for one in builds if one.symbols]
-    return [
-        Entry(name=f"lib/{one.framework}/{one.symbols.name}", data=data)
-        for one, data in found
-        if one.symbols and data[: len(_PORTABLE_PDB)] == _PORTABLE_PDB
-    ]
+def whole_id(package_id: str) -> str:
+    """`Latenn` of `Latenn.runtime.linux-x64`, the part of a split package for one target; else the id itself."""
+    match = _PART.fullmatch(package_id)
+    return match[1] if match else package_id
 
 
-def targets_entries(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] = (), part_of: str = "") -> list[Entry]:
-    """The build file for .NET Framework, for direct and for transitive references; NuGet imports it by the id's name.
+def _identify(path: Path) -> Identity:
+    return Identity(name=nupkg_id(path.name), version=nupkg_version(path.name))
 
-    `rids` are those of the package itself, `elsewhere` those of packages that it depends on. It warns applications for
-    a processor that none of them serves; for a part of a split package, the whole does that.
-    """
-    known = [*rids, *elsewhere]
-    text = render(
-        "nuget.targets.j2",
-        id=id_,
-        name=re.sub(r"\W", "_", part_of or id_),
-        rids=[(rid, *rid.rsplit("-", 1)) for rid in sorted(rids)],
-        windows=sorted(target(rid).processor for rid in known if target(rid).system == "windows"),
-        warns=not part_of,
+
+def _explain_foreign(file_name: str, config: Config) -> str:
+    """Judged by name: `<id>.<version>.nupkg`, or `<id>.runtime.<rid>.<version>.nupkg` for a part of a split package."""
+    ids = [package.nuget.id for package in config.packages.values() if package.nuget is not None]
+    ours = {f"{id_}{part}".lower() for id_ in ids for part in ("", *(f".runtime.{rid}" for rid in targets()))}
+    stem, version = file_name.lower().removesuffix(".nupkg"), f".{semantic_version(config.project.version).lower()}"
+    if stem.removesuffix(version) in ours and stem.endswith(version):
+        return ""
+    return (
+        f"not of version {config.project.version}" if _VERSION_AFTER_ID.sub("", stem) in ours else "of another project"
     )
-    folders = ("build", "buildTransitive")
-    return [Entry(name=f"{one}/{CLASSIC_FRAMEWORK}/{id_}.targets", data=text.encode()) for one in folders]
 
 
-def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[Entry]:
-    """The headers of a component, import libraries for Windows, and the build file for C++ projects that use them.
-
-    All as native packages have it: `build/native/include/`, `build/native/lib/<rid>/`, `build/native/<id>.targets`.
-    Raises BuildError when the targets' headers differ: a package has one folder for all.
-    """
-    found: dict[str, bytes] = {}
-    for stage in stages:
-        for name, path in stage.headers(component):
-            data = path.read_bytes()
-            if found.setdefault(name, data) != data:
-                raise BuildError(
-                    f"{name} differs between {stages[0].rid} and {stage.rid}, and {id_} has one for all targets",
-                    where=str(path),
-                    advice="Decide by the preprocessor what differs, not when CMake configures.",
-                )
-    if not found:
-        return []
-    imports = [
-        Entry(name=f"build/native/lib/{stage.rid}/{path.name}", data=path.read_bytes())
-        for stage in stages
-        for path in stage.import_libraries(component)
-    ]
-    linked: dict[str, list[str]] = {}
-    for entry in imports:
-        rid, name = entry.name.split("/")[3:]
-        linked.setdefault(rid, []).append(name)
-    rows = [(rid, rid.rpartition("-")[2], names) for rid, names in sorted(linked.items())]
-    text = render("nuget.native.targets.j2", id=id_, rows=rows)
-    include = [Entry(name=f"build/native/include/{name}", data=data) for name, data in sorted(found.items())]
-    return [*include, *imports, Entry(name=f"build/native/{id_}.targets", data=text.encode())]
-
-
-def readme(root: Path, file: str) -> list[Entry]:
-    """The readme with the line ends of Unix. Raises BuildError when it cannot be read."""
-    if not file:
-        return []
-    path = root / file
-    return [Entry(name=path.name, data=_read(path, "readme").replace(b"\r\n", b"\n"))]
-
-
-def icon(root: Path, file: str) -> list[Entry]:
-    """The icon. Raises BuildError when it is not what its suffix says, or larger than NuGet takes."""
-    if not file:
-        return []
-    path = root / file
-    data, where = _read(path, "icon"), f"icon = {path}"
-    head = _PICTURES.get(path.suffix.lower())
-    if head is None or not data.startswith(head):
-        raise BuildError(
-            f"{path.name} is no {path.suffix.lstrip('.').upper() or 'picture'} file" if head else "not a PNG or JPEG",
-            where=where,
-            advice="Save the icon as .png or .jpg; 128 × 128 pixels are shown.",
-        )
-    if len(data) > ICON_LIMIT:
-        raise BuildError(f"the icon has {len(data)} bytes, and NuGet takes {ICON_LIMIT}", where=where)
-    return [Entry(name=path.name, data=data)]
-
-
-def refuse_twins(files: Sequence[Entry], *, where: str) -> None:
-    """Refuse file names that are equal when case is ignored within what one application gets side by side.
-
-    Publishing puts managed and native files into one folder: on a file system without case the native `vx.dll`
-    replaces the managed `Vx.dll`, and on others the copy that NuGet itself makes does. Raises BuildError.
-    """
-    seen: dict[tuple[str, str], str] = {}
-    names = [file.name for file in files]
-    managed_names: dict[str, str] = {}
-    for name in names:
-        if name.startswith("lib/"):
-            managed_names.setdefault(name.rpartition("/")[2].lower(), name)
-    for name in names:
-        folder, _, base = name.rpartition("/")
-        other = seen.setdefault((folder, base.lower()), name)
-        if other is not name:
-            raise BuildError(f"two files are named {base} in {folder}", where=where)
-        twin = managed_names.get(base.lower(), name)
-        if folder.startswith("runtimes/") and twin != name:
-            raise BuildError(
-                f"{twin} and {name} would overwrite each other when an application is published",
-                where=where,
-                advice="Give the native library another name.",
-            )
-
-
-def _read(path: Path, what: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BuildError(f"the {what} cannot be read: {error.strerror}", where=f"{what} = {path}") from error
+FORMATS = (
+    PackageFormat(
+        suffix=".nupkg",
+        kind="nupkg",
+        audited_as="nupkg",
+        is_installed=True,
+        is_semantic=True,
+        headers=r"build/native/include/",
+        identify=_identify,
+        explain_foreign=_explain_foreign,
+    ),
+    PackageFormat(suffix=".snupkg", kind="snupkg", audited_as="nupkg", is_semantic=True, identify=_identify),
+)

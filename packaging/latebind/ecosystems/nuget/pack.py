@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from latebind.build.notices import package_notices
 from latebind.build.sbom import sbom, sbom_file
-from latebind.ecosystems.nuget import files as nugetfiles
+from latebind.ecosystems.nuget import layout as nugetfiles
 from latebind.ecosystems.nuget.nuspec import (
     Dependency,
     Nuspec,

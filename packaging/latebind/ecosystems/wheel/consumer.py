@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.ecosystems.wheel.environment import disturbances, freeze, installed, is_left_out, upgrade
+from latebind.ecosystems.wheel.files import wheels_for
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.plan import unsupplied
 from latebind.text import ending
-from latebind.verify.dist import wheels_for
 from latebind.verify.plan.installers import consumer_environment
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
 from latebind.verify.run.bench import failing_at

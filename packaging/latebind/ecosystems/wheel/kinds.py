@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.build.extension import refuse_foreign
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
 from latebind.ecosystems.wheel.pack import build_distribution
+from latebind.ecosystems.wheel.sdist_kinds import SDISTS
 from latebind.filenames import wheel_file
 from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import host_rid, target
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from latebind.config.config import Config
-    from latebind.ecosystems.ecosystem import PackRun
+from latebind.ecosystems.ecosystem import PackRun
 
 
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
@@ -67,3 +68,4 @@ WHEELS = PackageKind(
     key=lambda run, job: [abi_tags(run.config.wheel_kind(job.package))],
     make=_make,
 )
+KINDS = (WHEELS, SDISTS)

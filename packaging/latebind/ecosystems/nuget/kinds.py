@@ -113,3 +113,4 @@ def _source_link(run: PackRun, project: Path) -> str:
 
 
 NUPKGS = nupkg_kind(lambda package: package.ep is None, lambda _run, job: job.source)
+KINDS = (NUPKGS,)

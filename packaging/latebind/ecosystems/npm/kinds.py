@@ -45,3 +45,4 @@ NPMS = PackageKind(
     key=lambda run, job: [hash_files(run.config.root, npm_sources(run.config, job.package), modes=False)],
     make=lambda run, job: pack_npm(run.config, job.package, job.stages, run.dist),
 )
+KINDS = (NPMS,)

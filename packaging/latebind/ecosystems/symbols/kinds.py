@@ -40,3 +40,4 @@ SYMBOLS = PackageKind(
     jobs=_jobs,
     make=lambda run, job: [pack_symbols(run.config, job.stages[0], run.workdir, run.dist)],
 )
+KINDS = (SYMBOLS,)

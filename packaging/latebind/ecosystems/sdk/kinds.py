@@ -52,3 +52,4 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
 
 
 SDKS = PackageKind(name="sdk", is_for_targets=lambda package: bool(package.sdk), plan=_plan, jobs=_jobs, make=_make)
+KINDS = (SDKS,)

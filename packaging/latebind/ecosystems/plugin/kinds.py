@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
-from latebind.ecosystems.nuget.kind import nupkg_kind
+from latebind.ecosystems.nuget.kinds import nupkg_kind
 from latebind.ecosystems.plugin.pack import pack_ep_wheel, write_ep_helper
-from latebind.ecosystems.wheel.kind import plan_wheels
+from latebind.ecosystems.wheel.kinds import plan_wheels
 from latebind.filenames import wheel_file
 
 if TYPE_CHECKING:
@@ -49,3 +49,4 @@ EP_NUPKGS = nupkg_kind(
     lambda package: package.ep is not None,
     lambda run, job: write_ep_helper(run.config, job.package, job.stages, run.workdir / "build" / "ep" / job.package),
 )
+KINDS = (EP_WHEELS, EP_NUPKGS)

@@ -1,0 +1,67 @@
+"""The names of npm packages."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.errors import InputError
+from latebind.filenames import npm_file, npm_target, npm_version
+from latebind.formats import Identity, PackageFormat, iter_members
+from latebind.tables.targets import npm_platform, targets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.config.config import Config
+
+
+class _Manifest(msgspec.Struct):
+    """The fields of package.json by which npm chooses a package."""
+
+    name: str
+    version: str
+    os: list[str] = []
+    cpu: list[str] = []
+    libc: list[str] = []
+
+
+def _identify(path: Path) -> Identity:
+    """Name, version, and the target that its fields choose."""
+    try:
+        text = next(read() for name, read in iter_members(path, FORMATS[0]) if name == "package/package.json")
+        fields = msgspec.json.decode(text, type=_Manifest)
+    except (StopIteration, msgspec.DecodeError) as error:
+        raise InputError("has no package.json of an npm package", where=str(path)) from error
+    chosen = (fields.os, fields.cpu, fields.libc)
+    platforms = {rid: npm_platform(rid) for rid in targets()}
+    rids = (rid for rid, npm in platforms.items() if chosen == ([npm.os], [npm.cpu], [npm.libc] if npm.libc else []))
+    return Identity(name=fields.name, version=fields.version, targets=tuple(rids))
+
+
+def _explain_foreign(file_name: str, config: Config) -> str:
+    """Judged by name, which is that of the main package or of one target."""
+    mains = [package.npm.name for package in config.packages.values() if package.npm is not None]
+    names = [name for main in mains for name in (main, *(npm_target(main, rid) for rid in targets()))]
+    ours = [npm_file(name, config.project.version) for name in names]
+    if file_name in ours:
+        return ""
+    stems = {file.removesuffix(f"-{npm_version(config.project.version)}.tgz") for file in ours}
+    is_ours = any(re.fullmatch(rf"{re.escape(stem)}-\d+\.\d+\.\d+(-.*)?\.tgz", file_name) for stem in stems)
+    return f"not of version {config.project.version}" if is_ours else "of another project"
+
+
+FORMATS = (
+    PackageFormat(
+        suffix=".tgz",
+        kind="npm",
+        audited_as="npm",
+        container="tar",
+        is_installed=True,
+        is_semantic=True,
+        identify=_identify,
+        explain_foreign=_explain_foreign,
+    ),
+)

@@ -1,0 +1,94 @@
+"""What npm packages say, for the audit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.dependencies import comparable_version
+from latebind.audit.engine.reader import PackageReader, Pin, TwinFacts
+from latebind.audit.engine.registry import Hit
+from latebind.audit.readers.package_json import MANIFEST, read_manifest
+from latebind.filenames import npm_version
+from latebind.tables.targets import npm_platform, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents
+    from latebind.audit.readers.package_json import Manifest
+    from latebind.tables.presets import RuntimePreset
+
+
+def _find_project(package: Contents) -> str:
+    manifest = read_manifest(package)
+    return manifest.platform[0] or manifest.text("name") if manifest else ""
+
+
+def _find_twin_facts(package: Contents) -> TwinFacts | None:
+    manifest = read_manifest(package)
+    if manifest is None:
+        return None
+    files = {file.base: (package.subject(file.name), file.sha256) for file in package.native}
+    version = manifest.text("version")
+    pins = (
+        Pin(id=part, range=text, version="" if "," in text or text.strip().startswith("[") else text.strip())
+        for part, text in sorted(manifest.parts.items())
+    )
+    return TwinFacts(
+        subject=package.subject(),
+        kind="npm",
+        project=package.project,
+        version=version,
+        native={rid: files for rid in targets() if files and _is_for(manifest, rid)},
+        id=manifest.text("name"),
+        exact=version,
+        pins=tuple(pins),
+        lists_all=True,
+    )
+
+
+def _is_for(manifest: Manifest, rid: str) -> bool:
+    """Whether a package for one platform is for a target; without the field libc it is for glibc."""
+    platform, libc = npm_platform(rid), manifest.chosen("libc")
+    fields = (manifest.chosen("os"), manifest.chosen("cpu"))
+    return fields == ((platform.os,), (platform.cpu,)) and (libc or ("glibc",))[0] == (platform.libc or "glibc")
+
+
+def _find_license_problems(package: Contents) -> Iterator[Hit]:
+    manifest = read_manifest(package)
+    if manifest and not manifest.fields.get("license") and not manifest.fields.get("licenses"):
+        yield Hit(inner=manifest.inner, message="names no license", evidence=("missing: license",))
+
+
+def _find_dependency_problems(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit]:
+    """The main package's peer; packages for one platform have none."""
+    minimum, name = policy.minimums.get(runtime.name, ""), runtime.npm
+    manifest = read_manifest(package)
+    if not minimum or not name or policy.peers.get(package.project) != runtime.name:
+        return
+    if manifest is None or manifest.platform[0]:
+        return
+    text = str(manifest.table("peerDependencies").get(name, ""))
+    low = text.replace(" ", "").removeprefix(">=")
+    if low == text or comparable_version(low) != comparable_version(minimum):
+        what = f"has {name} {text} as a peer" if text else f"does not name {name} as a peer"
+        yield Hit(
+            inner=manifest.inner,
+            message=f"{what}, but the configured minimum is {minimum}",
+            evidence=(f"peerDependencies: {name} {text or 'missing'}", f"minimum: {minimum}"),
+            fix=f'Write "{name}": ">={npm_version(minimum)}" into peerDependencies. latebind pack does.',
+        )
+
+
+READERS = (
+    PackageReader(
+        kind="npm",
+        is_text=lambda name, _size: name.count("/") == 1 and name.endswith(f"/{MANIFEST}"),
+        find_project=_find_project,
+        find_twin_facts=_find_twin_facts,
+        is_whole=True,
+        find_license_problems=_find_license_problems,
+        find_dependency_problems=_find_dependency_problems,
+    ),
+)

@@ -1,0 +1,45 @@
+"""The names of SDK archives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from latebind.errors import InputError
+from latebind.filenames import SDK_FILE, sdk_file
+from latebind.formats import Identity, PackageFormat
+from latebind.tables.targets import targets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.config.config import Config
+
+
+def _identify(path: Path) -> Identity:
+    match = SDK_FILE.fullmatch(path.name)
+    if match is None:
+        raise InputError("is not named as an SDK archive: name-version-target-sdk.tar.gz", where=str(path))
+    return Identity(
+        name=match["name"], version=match["version"], targets=tuple(rid for rid in targets() if rid == match["rid"])
+    )
+
+
+def _explain_foreign(file_name: str, config: Config) -> str:
+    """Judged by name, which has the version and the target."""
+    if file_name in {sdk_file(config, rid) for rid in targets()}:
+        return ""
+    is_ours = file_name.startswith(f"{config.project.name}-")
+    return f"not of version {config.project.version}" if is_ours else "of another project"
+
+
+_ZIP = PackageFormat(
+    suffix="-sdk.zip",
+    kind="sdk",
+    audited_as="sdk",
+    is_installed=True,
+    headers=r"[^/]+/include/",
+    identify=_identify,
+    explain_foreign=_explain_foreign,
+)
+FORMATS = (_ZIP, replace(_ZIP, suffix="-sdk.tar.gz", container="tar"))

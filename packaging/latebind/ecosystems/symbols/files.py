@@ -1,0 +1,27 @@
+"""The names of archives of native debug symbols."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.errors import InputError
+from latebind.formats import Identity, PackageFormat
+from latebind.tables.targets import targets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_NAME = re.compile(r"(?P<name>.+?)-(?P<version>\d.*?)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-symbols\.zip")
+
+
+def _identify(path: Path) -> Identity:
+    match = _NAME.fullmatch(path.name)
+    if match is None:
+        raise InputError("is not a package of a release", where=str(path), advice="Remove it from the folder.")
+    return Identity(
+        name=match["name"], version=match["version"], targets=tuple(rid for rid in targets() if rid == match["rid"])
+    )
+
+
+FORMATS = (PackageFormat(suffix=".zip", kind="symbols", audited_as="archive", folder="symbols", identify=_identify),)

@@ -1,0 +1,88 @@
+"""The names of wheels and sdists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
+from packaging.version import Version
+
+from latebind.errors import InputError
+from latebind.formats import Identity, PackageFormat
+from latebind.tables.targets import installs, target, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from latebind.config.config import Config
+    from latebind.model import Artifact, Rid
+
+_SUFFIX = ".whl"
+
+
+def wheels_for(rid: Rid, artifacts: Iterable[Artifact]) -> list[Artifact]:
+    """The wheels that install on a target, by the platform tags in their names."""
+    wheels = [artifact for artifact in artifacts if artifact.path.suffix == _SUFFIX]
+    return [wheel for wheel in wheels if _installs_on(rid, platform_tags(wheel.path.name))]
+
+
+def platform_tags(file_name: str) -> set[str]:
+    """The platform tags in the name of a wheel."""
+    try:
+        *_, tags = parse_wheel_filename(file_name)
+    except InvalidWheelFilename:  # the installer will report what is wrong with it
+        return {"any"}
+    return {tag.platform for tag in tags}
+
+
+def _installs_on(rid: Rid, tags: Iterable[str]) -> bool:
+    return any(installs(target(rid), tag) for tag in tags)
+
+
+def _identify_wheel(path: Path) -> Identity:
+    try:
+        name, version, *_ = parse_wheel_filename(path.name)
+    except InvalidWheelFilename as error:
+        raise InputError(str(error), where=str(path)) from error
+    tags = platform_tags(path.name)
+    return Identity(name=name, version=str(version), targets=tuple(rid for rid in targets() if _installs_on(rid, tags)))
+
+
+def _identify_sdist(path: Path) -> Identity:
+    try:
+        name, version = parse_sdist_filename(path.name)
+    except InvalidSdistFilename as error:
+        raise InputError(str(error), where=str(path)) from error
+    return Identity(name=name, version=str(version))
+
+
+def _explain_foreign(file_name: str, config: Config) -> str:
+    try:
+        distribution, version, *_ = parse_wheel_filename(file_name)
+    except InvalidWheelFilename:
+        return "not named as a wheel must be"
+    if distribution not in {canonicalize_name(config.wheel_name(package)) for package in config.packages}:
+        return "of another project"
+    if version != Version(config.project.version):
+        return f"not of version {config.project.version}"
+    return ""
+
+
+FORMATS = (
+    PackageFormat(
+        suffix=_SUFFIX,
+        kind="wheel",
+        audited_as="wheel",
+        is_installed=True,
+        identify=_identify_wheel,
+        explain_foreign=_explain_foreign,
+    ),
+    PackageFormat(suffix=".tar.gz", kind="sdist", audited_as="sdist", container="tar", identify=_identify_sdist),
+)
