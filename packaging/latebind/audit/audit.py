@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.exceptions import ORT_EXCEPTION
-from latebind.audit.checks.hygiene import SLOW_FIX, SLOW_SEVERITY
 from latebind.audit.checks.tags import unjudged_platform
 from latebind.audit.engine.catalog import checks
 from latebind.audit.engine.policy import Policy
-from latebind.audit.engine.pool import Died, Pool, WorkerLimits, default_jobs, is_slow
+from latebind.audit.engine.pool import Died, Pool, WorkerLimits, default_jobs
 from latebind.audit.engine.reader import TwinFacts, find_reader
-from latebind.audit.readers.contents import Contents
+from latebind.audit.readers.contents import Contents, File
 from latebind.audit.readers.package import kind_of, read_package
 from latebind.audit.readers.strings import Sought
 from latebind.errors import InputError
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from latebind.audit.engine.registry import Check
-    from latebind.audit.readers.contents import File, SubjectKind
+    from latebind.audit.readers.contents import SubjectKind
 
 _MOST_DEATHS = 5
 
@@ -104,10 +102,7 @@ def _gather(tasks: Sequence[Task], results: Sequence[Result], policy: Policy) ->
 
 def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     """Audit one package in this process. `report` is called with the name of each file before it is read."""
-    of_runtimes = {marker for runtime in task.policy.runtimes for marker in runtime.markers}
-    markers = of_runtimes if _asks("LB105", task.policy) else set()
-    markers |= {ORT_EXCEPTION} if _asks("LB113", task.policy) else set()
-    sought = Sought(markers=tuple(sorted(markers)), paths=_asks("LB610", task.policy))
+    sought = _what_to_seek(task.policy)
     reader = find_reader(task.kind)
     package = read_package(
         task.path, task.kind, is_text=reader.is_text, sought=sought, lost=task.lost, about_to_read=report
@@ -122,9 +117,12 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     )
 
 
-def _asks(code: str, policy: Policy) -> bool:
-    """Whether to search for what this check needs. Third-party checks may need it too."""
-    return policy.choice.takes(code) or any(row.origin for row in checks().values())
+def _what_to_seek(policy: Policy) -> Sought:
+    """What the chosen checks search for in binaries. Third-party checks may use what any check searches for."""
+    has_others = any(check.origin for check in checks().values())
+    chosen = [check for code, check in checks().items() if has_others or policy.choice.takes(code)]
+    markers = {marker for check in chosen for marker in check.seeks_markers(policy)}
+    return Sought(markers=tuple(sorted(markers)), paths=any(check.seeks_paths for check in chosen))
 
 
 def find_subjects(paths: Sequence[Path]) -> list[tuple[Path, SubjectKind]]:
@@ -212,23 +210,18 @@ def _size(path: Path) -> int:
 
 def _gave_up(task: Task, died: Died) -> Result:
     """The result for a package that no worker could audit."""
-    package = Contents(path=task.path, kind=task.kind)
-    finding = Finding(
-        code="LB605",
-        severity=SLOW_SEVERITY if is_slow(died.how) else "error",
-        subject=package.subject(died.part),
-        message=f"was not audited: the reader {died.how}",
-        evidence=(died.how, *(f"{name}: {how}" for name, how in task.lost.items())),
-        fix=SLOW_FIX if is_slow(died.how) else checks()["LB605"].cure,
-    )
-    return Result(findings=(finding,), skipped=(), facts=None)
+    lost = {**task.lost, died.part: died.how}
+    unread = File(name=died.part, size=0, died=died.how)
+    package = Contents(path=task.path, kind=task.kind, files=(unread,), lost=lost)
+    findings = (finding for finding in _judge(package, task.policy) if isinstance(finding, Finding))
+    return Result(findings=tuple(findings), skipped=(), facts=None)
 
 
 def _judge(package: Contents, policy: Policy) -> Iterator[Finding | Skipped]:
     for check in checks().values():
         if package.kind not in check.kinds or not policy.choice.takes(check.code):
             continue
-        if package.damage and check.code != "LB601":
+        if package.is_unread and not check.of_unread:
             continue
         if check.scope == "package":
             yield from check.judge(package.subject, "", policy, package=package, wheel=package.wheel)

@@ -22,6 +22,7 @@ _RIDS = ("android-arm64", "android-x64")
     "LB617",
     "Segments not aligned for 16 KB pages",
     "warning",
+    profiles=("loads",),
     because="It does not load on Android devices with 16 KB pages, and Google Play refuses apps that contain it.",
     kinds=("wheel", "nupkg"),
     example="liblatenn.so in a wheel tagged android_24_arm64_v8a, with segments aligned to 4096 bytes",

@@ -31,6 +31,8 @@ _OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|
     "LB113",
     "C interface that ends the process without a runtime",
     "warning",
+    profiles=("runtime",),
+    seeks_markers=lambda _policy: [ORT_EXCEPTION],
     because="Programs in C, Python or C# cannot catch a C++ exception: without a runtime the process ends.",
     formats=("elf",),
     example="libspeech.so exports 12 C functions, throws Ort::Exception, and catches nothing",

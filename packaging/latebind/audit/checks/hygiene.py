@@ -40,6 +40,8 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
     "LB601",
     "Unreadable archive or file",
     "error",
+    always=True,
+    of_unread=True,
     because="It cannot be installed.",
     example="a wheel whose download was cut off",
     cure="Build or download the package again.",
@@ -60,6 +62,7 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     "LB602",
     "Unsafe archive",
     "error",
+    profiles=("loads",),
     because="It attacks the user who unpacks it, or readers disagree about its content.",
     kinds=ARCHIVES,
     example="a member named ../../.ssh/authorized_keys",
@@ -80,6 +83,7 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     "LB603",
     "File name that is not portable",
     "warning",
+    profiles=("loads",),
     because="It cannot be installed correctly on some systems. A note if the tags exclude them.",
     kinds=ARCHIVES,
     example="latenn/Model.onnx and latenn/model.onnx",
@@ -111,6 +115,7 @@ def _is_unportable(part: str) -> bool:
     "LB604",
     "Unreadable binary",
     "error",
+    always=True,
     because="It does not load. A note for test data.",
     example="an ELF file whose last segment is cut off",
     cure="Build the binary again, and compare its size and hash with the build's output.",
@@ -135,6 +140,8 @@ SLOW_SEVERITY: Severity = "warning"
     "LB605",
     "Reader crashed on a file",
     "error",
+    always=True,
+    of_unread=True,
     because="The file may be hostile. A warning if the reader was only slow.",
     example="an ELF file that makes the parser crash or loop",
     cure="Do not load this file. If your own build made it, report a bug to latebind and attach the file.",
@@ -150,13 +157,15 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
         if file.died:
             message, slow = f"was not audited: the reader {file.died}", is_slow(file.died)
             fix, severity = (SLOW_FIX, SLOW_SEVERITY) if slow else ("", None)
-            yield Hit(inner=file.name, message=message, evidence=(file.died,), fix=fix, severity=severity)
+            others = tuple(f"{name}: {how}" for name, how in package.lost.items() if name != file.name)
+            yield Hit(inner=file.name, message=message, evidence=(file.died, *others), fix=fix, severity=severity)
 
 
 @check(
     "LB609",
     "Leftovers of a build",
     "note",
+    profiles=("all",),
     because="Nothing fails.",
     kinds=("wheel", "nupkg", "sdist", "npm", "sdk"),
     example="latenn/__pycache__/__init__.cpython-311.pyc",
@@ -173,6 +182,8 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
     "LB610",
     "Path of the build machine",
     "note",
+    profiles=("all",),
+    seeks_paths=True,
     because="Nothing fails.",
     example="liblatenn.so contains /home/ci/latenn/src/core.c",
     cure="Compile with -ffile-prefix-map=$PWD=. (and -fmacro-prefix-map for __FILE__) and strip the result.",
@@ -193,6 +204,7 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
     "LB611",
     "Secret included",
     "error",
+    profiles=("loads",),
     because="A secret gives others access. A warning for key stores, which may hold none; a note for test data.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn/.env",
@@ -222,6 +234,7 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
     "LB616",
     "Native library in a nested archive",
     "note",
+    profiles=("all",),
     because="The files inside were not audited, and load only if something unpacks them.",
     example="latenn/native.zip with libonnxruntime.so",
     cure="Install the library as a file of the package, where its loader and other tools find it.",
@@ -242,6 +255,7 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
     "LB612",
     "Debug information left in",
     "note",
+    profiles=("all",),
     because="It costs space.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: section .debug_info",

@@ -33,6 +33,7 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
     "LB106",
     "Undefined symbol that nothing provides",
     "error",
+    profiles=("loads",),
     because="A module with an open symbol cannot be imported. A warning where another library may define it.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
@@ -112,6 +113,7 @@ def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
     "LB107",
     "Needed library that is missing",
     "error",
+    profiles=("loads",),
     because="Nothing of the package loads without it. A warning if other modules do, a note if a dependency installs "
     "it.",
     formats=EVERY_FORMAT,

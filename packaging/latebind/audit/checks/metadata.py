@@ -31,6 +31,7 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
     "LB501",
     "RECORD missing, incomplete or wrong",
     "error",
+    profiles=("loads",),
     because="Without a readable RECORD it cannot be installed. A warning for wrong lines, which strict installers "
     "refuse.",
     kinds=("wheel",),
@@ -102,6 +103,7 @@ def _compare(row: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
     "LB502",
     "Wheel metadata broken or different from the file name",
     "error",
+    profiles=("loads",),
     because="Installers refuse it. A note if only the tags inside differ.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
@@ -179,6 +181,7 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
     "LB503",
     "Nuspec different from the file name",
     "error",
+    profiles=("loads",),
     because="Restoring from a folder or a cache fails.",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg whose nuspec says 1.1.0",

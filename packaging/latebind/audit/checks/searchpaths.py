@@ -25,6 +25,7 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "LB108",
     "Search path outside the package",
     "warning",
+    profiles=("loads",),
     because="A library of the build machine is missing elsewhere. An error if other users can write to the folder, "
     "a note if nothing is searched there.",
     formats=("elf", "macho"),
@@ -81,6 +82,7 @@ def _path_severity(package: Contents, image: Image, paths: Iterable[str], *, is_
     "LB109",
     "Search path present",
     "note",
+    profiles=("runtime",),
     because="Nothing fails.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH $ORIGIN",

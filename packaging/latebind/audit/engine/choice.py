@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.catalog import checks
-from latebind.audit.engine.profiles import ALWAYS, profiles_of
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ class Choice:
     """Which checks run: those of `profile`, or those of `select`, without those of `ignore`.
 
     `select` and `ignore` hold codes and prefixes of codes, such as `LB1`. If both match a check, the longer one counts;
-    if both are equal, `ignore` does. A check in ALWAYS is left out only if `ignore` names its whole code.
+    if both are equal, `ignore` does. A check that always runs is left out only if `ignore` names its whole code.
     """
 
     profile: Profile = "all"
@@ -38,9 +37,10 @@ class Choice:
 
     def takes(self, code: str) -> bool:
         """Whether a check runs."""
-        if code in ALWAYS:
+        check = checks()[code]
+        if check.always:
             return code not in self.ignore
-        wanted = _longest(code, self.select) if self.select else int(self.profile in profiles_of(code))
+        wanted = _longest(code, self.select) if self.select else int(self.profile in check.profiles)
         return wanted > _longest(code, self.ignore)
 
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from latebind.audit.engine.profiles import profiles_of
+from latebind.audit.engine.profiles import PROFILES
 from latebind.errors import LatebindError
 from latebind.model import Finding, Profile, Severity, Skipped
 
@@ -73,13 +73,18 @@ class Check:
     run: Callable[..., Iterable[Hit | Skip]]
     parameters: tuple[str, ...]
     """The values that `run` asks for, by name."""
+    profiles: tuple[Profile, ...] = tuple(PROFILES)
+    """The profiles that apply it."""
+    always: bool = False
+    """Whether every choice applies it: an unreadable file was not judged, and a report must not hide that."""
+    of_unread: bool = False
+    """Whether it also judges packages that could not be opened, or whose reader died."""
+    seeks_markers: Callable[[Policy], Iterable[str]] = lambda _policy: ()
+    """The strings that it needs to be searched for in each binary; see `File.markers`."""
+    seeks_paths: bool = False
+    """Whether it needs the paths of build machines in each binary; see `File.paths`."""
     origin: str = ""
     """The distribution that provides the check; "" for latebind itself."""
-
-    @property
-    def profiles(self) -> tuple[Profile, ...]:
-        """The profiles that apply it."""
-        return profiles_of(self.code)
 
     def judge(
         self, subject: Callable[[str], str], inner: str, policy: Policy, **values: object
@@ -104,7 +109,7 @@ class Check:
         given = {name: values[name] for name in self.parameters if name in values}
         if "policy" in self.parameters:
             given["policy"] = policy
-        if given.get("wheel", policy) is None:
+        if None in given.values():
             return
         if "runtime" not in self.parameters:
             yield given
@@ -140,11 +145,16 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
     scope: Scope | None = None,
     kinds: tuple[SubjectKind, ...] = ALL_KINDS,
     formats: tuple[Format, ...] = ("elf",),
+    profiles: tuple[Profile, ...] = tuple(PROFILES),
+    always: bool = False,
+    of_unread: bool = False,
+    seeks_markers: Callable[[Policy], Iterable[str]] = lambda _policy: (),
+    seeks_paths: bool = False,
 ) -> Callable[[Callable[..., Iterable[Hit | Skip]]], Check]:
     """Declare the decorated function as a check. Its docstring is the rationale that users read.
 
     The function is called with the values that its parameters name; PARAMETERS lists those of each scope. By default
-    the parameters decide the scope.
+    the parameters decide the scope, and every profile applies the check; the profile `all` has each.
     Raises LatebindError for a code of another form and for a parameter that the scope does not have.
     """
 
@@ -174,6 +184,11 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
             cure=cure,
             run=run,
             parameters=parameters,
+            profiles=tuple(name for name in PROFILES if name in (*profiles, "all")),
+            always=always,
+            of_unread=of_unread,
+            seeks_markers=seeks_markers,
+            seeks_paths=seeks_paths,
         )
 
     return declare

@@ -132,6 +132,13 @@ class Contents:
     """Symbolic links of a folder, which are not followed."""
     damage: str = ""
     """Why the package cannot be opened; "" if it can."""
+    lost: Mapping[str, str] = field(default_factory=dict)
+    """The files that ended the readers of a package that was given up, each with how."""
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the package was not read to its end."""
+        return bool(self.damage or self.lost)
 
     def subject(self, inner: str = "") -> str:
         """`package-file!inner/path`; the path alone for a bare binary."""

@@ -27,6 +27,7 @@ _MAY_LACK = re.compile(r"\bExists\s*\(", re.IGNORECASE)
     "LB413",
     "Build file that names a missing file",
     "error",
+    profiles=("loads",),
     because="The build fails, or the library is not found.",
     kinds=("nupkg",),
     example=r"build/net461/Latenn.targets copies ..\..\runtimes\win-x86_64\native\*, but the folder is win-x64",

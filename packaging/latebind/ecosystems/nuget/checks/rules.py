@@ -60,6 +60,7 @@ class Rule:
     "LB414",
     "NuGet packing rule broken",
     "warning",
+    profiles=("all",),
     because="Older clients cannot read it, or part of it is ignored.",
     kinds=("nupkg",),
     example="NU5104: the stable package 1.0.0 depends on the prerelease Latenn [0.1.0, 0.2.0-0)",

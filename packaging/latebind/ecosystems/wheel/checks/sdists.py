@@ -22,6 +22,7 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
     "LB415",
     "Sdist without a clear build system",
     "error",
+    profiles=("loads",),
     because="It cannot be built, or not with the intended tool.",
     kinds=("sdist",),
     example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
