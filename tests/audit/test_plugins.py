@@ -13,7 +13,7 @@ from tests.audit.corpus import wheel
 from tests.programs import assert_refused, run_checked
 
 TELEMETRY = '''
-from latebind.audit.engine.registry import Hit, check
+from latebind.audit import Hit, check
 
 @check("ACME001", "Telemetry included", "warning", scope="package", example="acme/telemetry.so", cure="Remove it.")
 def telemetry(package):

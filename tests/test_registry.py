@@ -1,0 +1,51 @@
+"""What the ecosystems contribute: modules that engines import by name, so that no linter sees them."""
+
+from pathlib import Path
+
+import latebind
+import pytest
+from latebind.audit.engine.reader import package_readers
+from latebind.ecosystems.ecosystem import package_kinds
+from latebind.formats import find_format, installed_kinds, package_formats
+from latebind.registry import ECOSYSTEMS, load_parts
+
+FOLDER = Path(latebind.__file__).parent / "ecosystems"
+
+
+def test_every_folder_is_an_ecosystem_of_the_registry():
+    assert {path.name for path in FOLDER.iterdir() if (path / "__init__.py").is_file()} == set(ECOSYSTEMS)
+
+
+@pytest.mark.parametrize("part", ["files", "reading", "checks", "kinds"])
+def test_every_part_of_an_ecosystem_is_loaded(part):
+    names = {path.parent.name for path in FOLDER.glob(f"*/{part}.py")} | {
+        path.parent.name for path in FOLDER.glob(f"*/{part}/") if path.is_dir()
+    }
+    assert {module.__name__.split(".")[2] for module in load_parts(part)} == names
+
+
+def test_what_is_packed_is_recognized_and_read():
+    assert {kind.name for kind in package_kinds()} <= {form.kind for form in package_formats()}
+    assert {form.audited_as for form in package_formats()} - {"archive"} == set(package_readers())
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a-1.0-py3-none-any.whl", "wheel"),
+        ("a-1.0.tar.gz", "sdist"),
+        ("a-1.0-linux-x64-sdk.tar.gz", "sdk"),
+        ("a-1.0-win-x64-sdk.zip", "sdk"),
+        ("a-1.0-linux-x64-symbols.zip", "symbols"),
+        ("A.1.0.0.NUPKG", "nupkg"),
+        ("A.1.0.0.snupkg", "snupkg"),
+        ("a-1.0.0.tgz", "npm"),
+    ],
+)
+def test_the_longest_suffix_decides(name, kind):
+    assert find_format(name).kind == kind
+
+
+def test_other_files_have_no_format():
+    assert find_format("a-1.0.tar.xz") is None
+    assert "symbols" not in installed_kinds()
