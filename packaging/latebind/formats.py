@@ -61,7 +61,7 @@ def package_formats() -> tuple[PackageFormat, ...]:
 
 
 def find_format(name: str) -> PackageFormat | None:
-    """The format of a file by its name, whose case does not matter; None when it is no package."""
+    """The format of a file by its name, whose case does not matter; None for other files."""
     return next((form for form in package_formats() if name.lower().endswith(form.suffix)), None)
 
 
