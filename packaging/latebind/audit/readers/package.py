@@ -69,9 +69,9 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
 ) -> Contents:
     """Read a whole package.
 
-    `is_text` decides, by a member's name and size, whether checks need its bytes. `about_to_read` is called with the name
-    of each file before it is parsed. Files in `lost` are not parsed, because their reader died before; the value says
-    how.
+    `is_text` decides, by a member's name and size, whether checks need its bytes. `about_to_read` is called with the
+    name of each file before it is parsed. Files in `lost` are not parsed, because their reader died before; the value
+    says how.
     """
     package = Contents(path=path, kind=kind, wheel=wheel_name(path.name))
     files: list[File] = []
