@@ -67,13 +67,17 @@ def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit
     names = {canonicalize_name(name) for name in runtime.python.extras.values()}
     if len(names) == 1 or package.project in names:
         return
-    rows = [(text, row) for text, row in requirement_rows(package) if canonicalize_name(row.name) in names]
-    chosen = [text for text, row in rows if "extra" in str(row.marker or "")]
-    for text, row in rows:
+    matching = [
+        (text, requirement)
+        for text, requirement in requirement_rows(package)
+        if canonicalize_name(requirement.name) in names
+    ]
+    chosen = [text for text, requirement in matching if "extra" in str(requirement.marker or "")]
+    for text, requirement in matching:
         if text not in chosen:
             yield Hit(
                 inner=inner,
-                message=f"always requires {row.name}, one of {len(names)} distributions of {runtime.title}"
+                message=f"always requires {requirement.name}, one of {len(names)} distributions of {runtime.title}"
                 f"{', and offers them as extras' if chosen else ''}",
                 evidence=(text, *chosen),
             )
@@ -81,22 +85,22 @@ def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit
 
 def _requirements(package: Contents, names: Collection[str], minimum: str) -> Iterator[Hit]:
     inner = f"{package.dist_info}/METADATA"
-    for text, row in requirement_rows(package):
-        if canonicalize_name(row.name) not in names:
+    for text, requirement in requirement_rows(package):
+        if canonicalize_name(requirement.name) not in names:
             continue
-        closed = [str(part) for part in row.specifier if part.operator in ("==", "===", "<", "<=", "~=")]
-        lower = [part.version for part in row.specifier if part.operator in (">=", ">")]
+        closed = [str(part) for part in requirement.specifier if part.operator in ("==", "===", "<", "<=", "~=")]
+        lower = [part.version for part in requirement.specifier if part.operator in (">=", ">")]
         if closed:
             severity = _pin_severity(minimum, closed)
-            message = f"pins or caps {row.name}: {', '.join(closed)}"
+            message = f"pins or caps {requirement.name}: {', '.join(closed)}"
             yield Hit(inner=inner, message=message, evidence=(text,), severity=severity)
         elif minimum and (len(lower) != 1 or comparable_version(lower[0]) != comparable_version(minimum)):
             asked = f">={lower[0]}" if lower else "any version"
             yield Hit(
                 inner=inner,
-                message=f"requires {row.name} {asked}, but the configured minimum is {minimum}",
+                message=f"requires {requirement.name} {asked}, but the configured minimum is {minimum}",
                 evidence=(text, f"minimum: {minimum}"),
-                fix=f"Declare {row.name}>={minimum}. latebind pack writes it from the configuration.",
+                fix=f"Declare {requirement.name}>={minimum}. latebind pack writes it from the configuration.",
             )
 
 
@@ -108,24 +112,27 @@ def _pin_severity(minimum: str, closed: list[str]) -> Severity:
 
 
 def _dependencies(package: Contents, ids: set[str], minimum: str) -> Iterator[Hit]:
-    found = readable_nuspec(package)
-    if found is None:
+    nuspec_file = readable_nuspec(package)
+    if nuspec_file is None:
         return
-    inner, spec = found
-    for row in spec.dependencies:
-        if row.id.lower() not in ids:
+    inner, spec = nuspec_file
+    for dependency in spec.dependencies:
+        if dependency.id.lower() not in ids:
             continue
-        text = row.version.replace(" ", "")
+        text = dependency.version.replace(" ", "")
         low, _, high = text.strip("[]()").partition(",")
         if text.startswith(("[", "(")) and (high or "," not in text):
             yield Hit(
-                inner=inner, message=f"pins or caps {row.id}: {row.version}", evidence=(f"{row.id} {row.version}",)
+                inner=inner,
+                message=f"pins or caps {dependency.id}: {dependency.version}",
+                evidence=(f"{dependency.id} {dependency.version}",),
             )
         elif minimum and comparable_version(low) != comparable_version(minimum):
             yield Hit(
                 inner=inner,
-                message=f"requires {row.id} from {low or 'any version'}, but the configured minimum is {minimum}",
-                evidence=(f"{row.id} {row.version}", f"minimum: {minimum}"),
+                message=f"requires {dependency.id} from {low or 'any version'}, "
+                f"but the configured minimum is {minimum}",
+                evidence=(f"{dependency.id} {dependency.version}", f"minimum: {minimum}"),
             )
 
 

@@ -46,10 +46,10 @@ def license_missing(package: Contents) -> Iterator[Hit | Skip]:
         if not manifest.fields.get("license") and not manifest.fields.get("licenses"):
             yield Hit(inner=manifest.inner, message="names no license", evidence=("missing: license",))
         return
-    found = readable_nuspec(package)
-    if found is None or package.is_symbols:  # a symbol package accompanies the package that names the license
+    nuspec_file = readable_nuspec(package)
+    if nuspec_file is None or package.is_symbols:  # a symbol package accompanies the package that names the license
         return
-    inner, spec = found
+    inner, spec = nuspec_file
     named = spec.fields.get("license", "")
     if not named and not spec.fields.get("licenseUrl"):
         yield Hit(inner=inner, message="names no license", evidence=("missing: <license>",))
