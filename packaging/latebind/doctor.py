@@ -54,15 +54,15 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
 
 
 def _program(name: str, requirement: str, note: str = "") -> Row:
-    found = program(name)
-    if found is None:
+    path = program(name)
+    if path is None:
         return Row(what=name, there=False, detail=note, cure=f'Run: pip install "{requirement}"')
-    return Row(what=name, there=True, detail=_version(found))
+    return Row(what=name, there=True, detail=_version(path))
 
 
-def _version(found: Path, *words: str) -> str:
-    lines = run([found, *(words or ("--version",))], timeout=60, check=False).output.splitlines()
-    return f"{lines[0] if lines else ''}  ({found})"
+def _version(path: Path, *arguments: str) -> str:
+    lines = run([path, *(arguments or ("--version",))], timeout=60, check=False).output.splitlines()
+    return f"{lines[0] if lines else ''}  ({path})"
 
 
 def _zig() -> Row:
@@ -74,11 +74,11 @@ def _zig() -> Row:
 
 
 def _host_compiler() -> Row:
-    row = targets().get(host_rid())
-    if row is None:
+    host_target = targets().get(host_rid())
+    if host_target is None:
         return Row(what="host compiler", there=False, detail=f"{host_rid()} is not a target of latebind")
     try:
-        return Row(what="host compiler", there=True, detail=toolchain("host", row).identity())
+        return Row(what="host compiler", there=True, detail=toolchain("host", host_target).identity())
     except LatebindError as error:
         return Row(what="host compiler", there=False, detail=error.message, cure=error.advice)
 
@@ -91,19 +91,19 @@ def _python_headers() -> Row:
 
 
 def _dotnet() -> Row:
-    found = which("dotnet")
-    if found is None:
+    path = which("dotnet")
+    if path is None:
         detail = "without it, managed assemblies are not compiled and .NET test cases are not run"
         return Row(what="dotnet", there=False, detail=detail, cure="Install a .NET SDK, 8.0 or newer.")
-    return Row(what="dotnet", there=True, detail=_version(found))
+    return Row(what="dotnet", there=True, detail=_version(path))
 
 
 def _node() -> Row:
-    found = which("npm") and which("node")
-    if found is None:
+    path = which("npm") and which("node")
+    if path is None:
         return Row(what="node", there=False, detail="npm packages are not verified without Node.js and npm",
                    cure="Install Node.js, 18 or newer.")  # fmt: skip
-    return Row(what="node", there=True, detail=_version(found))
+    return Row(what="node", there=True, detail=_version(path))
 
 
 def _mono() -> Row:
@@ -115,26 +115,26 @@ def _mono() -> Row:
 
 
 def _dsymutil() -> Row:
-    found = which("dsymutil")
-    if found is None:
+    path = which("dsymutil")
+    if path is None:
         detail = "debug symbols of macOS libraries are not made without it"
         return Row(what="dsymutil", there=False, detail=detail, cure="Install LLVM (Debian: apt install llvm).")
-    return Row(what="dsymutil", there=True, detail=_version(found))
+    return Row(what="dsymutil", there=True, detail=_version(path))
 
 
 def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
     """For each target: whether it is built and whether its packages run here."""
-    rows = []
-    for rid, row in targets().items():
-        builders = [name for name in ("zig", "host") if _builds(name, row)]
+    findings = []
+    for rid, target in targets().items():
+        builders = [name for name in ("zig", "host") if _builds(name, target)]
         built = f"built here by {' or '.join(builders)}" if builders else "not built here"
         runs = _runs(rid, machines.get(rid))
         detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"
-        emulated = f"Run in a clone of latebind: python ci/machines.py DEST (by {row.emulator})"
-        cure = emulated if runs is None and row.emulator else ""
-        there = bool(builders) and runs is not None
-        rows.append(Row(what=rid, there=there, detail=detail, cure=cure, builds=bool(builders)))
-    return rows
+        emulated = f"Run in a clone of latebind: python ci/machines.py DEST (by {target.emulator})"
+        cure = emulated if runs is None and target.emulator else ""
+        is_usable = bool(builders) and runs is not None
+        findings.append(Row(what=rid, there=is_usable, detail=detail, cure=cure, builds=bool(builders)))
+    return findings
 
 
 def _runs(rid: Rid, machine: Machine | None) -> str | None:
@@ -144,9 +144,9 @@ def _runs(rid: Rid, machine: Machine | None) -> str | None:
     return f" by {machine.title}" if machine else None
 
 
-def _builds(name: str, row: Target) -> bool:
+def _builds(name: str, target: Target) -> bool:
     try:
-        toolchain(name, row)
+        toolchain(name, target)
     except LatebindError:
         return False
     return True

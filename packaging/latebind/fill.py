@@ -15,4 +15,4 @@ def fill(template: str, /, **values: str) -> str:
     Raises KeyError for a placeholder without a value.
     """
     text = (folder("templates") / f"{template}.in").read_text("utf-8")
-    return _PLACEHOLDER.sub(lambda found: values[found[1].lower()], text).rstrip("\n") + "\n"
+    return _PLACEHOLDER.sub(lambda match: values[match[1].lower()], text).rstrip("\n") + "\n"

@@ -31,8 +31,8 @@ def fingerprint(*others: str) -> str:
 
 @cache
 def _fingerprint(package: Path, others: tuple[str, ...]) -> str:
-    rows = sorted(path for path in package.iterdir() if path.name not in others and not is_scratch(path.name))
-    parts = [f"{path.name} {hash_tree(path) if path.is_dir() else hash_file(path)}" for path in rows]
+    paths = sorted(path for path in package.iterdir() if path.name not in others and not is_scratch(path.name))
+    parts = [f"{path.name} {hash_tree(path) if path.is_dir() else hash_file(path)}" for path in paths]
     parts += [hash_tree(folder("templates")), hash_tree(folder("loader"))]
     return digest([*parts, *library_versions()])
 

@@ -46,8 +46,8 @@ def _scripts(config: Config) -> Iterator[tuple[str, str]]:
     yield from (("verify.python", verify.python), ("verify.reference", verify.reference))
     yield from (("verify.dotnet", verify.dotnet), ("verify.c", verify.c))
     yield from (("verify.sdk", verify.sdk), ("verify.node", verify.node))
-    data = {"data": verify.data, **{f"own.{name}.data": own.data for name, own in verify.own.items()}}
-    yield from ((f"verify.{key}.script", row.script) for key, row in data.items() if row is not None)
+    data = {"data": verify.data, **{f"own.{name}.data": settings.data for name, settings in verify.own.items()}}
+    yield from ((f"verify.{key}.script", settings.script) for key, settings in data.items() if settings is not None)
 
 
 def unsupplied(config: Config, package: str, rid: str) -> str:
@@ -55,8 +55,8 @@ def unsupplied(config: Config, package: str, rid: str) -> str:
 
     Such a package would install and never work.
     """
-    use, row = config.runtime_of(package), target(rid)
-    libc = use.known.libc if use else ()
-    if use is None or row.system != "linux" or not libc or row.libc in libc:
+    runtime, platform = config.runtime_of(package), target(rid)
+    libc = runtime.known.libc if runtime else ()
+    if runtime is None or platform.system != "linux" or not libc or platform.libc in libc:
         return ""
-    return f"{use.known.title} exists for {' and '.join(libc)} only, and {rid} is {row.libc}"
+    return f"{runtime.known.title} exists for {' and '.join(libc)} only, and {rid} is {platform.libc}"

@@ -88,9 +88,9 @@ def reproduce(config: Config, rids: Sequence[str], workdir: Path) -> Reproduced:
 
     Raises BuildError with the output of a run that failed.
     """
-    with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as place, watched_over():
-        clock = _make_clock(Path(place))
-        rooms = [Path(place).resolve() / around.folder for around in (FIRST, SECOND)]
+    with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as folder, watched_over():
+        clock = _make_clock(Path(folder))
+        rooms = [Path(folder).resolve() / around.folder for around in (FIRST, SECOND)]
         for room in rooms:
             ignored = _ignored(outputs(config, workdir))
             shutil.copytree(config.root, room / "project", ignore=ignored, symlinks=True)
@@ -98,10 +98,10 @@ def reproduce(config: Config, rids: Sequence[str], workdir: Path) -> Reproduced:
             _pack(config, rids, room, around, clock) for room, around in zip(rooms, (FIRST, SECOND), strict=True)
         )
         names = sorted(set(_names(first)) | set(_names(second)))
-        found = {name: tuple(_compare(first / name, second / name, name)) for name in names}
+        differences = {name: tuple(_compare(first / name, second / name, name)) for name in names}
     return Reproduced(
-        equal=tuple(name for name, rows in found.items() if not rows),
-        differences=tuple(row for rows in found.values() for row in rows),
+        equal=tuple(name for name, differing in differences.items() if not differing),
+        differences=tuple(difference for differing in differences.values() for difference in differing),
         not_varied=() if clock else (_NO_CLOCK.format(requirement=ZIG_REQUIREMENT),),
     )
 
@@ -123,7 +123,7 @@ def _make_clock(folder: Path) -> Path | None:
 def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances, clock: Path | None) -> Path:
     project, work = room / "project", room / "work"
     argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-q", "-C", project, "--workdir", work, "pack"]
-    argv += [word for rid in rids for word in ("--target", rid)]
+    argv += [argument for rid in rids for argument in ("--target", rid)]
     # The copies have no repository, so both get the project's own commit.
     env = {**os.environ, **dict(around.variables), COMMIT_VARIABLE: source_commit(config)}
     if around.other_date and clock is not None:
@@ -136,62 +136,66 @@ def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances
     return work / "dist"
 
 
-def _ignored(made: Folders) -> Callable[[str, list[str]], set[str]]:
+def _ignored(output_folders: Folders) -> Callable[[str, list[str]], set[str]]:
     """For copytree: files that were generated, so that each run starts from sources only."""
 
     def ignored(folder: str, names: list[str]) -> set[str]:
         here = Path(folder).resolve()
-        found = {name for name in names if is_scratch(name) or (here / name).resolve() in made}
+        ignored_names = {name for name in names if is_scratch(name) or (here / name).resolve() in output_folders}
         if any(name.endswith("proj") for name in names):  # MSBuild's own, next to a .csproj
-            found |= {"bin", "obj"} & set(names)
-        return found
+            ignored_names |= {"bin", "obj"} & set(names)
+        return ignored_names
 
     return ignored
 
 
 def _compare(first: Path, second: Path, name: str) -> Iterator[Difference]:
     if not first.is_file() or not second.is_file():
-        words = ["there" if path.is_file() else "" for path in (first, second)]
-        yield Difference(file=name, offset=-1, first=words[0], second=words[1])
+        presence = ["there" if path.is_file() else "" for path in (first, second)]
+        yield Difference(file=name, offset=-1, first=presence[0], second=presence[1])
         return
-    one, two = first.read_bytes(), second.read_bytes()
-    if one == two:
+    first_bytes, second_bytes = first.read_bytes(), second.read_bytes()
+    if first_bytes == second_bytes:
         return
-    yield from list(_compare_members(_members(first), _members(second), name)) or [_at_first_difference(one, two, name)]
+    yield from list(_compare_members(_members(first), _members(second), name)) or [
+        _at_first_difference(first_bytes, second_bytes, name)
+    ]
 
 
 def _members(path: Path) -> Mapping[str, tuple[int, bytes]]:
     """The files of a zip or tar archive, each with its mode; nothing for another file."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            return {row.filename: (row.external_attr >> 16, archive.read(row)) for row in archive.infolist()}
+            return {info.filename: (info.external_attr >> 16, archive.read(info)) for info in archive.infolist()}
     if tarfile.is_tarfile(path):
         with tarfile.open(path) as archive:
-            return {row.name: (row.mode, file.read()) for row in archive if (file := archive.extractfile(row))}
+            return {
+                member.name: (member.mode, file.read()) for member in archive if (file := archive.extractfile(member))
+            }
     return {}
 
 
 def _compare_members(
-    one: Mapping[str, tuple[int, bytes]], two: Mapping[str, tuple[int, bytes]], name: str
+    first: Mapping[str, tuple[int, bytes]], second: Mapping[str, tuple[int, bytes]], name: str
 ) -> Iterator[Difference]:
     """The members of two archives that differ: that is where the cause is."""
-    for member in sorted({*one, *two}):
+    for member in sorted({*first, *second}):
         file = f"{name}!{member}"
-        if member not in one or member not in two:
-            words = ["there" if member in side else "" for side in (one, two)]
-            yield Difference(file=file, offset=-1, first=words[0], second=words[1])
+        if member not in first or member not in second:
+            presence = ["there" if member in side else "" for side in (first, second)]
+            yield Difference(file=file, offset=-1, first=presence[0], second=presence[1])
             continue
-        (mode, data), (other_mode, other) = one[member], two[member]
+        (mode, data), (other_mode, other) = first[member], second[member]
         if data != other:
             yield _at_first_difference(data, other, file)
         elif mode != other_mode:
             yield Difference(file=file, offset=-1, first=f"mode {mode:o}", second=f"mode {other_mode:o}")
 
 
-def _at_first_difference(one: bytes, two: bytes, name: str) -> Difference:
-    length = min(len(one), len(two))
-    offset = next((index for index in range(length) if one[index] != two[index]), length)
-    return Difference(file=name, offset=offset, first=_shown(one, offset), second=_shown(two, offset))
+def _at_first_difference(first: bytes, second: bytes, name: str) -> Difference:
+    length = min(len(first), len(second))
+    offset = next((index for index in range(length) if first[index] != second[index]), length)
+    return Difference(file=name, offset=offset, first=_shown(first, offset), second=_shown(second, offset))
 
 
 def _shown(data: bytes, offset: int) -> str:

@@ -62,9 +62,9 @@ def is_crash(status: int) -> bool:
 def decisive_line(output: str) -> str:
     """The line of a program's output that says why it failed: its last exception, else its last line; "" for none."""
     text = output.replace("\r\n", "\n")
-    found = [match for pattern in _EXCEPTIONS for match in pattern.finditer(text)]
-    if found:
-        return max(found, key=lambda match: match.start(1))[1].strip()
+    matches = [match for pattern in _EXCEPTIONS for match in pattern.finditer(text)]
+    if matches:
+        return max(matches, key=lambda match: match.start(1))[1].strip()
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 

@@ -47,7 +47,7 @@ class Command:
 
 def commands(text: str) -> list[Command]:
     """The commands of a CMake file in their order. Everything else is skipped."""
-    found: list[Command] = []
+    parsed: list[Command] = []
     tokens = [match for match in _TOKEN.finditer(text) if not match["comment"] and not match["space"]]
     at = 0
     while at + 1 < len(tokens):
@@ -60,8 +60,8 @@ def commands(text: str) -> list[Command]:
             break
         line = text.count("\n", 0, name.start()) + 1
         end = tokens[at - 1].end()
-        found.append(Command(name=name[0].lower(), arguments=arguments, start=name.start(), end=end, line=line))
-    return found
+        parsed.append(Command(name=name[0].lower(), arguments=arguments, start=name.start(), end=end, line=line))
+    return parsed
 
 
 def _arguments(tokens: list[re.Match[str]], at: int) -> tuple[tuple[Argument, ...], int]:

@@ -19,31 +19,33 @@ def edit_cmake(
 ) -> str:
     """The text with the targets `components` installed as `component`; what they link stays as it is."""
     changes: list[tuple[int, str]] = []
-    rows = commands(text)
-    installed = {word for row in rows if row.name == "install" for word in _installed(row)}
-    for row in rows:
-        if row.name == "target_link_libraries" and any(runtime_of(word, variables) for word in row.words[1:]):
-            if row.words[0] in components and row.words[0] not in installed:
-                line = f"\n{_indent(text, row.start)}install(TARGETS {row.words[0]} COMPONENT {component})"
-                changes.append((row.end, line))
-                installed.add(row.words[0])
-        elif (targets := _installed(row)) and "COMPONENT" not in row.words and set(targets) <= set(components):
-            changes.append((row.arguments[len(targets)].end, f" COMPONENT {component}"))
-    for place, new in sorted(changes, reverse=True):
-        text = text[:place] + new + text[place:]
+    parsed = commands(text)
+    installed = {name for command in parsed if command.name == "install" for name in _installed(command)}
+    for command in parsed:
+        if command.name == "target_link_libraries" and any(
+            runtime_of(argument, variables) for argument in command.words[1:]
+        ):
+            if command.words[0] in components and command.words[0] not in installed:
+                line = f"\n{_indent(text, command.start)}install(TARGETS {command.words[0]} COMPONENT {component})"
+                changes.append((command.end, line))
+                installed.add(command.words[0])
+        elif (targets := _installed(command)) and "COMPONENT" not in command.words and set(targets) <= set(components):
+            changes.append((command.arguments[len(targets)].end, f" COMPONENT {component}"))
+    for position, new in sorted(changes, reverse=True):
+        text = text[:position] + new + text[position:]
     return text
 
 
-def _installed(row: Command) -> tuple[str, ...]:
+def _installed(command: Command) -> tuple[str, ...]:
     """The targets of install(TARGETS ...)."""
-    if row.name != "install" or row.words[:1] != ("TARGETS",):
+    if command.name != "install" or command.words[:1] != ("TARGETS",):
         return ()
-    found = []
-    for word in row.words[1:]:
-        if word.isupper():
+    names = []
+    for argument in command.words[1:]:
+        if argument.isupper():
             break
-        found.append(word)
-    return tuple(found)
+        names.append(argument)
+    return tuple(names)
 
 
 def _indent(text: str, at: int) -> str:

@@ -43,15 +43,15 @@ class Facts:
     latebind: str = __version__
 
 
-def facts(found: Found) -> Facts:
+def facts(discovery: Found) -> Facts:
     """Gather the facts; each guess becomes a note."""
-    file = found.root / "pyproject.toml"
+    file = discovery.root / "pyproject.toml"
     text = file.read_text("utf-8") if file.is_file() else ""
     project: dict[str, Any] = (tables_of(text) or {}).get("project", {})
-    name = found.name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", found.name) else ""
-    name = name or project.get("name", "") or found.root.name
-    version = next(filter(version_of, [found.version, project.get("version", ""), _tag(found.root)]), "")
-    licence_file = next((path for path in sorted(found.root.glob("LICEN[CS]E*")) if path.is_file()), None)
+    name = discovery.name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", discovery.name) else ""
+    name = name or project.get("name", "") or discovery.root.name
+    version = next(filter(version_of, [discovery.version, project.get("version", ""), _tag(discovery.root)]), "")
+    licence_file = next((path for path in sorted(discovery.root.glob("LICEN[CS]E*")) if path.is_file()), None)
     licence = project.get("license", "")
     if not isinstance(licence, str) or not licence:
         licence = _licence(licence_file)
@@ -63,8 +63,8 @@ def facts(found: Found) -> Facts:
         version=version or "0.1.0",
         licence=licence,
         licence_file=licence_file.name if licence_file else "",
-        authors=tuple(row["name"] for row in people if isinstance(row, dict) and "name" in row),
-        repository=git_output(found.root, "remote", "get-url", "origin") if _is_repository(found.root) else "",
+        authors=tuple(author["name"] for author in people if isinstance(author, dict) and "name" in author),
+        repository=git_output(discovery.root, "remote", "get-url", "origin") if _is_repository(discovery.root) else "",
         pyproject=text,
         notes=tuple(notes),
     )
@@ -83,15 +83,17 @@ def _is_repository(root: Path) -> bool:
     return (root / ".git").exists()
 
 
-def git_output(root: Path, *words: str) -> str:
+def git_output(root: Path, *arguments: str) -> str:
     """What git prints; "" when git is missing or fails. Only addresses without a user's name or secret are used."""
     git = which("git")
     if git is None:
         return ""
     try:
-        ended = run([git, *words], cwd=root, timeout=_TIME_LIMIT, check=False)
+        ended = run([git, *arguments], cwd=root, timeout=_TIME_LIMIT, check=False)
     except ToolError:
         return ""
-    said = ended.output.strip()
-    secret = "://" in said and "@" in said
-    return "" if ended.returncode or secret or (words[0] == "remote" and not said.startswith("https://")) else said
+    output = ended.output.strip()
+    secret = "://" in output and "@" in output
+    return (
+        "" if ended.returncode or secret or (arguments[0] == "remote" and not output.startswith("https://")) else output
+    )

@@ -83,7 +83,7 @@ class Found:
     def is_adopted(self) -> bool:
         """Whether the project is configured already, or a target binds a runtime late."""
         return (self.root / "latebind.toml").is_file() or any(
-            row.name == "latebind_add_runtime" for text in self.files.values() for row in commands(text)
+            command.name == "latebind_add_runtime" for text in self.files.values() for command in commands(text)
         )
 
 
@@ -99,8 +99,8 @@ def find(root: Path) -> Found:
             advice="Write one that makes your library with add_library(NAME SHARED ...), then run this again.",
         )
     parsed = {path: commands(text) for path, text in files.items()}
-    known = variables([row for rows in parsed.values() for row in rows])
-    mentions = tuple(mention for path in files for mention in _mentions(path, parsed[path], known))
+    by_variable = variables([command for file_commands in parsed.values() for command in file_commands])
+    mentions = tuple(mention for path in files for mention in _mentions(path, parsed[path], by_variable))
     linking = next((mention.file for mention in mentions if mention.kind == "link"), tops[0])
     top = _top(linking, parsed) or tops[0]
     name, version = _project(parsed[top])
@@ -113,7 +113,7 @@ def find(root: Path) -> Found:
         objects=tuple(_objects(texts)),
         uncaught=tuple(find_uncaught(texts)),
         mentions=mentions,
-        variables=known,
+        variables=by_variable,
         name=name,
         version=version,
         header=next((path.parent for path in texts if path.name == _HEADER), None),
@@ -124,20 +124,20 @@ def find(root: Path) -> Found:
 def _top(file: Path, parsed: Mapping[Path, list[Command]]) -> Path | None:
     """The CMakeLists.txt of the project that a file belongs to: a repository may hold several."""
     tops = [path for path in parsed if path.name == "CMakeLists.txt" and path.parent in (file.parent, *file.parents)]
-    found = None
+    chosen = None
     for path in sorted(tops, key=lambda path: len(path.parts)):
-        if found is None or (_project(parsed[path])[0] and not _includes(found, path, parsed[found])):
-            found = path
-    return found
+        if chosen is None or (_project(parsed[path])[0] and not _includes(chosen, path, parsed[chosen])):
+            chosen = path
+    return chosen
 
 
 def _source(root: Path, top: Path, parsed: Mapping[Path, list[Command]]) -> Path:
     """The folder of a project's CMakeLists.txt, or the one above it that holds everything its files name by `..`."""
     folder = top.parent
     for path in (path for path in parsed if path.is_relative_to(top.parent)):
-        for word in (word for row in parsed[path] for word in row.words):
+        for argument in (argument for command in parsed[path] for argument in command.words):
             plain = re.sub(
-                r"^\$\{(?:CMAKE_CURRENT_(?:SOURCE|LIST)_DIR|CMAKE_SOURCE_DIR|PROJECT_SOURCE_DIR)\}/", "", word
+                r"^\$\{(?:CMAKE_CURRENT_(?:SOURCE|LIST)_DIR|CMAKE_SOURCE_DIR|PROJECT_SOURCE_DIR)\}/", "", argument
             )
             named = (path.parent / plain).resolve() if plain.startswith("../") and "$" not in plain else folder
             while named.exists() and named.is_relative_to(root) and not named.is_relative_to(folder):
@@ -145,93 +145,103 @@ def _source(root: Path, top: Path, parsed: Mapping[Path, list[Command]]) -> Path
     return folder
 
 
-def _includes(top: Path, path: Path, rows: list[Command]) -> bool:
+def _includes(top: Path, path: Path, file_commands: list[Command]) -> bool:
     """Whether a file takes in another one's folder, or one above it."""
-    taken = [top.parent / row.words[0] for row in rows if row.name == "add_subdirectory" and row.words]
+    taken = [
+        top.parent / command.words[0]
+        for command in file_commands
+        if command.name == "add_subdirectory" and command.words
+    ]
     return any(folder == path.parent or folder in path.parents for folder in taken)
 
 
-def variables(rows: list[Command]) -> dict[str, str]:
+def variables(file_commands: list[Command]) -> dict[str, str]:
     """`${NAME}` of each variable that find_library() or a set() of one value makes a runtime's library."""
-    found: dict[str, str] = {}
-    for row in rows:
-        for value in _names(row):
-            if runtime := runtime_of(value, found):
-                found[f"${{{row.words[0]}}}"] = runtime
-    return found
+    by_variable: dict[str, str] = {}
+    for command in file_commands:
+        for value in _names(command):
+            if runtime := runtime_of(value, by_variable):
+                by_variable[f"${{{command.words[0]}}}"] = runtime
+    return by_variable
 
 
-def _names(row: Command) -> tuple[str, ...]:
+def _names(command: Command) -> tuple[str, ...]:
     """The libraries that a command may put into its variable; the folders that it searches do not count."""
-    if row.name == "set":
-        return row.words[1:] if len(row.words) == _ONE_VALUE else ()
-    if row.name != "find_library":
+    if command.name == "set":
+        return command.words[1:] if len(command.words) == _ONE_VALUE else ()
+    if command.name != "find_library":
         return ()
-    place = next((at for at, word in enumerate(row.words) if word in ("HINTS", "PATHS")), len(row.words))
-    return row.words[1:place]
+    end = next((at for at, argument in enumerate(command.words) if argument in ("HINTS", "PATHS")), len(command.words))
+    return command.words[1:end]
 
 
 def runtime_of(item: str, known_variables: Mapping[str, str] = MappingProxyType({})) -> str:
     """The runtime that a link line's item names: `onnxruntime::onnxruntime`, `-lonnxruntime`, a file; "" if none."""
     if item in known_variables:
         return known_variables[item]
-    for name, known in presets().items():
-        if _is_of(item, name, known):
+    for name, preset in presets().items():
+        if _is_of(item, name, preset):
             return name
     return ""
 
 
-def _is_of(item: str, name: str, known: RuntimePreset) -> bool:
+def _is_of(item: str, name: str, preset: RuntimePreset) -> bool:
     lowered, title = item.lower(), name.lower()
     if lowered.startswith("${") and lowered.endswith("}"):
         return title in lowered
     file = lowered.replace("\\", "/").rpartition("/")[2]
-    if any(fnmatchcase(file, glob.lower()) for glob in known.file_globs):
+    if any(fnmatchcase(file, glob.lower()) for glob in preset.file_globs):
         return True
     plain = re.sub(r"\.(lib|a|so|dylib|dll)$", "", file.removeprefix("-l")).removeprefix("lib")
     space, _, part = plain.partition("::")
-    spellings = {title, f"{title}_c", known.title.lower().replace(" ", "")}
+    spellings = {title, f"{title}_c", preset.title.lower().replace(" ", "")}
     return (bool(part) and space in spellings) or plain in spellings
 
 
-def _mentions(path: Path, rows: list[Command], known: dict[str, str]) -> Iterator[Mention]:
-    for row in rows:
-        words = row.words
-        if row.name in ("target_link_libraries", "link_libraries"):
-            for runtime in dict.fromkeys(filter(None, (runtime_of(word, known) for word in words[1:]))):
-                target = words[0] if row.name == "target_link_libraries" else ""
-                yield Mention(kind="link", runtime=runtime, file=path, command=row, target=target)
-        elif row.name in ("find_library", "set") and words and (runtime := known.get(f"${{{words[0]}}}", "")):
-            yield Mention(kind="variable", runtime=runtime, file=path, command=row)
-        elif words and (runtime := runtime_of(words[0])):
-            if row.name == "find_package":
-                yield Mention(kind="find", runtime=runtime, file=path, command=row)
-            elif row.name in _FETCHES:
-                yield Mention(kind="fetch", runtime=runtime, file=path, command=row)
-            elif row.name == "add_library" and "IMPORTED" in words:
-                yield Mention(kind="imported", runtime=runtime, file=path, command=row, target=words[0])
+def _mentions(path: Path, file_commands: list[Command], by_variable: dict[str, str]) -> Iterator[Mention]:
+    for command in file_commands:
+        arguments = command.words
+        if command.name in ("target_link_libraries", "link_libraries"):
+            for runtime in dict.fromkeys(
+                filter(None, (runtime_of(argument, by_variable) for argument in arguments[1:]))
+            ):
+                target = arguments[0] if command.name == "target_link_libraries" else ""
+                yield Mention(kind="link", runtime=runtime, file=path, command=command, target=target)
+        elif (
+            command.name in ("find_library", "set")
+            and arguments
+            and (runtime := by_variable.get(f"${{{arguments[0]}}}", ""))
+        ):
+            yield Mention(kind="variable", runtime=runtime, file=path, command=command)
+        elif arguments and (runtime := runtime_of(arguments[0])):
+            if command.name == "find_package":
+                yield Mention(kind="find", runtime=runtime, file=path, command=command)
+            elif command.name in _FETCHES:
+                yield Mention(kind="fetch", runtime=runtime, file=path, command=command)
+            elif command.name == "add_library" and "IMPORTED" in arguments:
+                yield Mention(kind="imported", runtime=runtime, file=path, command=command, target=arguments[0])
 
 
-def _project(rows: list[Command]) -> tuple[str, str]:
-    for row in rows:
-        if row.name == "project" and row.words:
-            after = row.words[row.words.index("VERSION") + 1 :] if "VERSION" in row.words else ()
-            return row.words[0], next(iter(after), "")
+def _project(file_commands: list[Command]) -> tuple[str, str]:
+    for command in file_commands:
+        if command.name == "project" and command.words:
+            after = command.words[command.words.index("VERSION") + 1 :] if "VERSION" in command.words else ()
+            return command.words[0], next(iter(after), "")
     return "", ""
 
 
 def _objects(texts: dict[Path, str]) -> Iterator[tuple[Path, int, str]]:
     for path, text in texts.items():
         if not path.name.startswith("onnxruntime_"):
-            for found in _OBJECT.finditer(text):
-                yield path, text.count("\n", 0, found.start()) + 1, found["name"]
+            for match in _OBJECT.finditer(text):
+                yield path, text.count("\n", 0, match.start()) + 1, match["name"]
 
 
 def _header_version(texts: dict[Path, str]) -> str:
     for path, text in texts.items():
         if path.name == _HEADER:
-            found = re.search(r"^#define ORT_API_VERSION (\d+)", text, re.MULTILINE)
-            return f"1.{found[1]}" if found else ""
+            match = re.search(r"^#define ORT_API_VERSION (\d+)", text, re.MULTILINE)
+            return f"1.{match[1]}" if match else ""
     return ""
 
 

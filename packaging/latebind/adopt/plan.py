@@ -49,35 +49,37 @@ class Plan:
     notes: tuple[str, ...]
 
 
-def plan(found: Found, facts: Facts) -> Plan:
+def plan(discovery: Found, facts: Facts) -> Plan:
     """The changes that make a project bind its runtimes late; none where it already does."""
-    done = _drop_ins(found)
-    is_done = bool(done) and set(found.runtimes) <= done
-    targets = [] if is_done else _libraries(found)
+    done = _drop_ins(discovery)
+    is_done = bool(done) and set(discovery.runtimes) <= done
+    targets = [] if is_done else _libraries(discovery)
     name = facts.name
     changes = []
-    component = _component(found, targets) or re.sub(r"[^A-Za-z0-9_.-]", "-", name)
-    for path, text in found.files.items():
-        after = edit_cmake(text, targets, component, found.variables)
+    component = _component(discovery, targets) or re.sub(r"[^A-Za-z0-9_.-]", "-", name)
+    for path, text in discovery.files.items():
+        after = edit_cmake(text, targets, component, discovery.variables)
         changes.append(Change(path=path, before=text, after=after))
-    python = found.root / "pyproject.toml"
-    notes = [*_notes(found), *facts.notes]
+    python = discovery.root / "pyproject.toml"
+    notes = [*_notes(discovery), *facts.notes]
     with_wheel = False
     if facts.pyproject and not is_done:
         after, note, with_wheel = edit_pyproject(facts.pyproject, component)
         changes.append(Change(path=python, before=facts.pyproject, after=after))
         notes += [note] if note else []
-    if found.runtimes and not targets and not is_done:
+    if discovery.runtimes and not targets and not is_done:
         notes.append("no shared library links the runtime: a package needs one, so no latebind.toml is written")
-    new = _new_files(found, facts, component, with_wheel=with_wheel) if targets else {}
+    new = _new_files(discovery, facts, component, with_wheel=with_wheel) if targets else {}
     for path, text in new.items():
         if not path.exists():
             changes.append(Change(path=path, before=None, after=text))
         elif path.name == "latebind.toml":
-            changes.append(_with_drop_in(path, set(found.runtimes) - done))
+            changes.append(_with_drop_in(path, set(discovery.runtimes) - done))
     if targets:
-        changes.append(_ignored(found.root / ".gitignore"))
-    return Plan(changes=tuple(_as_it_is(row) for row in changes if row.before != row.after), notes=tuple(notes))
+        changes.append(_ignored(discovery.root / ".gitignore"))
+    return Plan(
+        changes=tuple(_as_it_is(change) for change in changes if change.before != change.after), notes=tuple(notes)
+    )
 
 
 def _as_it_is(change: Change) -> Change:
@@ -88,35 +90,35 @@ def _as_it_is(change: Change) -> Change:
     return replace(change, before=raw, after=change.after.replace("\n", "\r\n"))
 
 
-def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) -> dict[Path, str]:
-    inside = found.header is not None and found.header.is_relative_to(found.source)
-    header = found.header.relative_to(found.source).as_posix() if found.header and inside else ""
+def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bool) -> dict[Path, str]:
+    inside = discovery.header is not None and discovery.header.is_relative_to(discovery.source)
+    header = discovery.header.relative_to(discovery.source).as_posix() if discovery.header and inside else ""
     runtimes = [
-        {"name": name, "minimum": _minimum(found, name), "headers": header if name == "onnxruntime" else ""}
-        for name in found.runtimes
+        {"name": name, "minimum": _minimum(discovery, name), "headers": header if name == "onnxruntime" else ""}
+        for name in discovery.runtimes
     ]
-    source = found.source.relative_to(found.root).as_posix()
-    cmake = found.top.relative_to(found.source).as_posix().removeprefix(".")
+    source = discovery.source.relative_to(discovery.root).as_posix()
+    cmake = discovery.top.relative_to(discovery.source).as_posix().removeprefix(".")
     text = render(
         "init/latebind.toml.j2", facts=facts, source=source, cmake=cmake, runtimes=runtimes, component=component,
         schema=SCHEMA_ID, nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
     )  # fmt: skip
-    workflow = found.root / ".github" / "workflows" / "latebind.yml"
+    workflow = discovery.root / ".github" / "workflows" / "latebind.yml"
     configured = "[tool.latebind]" in facts.pyproject
-    files = {} if configured else {found.root / "latebind.toml": text}
+    files = {} if configured else {discovery.root / "latebind.toml": text}
     if with_wheel and not configured:
-        files[found.root / "verify" / "smoke.py"] = render("init/smoke.py.j2")
-        if (package := find_package(found.root, facts.pyproject)) is not None:
-            files[package / FILE_NAME] = render_runtime_module(preset(found.runtimes[0]), facts.name)
+        files[discovery.root / "verify" / "smoke.py"] = render("init/smoke.py.j2")
+        if (package := find_package(discovery.root, facts.pyproject)) is not None:
+            files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.name)
     return {**files, workflow: render("init/workflow.yml.j2", version=facts.latebind)}
 
 
-def _drop_ins(found: Found) -> set[str]:
+def _drop_ins(discovery: Found) -> set[str]:
     """The runtimes for which the project's latebind.toml already has drop_in: their targets link a stub."""
-    path = found.root / "latebind.toml"
+    path = discovery.root / "latebind.toml"
     tables = (tables_of(path.read_text("utf-8")) if path.is_file() else None) or {}
-    rows = tables.get("runtime", [])
-    return {str(row.get("preset")) for row in rows if isinstance(row, dict) and row.get("drop_in")}
+    runtimes = tables.get("runtime", [])
+    return {str(runtime.get("preset")) for runtime in runtimes if isinstance(runtime, dict) and runtime.get("drop_in")}
 
 
 def _with_drop_in(path: Path, runtimes: Iterable[str]) -> Change:
@@ -136,61 +138,78 @@ def _ignored(path: Path) -> Change:
     return Change(path=path, before=before, after="".join([start or "", *(f"{line}\n" for line in missing)]))
 
 
-def _minimum(found: Found, runtime: str) -> str:
+def _minimum(discovery: Found, runtime: str) -> str:
     """The floor, or the version that the project is built with if that is newer: it may call functions new in it."""
-    asked = [row.command.words[1] for row in found.of("find") if row.runtime == runtime and len(row.command.words) > 1]
-    known = [*asked, found.header_version if runtime == "onnxruntime" else ""]
+    asked = [
+        mention.command.words[1]
+        for mention in discovery.of("find")
+        if mention.runtime == runtime and len(mention.command.words) > 1
+    ]
+    versions = [*asked, discovery.header_version if runtime == "onnxruntime" else ""]
     floor = preset(runtime).floor
-    return max([floor, *filter(version_of, known)], key=Version)
+    return max([floor, *filter(version_of, versions)], key=Version)
 
 
-def _libraries(found: Found) -> list[str]:
+def _libraries(discovery: Found) -> list[str]:
     """The targets that link a runtime and that a package can hold: shared libraries and modules."""
-    linked = {mention.target for mention in found.of("link")}
-    made = [row for text in found.files.values() for row in commands(text) if row.name in LIBRARIES and row.words]
-    return [row.words[0] for row in made if row.words[0] in linked and not {"STATIC", "OBJECT"} & set(row.words)]
+    linked = {mention.target for mention in discovery.of("link")}
+    libraries = [
+        command
+        for text in discovery.files.values()
+        for command in commands(text)
+        if command.name in LIBRARIES and command.words
+    ]
+    return [
+        command.words[0]
+        for command in libraries
+        if command.words[0] in linked and not {"STATIC", "OBJECT"} & set(command.words)
+    ]
 
 
-def _component(found: Found, targets: list[str]) -> str:
+def _component(discovery: Found, targets: list[str]) -> str:
     """The install component that the libraries have already; "" for none."""
-    for row in (row for text in found.files.values() for row in commands(text) if row.name == "install"):
-        if row.words[1:2] and row.words[1] in targets and "COMPONENT" in row.words[:-1]:
-            return row.words[row.words.index("COMPONENT") + 1]
+    for command in (
+        command for text in discovery.files.values() for command in commands(text) if command.name == "install"
+    ):
+        if command.words[1:2] and command.words[1] in targets and "COMPONENT" in command.words[:-1]:
+            return command.words[command.words.index("COMPONENT") + 1]
     return ""
 
 
-def _notes(found: Found) -> list[str]:
-    places = [f"{path.relative_to(found.root).as_posix()}:{line}: {name}" for path, line, name in found.objects]
+def _notes(discovery: Found) -> list[str]:
+    locations = [
+        f"{path.relative_to(discovery.root).as_posix()}:{line}: {name}" for path, line, name in discovery.objects
+    ]
     notes = [
-        f"{place} is made while the library is loaded: without a runtime the program ends there, and on Windows the "
+        f"{location} is made while the library is loaded: without a runtime the program ends there, and on Windows the "
         "system holds a lock; make it in a function"
-        for place in places
+        for location in locations
     ]
     notes += [
-        f"{path.relative_to(found.root).as_posix()}: has C functions and catches nothing, and the project uses Ort::, "
-        "which throws without a runtime and then ends the process: catch Ort::Exception in them, or ask "
+        f"{path.relative_to(discovery.root).as_posix()}: has C functions and catches nothing, and the project uses "
+        "Ort::, which throws without a runtime and then ends the process: catch Ort::Exception in them, or ask "
         "lb_onnxruntime_available(NULL) of <latebind/stub.h> first"
-        for path in (found.uncaught if "onnxruntime" in found.runtimes else ())
+        for path in (discovery.uncaught if "onnxruntime" in discovery.runtimes else ())
     ]
     notes += [
-        f"{_place(found, row)}: the imported target {row.target} names a library of its own, and not the stub; "
-        f"take it from find_package({row.runtime})"
-        for row in found.of("imported")
-        if row.file not in {other.file for other in found.of("find")}  # there, it is second
+        f"{_place(discovery, mention)}: the imported target {mention.target} names a library of its own, and not "
+        f"the stub; take it from find_package({mention.runtime})"
+        for mention in discovery.of("imported")
+        if mention.file not in {other.file for other in discovery.of("find")}  # there, it is second
     ]
     notes += [
-        f"{_place(found, row)}: {row.command.name}({row.command.words[0]} ...) fetches {row.runtime}; take it out, "
-        "since find_package() gives the stub"
-        for row in found.of("fetch")
+        f"{_place(discovery, mention)}: {mention.command.name}({mention.command.words[0]} ...) fetches "
+        f"{mention.runtime}; take it out, since find_package() gives the stub"
+        for mention in discovery.of("fetch")
     ]
     notes += [
-        f"{_place(found, row)}: openvino::runtime is the C++ interface, and only the C interface can be bound late; "
-        "the linker names what you use of C++"
-        for row in found.of("link")
-        if "openvino::runtime" in row.command.words
+        f"{_place(discovery, mention)}: openvino::runtime is the C++ interface, and only the C interface can be bound "
+        "late; the linker names what you use of C++"
+        for mention in discovery.of("link")
+        if "openvino::runtime" in mention.command.words
     ]
     return list(dict.fromkeys(notes))
 
 
-def _place(found: Found, mention: Mention) -> str:
-    return f"{mention.file.relative_to(found.root).as_posix()}:{mention.command.line}"
+def _place(discovery: Found, mention: Mention) -> str:
+    return f"{mention.file.relative_to(discovery.root).as_posix()}:{mention.command.line}"

@@ -17,16 +17,16 @@ FILE_NAME = "_runtime.py"
 """What the module is called in a project's package."""
 
 
-def render_runtime_module(known: RuntimePreset, distribution: str) -> str:
+def render_runtime_module(runtime: RuntimePreset, distribution: str) -> str:
     """The module's text; `distribution` is the project's own, whose extra installs the runtime."""
-    systems = [getattr(names, system) for names in (known.names, known.globs) for system in names.__struct_fields__]
+    systems = [getattr(names, system) for names in (runtime.names, runtime.globs) for system in names.__struct_fields__]
     return render(
         "find_runtime.py.j2",
-        title=known.title,
-        distributions=tuple(known.python.extras.values()),
-        folder=known.python.folder,
+        title=runtime.title,
+        distributions=tuple(runtime.python.extras.values()),
+        folder=runtime.python.folder,
         libraries=tuple(dict.fromkeys(name for names in systems for name in names)),
-        advice=f'pip install "{distribution}[{known.python.extra}]"',
+        advice=f'pip install "{distribution}[{runtime.python.extra}]"',
     )
 
 

@@ -25,11 +25,11 @@ def find_uncaught(texts: Mapping[Path, str]) -> Iterator[Path]:
     A file defines C functions if it has `extern "C"`, or the header of the same name has. A guard in another file is
     not seen, so this is a reason to look and no proof.
     """
-    own = {path: _COMMENT.sub("", text) for path, text in texts.items() if not path.name.startswith(_OFFICIAL)}
-    if not any(_ORT.search(text) for text in own.values()):
+    own_files = {path: _COMMENT.sub("", text) for path, text in texts.items() if not path.name.startswith(_OFFICIAL)}
+    if not any(_ORT.search(text) for text in own_files.values()):
         return
-    declared = {path.stem for path, text in own.items() if path.suffix in _HEADERS and _INTERFACE.search(text)}
-    for path, text in sorted(own.items()):
+    declared = {path.stem for path, text in own_files.items() if path.suffix in _HEADERS and _INTERFACE.search(text)}
+    for path, text in sorted(own_files.items()):
         is_interface = path.suffix in _CPP and (path.stem in declared or _INTERFACE.search(text))
         if is_interface and not _CATCH.search(text) and not _MAIN.search(text):
             yield path

@@ -21,23 +21,25 @@ def shown(change: Change, root: Path) -> str:
     name = change.path.relative_to(root).as_posix()
     before = (change.before or "").splitlines(keepends=True)
     old = f"a/{name}" if change.before is not None else "/dev/null"
-    rows = difflib.unified_diff(before, change.after.splitlines(keepends=True), old, f"b/{name}")
-    return printable("".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows))
+    diff_lines = difflib.unified_diff(before, change.after.splitlines(keepends=True), old, f"b/{name}")
+    return printable(
+        "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in diff_lines)
+    )
 
 
 def write(changes: Iterable[Change]) -> list[Path]:
     """Write each change to a temporary file and rename it. Raises InputError before that if a file was changed."""
-    rows = list(changes)
-    for change in rows:
+    pending = list(changes)
+    for change in pending:
         now = change.path.read_bytes() if change.path.exists() else None
         then = None if change.before is None else _bytes(change.before)
         if now != then:
             raise InputError("was changed meanwhile", where=str(change.path), advice="Run latebind init again.")
-    for change in rows:
+    for change in pending:
         change.path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(change.path) as aside:
             aside.write_bytes(_bytes(change.after))
-    return [change.path for change in rows]
+    return [change.path for change in pending]
 
 
 def _bytes(text: str) -> bytes:

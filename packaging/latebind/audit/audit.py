@@ -80,23 +80,27 @@ def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditRepo
 
 
 def _gather(tasks: Sequence[Task], results: Sequence[Result], policy: Policy) -> AuditReport:
-    rows: list[Finding | Skipped] = []
+    judgements: list[Finding | Skipped] = []
     for result in results:
-        rows += [*result.findings, *result.skipped]
+        judgements += [*result.findings, *result.skipped]
     packages = [result.facts for result in results if result.facts is not None]
     for check in checks().values():
         if check.scope == "set" and policy.choice.takes(check.code):
-            rows += check.judge(lambda name: name, "", policy, packages=packages)
-    kept, waived = _waive((row for row in rows if isinstance(row, Finding)), policy)
-    skipped = {row for row in rows if isinstance(row, Skipped)}
+            judgements += check.judge(lambda name: name, "", policy, packages=packages)
+    remaining, waived = _waive((judgement for judgement in judgements if isinstance(judgement, Finding)), policy)
+    skipped = {judgement for judgement in judgements if isinstance(judgement, Skipped)}
     return AuditReport(
         subjects=len(tasks),
         packages=tuple(sorted(Contents(path=task.path, kind=task.kind).subject("") for task in tasks)),
         choice=str(policy.choice),
         fail_on=policy.fail_on,
-        findings=tuple(sorted(kept, key=_order)),
-        waived=tuple(sorted(waived, key=lambda row: _order(row.finding))),
-        skipped=tuple(sorted(skipped, key=lambda row: (row.subject, row.check, row.reason))),
+        findings=tuple(sorted(remaining, key=_order)),
+        waived=tuple(sorted(waived, key=lambda waiver: _order(waiver.finding))),
+        skipped=tuple(
+            sorted(
+                skipped, key=lambda skipped_check: (skipped_check.subject, skipped_check.check, skipped_check.reason)
+            )
+        ),
     )
 
 
@@ -109,10 +113,10 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     )
     package = replace(package, project=reader.find_project(package))
     report("")  # from here on no file is to blame
-    rows = list(_judge(package, task.policy))
+    judgements = list(_judge(package, task.policy))
     return Result(
-        findings=tuple(row for row in rows if isinstance(row, Finding)),
-        skipped=tuple(row for row in rows if isinstance(row, Skipped)),
+        findings=tuple(judgement for judgement in judgements if isinstance(judgement, Finding)),
+        skipped=tuple(judgement for judgement in judgements if isinstance(judgement, Skipped)),
         facts=reader.find_twin_facts(package),
     )
 
@@ -131,23 +135,23 @@ def find_subjects(paths: Sequence[Path]) -> list[tuple[Path, SubjectKind]]:
     A folder stands for the packages below it, and for itself when it holds native files outside of packages, or no
     package. Archives of debug symbols are audited only if `paths` names them. Raises InputError.
     """
-    found: dict[Path, SubjectKind] = {}
+    kind_by_path: dict[Path, SubjectKind] = {}
     for path in paths:
         if not path.exists():
             advice = "Make the packages first: latebind pack. Or name an existing file or folder."
             raise InputError("no such file or folder", where=str(path), advice=advice)
         kind = kind_of(path)
         if kind != "folder":
-            found[path] = kind
+            kind_by_path[path] = kind
             continue
         files = sorted(file for file in _files(path) if not _holds_symbols(file))
         if not files:
             raise InputError("this folder holds nothing to audit", where=str(path))
         packages = [file for file in files if find_format(file.name)]
-        found.update({package: kind_of(package) for package in packages})
+        kind_by_path.update({package: kind_of(package) for package in packages})
         if not packages or any(_is_binary(file) for file in files if not find_format(file.name)):
-            found[path] = "folder"
-    return sorted(found.items(), key=lambda row: row[0].as_posix())
+            kind_by_path[path] = "folder"
+    return sorted(kind_by_path.items(), key=lambda subject: subject[0].as_posix())
 
 
 def _holds_symbols(path: Path) -> bool:
@@ -167,8 +171,8 @@ def _files(folder: Path) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         raise InputError(f"cannot be read: {error.strerror}", where=str(error.filename))
 
-    for place, _, names in os.walk(folder, onerror=refuse):
-        paths = (Path(place, name) for name in names)
+    for directory, _, names in os.walk(folder, onerror=refuse):
+        paths = (Path(directory, name) for name in names)
         yield from (path for path in paths if not path.is_symlink() and path.is_file())
 
 
@@ -188,7 +192,7 @@ def _run(
     """Run the tasks. If a worker dies, its task runs again without the file that ended it, to audit the others."""
     results: dict[int, Result] = {}
     # Largest first, so that the workers finish at nearly the same time.
-    pending = dict(sorted(enumerate(tasks), key=lambda row: -_size(row[1].path)))
+    pending = dict(sorted(enumerate(tasks), key=lambda numbered: -_size(numbered[1].path)))
     with Pool(work, min(jobs, len(tasks)), limits) as pool:
         while pending:
             numbers = list(pending)
@@ -241,7 +245,7 @@ def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -
     if not file.images:
         reason = "the file cannot be read" if file.problem or file.died else "the file is an archive of object files"
         yield Skipped(check=check.code, subject=subject, reason=reason)
-    found: dict[Finding | Skipped, list[str]] = {}
+    slices_by_judgement: dict[Finding | Skipped, list[str]] = {}
     for image in file.images:
         if not image.is_linked:
             reason = f"{image.file_type} files are not loaded"
@@ -250,25 +254,25 @@ def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -
             yield Skipped(check=check.code, subject=subject, reason=f"{image.arch} code runs on a coprocessor")
         elif image.format in check.formats:
             values = {"package": package, "wheel": package.wheel, "file": file, "image": image}
-            for row in check.judge(package.subject, file.name, policy, **values):
-                found.setdefault(row, []).append(image.slice)
-    for row, slices in found.items():
-        if slices != [""] and isinstance(row, Finding):
-            yield replace(row, evidence=(*row.evidence, f"in the slice {' and '.join(slices)}"))
+            for judgement in check.judge(package.subject, file.name, policy, **values):
+                slices_by_judgement.setdefault(judgement, []).append(image.slice)
+    for judgement, slices in slices_by_judgement.items():
+        if slices != [""] and isinstance(judgement, Finding):
+            yield replace(judgement, evidence=(*judgement.evidence, f"in the slice {' and '.join(slices)}"))
         else:
-            yield row
+            yield judgement
 
 
 def _waive(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[Waived]]:
-    kept: list[Finding] = []
+    remaining: list[Finding] = []
     waived: list[Waived] = []
     for finding in findings:
         waiver = next((waiver for waiver in policy.waivers if waiver.covers(finding)), None)
         if waiver is None:
-            kept.append(finding)
+            remaining.append(finding)
         else:
             waived.append(Waived(finding=finding, reason=waiver.reason))
-    return kept, waived
+    return remaining, waived
 
 
 def _order(finding: Finding) -> tuple[str, str, str, tuple[str, ...]]:

@@ -44,18 +44,18 @@ def read_elf(data: Data) -> Image:
     file = ElfFile(data)
     arch = _ARCH.get(file.machine, f"unknown-{file.machine}")
     # After `objcopy --only-keep-debug`, code is a section without bytes, and the segments end after the file.
-    if any(row.kind == _SHT_NOBITS and row.flags & _SHF_EXECINSTR for row in file.sections):
+    if any(section.kind == _SHT_NOBITS and section.flags & _SHF_EXECINSTR for section in file.sections):
         return Image(format="elf", file_type="object", arch=arch, has_debug_info=True)
     file.refuse_what_loaders_refuse()
     file_type = _FILE_TYPE.get(file.type)
     if file_type is None:
         raise InputError("the ELF type is not object, executable, shared object or core")
     needed = file.texts(_DT_NEEDED)
-    interpreter = next((name_in(file.bytes_of(row)) for row in file.segments if row.kind == _PT_INTERP), "")
+    interpreter = next((name_in(file.bytes_of(segment)) for segment in file.segments if segment.kind == _PT_INTERP), "")
     versions = Versions(file)
     imports, exports = dynamic_symbols(file, versions)
     text_relocations, bind_now = _flags(file)
-    has_relro = any(row.kind == _PT_GNU_RELRO for row in file.segments)
+    has_relro = any(segment.kind == _PT_GNU_RELRO for segment in file.segments)
     return Image(
         format="elf",
         file_type=file_type,
@@ -69,14 +69,14 @@ def read_elf(data: Data) -> Image:
         version_needs=versions.needs,
         interpreter=interpreter,
         is_static=not needed and not interpreter,
-        exec_stack=any(row.kind == _PT_GNU_STACK and row.is_executable for row in file.segments),
+        exec_stack=any(segment.kind == _PT_GNU_STACK and segment.is_executable for segment in file.segments),
         text_relocations=text_relocations,
         relro=("full" if bind_now else "partial") if has_relro else "none",
         stays_loaded=bool(file.last(_DT_FLAGS_1) & _DF_1_NODELETE),
         build_id=file.build_id.hex(),
-        has_debug_info=any(row.name in _DEBUG_SECTIONS for row in file.sections),
+        has_debug_info=any(section.name in _DEBUG_SECTIONS for section in file.sections),
         python_module=python_module(exports),
-        page=min((row.alignment for row in file.segments if row.kind == _PT_LOAD), default=0),
+        page=min((segment.alignment for segment in file.segments if segment.kind == _PT_LOAD), default=0),
     )
 
 

@@ -66,9 +66,9 @@ class ElfFile:
         self._headers = self.unpack("QQIHHHHHH" if self.is_64 else "IIIHHHHHH", 32 if self.is_64 else 28)
         self.segments = list(self._read_segments())
 
-    def unpack(self, words: str, place: int) -> tuple[int, ...]:
+    def unpack(self, layout: str, position: int) -> tuple[int, ...]:
         """The numbers at a place."""
-        return struct.unpack_from(self.order + words, self.data, place)
+        return struct.unpack_from(self.order + layout, self.data, position)
 
     def _read_segments(self) -> Iterator[Segment]:
         table, entry, count = self._headers[0], self._headers[4], self._headers[5]
@@ -83,38 +83,38 @@ class ElfFile:
 
     def refuse_what_loaders_refuse(self) -> None:
         """Raise InputError if the file ends before its segments do, or if a segment cannot be mapped."""
-        for row in self.segments:
-            end = row.offset + row.size
-            if row.kind == _PT_LOAD and end > len(self.data):
+        for segment in self.segments:
+            end = segment.offset + segment.size
+            if segment.kind == _PT_LOAD and end > len(self.data):
                 raise InputError(f"cut off: a segment ends at byte {end}, but the file ends at byte {len(self.data)}")
-            if row.kind == _PT_LOAD and row.size and (row.address - row.offset) % _PAGE:
+            if segment.kind == _PT_LOAD and segment.size and (segment.address - segment.offset) % _PAGE:
                 raise InputError(
-                    f"misaligned: a segment at byte {row.offset} cannot be mapped to address {row.address:#x}"
+                    f"misaligned: a segment at byte {segment.offset} cannot be mapped to address {segment.address:#x}"
                 )
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """The section headers; none if they are damaged, since loaders do not read them."""
         table, entry, count, names = self._headers[1], *self._headers[6:9]
-        words, size = ("IIQQQQ", 40) if self.is_64 else ("6I", 24)
+        layout, size = ("IIQQQQ", 40) if self.is_64 else ("6I", 24)
         if not table or entry < size or table + entry * count > len(self.data):
             return ()
-        rows = [self.unpack(words, table + entry * index) for index in range(count)]
-        strings = rows[names][4] if names < len(rows) else len(self.data)
-        return tuple(Section(self._section_name(strings + row[0]), *row[1:]) for row in rows)
+        headers = [self.unpack(layout, table + entry * index) for index in range(count)]
+        strings = headers[names][4] if names < len(headers) else len(self.data)
+        return tuple(Section(self._section_name(strings + header[0]), *header[1:]) for header in headers)
 
-    def _section_name(self, place: int) -> bytes:
-        stop = self.data.find(b"\0", place, place + _LONGEST_NAME)
-        return self.data[place:stop] if stop >= 0 else b""
+    def _section_name(self, position: int) -> bytes:
+        stop = self.data.find(b"\0", position, position + _LONGEST_NAME)
+        return self.data[position:stop] if stop >= 0 else b""
 
     @cached_property
     def dynamic(self) -> dict[int, list[int]]:
         """The values of each tag of the dynamic table, in its order."""
         values: dict[int, list[int]] = {}
-        table = next((row for row in self.segments if row.kind == _PT_DYNAMIC), None)
-        row = struct.Struct(self.order + ("QQ" if self.is_64 else "II"))
+        table = next((segment for segment in self.segments if segment.kind == _PT_DYNAMIC), None)
+        layout = struct.Struct(self.order + ("QQ" if self.is_64 else "II"))
         data = self.bytes_of(table) if table else b""
-        for tag, value in row.iter_unpack(data[: len(data) // row.size * row.size]):
+        for tag, value in layout.iter_unpack(data[: len(data) // layout.size * layout.size]):
             if tag == 0:
                 break
             values.setdefault(tag, []).append(value)
@@ -132,9 +132,9 @@ class ElfFile:
 
     def place_of(self, address: int) -> int:
         """Where the file stores what is mapped to an address."""
-        for row in self.segments:
-            if row.kind == _PT_LOAD and row.address <= address < row.address + row.size:
-                return row.offset + address - row.address
+        for segment in self.segments:
+            if segment.kind == _PT_LOAD and segment.address <= address < segment.address + segment.size:
+                return segment.offset + address - segment.address
         raise ValueError(f"the address {address:#x} is in no segment")
 
     @cached_property
@@ -164,11 +164,15 @@ class ElfFile:
         for segment in self.segments:
             if segment.kind != _PT_NOTE:
                 continue
-            place, end = segment.offset, min(segment.offset + segment.size, len(self.data))
-            while place + 12 <= end:
-                owner, size, kind = self.unpack("III", place)
-                start = place + 12 + (owner + 3 & ~3)
-                if kind == _NT_GNU_BUILD_ID and self.data[place + 12 : place + 16] == b"GNU\0" and start + size <= end:
+            position, end = segment.offset, min(segment.offset + segment.size, len(self.data))
+            while position + 12 <= end:
+                owner, size, kind = self.unpack("III", position)
+                start = position + 12 + (owner + 3 & ~3)
+                if (
+                    kind == _NT_GNU_BUILD_ID
+                    and self.data[position + 12 : position + 16] == b"GNU\0"
+                    and start + size <= end
+                ):
                     return slice(start, start + size)
-                place = start + (size + 3 & ~3)
+                position = start + (size + 3 & ~3)
         return slice(0, 0)

@@ -46,12 +46,12 @@ class Versions:
         self._read_definitions()
 
     def _read_needs(self) -> None:
-        for place in self._chain(_DT_VERNEED, _DT_VERNEEDNUM, 12):
-            _, count, library, first, _ = self._file.unpack("HHIII", place)
+        for position in self._chain(_DT_VERNEED, _DT_VERNEEDNUM, 12):
+            _, count, library, first, _ = self._file.unpack("HHIII", position)
             name = self._file.text(library)
             needed = list(self.needs.get(name, ()))
-            for row in self._rows(place + first, count, 12):
-                _, flags, index, version, _ = self._file.unpack("IHHII", row)
+            for entry in self._rows(position + first, count, 12):
+                _, flags, index, version, _ = self._file.unpack("IHHII", entry)
                 self.names[index & _VERSION_INDEX] = text = self._file.text(version)
                 self.libraries[index & _VERSION_INDEX] = name
                 if not flags & _VER_FLG_WEAK:
@@ -59,47 +59,47 @@ class Versions:
             self.needs[name] = tuple(needed)
 
     def _read_definitions(self) -> None:
-        for place in self._chain(_DT_VERDEF, _DT_VERDEFNUM, 16):
-            _, _, index, count, _, first, _ = self._file.unpack("HHHHIII", place)
+        for position in self._chain(_DT_VERDEF, _DT_VERDEFNUM, 16):
+            _, _, index, count, _, first, _ = self._file.unpack("HHHHIII", position)
             if count and index & _VERSION_INDEX >= _FIRST_VERSION:
-                (name,) = self._file.unpack("I", place + first)
+                (name,) = self._file.unpack("I", position + first)
                 self.names[index & _VERSION_INDEX] = self._file.text(name)
 
     def _chain(self, table: int, number: int, link: int) -> Iterator[int]:
         if address := self._file.last(table):
             yield from self._rows(self._file.place_of(address), self._file.last(number), link)
 
-    def _rows(self, place: int, count: int, link: int) -> Iterator[int]:
+    def _rows(self, position: int, count: int, link: int) -> Iterator[int]:
         """The places of rows, each of which stores the distance to the next one at `link`."""
         for _ in range(count):
             self._left -= 1
             if self._left < 0:
                 raise ValueError("the tables of versions have a loop")
-            yield place
-            (distance,) = self._file.unpack("I", place + link)
+            yield position
+            (distance,) = self._file.unpack("I", position + link)
             if not distance:
                 return
-            place += distance
+            position += distance
 
 
 def dynamic_symbols(file: ElfFile, versions: Versions) -> tuple[tuple[Import, ...], tuple[Export, ...]]:
     """The symbols that a file imports and exports, in the order of its table."""
     imports: list[Import] = []
     exports: list[Export] = []
-    code = [(row.address, row.address + row.room) for row in file.segments if row.is_executable]
-    rows, numbers = _tables(file)
+    code = [(segment.address, segment.address + segment.room) for segment in file.segments if segment.is_executable]
+    symbols, numbers = _tables(file)
     strings, names, libraries = file.strings, versions.names, versions.libraries
-    for (offset, information, other, place, value, size), number in zip(rows, numbers, strict=True):
+    for (offset, information, other, section, value, size), number in zip(symbols, numbers, strict=True):
         kind = information & 0xF
         if information >> 4 not in _BINDINGS or not strings[offset : offset + 1].strip(b"\0"):
             continue
         if kind in (_STT_SECTION, _STT_FILE):
             continue
         name, index = file.text(offset), number & _VERSION_INDEX
-        if place == _SHN_UNDEF:
+        if section == _SHN_UNDEF:
             how: ImportKind = "weak" if information >> 4 == _WEAK else "normal"
             imports.append(Import(name, names.get(index, ""), libraries.get(index, ""), how))
-        elif other & 3 not in _HIDDEN and not (place == _SHN_ABS and size == 0):
+        elif other & 3 not in _HIDDEN and not (section == _SHN_ABS and size == 0):
             # Linkers add an absolute symbol of size 0 for each version that a file defines.
             is_code = kind in _FUNCTION_TYPES or (kind == _STT_NOTYPE and any(a <= value < z for a, z in code))
             exports.append(Export(name, "func" if is_code else "data", names.get(index, "")))
@@ -117,19 +117,19 @@ def _tables(file: ElfFile) -> tuple[Iterator[tuple[int, ...]], Sequence[int]]:
         raise ValueError("the symbols end after the end of the file")
     part = file.data[start : start + count * size]
     if file.is_64:
-        rows: Iterator[tuple[int, ...]] = struct.iter_unpack(f"{file.order}IBBHQQ", part)
+        symbols: Iterator[tuple[int, ...]] = struct.iter_unpack(f"{file.order}IBBHQQ", part)
     else:
-        found = struct.iter_unpack(f"{file.order}IIIBBH", part)
-        rows = ((name, info, other, place, value, room) for name, value, room, info, other, place in found)
+        raw_symbols = struct.iter_unpack(f"{file.order}IIIBBH", part)
+        symbols = ((name, info, other, section, value, room) for name, value, room, info, other, section in raw_symbols)
     address = file.last(_DT_VERSYM)
-    return rows, file.unpack(f"{count}H", file.place_of(address)) if address else (0,) * count
+    return symbols, file.unpack(f"{count}H", file.place_of(address)) if address else (0,) * count
 
 
 def _count(file: ElfFile, start: int, size: int) -> int:
     """The number of symbols, from section headers or hash tables: the dynamic table does not have it."""
-    for row in file.sections:
-        if row.kind == _SHT_DYNSYM and row.offset == start:
-            return row.size // size
+    for section in file.sections:
+        if section.kind == _SHT_DYNSYM and section.offset == start:
+            return section.size // size
     if address := file.last(_DT_HASH):
         return file.unpack("II", file.place_of(address))[1]
     return max(_count_hashed(file), _count_relocated(file))
@@ -139,9 +139,9 @@ def _count_hashed(file: ElfFile) -> int:
     """One more than the highest symbol in GNU's hash table, which has the exports."""
     if not (address := file.last(_DT_GNU_HASH)):
         return 0
-    place = file.place_of(address)
-    buckets, first, words, _ = file.unpack("4I", place)
-    table = place + 16 + words * (8 if file.is_64 else 4)
+    position = file.place_of(address)
+    buckets, first, bloom_size, _ = file.unpack("4I", position)
+    table = position + 16 + bloom_size * (8 if file.is_64 else 4)
     last = max(file.unpack(f"{buckets}I", table), default=0)
     if last < first:
         return first
@@ -157,9 +157,9 @@ def _count_relocated(file: ElfFile) -> int:
         if not file.last(table):
             continue
         has_addend = table == _DT_RELA or (table == 23 and file.last(_DT_PLTREL) == _DT_RELA)  # noqa: PLR2004
-        word, shift = ("Q", 32) if file.is_64 else ("I", 8)
-        row = struct.Struct(file.order + word * (3 if has_addend else 2))
+        number_format, shift = ("Q", 32) if file.is_64 else ("I", 8)
+        layout = struct.Struct(file.order + number_format * (3 if has_addend else 2))
         start = file.place_of(file.last(table))
-        part = file.data[start : start + file.last(length) // row.size * row.size]
-        highest = max(highest, max((one[1] >> shift for one in row.iter_unpack(part)), default=-1))
+        part = file.data[start : start + file.last(length) // layout.size * layout.size]
+        highest = max(highest, max((relocation[1] >> shift for relocation in layout.iter_unpack(part)), default=-1))
     return highest + 1

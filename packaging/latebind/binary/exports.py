@@ -19,6 +19,6 @@ def lacking(listed: Iterable[str], images: Sequence[Image]) -> tuple[str, ...]:
     """
     offered: dict[str, set[str]] = {}
     for image in images:
-        offered.setdefault(image.arch, set()).update(row.name for row in image.exports)
+        offered.setdefault(image.arch, set()).update(export.name for export in image.exports)
     exact = (name for name in listed if not set(name) & _WILDCARDS)
     return tuple(name for name in exact if not all(name in names for names in offered.values()))

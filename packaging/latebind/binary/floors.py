@@ -29,9 +29,9 @@ def glibc_versions(image: Image) -> tuple[str, ...]:
     """The symbol versions of glibc that an image needs."""
     return tuple(
         version
-        for library, rows in image.version_needs.items()
+        for library, versions in image.version_needs.items()
         if is_glibc(library)
-        for version in rows
+        for version in versions
         if version.startswith("GLIBC_")
     )
 
@@ -48,7 +48,7 @@ def needed_glibc(versions: Iterable[str]) -> tuple[Version, str]:
 
 def because(image: Image, version: str) -> tuple[str, ...]:
     """The symbols for which an image needs a symbol version; the version itself if no symbol has it."""
-    return tuple(sorted(row.name for row in image.imports if row.version == version)) or (version,)
+    return tuple(sorted(symbol.name for symbol in image.imports if symbol.version == version)) or (version,)
 
 
 def needed_macos(image: Image) -> Version:

@@ -107,8 +107,8 @@ class Image:
     def open_imports(self) -> tuple[Import, ...]:
         """The required imports that are not bound to a library, so that any loaded image may define them."""
         if self.format == "elf":
-            return tuple(row for row in self.imports if row.kind == "normal" and not row.version)
-        return tuple(row for row in self.imports if row.kind == "normal" and not row.library)
+            return tuple(symbol for symbol in self.imports if symbol.kind == "normal" and not symbol.version)
+        return tuple(symbol for symbol in self.imports if symbol.kind == "normal" and not symbol.library)
 
     @property
     def libc(self) -> Literal["glibc", "musl", "unknown"]:

@@ -19,21 +19,21 @@ def import_library(data: bytes) -> tuple[frozenset[str], frozenset[str]] | None:
         return None
     archs: set[str] = set()
     libraries: set[str] = set()
-    place = len(_MAGIC)
-    while place + _HEADER <= len(data):
-        name, size = data[place : place + 16].strip(), data[place + 48 : place + 58].strip()
+    position = len(_MAGIC)
+    while position + _HEADER <= len(data):
+        name, size = data[position : position + 16].strip(), data[position + 48 : position + 58].strip()
         if not size.isdigit():
             break
-        start, end = place + _HEADER, place + _HEADER + int(size)
+        start, end = position + _HEADER, position + _HEADER + int(size)
         member = data[start:end]
-        place = end + end % 2
+        position = end + end % 2
         if name in (b"/", b"//") or len(member) < _SHORT.size:
             continue
         first, second, _, machine, *_ = _SHORT.unpack_from(member)
         is_short = (first, second) == (0, 0xFFFF)
         number = machine if is_short else first
         archs.add(_ARCHS.get(number, f"unknown-{number}"))
-        words = member[_SHORT.size :].split(b"\0")
-        if is_short and len(words) > 1:
-            libraries.add(words[1].decode("utf-8", "replace").lower())
+        strings = member[_SHORT.size :].split(b"\0")
+        if is_short and len(strings) > 1:
+            libraries.add(strings[1].decode("utf-8", "replace").lower())
     return frozenset(archs), frozenset(libraries)

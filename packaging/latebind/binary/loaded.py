@@ -48,29 +48,29 @@ def read_loaded(data: bytes, name: str) -> Loaded:
 
 def with_id(data: bytes, id_: bytes, name: str) -> bytes:
     """The file with another id of the same length. Raises InputError."""
-    known = read_loaded(data, name)
-    if len(known.id) != len(id_):
-        raise InputError(f"its id has {len(known.id)} bytes instead of {len(id_)}", where=name)
-    return data[: known.id_place.start] + id_ + data[known.id_place.stop :]
+    loaded = read_loaded(data, name)
+    if len(loaded.id) != len(id_):
+        raise InputError(f"its id has {len(loaded.id)} bytes instead of {len(id_)}", where=name)
+    return data[: loaded.id_place.start] + id_ + data[loaded.id_place.stop :]
 
 
 def _elf(data: bytes, name: str) -> Loaded:
     file = ElfFile(data)
-    place = file.build_id_place
-    if place.start == place.stop:
+    id_slice = file.build_id_place
+    if id_slice.start == id_slice.stop:
         raise InputError("has no build id", where=name, advice="Call latebind_hardening() on it, which adds one.")
     masked = bytearray(data)
-    for part in (*_SECTION_HEADERS, place):
+    for part in (*_SECTION_HEADERS, id_slice):
         masked[part] = bytes(part.stop - part.start)
     return Loaded(
-        id=data[place],
-        id_place=place,
+        id=data[id_slice],
+        id_place=id_slice,
         blocks={
-            f"{row.address:#x}+{row.room:#x}": bytes(masked[row.offset : row.offset + row.size])
-            for row in file.segments
-            if row.kind == _PT_LOAD
+            f"{segment.address:#x}+{segment.room:#x}": bytes(masked[segment.offset : segment.offset + segment.size])
+            for segment in file.segments
+            if segment.kind == _PT_LOAD
         },
-        has_debug=any(row.name.startswith((b".debug_", b".zdebug_")) for row in file.sections),
+        has_debug=any(section.name.startswith((b".debug_", b".zdebug_")) for section in file.sections),
     )
 
 
@@ -81,6 +81,6 @@ def _macho(data: bytes, name: str) -> Loaded:
     return Loaded(
         id=data[file.uuid_place],
         id_place=file.uuid_place,
-        blocks={text: data[place] for text, place in file.sections.items() if not text.startswith(_NOT_LOADED)},
+        blocks={text: data[part] for text, part in file.sections.items() if not text.startswith(_NOT_LOADED)},
         has_debug=file.has_dwarf,
     )

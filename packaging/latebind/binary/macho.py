@@ -78,12 +78,12 @@ def read_macho(data: Data) -> tuple[Image, ...]:
 
 
 def _slices(data: Data) -> Iterator[bytes]:
-    row = struct.Struct(">IIQQII" if data[:4] == _FAT_64 else ">IIIII")
+    layout = struct.Struct(">IIQQII" if data[:4] == _FAT_64 else ">IIIII")
     count = int.from_bytes(data[4:8], "big")
-    if 8 + count * row.size > len(data):
+    if 8 + count * layout.size > len(data):
         raise InputError("the table of slices is cut off")
     for index in range(count):
-        _, _, start, size = row.unpack_from(data, 8 + index * row.size)[:4]
+        _, _, start, size = layout.unpack_from(data, 8 + index * layout.size)[:4]
         if start + size > len(data):
             raise InputError(f"cut off: a slice ends at byte {start + size}, but the file at byte {len(data)}")
         yield data[start : start + size]
@@ -117,81 +117,81 @@ class MachoFile:
             raise ValueError("a slice is not a Mach-O file")
         self.order, self.is_64 = _THIN[self.data[:4]]
         _, self.cpu, self.subtype, self.type, count, size, self.flags = self._unpack("7I", 0)
-        place, end = 32 if self.is_64 else 28, (32 if self.is_64 else 28) + size
+        position, end = 32 if self.is_64 else 28, (32 if self.is_64 else 28) + size
         if end > len(self.data):
             raise ValueError("the load commands are after the end of the file")
         for _ in range(count):
-            command, length = self._unpack("II", place)
-            if length < 8 or place + length > end:  # noqa: PLR2004  # the two words just read
-                raise ValueError(f"the load command at byte {place} has the length {length}")
-            self._take(command, place, length)
-            place += length
+            command, length = self._unpack("II", position)
+            if length < 8 or position + length > end:  # noqa: PLR2004  # the two words just read
+                raise ValueError(f"the load command at byte {position} has the length {length}")
+            self._take(command, position, length)
+            position += length
 
-    def _unpack(self, words: str, place: int) -> tuple[int, ...]:
-        return struct.unpack_from(self.order + words, self.data, place)
+    def _unpack(self, layout: str, position: int) -> tuple[int, ...]:
+        return struct.unpack_from(self.order + layout, self.data, position)
 
-    def _take(self, command: int, place: int, length: int) -> None:
+    def _take(self, command: int, position: int, length: int) -> None:
         if command in (_LC_SEGMENT, _LC_SEGMENT_64):
-            self._segment(place, length, is_64=command == _LC_SEGMENT_64)
+            self._segment(position, length, is_64=command == _LC_SEGMENT_64)
         elif command in _LINKS:
-            self._library(_LINKS[command], place, length)
+            self._library(_LINKS[command], position, length)
         elif command == _LC_ID:
-            self.install_name = self._string(place, length)
+            self.install_name = self._string(position, length)
         elif command == _LC_RPATH:
-            self.rpaths.append(self._string(place, length))
+            self.rpaths.append(self._string(position, length))
         elif command == _LC_UUID:
-            self.uuid_place = slice(place + 8, place + 24)
+            self.uuid_place = slice(position + 8, position + 24)
         elif command == _LC_SIGNATURE:
             self.is_signed = True
         elif command == _LC_SYMTAB:
-            self.tables.place(*self._unpack("4I", place + 8))
+            self.tables.place(*self._unpack("4I", position + 8))
         elif command == _LC_DYSYMTAB:
-            self.tables.ranges = self._unpack("6I", place + 8)
+            self.tables.ranges = self._unpack("6I", position + 8)
         else:
-            self._take_rest(command, place)
+            self._take_rest(command, position)
 
-    def _take_rest(self, command: int, place: int) -> None:
+    def _take_rest(self, command: int, position: int) -> None:
         if command == _LC_BUILD:
-            number, version = self._unpack("II", place + 8)
+            number, version = self._unpack("II", position + 8)
             self.platform, self.min_os = _PLATFORMS.get(number, f"unknown-{number}"), _version(version)
         elif command in _MIN_VERSIONS:
-            self.platform, self.min_os = _MIN_VERSIONS[command], _version(self._unpack("I", place + 8)[0])
+            self.platform, self.min_os = _MIN_VERSIONS[command], _version(self._unpack("I", position + 8)[0])
         elif command in _LC_DYLD_INFO:
-            self.tables.trie = self._unpack("II", place + 40)
+            self.tables.trie = self._unpack("II", position + 40)
         elif command == _LC_EXPORTS_TRIE:
-            self.tables.trie = self._unpack("II", place + 8)
+            self.tables.trie = self._unpack("II", position + 8)
 
-    def _string(self, place: int, length: int) -> str:
-        (offset,) = self._unpack("I", place + 8)
+    def _string(self, position: int, length: int) -> str:
+        (offset,) = self._unpack("I", position + 8)
         if offset >= length:
-            raise ValueError(f"the name of the load command at byte {place} is outside it")
-        return name_in(self.data[place + offset : place + length])
+            raise ValueError(f"the name of the load command at byte {position} is outside it")
+        return name_in(self.data[position + offset : position + length])
 
-    def _library(self, kind: LinkKind, place: int, length: int) -> None:
-        name = self._string(place, length)
-        offset, marker = self._unpack("II", place + 8)
+    def _library(self, kind: LinkKind, position: int, length: int) -> None:
+        name = self._string(position, length)
+        offset, marker = self._unpack("II", position + 8)
         if marker == _USE_MARKER and offset >= 28:  # noqa: PLR2004  # the flags precede the name
-            (flags,) = self._unpack("I", place + 24)
-            kind = next((row for bit, row in _USE_FLAGS if flags & bit), kind)
+            (flags,) = self._unpack("I", position + 24)
+            kind = next((link_kind for bit, link_kind in _USE_FLAGS if flags & bit), kind)
         self.libraries.append(name)
         if kind != "normal":
             self.kinds[name] = kind
 
-    def _segment(self, place: int, length: int, *, is_64: bool) -> None:
+    def _segment(self, position: int, length: int, *, is_64: bool) -> None:
         head, sections = ("16sQQQQIIII", 72) if is_64 else ("16sIIIIIIII", 56)
-        name, address, _, offset, size, _, _, count, _ = struct.unpack_from(self.order + head, self.data, place + 8)
+        name, address, _, offset, size, _, _, count, _ = struct.unpack_from(self.order + head, self.data, position + 8)
         if offset + size > len(self.data):
             raise ValueError(f"cut off: a segment ends at byte {offset + size}, but the file at byte {len(self.data)}")
         segment = name.rstrip(b"\0")
         self.has_dwarf |= segment == b"__DWARF"
         if segment == b"__TEXT":
             self.base = address
-        row = struct.Struct(self.order + ("16s16sQQ8I" if is_64 else "16s16s9I"))
-        if sections + count * row.size > length:
-            raise ValueError(f"the sections of the segment at byte {place} are outside it")
+        layout = struct.Struct(self.order + ("16s16sQQ8I" if is_64 else "16s16s9I"))
+        if sections + count * layout.size > length:
+            raise ValueError(f"the sections of the segment at byte {position} are outside it")
         for index in range(count):
-            title, _, start, room, where, _, _, _, flags, *_ = row.unpack_from(
-                self.data, place + sections + index * row.size
+            title, _, start, room, where, _, _, _, flags, *_ = layout.unpack_from(
+                self.data, position + sections + index * layout.size
             )
             text = f"{name_in(segment)},{name_in(title)} {start:#x}+{room:#x}"
             self.sections[text] = slice(where, where + room if where else where)

@@ -63,14 +63,14 @@ class Symbols:
 
     def imports(self, libraries: Sequence[str], *, is_two_level: bool) -> tuple[Import, ...]:
         """The undefined symbols, each with the library that it is bound to."""
-        rows: list[Import] = []
+        imported: list[Import] = []
         for name, kind, description, _ in self._rows(2):
             if kind & (_STAB | _TYPE) != _UNDEFINED or not kind & _EXTERNAL:
                 continue
             library = _library(description >> 8, libraries) if is_two_level else ""
             is_weak = bool(description & _WEAK_REFERENCE)
-            rows.append(Import(name=name, library=library, kind="weak" if is_weak else "normal"))
-        return tuple(rows)
+            imported.append(Import(name=name, library=library, kind="weak" if is_weak else "normal"))
+        return tuple(imported)
 
     def exports(self, base: int, code: Sequence[tuple[int, int]], libraries: Sequence[str]) -> tuple[Export, ...]:
         """What dyld finds in the file: the names of the trie, or of the symbol table if there is no trie."""
@@ -91,8 +91,10 @@ class Symbols:
             raise ValueError("a group of symbols ends after the table")
         start = self._tables.symbols
         strings, end = self._tables.strings, self._tables.strings + self._tables.strings_size
-        for place in range(start + first * self._row.size, start + (first + number) * self._row.size, self._row.size):
-            offset, kind, _, description, value = self._row.unpack_from(self._data, place)
+        for position in range(
+            start + first * self._row.size, start + (first + number) * self._row.size, self._row.size
+        ):
+            offset, kind, _, description, value = self._row.unpack_from(self._data, position)
             stop = self._data.find(b"\0", strings + offset, end)
             if stop < 0:
                 raise ValueError("the name of a symbol is outside the names")
@@ -122,41 +124,41 @@ class _Trie:
         waiting: list[tuple[int, bytes]] = [(0, b"")]
         seen = {0}
         while waiting:
-            place, name = waiting.pop()
-            size, place = self._number(place)
-            children = place + size
+            position, name = waiting.pop()
+            size, position = self._number(position)
+            children = position + size
             if size:
-                flags, place = self._number(place)
-                first, place = self._number(place)
-                yield _c_name(name), flags, first, self._text(place)[0] if flags & _FLAG_REEXPORT else b""
-            count, place = self._data[children], children + 1
+                flags, position = self._number(position)
+                first, position = self._number(position)
+                yield _c_name(name), flags, first, self._text(position)[0] if flags & _FLAG_REEXPORT else b""
+            count, position = self._data[children], children + 1
             branches: list[tuple[int, bytes]] = []
             for _ in range(count):
-                edge, place = self._text(place)
-                child, place = self._number(place)
+                edge, position = self._text(position)
+                child, position = self._number(position)
                 if child in seen or len(name) + len(edge) > _LONGEST_NAME or len(seen) > _MOST_EXPORTS:
                     raise ValueError("the export trie has a loop")
                 seen.add(child)
                 branches.append((child, name + edge))
             waiting += reversed(branches)
 
-    def _number(self, place: int) -> tuple[int, int]:
+    def _number(self, position: int) -> tuple[int, int]:
         """A ULEB128 number and the place after it."""
         value = shift = 0
         while True:
-            byte = self._data[place]
+            byte = self._data[position]
             value |= (byte & 0x7F) << shift
-            place, shift = place + 1, shift + 7
+            position, shift = position + 1, shift + 7
             if not byte & 0x80:
-                return value, place
+                return value, position
             if shift > 63:  # noqa: PLR2004  # bits of an address
                 raise ValueError("a number of the export trie is too long")
 
-    def _text(self, place: int) -> tuple[bytes, int]:
-        stop = self._data.find(b"\0", place)
+    def _text(self, position: int) -> tuple[bytes, int]:
+        stop = self._data.find(b"\0", position)
         if stop < 0:
             raise ValueError("a name of the export trie has no end")
-        return self._data[place:stop], stop + 1
+        return self._data[position:stop], stop + 1
 
 
 def _library(ordinal: int, libraries: Sequence[str]) -> str:

@@ -52,44 +52,44 @@ def read_pe(data: Data) -> Image:
     )
 
 
-def _libraries(rows: Iterator[tuple[str, list[str]]]) -> dict[str, list[str]]:
+def _libraries(pairs: Iterator[tuple[str, list[str]]]) -> dict[str, list[str]]:
     """Library to the names that are imported from it. Linkers may make several rows for one library."""
-    found: dict[str, list[str]] = {}
-    for library, names in rows:
-        found.setdefault(library, []).extend(names)
-    return found
+    by_library: dict[str, list[str]] = {}
+    for library, names in pairs:
+        by_library.setdefault(library, []).extend(names)
+    return by_library
 
 
 def _imports(file: PeFile) -> Iterator[tuple[str, list[str]]]:
     address, _ = file.directory(_IMPORTS)
-    place = file.place_of(address) if address else 0
+    position = file.place_of(address) if address else 0
     while address:
-        names, _, _, library, first = file.unpack("5I", place)
+        names, _, _, library, first = file.unpack("5I", position)
         if not library or not first:
             return
         yield file.text(file.place_of(library)), list(_thunks(file, names or first, 0))
-        place += 20
+        position += 20
 
 
 def _delayed(file: PeFile) -> Iterator[tuple[str, list[str]]]:
     address, _ = file.directory(_DELAYED)
-    place = file.place_of(address) if address else 0
+    position = file.place_of(address) if address else 0
     while address:
-        attributes, library, _, _, names = file.unpack("5I", place)
+        attributes, library, _, _, names = file.unpack("5I", position)
         if not library:
             return
         base = 0 if attributes & 1 else file.base  # Visual C++ 6 wrote addresses that count from 0
         yield file.text(file.place_of(library - base)), list(_thunks(file, names - base, base))
-        place += 32
+        position += 32
 
 
 def _thunks(file: PeFile, address: int, base: int) -> Iterator[str]:
     """The names, or `#7` for numbers, in a table of imports."""
-    word, size, ordinal = ("Q", 8, 1 << 63) if file.is_64 else ("I", 4, 1 << 31)
-    place = file.place_of(address)
-    while (value := file.unpack(word, place)[0]) != 0:
+    number_format, size, ordinal = ("Q", 8, 1 << 63) if file.is_64 else ("I", 4, 1 << 31)
+    position = file.place_of(address)
+    while (value := file.unpack(number_format, position)[0]) != 0:
         yield f"#{value & 0xFFFF}" if value & ordinal else file.text(file.place_of(value - base) + 2)
-        place += size
+        position += size
 
 
 def _own_name(file: PeFile) -> str:
@@ -123,16 +123,16 @@ def _is_hybrid(file: PeFile) -> bool:
     address, _ = file.directory(_LOAD_CONFIG)
     if not address or not file.is_64:
         return False
-    place = file.place_of(address)
-    (size,) = file.unpack("I", place)
-    return size >= _CHPE_METADATA + 8 and bool(file.unpack("Q", place + _CHPE_METADATA)[0])
+    position = file.place_of(address)
+    (size,) = file.unpack("I", position)
+    return size >= _CHPE_METADATA + 8 and bool(file.unpack("Q", position + _CHPE_METADATA)[0])
 
 
 def _pdb(file: PeFile) -> str:
     """The path of the debug database, or ""."""
     address, size = file.directory(_DEBUG)
-    for place in range(file.place_of(address), file.place_of(address) + size // 28 * 28, 28) if address else ():
-        kind, length, _, offset = file.unpack("4I", place + 12)
+    for position in range(file.place_of(address), file.place_of(address) + size // 28 * 28, 28) if address else ():
+        kind, length, _, offset = file.unpack("4I", position + 12)
         if kind == _CODEVIEW and file.data[offset : offset + 4] == b"RSDS":
             return file.text(offset + 24) if length else ""
     return ""

@@ -38,10 +38,10 @@ class PeFile:
             self._read_headers()
         except struct.error as error:
             raise InputError(f"the PE headers are cut off: {error}") from error
-        for row in self._sections:
-            if row.size and row.offset + row.size > len(data):
+        for section in self._sections:
+            if section.size and section.offset + section.size > len(data):
                 raise InputError(
-                    f"cut off: a section ends at byte {row.offset + row.size}, but the file at byte {len(data)}"
+                    f"cut off: a section ends at byte {section.offset + section.size}, but the file at byte {len(data)}"
                 )
 
     def _read_headers(self) -> None:
@@ -57,12 +57,12 @@ class PeFile:
         self._strings = symbols + 18 * number
         table = optional + size
         self._headers_end = table + 40 * count
-        rows = (struct.unpack_from("<8sIIII12xI", self.data, table + 40 * index) for index in range(count))
-        self._sections = [_Section(*row) for row in rows]
+        headers = (struct.unpack_from("<8sIIII12xI", self.data, table + 40 * index) for index in range(count))
+        self._sections = [_Section(*header) for header in headers]
 
-    def unpack(self, words: str, place: int) -> tuple[int, ...]:
+    def unpack(self, layout: str, position: int) -> tuple[int, ...]:
         """The numbers at a place."""
-        return struct.unpack_from("<" + words, self.data, place)
+        return struct.unpack_from("<" + layout, self.data, position)
 
     def directory(self, index: int) -> tuple[int, int]:
         """Address and size of a data directory; zeros if the file has none."""
@@ -71,27 +71,27 @@ class PeFile:
 
     def place_of(self, address: int) -> int:
         """Where the file stores what is mapped to an address, which counts from the file's base."""
-        for row in self._sections:
-            if row.address <= address < row.address + row.size:
-                return row.offset + address - row.address
+        for section in self._sections:
+            if section.address <= address < section.address + section.size:
+                return section.offset + address - section.address
         if address < self._headers_end:
             return address
         raise ValueError(f"the address {address:#x} is in no section")
 
-    def text(self, place: int) -> str:
+    def text(self, position: int) -> str:
         """The name at a place of the file."""
-        return name_at(self.data, place)
+        return name_at(self.data, position)
 
     @cached_property
     def code(self) -> list[tuple[int, int]]:
         """Start and end of each section with code."""
-        rows = (row for row in self._sections if row.flags & _EXECUTE)
-        return [(row.address, row.address + max(row.room, row.size)) for row in rows]
+        code_sections = (section for section in self._sections if section.flags & _EXECUTE)
+        return [(section.address, section.address + max(section.room, section.size)) for section in code_sections]
 
     @property
     def has_dwarf(self) -> bool:
         """Whether it has debug information from GCC or Clang."""
-        return any(self._long_name(row.name).startswith(b".debug_info") for row in self._sections)
+        return any(self._long_name(section.name).startswith(b".debug_info") for section in self._sections)
 
     @property
     def aslr(self) -> Literal["none", "32-bit", "full"]:

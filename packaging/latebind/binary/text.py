@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 _LONGEST = 1 << 16
 
 
-def name_at(data: Data, place: int) -> str:
+def name_at(data: Data, position: int) -> str:
     """The name at a place. Raises ValueError when it has no end, or is longer than 65,536 bytes."""
-    stop = data.find(b"\0", place, place + _LONGEST)
+    stop = data.find(b"\0", position, position + _LONGEST)
     if stop < 0:
-        raise ValueError(f"the name at byte {place} has no end")
-    return data[place:stop].decode("utf-8", "backslashreplace")
+        raise ValueError(f"the name at byte {position} has no end")
+    return data[position:stop].decode("utf-8", "backslashreplace")
 
 
 def name_in(field: bytes) -> str:

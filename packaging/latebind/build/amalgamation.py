@@ -46,10 +46,10 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     The minimum of the source holds unless the compiler's command line sets another. All names of the loader are the
     stub's own, since several such files, and the loader's, may be in one program.
     """
-    runtime, made = source.runtime.name, source.files()
+    runtime, described_files = source.runtime.name, source.files()
     every, of_table, by_name, *_ = _lists(loader, "stub_sources")
-    names = [*every, *(by_name if made else of_table)]
-    bodies = [text for name, text in made.items() if name.endswith(".c")]
+    names = [*every, *(by_name if described_files else of_table)]
+    bodies = [text for name, text in described_files.items() if name.endswith(".c")]
     of_preset = loader / "src" / f"{runtime}.c"
     bodies += [
         path.read_text("utf-8")
@@ -57,16 +57,18 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
         if path.exists()
     ]  # a described runtime may read its version in the project's own sources
     head = _head(loader, _STUB.format(title=source.runtime.title))
-    lines = [head, _FIRST, _floor(runtime, source.minimum), "#define LATEBIND_STUB\n" if made else ""]
-    own = {name.rpartition("/")[2]: text for name, text in made.items() if name.endswith(".h")}
+    lines = [head, _FIRST, _floor(runtime, source.minimum), "#define LATEBIND_STUB\n" if described_files else ""]
+    own_headers = {name.rpartition("/")[2]: text for name, text in described_files.items() if name.endswith(".h")}
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
     declared = "" if runtime == "onnxruntime" else f"\nLB_DECLARE_STUB({runtime});\n"
-    text = "\n".join([*lines, *_joined(loader, bodies, own=own)])
-    kept = [f"{runtime}_{name}" for name in _PUBLIC]
+    text = "\n".join([*lines, *_joined(loader, bodies, own_headers=own_headers)])
+    public_names = [f"{runtime}_{name}" for name in _PUBLIC]
     if source.version == "own":  # what the project defines, and what that may call
-        kept += [f"{runtime}_read_version", "image_symbol", "image_keep"]
+        public_names += [f"{runtime}_read_version", "image_symbol", "image_keep"]
     return {
-        f"latebind_{runtime}.c": re.sub(rf"\blb_(?!(?:{'|'.join(kept)})\b)(?=[a-z])", f"lb_in_{runtime}_", text),
+        f"latebind_{runtime}.c": re.sub(
+            rf"\blb_(?!(?:{'|'.join(public_names)})\b)(?=[a-z])", f"lb_in_{runtime}_", text
+        ),
         f"latebind_{runtime}.h": f"{head}{public}{declared}",
     }
 
@@ -92,16 +94,20 @@ def _head(loader: Path, what: str) -> str:
 
 
 def _joined(
-    loader: Path, bodies: list[str], apart: Iterable[str] = (), first: str = "", own: Mapping[str, str] | None = None
+    loader: Path,
+    bodies: list[str],
+    apart: Iterable[str] = (),
+    first: str = "",
+    own_headers: Mapping[str, str] | None = None,
 ) -> list[str]:
     """The loader's own sources with more `bodies`, and the headers of all, as parts of one file.
 
-    Headers named in `apart` are left out; `first` includes them. `own` holds more headers, by name.
+    Headers named in `apart` are left out; `first` includes them. `own_headers` holds more headers, by name.
     """
     parts = list(zip(_lists(loader, "sources"), ("", *_SYSTEMS), strict=True))
     texts = [([(loader / "src" / f"{name}.c").read_text("utf-8") for name in names], when) for names, when in parts]
     texts[0][0].extend(bodies)
-    headers = _headers(loader, [body for some, _ in texts for body in some], apart, own or {})
+    headers = _headers(loader, [body for some, _ in texts for body in some], apart, own_headers or {})
     # System headers first: what follows is hidden, and their declarations must not be.
     lines = [_guarded(_includes([*some, *(headers if not when else ())]), when) for some, when in texts]
     lines += [_HIDDEN, first, *headers]
@@ -119,26 +125,26 @@ def _floor(runtime: str, minimum: str) -> str:
 def _lists(loader: Path, variable: str) -> list[list[str]]:
     """The words that latebindConfig.cmake puts into a variable: those that it sets, then those that it appends."""
     listed = (loader / "latebindConfig.cmake").read_text("utf-8")
-    return [found.split() for found in re.findall(rf"(?:set\(|list\(APPEND ){variable} ([^)]*)\)", listed)]
+    return [arguments.split() for arguments in re.findall(rf"(?:set\(|list\(APPEND ){variable} ([^)]*)\)", listed)]
 
 
-def _headers(loader: Path, bodies: Iterable[str], known: Iterable[str], own: Mapping[str, str]) -> list[str]:
+def _headers(loader: Path, bodies: Iterable[str], excluded: Iterable[str], own_headers: Mapping[str, str]) -> list[str]:
     """The headers that are needed, without their includes of each other, each after those that it includes."""
     paths = (*loader.glob("include/latebind/*.h"), *loader.glob("src/*.h"))
-    files = {**{path.name: path.read_text("utf-8") for path in paths}, **own}
-    made: dict[str, str] = dict.fromkeys(known, "")
+    files = {**{path.name: path.read_text("utf-8") for path in paths}, **own_headers}
+    texts: dict[str, str] = dict.fromkeys(excluded, "")
 
     def add(name: str) -> None:
-        if name in made or name not in files:
+        if name in texts or name not in files:
             return
         text = files[name]
         for other in _OWN.findall(text):
             add(other)
-        made[name] = _guarded(_OWN.sub("", text), "defined(_WIN32)" if name.endswith("_windows.h") else "")
+        texts[name] = _guarded(_OWN.sub("", text), "defined(_WIN32)" if name.endswith("_windows.h") else "")
 
     for name in sorted({name for body in bodies for name in _OWN.findall(body)}):
         add(name)
-    return [text for text in made.values() if text]
+    return [text for text in texts.values() if text]
 
 
 def _includes(texts: Iterable[str]) -> str:

@@ -55,19 +55,19 @@ def __getattr__(name: str) -> Any:
 
 
 @contextmanager
-def _settings(given: Settings) -> Iterator[None]:
+def _settings(settings: Settings) -> Iterator[None]:
     """Pass the installer's settings on to the hook; print an error of latebind as a command would."""
     try:
-        _apply(given or {})
+        _apply(settings or {})
         yield
     except LatebindError as error:
         sys.stderr.write(f"error: {error}\n")
         raise SystemExit(error.exit_status) from None
 
 
-def _apply(given: Mapping[str, Any]) -> None:
+def _apply(settings: Mapping[str, Any]) -> None:
     """Raises InputError for anything but one known toolchain. A setting counts more than the variable."""
-    unknown, value = sorted(given.keys() - {_SETTING}), given.get(_SETTING)
+    unknown, value = sorted(settings.keys() - {_SETTING}), settings.get(_SETTING)
     if unknown or value not in (None, *TOOLCHAINS):
         wrong = f"unknown setting {', '.join(unknown)}" if unknown else f"{value!r} is not a toolchain"
         advice = f"Write {' or '.join(f'{_SETTING}={name}' for name in TOOLCHAINS)}."

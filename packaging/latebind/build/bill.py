@@ -65,7 +65,7 @@ class Bill:
     @property
     def linked(self) -> tuple[Part, ...]:
         """All static parts, each once."""
-        return tuple(sorted({*self.further, *(part for row in self.libraries for part in row.parts)}))
+        return tuple(sorted({*self.further, *(part for library in self.libraries for part in library.parts)}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

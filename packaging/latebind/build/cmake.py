@@ -76,13 +76,13 @@ class NativeBuild:
         arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, variant)]
         self._start_afresh(tree, arguments)
         write_sources(self.config, tree / _DESCRIBED)
-        for use in self._drop_ins():
-            self._stub(use).make(self._stub_prefix(use))
+        for runtime in self._drop_ins():
+            self._stub(runtime).make(self._stub_prefix(runtime))
         log.unlink(missing_ok=True)
 
-        def step(*words: str | Path) -> None:
+        def step(*arguments: str | Path) -> None:
             ended = run(
-                [cmake, *words], env=self.toolchain.environment(tree), timeout=_TIME_LIMIT, log=log, check=False
+                [cmake, *arguments], env=self.toolchain.environment(tree), timeout=_TIME_LIMIT, log=log, check=False
             )
             if ended.returncode != 0:
                 raise self._failure(ended, log)
@@ -97,20 +97,20 @@ class NativeBuild:
             boundary.refuse_outside(model.files)
             boundary.note_outside(model.searched)
             step("--build", tree)
-        for one in self.components:
-            step("--install", tree, "--component", one, "--prefix", prefix / one)
+        for component in self.components:
+            step("--install", tree, "--component", component, "--prefix", prefix / component)
         boundary.refuse_outside(read_inputs(ninja, tree))
 
     def _arguments(self, tree: Path, variant: Variant) -> list[str]:
-        document, place = self.config.document, self.folder / f"{tree.name}.toolchain"
-        described = any(use.describe for use in document.runtime)
+        document, toolchain_folder = self.config.document, self.folder / f"{tree.name}.toolchain"
+        described = any(runtime.describe for runtime in document.runtime)
         arguments = [
-            *self.toolchain.configure(self.target, self.floor, place),
+            *self.toolchain.configure(self.target, self.floor, toolchain_folder),
             "-DCMAKE_BUILD_TYPE=Release",
             f"-Dlatebind_DIR={loader_dir(self.config)}",
             f"-DLATEBIND_PROJECT_VERSION={self.config.project.version}",
             f"-DLATEBIND_SOURCE_DIR={self.config.native_source}",
-            *(f"-DLATEBIND_MINIMUM_{use.name}={use.minimum}" for use in document.runtime),
+            *(f"-DLATEBIND_MINIMUM_{runtime.name}={runtime.minimum}" for runtime in document.runtime),
             *self._execution_providers(),
             *([f"-DLATEBIND_DESCRIBED={tree / _DESCRIBED}"] if described else []),
             *(f"-D{name}={_cmake_value(value)}" for name, value in self._definitions().items()),
@@ -121,34 +121,34 @@ class NativeBuild:
         if variant == "sdk":
             arguments.append(f"-DLATEBIND_SOVERSION={self.config.soversion}")
         if variant == "symbols":
-            arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, place, self.folder)]
+            arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, toolchain_folder, self.folder)]
         return arguments
 
     def _execution_providers(self) -> list[str]:
         version = semantic_version(self.config.project.version)
-        rows = ((name, package.ep) for name, package in self.config.packages.items() if package.ep)
-        return [f"-DLATEBIND_EP_{name}={';'.join(ep.definitions(version))}" for name, ep in rows]
+        providers = ((name, package.ep) for name, package in self.config.packages.items() if package.ep)
+        return [f"-DLATEBIND_EP_{name}={';'.join(ep.definitions(version))}" for name, ep in providers]
 
     def _definitions(self) -> dict[str, TomlValue]:
         """The project's own definitions, and latebind's defaults and stubs in front of it."""
         definitions = dict(self.config.document.native.define)
-        own = definitions.get(_TOP_LEVEL)
+        existing = definitions.get(_TOP_LEVEL)
         files = [str(loader_dir(self.config) / "defaults.cmake")]
-        for use in self._drop_ins():
-            files.append(str(self._stub_prefix(use) / IN_FRONT))
-            if use.headers:
-                definitions[f"LATEBIND_HEADERS_{use.name}"] = str(self.config.native_source / use.headers)
+        for runtime in self._drop_ins():
+            files.append(str(self._stub_prefix(runtime) / IN_FRONT))
+            if runtime.headers:
+                definitions[f"LATEBIND_HEADERS_{runtime.name}"] = str(self.config.native_source / runtime.headers)
         if self.config.document.native.hide:
             patterns = (name for package in self.config.packages.values() for name in package.exports)
             definitions["LATEBIND_EXPORTS"] = ";".join(dict.fromkeys(patterns))
-        definitions[_TOP_LEVEL] = ";".join([*files, *([str(own)] if own else [])])
+        definitions[_TOP_LEVEL] = ";".join([*files, *([str(existing)] if existing else [])])
         return definitions
 
     def _drop_ins(self) -> list[RuntimeUse]:
-        return [use for use in self.config.document.runtime if use.drop_in]
+        return [runtime for runtime in self.config.document.runtime if runtime.drop_in]
 
-    def _stub(self, use: RuntimeUse) -> Stub:
-        source, notes = stub_source(use, self.config.native_source)
+    def _stub(self, runtime: RuntimeUse) -> Stub:
+        source, notes = stub_source(runtime, self.config.native_source)
         for note in notes:
             LOG.detail(note)
         return Stub(
@@ -159,8 +159,8 @@ class NativeBuild:
             loader=loader_dir(self.config),
         )
 
-    def _stub_prefix(self, use: RuntimeUse) -> Path:
-        return self.folder / f"{self.target.rid}.{use.name}"
+    def _stub_prefix(self, runtime: RuntimeUse) -> Path:
+        return self.folder / f"{self.target.rid}.{runtime.name}"
 
     def _start_afresh(self, tree: Path, arguments: Sequence[str]) -> None:
         """Empty a tree with another configuration: CMake's cache would keep an old compiler and removed definitions."""
@@ -184,19 +184,23 @@ class NativeBuild:
             tail(relative(rest, root)),
         ]
         is_provider = any(package.ep for package in self.config.packages.values())
-        known = provider_advice(ended.output) if is_provider else ""
-        advice = _full_disk(self.folder) or known or f"Correct it and run the command again. The whole log is {log}."
+        specific_advice = provider_advice(ended.output) if is_provider else ""
+        advice = (
+            _full_disk(self.folder)
+            or specific_advice
+            or f"Correct it and run the command again. The whole log is {log}."
+        )
         return BuildError("\n".join(lines), advice=advice)
 
     def _refuse_missing_components(self, existing: Sequence[str]) -> None:
         for package in self.packages:
-            wanted = self.config.packages[package].component
-            if wanted not in existing:
+            component = self.config.packages[package].component
+            if component not in existing:
                 raise BuildError(
-                    f"package.{package}.component: no install() rule has COMPONENT {wanted}",
+                    f"package.{package}.component: no install() rule has COMPONENT {component}",
                     where=self.config.file.name,
                     advice=f"The CMake project installs: {', '.join(existing) or 'nothing'}. Name one of these, or "
-                    f"write install(TARGETS ... COMPONENT {wanted}).",
+                    f"write install(TARGETS ... COMPONENT {component}).",
                 )
 
 

@@ -46,16 +46,24 @@ def read_codemodel(ninja: Path, tree: Path, source: Path) -> CodeModel:
 
     Raises BuildError for a CMake that writes no answer, ToolError when ninja fails.
     """
-    listed = [row["path"] for row in _reply(tree, _CMAKE_FILES)["inputs"]]
+    listed = [cmake_file["path"] for cmake_file in _reply(tree, _CMAKE_FILES)["inputs"]]
     # The graph of what is built by default: targets that are excluded from it are not compiled.
     commanded = _NODE.findall(run([ninja, "-C", tree, "-t", "graph"], timeout=_LIMIT).output)
     files = {*(source / path for path in listed), *(tree / path for path in commanded)}
     model = _reply(tree, _CODEMODEL)
-    targets = [_read(tree, row["jsonFile"]) for one in model["configurations"] for row in one["targets"]]
-    folders = [_read(tree, row["jsonFile"]) for one in model["configurations"] for row in one["directories"]]
+    targets = [
+        _read(tree, reference["jsonFile"])
+        for configuration in model["configurations"]
+        for reference in configuration["targets"]
+    ]
+    folders = [
+        _read(tree, reference["jsonFile"])
+        for configuration in model["configurations"]
+        for reference in configuration["directories"]
+    ]
     components = {rule["component"] for folder in folders for rule in folder["installers"] if "component" in rule}
     groups = [group for target in targets for group in target.get("compileGroups", [])]
-    searched = {source / row["path"] for group in groups for row in group.get("includes", [])}
+    searched = {source / include["path"] for group in groups for include in group.get("includes", [])}
     return CodeModel(files=_resolved(files), searched=_resolved(searched), components=tuple(sorted(components)))
 
 

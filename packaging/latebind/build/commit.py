@@ -68,8 +68,10 @@ def source_date(config: Config, commit: str, environment: Mapping[str, str] | No
     if env.get("SOURCE_DATE_EPOCH"):
         seconds = str(source_date_epoch())
     elif commit and git is not None:
-        words = ["show", "--no-patch", "--format=%ct", commit, "--"]
-        seconds = run([git, *words], cwd=config.root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False).output
+        arguments = ["show", "--no-patch", "--format=%ct", commit, "--"]
+        seconds = run(
+            [git, *arguments], cwd=config.root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False
+        ).output
     else:
         return ""
     seconds = seconds.strip()
@@ -97,14 +99,14 @@ def _of_git(git: Path, config: Config, environment: Mapping[str, str]) -> str:
         "": ["rev-parse", "HEAD"],
     }
     output = ""
-    for why, words in steps.items():
+    for why, arguments in steps.items():
         try:
-            ended = run([git, *words], cwd=config.root, env=env, timeout=_TIME_LIMIT, check=False)
+            ended = run([git, *arguments], cwd=config.root, env=env, timeout=_TIME_LIMIT, check=False)
         except ToolError as error:
             LOG.detail(f"no commit is named: {error.message}")
             return ""
         output = ended.output.strip()
-        if ended.returncode != 0 or (words[0] == "status" and output):
+        if ended.returncode != 0 or (arguments[0] == "status" and output):
             LOG.detail(f"no commit is named: {config.root} {why or 'has no commit'}")
             return ""
     return output if _HASH.fullmatch(output) else ""

@@ -27,8 +27,8 @@ def cyclonedx(bill: Bill, version: str) -> dict[str, Any]:
     """The document in `version`, 1.6 or 1.7."""
     marks = {"isExternal": True, "scope": "required"} if version == "1.7" else {"scope": "required"}
     parts = [{**_package(purl, bill), **marks} for purl in bill.parts]
-    late = [{**_late(row, version), **marks} for row in bill.runtimes]
-    held = [*(_library(row, bill) for row in bill.libraries), *parts, *late]
+    late = [{**_late(runtime, version), **marks} for runtime in bill.runtimes]
+    components = [*(_library(library, bill) for library in bill.libraries), *parts, *late]
     itself = _package(bill.purl, bill)
     if bill.license:
         itself["licenses"] = [{"expression": bill.license}]
@@ -42,15 +42,18 @@ def cyclonedx(bill: Bill, version: str) -> dict[str, Any]:
             "lifecycles": [{"phase": bill.phase}],
             "authors": [{"name": bill.supplier}],
             "supplier": {"name": bill.supplier},
-            "tools": {"components": [_tool(*row) for row in bill.tools]},
+            "tools": {"components": [_tool(*tool) for tool in bill.tools]},
             "component": itself,
         },
-        "components": [*held, *map(_part, bill.linked)],
+        "components": [*components, *map(_part, bill.linked)],
         "dependencies": [
-            {"ref": bill.purl, "dependsOn": sorted([*(row["bom-ref"] for row in held), *map(_ref, bill.further)])},
-            *(_dependency(_file_ref(row), row.parts) for row in bill.libraries),
-            *({"ref": row["bom-ref"]} for row in (*parts, *late)),
-            *({"ref": _ref(row)} for row in bill.linked),
+            {
+                "ref": bill.purl,
+                "dependsOn": sorted([*(component["bom-ref"] for component in components), *map(_ref, bill.further)]),
+            },
+            *(_dependency(_file_ref(library), library.parts) for library in bill.libraries),
+            *({"ref": component["bom-ref"]} for component in (*parts, *late)),
+            *({"ref": _ref(part)} for part in bill.linked),
         ],
     }
     text = json.dumps(document, sort_keys=True)
@@ -62,7 +65,7 @@ def read_cyclonedx(document: Mapping[str, Any]) -> Stated:
     ranges = []
     for part in document.get("components", ()):
         if part.get("bom-ref", "").startswith(_LATE):
-            properties = {row["name"]: row["value"] for row in part.get("properties", ())}
+            properties = {pair["name"]: pair["value"] for pair in part.get("properties", ())}
             ranges.append((part.get("name", ""), part.get("versionRange") or properties.get(_RANGE, "")))
     tools = document.get("metadata", {}).get("tools", {}).get("components", ())
     named = (f"{tool.get('name', '')} {tool.get('version', '')}".strip() for tool in tools)
@@ -84,8 +87,8 @@ def _dependency(ref: str, parts: Sequence[Part]) -> dict[str, Any]:
     return {"ref": ref, **({"dependsOn": sorted(map(_ref, parts))} if parts else {})}
 
 
-def _file_ref(row: Library) -> str:
-    return f"{row.target}/{row.name}"
+def _file_ref(library: Library) -> str:
+    return f"{library.target}/{library.name}"
 
 
 def _ref(part: Part) -> str:
@@ -93,43 +96,48 @@ def _ref(part: Part) -> str:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    row = {"type": "library", "bom-ref": _ref(part), "name": part.name, "version": part.version, "purl": part.purl}
-    known: dict[str, Any] = {key: value for key, value in row.items() if value}
+    fields = {"type": "library", "bom-ref": _ref(part), "name": part.name, "version": part.version, "purl": part.purl}
+    component: dict[str, Any] = {key: value for key, value in fields.items() if value}
     if part.supplier:
-        known["supplier"] = {"name": part.supplier}
+        component["supplier"] = {"name": part.supplier}
     if part.license:
-        known["licenses"] = [{"expression": part.license}]
-    return known
+        component["licenses"] = [{"expression": part.license}]
+    return component
 
 
-def _library(row: Library, bill: Bill) -> dict[str, Any]:
-    facts = {"target": row.target}
-    if not row.is_data:
+def _library(library: Library, bill: Bill) -> dict[str, Any]:
+    facts = {"target": library.target}
+    if not library.is_data:
         facts = {
-            key: value for key, value in {"floor": row.floor, **facts, "toolchain": row.toolchain}.items() if value
+            key: value
+            for key, value in {"floor": library.floor, **facts, "toolchain": library.toolchain}.items()
+            if value
         }
     return {
         "type": "file",
-        "bom-ref": _file_ref(row),
-        "name": row.name,
-        "version": row.version or bill.version,
+        "bom-ref": _file_ref(library),
+        "name": library.name,
+        "version": library.version or bill.version,
         "supplier": {"name": bill.supplier},
-        "hashes": [{"alg": "SHA-256", "content": row.sha256}],
+        "hashes": [{"alg": "SHA-256", "content": library.sha256}],
         "properties": [{"name": f"latebind:{name}", "value": value} for name, value in facts.items()],
     }
 
 
-def _late(row: Late, version: str) -> dict[str, Any]:
-    known: dict[str, Any] = {"versionRange": row.range}
+def _late(runtime: Late, version: str) -> dict[str, Any]:
+    version_fields: dict[str, Any] = {"versionRange": runtime.range}
     if version == "1.6":
-        known = {"version": plain_range(row.range), "properties": [{"name": _RANGE, "value": row.range}]}
+        version_fields = {
+            "version": plain_range(runtime.range),
+            "properties": [{"name": _RANGE, "value": runtime.range}],
+        }
     return {
         "type": "library",
-        "bom-ref": f"{_LATE}{row.name}",
-        "name": row.name,
-        "description": f"{row.title}, bound at run time and not contained.",
-        "supplier": {"name": row.supplier},
-        **known,
+        "bom-ref": f"{_LATE}{runtime.name}",
+        "name": runtime.name,
+        "description": f"{runtime.title}, bound at run time and not contained.",
+        "supplier": {"name": runtime.supplier},
+        **version_fields,
     }
 
 

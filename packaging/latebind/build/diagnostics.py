@@ -32,11 +32,11 @@ def first_errors(output: str, root: Path, cmake_source: Path) -> list[str]:
     CMake names its files relative to `cmake_source`. Errors of a linker have no file; they count when nothing else
     failed.
     """
-    found = [(match.start(), _compiler_error(match)) for match in _COMPILER.finditer(output)]
+    located = [(match.start(), _compiler_error(match)) for match in _COMPILER.finditer(output)]
     for match in _CMAKE.finditer(output):
         file = cmake_source / match["file"]
-        found.append((match.start(), f"{file}:{match['line']}: error: {' '.join(match['text'].split())}"))
-    errors = [text for _, text in sorted(found)] or [match[1].strip() for match in _LINKER.finditer(output)]
+        located.append((match.start(), f"{file}:{match['line']}: error: {' '.join(match['text'].split())}"))
+    errors = [text for _, text in sorted(located)] or [match[1].strip() for match in _LINKER.finditer(output)]
     return [relative(text, root) for text in dict.fromkeys(errors)][:_SHOWN]
 
 
@@ -56,12 +56,12 @@ def provider_advice(output: str) -> str:
 
 def without_commands(output: str) -> str:
     """The output without CMake's status lines, ninja's progress, and the command lines that follow `FAILED:`."""
-    kept, skip = [], False
+    remaining, skip = [], False
     for line in output.splitlines():
         if not skip and not _NINJA_STEP.match(line) and not line.startswith(_NOISE):
-            kept.append(line)
+            remaining.append(line)
         skip = line.startswith("FAILED: ")
-    return "\n".join(kept).strip("\n")
+    return "\n".join(remaining).strip("\n")
 
 
 def relative(text: str, root: Path) -> str:
@@ -70,5 +70,5 @@ def relative(text: str, root: Path) -> str:
 
 
 def _compiler_error(match: re.Match[str]) -> str:
-    place = f"{match['line']}{match['column'] or ''}" if match["line"] else match["row"]
-    return f"{match['file']}:{place}: error: {match['text']}"
+    position = f"{match['line']}{match['column'] or ''}" if match["line"] else match["row"]
+    return f"{match['file']}:{position}: error: {match['text']}"

@@ -50,14 +50,14 @@ class Extension:
         """Whether the target may be another machine: then nothing of this machine's configuration may be used."""
         return self.kind != "cpython" and self.toolchain.name == "zig"
 
-    def configure(self, place: Path) -> list[str]:
-        """CMake arguments for latebind_add_python_module(); files that they need are written to `place`.
+    def configure(self, folder: Path) -> list[str]:
+        """CMake arguments for latebind_add_python_module(); files that they need are written to `folder`.
 
         Raises ToolError when the import library cannot be made, BuildError when this CPython lacks its own.
         """
         floor = floor_of(self.kind)
-        shutil.rmtree(place, ignore_errors=True)
-        include = self._copied(place / "include")
+        shutil.rmtree(folder, ignore_errors=True)
+        include = self._copied(folder / "include")
         limit = f"0x{floor[0]:02X}{floor[1]:02X}0000" if floor else ""
         return [
             f"-DPython_EXECUTABLE={Path(sys.executable).as_posix()}",  # nanobind and pybind11 look for one
@@ -66,7 +66,7 @@ class Extension:
             f"-DLATEBIND_PYTHON_LIMITED_API={limit}",
             f"-DLATEBIND_PYTHON_TARGET_ABI3T={limit if is_threaded(self.kind) else ''}",
             f"-DLATEBIND_PYTHON_SUFFIX={module_suffix(self.kind, self.target)}",
-            f"-DLATEBIND_PYTHON_LIBRARY={self._library(place, floor) if self.target.dlltool_machine else ''}",
+            f"-DLATEBIND_PYTHON_LIBRARY={self._library(folder, floor) if self.target.dlltool_machine else ''}",
         ]
 
     def _copied(self, include: Path) -> Path:
@@ -76,26 +76,24 @@ class Extension:
         describe another machine (a cross build) or lead to a folder that only the system's compiler searches (Debian).
         """
         shutil.copytree(self.headers, include, ignore=shutil.ignore_patterns(_PYCONFIG, "internal"))
-        own = fill("pyconfig.h") if self.is_portable else _own_pyconfig(self.headers).read_text("utf-8")
-        write_text(include / _PYCONFIG, own)
+        pyconfig = fill("pyconfig.h") if self.is_portable else _own_pyconfig(self.headers).read_text("utf-8")
+        write_text(include / _PYCONFIG, pyconfig)
         return include
 
-    def _library(self, place: Path, floor: PythonVersion | None) -> Path:
+    def _library(self, folder: Path, floor: PythonVersion | None) -> Path:
         """Only Windows resolves a module's symbols when it is linked: from python3.lib, or this CPython's own."""
         stable = "python3t" if is_threaded(self.kind) else "python3"
         if floor is not None and self.is_portable:
-            definition = place / f"{stable}.def"
+            definition = folder / f"{stable}.def"
             write_text(definition, module_definition(floor, f"{stable}.dll"))
             return self.toolchain.import_library(definition, self.target)
         threads = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
-        own = f"python{sys.version_info.major}{sys.version_info.minor}{threads}.lib"
-        name = f"{stable}.lib" if floor else own
-        found = Path(sys.base_prefix) / "libs" / name
-        if not found.is_file():
-            raise BuildError(
-                f"this Python has no {name}", where=str(found.parent), advice="Install it from python.org."
-            )
-        return found
+        own_library = f"python{sys.version_info.major}{sys.version_info.minor}{threads}.lib"
+        name = f"{stable}.lib" if floor else own_library
+        path = Path(sys.base_prefix) / "libs" / name
+        if not path.is_file():
+            raise BuildError(f"this Python has no {name}", where=str(path.parent), advice="Install it from python.org.")
+        return path
 
 
 def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | None:
@@ -181,5 +179,5 @@ def fits(kind: str, library: str) -> bool:
 
     A stage that was merged from wheels of several CPythons holds a module for each.
     """
-    own = module_abi(library)
-    return kind != "cpython" or not own or own in ("abi3", "abi3t", abi_tags(kind).partition("-")[2])
+    abi = module_abi(library)
+    return kind != "cpython" or not abi or abi in ("abi3", "abi3t", abi_tags(kind).partition("-")[2])

@@ -45,26 +45,26 @@ class Declared:
             (self.functions if is_function else self.variables).add(name)
 
 
-def find_functions(words: Sequence[str], folder: Path) -> tuple[FunctionTable, list[str]]:
-    """The functions that `words` name, and notes about what cannot be in a stub.
+def find_functions(sources: Sequence[str], folder: Path) -> tuple[FunctionTable, list[str]]:
+    """The functions that `sources` name, and notes about what cannot be in a stub.
 
-    A word is a function, a file below `folder` that holds functions, or a pattern (`thing_*`) for those of the files.
+    A source is a function, a file below `folder` that holds functions, or a pattern (`thing_*`) for those of the files.
     Raises InputError for a file that cannot be read, LatebindError when nothing is left, NotRun for a header without
     zig.
     """
-    patterns = [word for word in words if "*" in word]
-    names = {word for word in words if _NAME.match(word)}
-    found = Declared()
-    for word in words:
-        if word not in patterns and word not in names:
-            _read(folder / word, found)
-    chosen = {name for name in found.functions if _fits(name, patterns)} | names
+    patterns = [source for source in sources if "*" in source]
+    names = {source for source in sources if _NAME.match(source)}
+    declared = Declared()
+    for source in sources:
+        if source not in patterns and source not in names:
+            _read(folder / source, declared)
+    chosen = {name for name in declared.functions if _fits(name, patterns)} | names
     if not chosen:
-        text = f"no function of {', '.join(words)} can be in a stub"
+        text = f"no function of {', '.join(sources)} can be in a stub"
         raise LatebindError(text, advice="Name functions, a shared library, a .def file or a header.")
-    variables = [name for name in sorted(found.variables) if _fits(name, patterns)]
+    variables = [name for name in sorted(declared.variables) if _fits(name, patterns)]
     notes = [_note(variables, "variable")] if variables else []
-    notes += [_note(sorted(found.cxx), "C++ symbol")] if found.cxx and not patterns else []
+    notes += [_note(sorted(declared.cxx), "C++ symbol")] if declared.cxx and not patterns else []
     return FunctionTable(functions={"0.0": tuple(sorted(chosen))}), notes
 
 
@@ -77,7 +77,7 @@ def _note(names: Sequence[str], kind: str) -> str:
     return f"not in the stub: {plural(len(names), kind)}, which cannot be bound late ({shown})"
 
 
-def _read(path: Path, found: Declared) -> None:
+def _read(path: Path, declared: Declared) -> None:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -85,70 +85,85 @@ def _read(path: Path, found: Declared) -> None:
         advice = "Name a function, a shared library, a .def file or a header."
         raise InputError(text, where=str(path), advice=advice) from error
     if path.suffix.lower() == ".def":
-        _read_def(data, found)
+        _read_def(data, declared)
     elif path.suffix.lower() in _HEADERS:
-        _read_header(path, found)
+        _read_header(path, declared)
     elif image := read_image(data, path.name):
-        for row in image.exports:
-            found.add(row.name, is_function=row.kind == "func")
+        for export in image.exports:
+            declared.add(export.name, is_function=export.kind == "func")
     else:
         raise InputError("is neither a shared library, a .def file nor a header", where=str(path))
 
 
-def _read_def(data: bytes, found: Declared) -> None:
+def _read_def(data: bytes, declared: Declared) -> None:
     """EXPORTS of a module definition: `name [=other] [@number] [NONAME] [DATA] [PRIVATE]`, one in a line."""
     lines = [line.partition(";")[0].split() for line in data.decode("utf-8", "replace").splitlines()]
-    start = next((number for number, words in enumerate(lines) if words[:1] == ["EXPORTS"]), len(lines))
-    own = lines[start][1:] if start < len(lines) else []
-    for words in [own, *takewhile(lambda words: words[:1] not in (["LIBRARY"], ["SECTIONS"]), lines[start + 1 :])]:
-        if words:
-            found.add(words[0].partition("=")[0], is_function="DATA" not in words)
+    start = next((number for number, tokens in enumerate(lines) if tokens[:1] == ["EXPORTS"]), len(lines))
+    same_line = lines[start][1:] if start < len(lines) else []
+    for tokens in [
+        same_line,
+        *takewhile(lambda tokens: tokens[:1] not in (["LIBRARY"], ["SECTIONS"]), lines[start + 1 :]),
+    ]:
+        if tokens:
+            declared.add(tokens[0].partition("=")[0], is_function="DATA" not in tokens)
 
 
-def _read_header(path: Path, found: Declared) -> None:
+def _read_header(path: Path, declared: Declared) -> None:
     """What a header declares, and what the headers that it includes from its folder declare; read by clang."""
     zig = find_zig()
     if zig is None:
         raise NotRun("no-compiler", "zig, which reads headers, is not here", advice=f'pip install "{ZIG_REQUIREMENT}"')
-    own = path.resolve().parent
-    folders = [f"-I{folder}" for folder in (own, *list(own.parents)[:2])]
+    parent = path.resolve().parent
+    folders = [f"-I{folder}" for folder in (parent, *list(parent.parents)[:2])]
     for name in (
         "include",
         *(f"libc/include/{name}" for name in ("x86_64-linux-musl", "generic-musl", "any-linux-any")),
     ):
         folders += ["-isystem", f"{_zig_folder(zig)}/{name}"]
     # `zig clang`, not `zig cc`, which wants an object file.
-    words = ["-w", "-fsyntax-only", "-x", "c", "-target", "x86_64-linux-musl", *folders, "-Xclang", "-ast-dump=json"]
-    ended = run([zig, "clang", *words, path], timeout=_TIME_LIMIT, check=False)
+    arguments = [
+        "-w",
+        "-fsyntax-only",
+        "-x",
+        "c",
+        "-target",
+        "x86_64-linux-musl",
+        *folders,
+        "-Xclang",
+        "-ast-dump=json",
+    ]
+    ended = run([zig, "clang", *arguments, path], timeout=_TIME_LIMIT, check=False)
     start = ended.output.find("{\n")
     if ended.returncode != 0 or start < 0:
         errors = ended.output if start < 0 else ended.output[:start]
         text = f"does not compile as C\n{tail(errors)}"
         raise InputError(text, where=str(path), advice="Name a header of the C interface that can be included alone.")
     tree, _ = json.JSONDecoder().raw_decode(ended.output[start:])
-    for row, file in _located(tree.get("inner", [])):
-        is_function = row.get("kind") == "FunctionDecl"
-        is_outside = row.get("storageClass") == "static" or row.get("inline") or row.get("isImplicit")
-        declares = is_function or (row.get("kind") == "VarDecl" and row.get("storageClass") == "extern")
-        if declares and not is_outside and Path(file).resolve().is_relative_to(own):
-            found.add(row["name"], is_function=is_function)
+    for declaration, file in _located(tree.get("inner", [])):
+        is_function = declaration.get("kind") == "FunctionDecl"
+        is_outside = (
+            declaration.get("storageClass") == "static" or declaration.get("inline") or declaration.get("isImplicit")
+        )
+        declares = is_function or (declaration.get("kind") == "VarDecl" and declaration.get("storageClass") == "extern")
+        if declares and not is_outside and Path(file).resolve().is_relative_to(parent):
+            declared.add(declaration["name"], is_function=is_function)
 
 
 def _zig_folder(zig: Path) -> str:
     """The folder of zig's own headers."""
-    found = re.search(r"""\.?lib_dir"?\s*[=:]\s*"([^"]+)\"""", run([zig, "env"]).output)
-    return found[1] if found else str(zig.parent / "lib")
+    match = re.search(r"""\.?lib_dir"?\s*[=:]\s*"([^"]+)\"""", run([zig, "env"]).output)
+    return match[1] if match else str(zig.parent / "lib")
 
 
-def _located(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
+def _located(declarations: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
     """Each declaration with its file: clang names a file only where it differs from that of the place before."""
     file = ""
-    for row in rows:
-        own = ""
-        for place in _places(row):
-            file = place.get("file", file)
-            own = own or file
-        yield row, own
+    for declaration in declarations:
+        declaring_file = ""
+        for location in _places(declaration):
+            file = location.get("file", file)
+            declaring_file = declaring_file or file
+        yield declaration, declaring_file
 
 
 def _places(node: object) -> Iterator[dict[str, Any]]:

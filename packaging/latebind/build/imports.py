@@ -47,8 +47,8 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
     for a file that is not what its manifest says, and for a component that is there already with other bytes.
     """
     current = hash_sources(config, workdir)
-    found = [native for source in sources for native in _read(config, source, rid, current)]
-    for native in found:
+    imported = [native for source in sources for native in _read(config, source, rid, current)]
+    for native in imported:
         if native.manifest.source_hash != current:
             raise BuildError(
                 f"built from other sources: {native.manifest.source_hash[:12]}, the project's are {current[:12]}",
@@ -57,7 +57,7 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
             )
         refuse_floor(config, native.manifest, native.origin)
     merged: dict[Rid, ImportedFiles] = {}
-    for native in found:
+    for native in imported:
         merged[native.manifest.rid] = _merge(merged.get(native.manifest.rid), native)
     return tuple(_write(native, workdir / "stage" / rid) for rid, native in merged.items())
 
@@ -119,10 +119,10 @@ def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Im
             where=str(folder),
             advice="Lay the files out as `cmake --install --component NAME --prefix FOLDER/NAME` does.",
         )
-    row = target(rid)
+    platform = target(rid)
     files = {path.relative_to(folder).as_posix(): _bytes(path) for path in paths}
     manifest = StageManifest(
-        rid=row.rid, key="", source_hash=source_hash, toolchain=ON_TRUST, floor=config.floor(row),
+        rid=platform.rid, key="", source_hash=source_hash, toolchain=ON_TRUST, floor=config.floor(platform),
         files=tuple(_staged(name, data) for name, data in files.items()),
     )  # fmt: skip
     return _checked(str(folder), manifest, files)
@@ -139,25 +139,30 @@ def _checked(origin: str, manifest: StageManifest, files: Mapping[str, bytes]) -
     return ImportedFiles(origin=origin, manifest=manifest, files=files)
 
 
-def _merge(known: ImportedFiles | None, more: ImportedFiles) -> ImportedFiles:
+def _merge(earlier: ImportedFiles | None, more: ImportedFiles) -> ImportedFiles:
     """Merge two finds for one target; a file in both must have the same bytes."""
-    if known is None:
+    if earlier is None:
         return more
     for path, data in more.files.items():
-        if known.files.get(path, data) != data:
-            raise BuildError(f"{path} of {more.manifest.rid} is in {known.origin} with other bytes", where=more.origin)
-    files = {**known.files, **more.files}
-    rows = tuple(_staged(path, data) for path, data in files.items())
-    toolchain = " + ".join(dict.fromkeys([known.manifest.toolchain, more.manifest.toolchain]))
-    manifest = dataclasses.replace(more.manifest, files=rows, toolchain=toolchain)
-    return ImportedFiles(origin=known.origin, manifest=manifest, files=files)
+        if earlier.files.get(path, data) != data:
+            raise BuildError(
+                f"{path} of {more.manifest.rid} is in {earlier.origin} with other bytes", where=more.origin
+            )
+    files = {**earlier.files, **more.files}
+    staged_files = tuple(_staged(path, data) for path, data in files.items())
+    toolchain = " + ".join(dict.fromkeys([earlier.manifest.toolchain, more.manifest.toolchain]))
+    manifest = dataclasses.replace(more.manifest, files=staged_files, toolchain=toolchain)
+    return ImportedFiles(origin=earlier.origin, manifest=manifest, files=files)
 
 
 def _write(native: ImportedFiles, root: Path) -> StageManifest:
-    there, current = open_stage(root), native.manifest.source_hash
-    if there is not None and (there.manifest.source_hash, there.manifest.floor) == (current, native.manifest.floor):
-        kept = {file.path: (root / file.path).read_bytes() for file in there.manifest.files}
-        native = _merge(ImportedFiles(origin=str(root), manifest=there.manifest, files=kept), native)
+    existing, current = open_stage(root), native.manifest.source_hash
+    if existing is not None and (existing.manifest.source_hash, existing.manifest.floor) == (
+        current,
+        native.manifest.floor,
+    ):
+        existing_files = {file.path: (root / file.path).read_bytes() for file in existing.manifest.files}
+        native = _merge(ImportedFiles(origin=str(root), manifest=existing.manifest, files=existing_files), native)
     files = tuple(sorted((_staged(path, data) for path, data in native.files.items()), key=lambda file: file.path))
     key = hashlib.sha256("\0".join([current, *(f"{file.path} {file.sha256}" for file in files)]).encode()).hexdigest()
     manifest = dataclasses.replace(native.manifest, key=key, files=files, imported=True)

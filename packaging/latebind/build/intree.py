@@ -55,10 +55,10 @@ def backend_files(package: Path = PACKAGE) -> Mapping[str, Path]:
     copy has the same ones, so that it makes the same key of a stage.
     """
     files = [*_imported_files(package), *(package / "tables").rglob("*.toml")]
-    rows = {f"latebind/{path.relative_to(package).as_posix()}": path for path in files}
-    rows |= {f"latebind/_data/templates/{path.name}": path for path in folder("templates").glob("*.in")}
-    rows["latebind/_data/LICENSE"] = license_file()
-    return dict(sorted((name, path) for name, path in rows.items() if not is_scratch(path.name)))
+    paths = {f"latebind/{path.relative_to(package).as_posix()}": path for path in files}
+    paths |= {f"latebind/_data/templates/{path.name}": path for path in folder("templates").glob("*.in")}
+    paths["latebind/_data/LICENSE"] = license_file()
+    return dict(sorted((name, path) for name, path in paths.items() if not is_scratch(path.name)))
 
 
 def hash_backend(package: Path = PACKAGE) -> str:
@@ -73,8 +73,8 @@ def backend_texts() -> Mapping[str, bytes]:
     hatchling finds the hooks by the entry point of a distribution, so the copy is one.
     """
     info = f"latebind-{__version__}.dist-info"
-    own = {f"{info}/METADATA": _METADATA.encode(), f"{info}/entry_points.txt": _ENTRY_POINTS.encode()}
-    return {**{name: path.read_bytes() for name, path in backend_files().items()}, **own}
+    metadata_files = {f"{info}/METADATA": _METADATA.encode(), f"{info}/entry_points.txt": _ENTRY_POINTS.encode()}
+    return {**{name: path.read_bytes() for name, path in backend_files().items()}, **metadata_files}
 
 
 def sdist_pyproject(file: Path, module_kind: str = "") -> str:
@@ -96,13 +96,13 @@ def sdist_pyproject(file: Path, module_kind: str = "") -> str:
             advice='Write build-backend = "hatchling.build" and remove backend-path.',
         )
     needed = (*BACKEND_REQUIREMENTS, *([ABI3_REQUIREMENT] if "abi3" in module_kind else []))
-    wanted = {
+    build_system = {
         "requires": _requirements(needed, system.get("requires", [])),
         "build-backend": BACKEND,
         "backend-path": [SDIST_BACKEND],
     }
-    written = "\n".join(_with_table(text, wanted)) + "\n"
-    if tables_of(written) != {**tables, _TABLE: wanted}:
+    written = "\n".join(_with_table(text, build_system)) + "\n"
+    if tables_of(written) != {**tables, _TABLE: build_system}:
         raise BuildError(
             f"[{_TABLE}] cannot be rewritten for the sdist",
             where=str(file),
@@ -111,20 +111,22 @@ def sdist_pyproject(file: Path, module_kind: str = "") -> str:
     return written
 
 
-def _requirements(needed: Sequence[str], own: Sequence[str]) -> list[str]:
+def _requirements(needed: Sequence[str], project_requirements: Sequence[str]) -> list[str]:
     """The build requirements of an sdist: the backend's, then those of the project that say more."""
     ours = {Requirement(need).name: Requirement(need) for need in needed}
-    kept = []
-    for text in own:
+    requirements = []
+    for text in project_requirements:
         try:
             need = Requirement(text)
         except InvalidRequirement:
-            kept.append(text)  # the installer says what is wrong with it
+            requirements.append(text)  # the installer says what is wrong with it
             continue
-        known = ours.get(need.name)
-        if need.name not in OWN_REQUIREMENTS and (known is None or not set(need.specifier) <= set(known.specifier)):
-            kept.append(text)
-    return [*needed, *kept]
+        counterpart = ours.get(need.name)
+        if need.name not in OWN_REQUIREMENTS and (
+            counterpart is None or not set(need.specifier) <= set(counterpart.specifier)
+        ):
+            requirements.append(text)
+    return [*needed, *requirements]
 
 
 def _with_table(text: str, values: Mapping[str, Any]) -> Iterator[str]:
@@ -142,16 +144,16 @@ def _with_table(text: str, values: Mapping[str, Any]) -> Iterator[str]:
 
 def _imported_files(package: Path) -> list[Path]:
     """The modules of latebind that the backend imports, directly or not, and the packages that they are in."""
-    found: dict[Path, None] = {}
+    modules: dict[Path, None] = {}
     names = list(_ROOTS)
     for name in names:
         parts = name.split(".")[1:]
         for depth in range(len(parts) + 1):
             path = _module_file(package.joinpath(*parts[:depth]))
-            if path is not None and path not in found:
-                found[path] = None
+            if path is not None and path not in modules:
+                modules[path] = None
                 names += _imported_names(path)
-    return list(found)
+    return list(modules)
 
 
 def _module_file(path: Path) -> Path | None:

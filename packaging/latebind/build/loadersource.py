@@ -59,39 +59,41 @@ def write_sources(config: Config, folder: Path) -> list[Path]:
 
     A runtime that reads its version in the project's own way has no source.
     """
-    made: dict[str, str] = {}
-    for use in config.document.runtime:
-        if use.describe is not None:
-            header, source = _described(use, f"{config.file.name} by latebind")
-            made |= {f"latebind/{use.name}.h": header, **({f"{use.name}.c": source} if source else {})}
-    return write_changed(made, folder)
+    texts: dict[str, str] = {}
+    for runtime in config.document.runtime:
+        if runtime.describe is not None:
+            header, source = _described(runtime, f"{config.file.name} by latebind")
+            texts |= {f"latebind/{runtime.name}.h": header, **({f"{runtime.name}.c": source} if source else {})}
+    return write_changed(texts, folder)
 
 
 def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
     """Write the loader with these runtimes as latebind.c and latebind.h; the files, unchanged ones too."""
     loader = cmake_dir()
     texts = []
-    for use in uses:
-        header, source = _described(use, "a preset or description by latebind")
-        preset_source = loader / "src" / f"{use.name}.c"
-        texts.append((header, source if use.describe else preset_source.read_text("utf-8")))
+    for runtime in uses:
+        header, source = _described(runtime, "a preset or description by latebind")
+        preset_source = loader / "src" / f"{runtime.name}.c"
+        texts.append((header, source if runtime.describe else preset_source.read_text("utf-8")))
     return write_changed(loader_amalgamation(loader, texts), folder)
 
 
-def _described(use: RuntimeUse, origin: str) -> tuple[str, str]:
+def _described(runtime: RuntimeUse, origin: str) -> tuple[str, str]:
     """The header of a runtime and the source that reads its version; "" for one that is not made here."""
-    form = use.describe.version if use.describe else "own"
-    return runtime_header(use.known, use.minimum, origin), "" if form == "own" else version_source(use.known, form)
+    form = runtime.describe.version if runtime.describe else "own"
+    return runtime_header(runtime.known, runtime.minimum, origin), "" if form == "own" else version_source(
+        runtime.known, form
+    )
 
 
 def write_changed(texts: Mapping[str, str], folder: Path) -> list[Path]:
     """Write files by their names below `folder`, unless they have that text: a newer time would rebuild everything."""
-    made = {folder / name: text for name, text in texts.items()}
-    for path, text in made.items():
+    text_by_path = {folder / name: text for name, text in texts.items()}
+    for path, text in text_by_path.items():
         if not path.is_file() or path.read_text("utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, text)
-    return list(made)
+    return list(text_by_path)
 
 
 def version_source(runtime: RuntimePreset, form: str) -> str:
@@ -123,8 +125,8 @@ def _rows(names: PerSystem) -> str:
     """The elements of an array of names, by operating system."""
     lines: list[str] = []
     for system, condition in _SYSTEMS:
-        found: tuple[str, ...] = getattr(names, system)
-        lines += [condition, *(f'    "{name}",' for name in found)]
+        elements: tuple[str, ...] = getattr(names, system)
+        lines += [condition, *(f'    "{name}",' for name in elements)]
     return "\n".join(lines)
 
 

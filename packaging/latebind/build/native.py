@@ -38,16 +38,16 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     """
     source_hash = hash_sources(config, workdir)
     root = workdir / "stage" / target.rid
-    found = open_stage(root)
-    if found is not None and _is_current_import(found, source_hash):
+    stage = open_stage(root)
+    if stage is not None and _is_current_import(stage, source_hash):
         LOG.detail(f"{target.rid}: the stage was imported")
-        refuse_floor(config, found.manifest, str(root))
-        return found
+        refuse_floor(config, stage.manifest, str(root))
+        return stage
     build = native_build(config, target, workdir)
     key = _key(build, source_hash)
-    if found is not None and found.manifest.key == key:
+    if stage is not None and stage.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
-        return found
+        return stage
     identity = ", ".join([build.toolchain.identity(), *([build.python.origin] if build.python else [])])
     with LOG.step(f"building {target.rid} with {identity}", f"built {target.rid}"), new_stage(root) as aside:
         build.install(workdir, aside)
@@ -63,8 +63,8 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
 
 def needs_compiler(config: Config, target: Target, workdir: Path) -> bool:
     """Whether stage_target() would look for a compiler: no files for the present sources were imported."""
-    found = open_stage(workdir / "stage" / target.rid)
-    return found is None or not _is_current_import(found, hash_sources(config, workdir))
+    stage = open_stage(workdir / "stage" / target.rid)
+    return stage is None or not _is_current_import(stage, hash_sources(config, workdir))
 
 
 def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Path) -> None:
@@ -83,8 +83,8 @@ def versioned(config: Config, stage: Stage, workdir: Path) -> Iterator[Stage]:
 
     Raises BuildError, ToolError and NotRun as stage_target does; BuildError for files that were built elsewhere.
     """
-    row = find_target(stage.rid)
-    if config.soversion is None or row.system == "windows":
+    platform = find_target(stage.rid)
+    if config.soversion is None or platform.system == "windows":
         yield stage
         return
     if stage.manifest.imported:
@@ -93,24 +93,24 @@ def versioned(config: Config, stage: Stage, workdir: Path) -> Iterator[Stage]:
             where=config.file.name,
             advice="Set SOVERSION on the targets in CMake instead, and remove soversion.",
         )
-    build = native_build(config, row, workdir)
+    build = native_build(config, platform, workdir)
     with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-sdk-", dir=build.folder) as aside:
         prefix = Path(aside) / stage.rid
         with LOG.step(f"building {stage.rid} for its SDK", f"built {stage.rid} for its SDK"):
             build.install(workdir, prefix, "sdk")
-        own = stage.manifest
+        manifest = stage.manifest
         write_manifest(
             prefix,
-            rid=own.rid,
-            key=own.key,
-            source_hash=own.source_hash,
-            toolchain=own.toolchain,
-            floor=own.floor,
+            rid=manifest.rid,
+            key=manifest.key,
+            source_hash=manifest.source_hash,
+            toolchain=manifest.toolchain,
+            floor=manifest.floor,
         )
-        found = open_stage(prefix)
-        if found is None:
+        sdk_stage = open_stage(prefix)
+        if sdk_stage is None:
             raise BuildError("the files of the SDK changed while they were written", where=str(prefix))
-        yield found
+        yield sdk_stage
 
 
 def refuse_floor(config: Config, manifest: StageManifest, where: str) -> None:
@@ -132,9 +132,9 @@ def _is_current_import(stage: Stage, source_hash: str) -> bool:
 def _key(build: NativeBuild, source_hash: str) -> str:
     # Not in the source hash: exports change no byte of the files; they are checked after a build.
     exports = json.dumps([package.exports for package in build.config.packages.values()])
-    own = [build.python.identity] if build.python else []
+    python_identity = [build.python.identity] if build.python else []
     made_by = [build.toolchain.fingerprint(), hash_backend()]
-    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *own])
+    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity])
 
 
 def _refuse_incomplete(build: NativeBuild, aside: Path) -> None:

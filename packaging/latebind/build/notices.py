@@ -35,23 +35,25 @@ def notices(config: Config, libraries: Iterable[Path]) -> dict[str, bytes]:
 def package_notices(config: Config, packages: Iterable[str], stages: Iterable[Stage]) -> dict[str, bytes]:
     """The notices that go with all libraries of some packages for some targets."""
     components = [config.packages[name].component for name in packages]
-    return notices(config, [path for stage in stages for one in components for path in stage.libraries(one)])
+    return notices(
+        config, [path for stage in stages for component in components for path in stage.libraries(component)]
+    )
 
 
-def add_notices(wheel: Path, held: Mapping[str, bytes]) -> None:
+def add_notices(wheel: Path, license_texts: Mapping[str, bytes]) -> None:
     """Add notices to a wheel that hatchling wrote, whose licenses must be below the project's own folder.
 
     METADATA names them where its version has License-File (PEP 639).
     """
-    if not held:
+    if not license_texts:
         return
     with zipfile.ZipFile(wheel) as archive:
         metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         data = archive.read(metadata)
     info = metadata.rpartition("/")[0]
-    lines = b"".join(f"\nLicense-File: {name}".encode() for name in held)
+    lines = b"".join(f"\nLicense-File: {name}".encode() for name in license_texts)
     body = _BODY.search(data)
     if body and _PEP_639.match(data):
         data = data[: body.start()].rstrip(b"\n") + lines + (data[body.start() :] or b"\n")
-    licenses = {f"{info}/licenses/{name}": text for name, text in held.items()}
+    licenses = {f"{info}/licenses/{name}": text for name, text in license_texts.items()}
     rewrite_wheel(wheel, wheel, f"{info}/RECORD", {metadata: data, **licenses})

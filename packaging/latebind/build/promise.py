@@ -42,23 +42,23 @@ def newer(stage: Stage, libraries: Iterable[Path]) -> BuildError | None:
 
     Raises BuildError for a library of another machine.
     """
-    row, floor = target(stage.rid), stage.manifest.floor
+    platform, floor = target(stage.rid), stage.manifest.floor
     for library in libraries:
         images = read_images(library.read_bytes(), str(library))
-        if not any((image.format, image.arch) == (row.binary_format, row.arch) for image in images):
+        if not any((image.format, image.arch) == (platform.binary_format, platform.arch) for image in images):
             seen = " and ".join(f"{image.format} {image.arch}" for image in images) or "no native code"
             raise BuildError(
-                f"{library.name} is {seen}, and {row.rid} runs {row.binary_format} {row.arch}",
+                f"{library.name} is {seen}, and {platform.rid} runs {platform.binary_format} {platform.arch}",
                 where=str(library),
                 advice="Stage the library that was built for this target.",
             )
         for image in images:
-            need, reason = _NEEDS[row.floor_key](image)
+            need, reason = _NEEDS[platform.floor_key](image)
             if floors.padded(need) > floors.padded(floors.numeric(floor)):
                 return BuildError(
-                    f"{library.name} needs {reason}, and the floor of {row.rid} is {row.libc_title} {floor}",
+                    f"{library.name} needs {reason}, and the floor of {platform.rid} is {platform.libc_title} {floor}",
                     where=str(library),
-                    advice=_advice(row, floor, floors.version_text(need)),
+                    advice=_advice(platform, floor, floors.version_text(need)),
                 )
     return None
 
@@ -73,12 +73,12 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
     images = [image for path in libraries for image in read_images(path.read_bytes(), str(path))]
     missing = lacking(listed, images)
     if missing:
-        found = sorted({row.name for image in images for row in image.exports}) or ["nothing"]
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        exported = sorted({export.name for image in images for export in image.exports}) or ["nothing"]
+        more = f" and {len(exported) - _NAMED} more" if len(exported) > _NAMED else ""
         raise BuildError(
             f"package {package} lists {plural(len(missing), 'export')} that {stage.rid} lacks: "
             f"{', '.join(missing)}\n  {', '.join(path.name for path in libraries)} "
-            f"{'exports' if len(libraries) == 1 else 'export'} {', '.join(found[:_NAMED])}{more}",
+            f"{'exports' if len(libraries) == 1 else 'export'} {', '.join(exported[:_NAMED])}{more}",
             where=config.file.name,
             advice=f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "
             f"package.{package}.exports. A name with a wildcard is allowed and not required.",
@@ -98,6 +98,8 @@ _NEEDS: Mapping[str, Callable[[Image], tuple[floors.Version, str]]] = {
 """For each setting for floors: the oldest system that an image runs on, and what in the image shows it."""
 
 
-def _advice(row: Target, floor: str, need: str) -> str:
-    how = row.floor_advice.format(floor=floor, tag=floor.replace(".", "_"))
-    return f'Build it for {row.libc_title} {floor} ({how}), or write {row.floor_key} = "{need}" below [targets].'
+def _advice(platform: Target, floor: str, need: str) -> str:
+    how = platform.floor_advice.format(floor=floor, tag=floor.replace(".", "_"))
+    return (
+        f'Build it for {platform.libc_title} {floor} ({how}), or write {platform.floor_key} = "{need}" below [targets].'
+    )

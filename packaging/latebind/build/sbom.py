@@ -35,7 +35,9 @@ _FORMATS: Mapping[SbomFormat, _Format] = {
     "cyclonedx-1.7": _Format(suffix="cdx.json", write=partial(cyclonedx, version="1.7")),
     "spdx-2.3": _Format(suffix="spdx.json", write=spdx),
 }
-SBOM_FILES: Mapping[str, str] = {f"latebind.{row.suffix}": row.suffix for row in _FORMATS.values()}
+SBOM_FILES: Mapping[str, str] = {
+    f"latebind.{sbom_format.suffix}": sbom_format.suffix for sbom_format in _FORMATS.values()
+}
 """The names of SBOMs inside packages, each with its suffix."""
 
 
@@ -65,7 +67,7 @@ def sbom(  # noqa: PLR0913  # what holds what
     packages of the configuration whose libraries are in the same file; `has_static` says whether the static ones are.
     """
     packages = (package, *more)
-    uses = {use.name: use for name in packages if (use := config.runtime_of(name)) is not None}
+    uses = {runtime.name: runtime for name in packages if (runtime := config.runtime_of(name)) is not None}
     bill = Bill(
         purl=purl,
         version=config.project.version,
@@ -73,10 +75,12 @@ def sbom(  # noqa: PLR0913  # what holds what
         supplier=supplier_of(config.project.authors, config.project.name),
         tools=_tools(stages),
         libraries=tuple(
-            row
-            for held in {config.packages[name].component: config.packages[name] for name in packages}.values()
+            library
+            for component_package in {
+                config.packages[name].component: config.packages[name] for name in packages
+            }.values()
             for stage in stages
-            for row in _files(stage, held, has_static=has_static)
+            for library in _files(stage, component_package, has_static=has_static)
         ),
         parts=tuple(parts),
         runtimes=tuple(map(_late, uses.values())),
@@ -96,19 +100,19 @@ def read_sbom(data: bytes) -> Stated:
     return read_spdx(document) if "spdxVersion" in document else read_cyclonedx(document)
 
 
-def version_range(use: RuntimeUse) -> str:
+def version_range(runtime: RuntimeUse) -> str:
     """The versions of a runtime that are accepted, as a `vers` URI: from the minimum on, below the next major one.
 
     Where the major version is a year, the next one changes nothing.
     """
-    below = "" if use.known.calendar else f"|<{Version(use.minimum).major + 1}"
-    return f"vers:generic/>={use.minimum}{below}"
+    below = "" if runtime.known.calendar else f"|<{Version(runtime.minimum).major + 1}"
+    return f"vers:generic/>={runtime.minimum}{below}"
 
 
-def _late(use: RuntimeUse) -> Late:
-    known = use.known
-    supplier = known.supplier or supplier_of((), known.title)
-    return Late(name=use.name, title=known.title, range=version_range(use), supplier=supplier)
+def _late(runtime: RuntimeUse) -> Late:
+    preset = runtime.known
+    supplier = preset.supplier or supplier_of((), preset.title)
+    return Late(name=runtime.name, title=preset.title, range=version_range(runtime), supplier=supplier)
 
 
 def _files(stage: Stage, package: Package, *, has_static: bool) -> Iterator[Library]:
@@ -116,14 +120,14 @@ def _files(stage: Stage, package: Package, *, has_static: bool) -> Iterator[Libr
     static = stage.static_libraries(package.component) if has_static else ()
     for path in (*stage.libraries(package.component), *static):
         yield _library(stage, path.name, package.component)
-    hashes = {stage.root / row.path: row.sha256 for row in stage.manifest.files}
+    hashes = {stage.root / file.path: file.sha256 for file in stage.manifest.files}
     for path in stage.data(package.component, package.ep.companions if package.ep else ()):
         yield Library(name=path.name, target=stage.rid, sha256=hashes[path], is_data=True)
 
 
 def _library(stage: Stage, name: str, component: str) -> Library:
-    here = [row for row in stage.manifest.files if row.path.startswith(f"{component}/")]
-    (file,) = [row for row in here if row.path.endswith(f"/{name}")]
+    here = [file for file in stage.manifest.files if file.path.startswith(f"{component}/")]
+    (file,) = [candidate for candidate in here if candidate.path.endswith(f"/{name}")]
     manifest = stage.manifest
     return Library(
         name=name,

@@ -30,10 +30,10 @@ def hash_sources(config: Config, workdir: Path) -> str:
         "version": config.project.version,
         "define": config.document.native.define,
         "cmake": config.document.native.cmake,
-        "runtimes": {use.name: use.minimum for use in config.document.runtime},
+        "runtimes": {runtime.name: runtime.minimum for runtime in config.document.runtime},
         "hide": config.document.native.hide and [package.exports for package in config.packages.values()],
-        "drop-in": {use.name: use.headers for use in config.document.runtime if use.drop_in},
-        "described": [msgspec.to_builtins(use.describe) for use in config.document.runtime if use.describe],
+        "drop-in": {runtime.name: runtime.headers for runtime in config.document.runtime if runtime.drop_in},
+        "described": [msgspec.to_builtins(runtime.describe) for runtime in config.document.runtime if runtime.describe],
         "modules": config.module_kind,
         "eps": [msgspec.to_builtins(package.ep) for package in config.packages.values() if package.ep],
         "components": sorted({package.component for package in config.packages.values()}),
@@ -49,11 +49,11 @@ def native_files(config: Config, workdir: Path) -> list[Path]:
     A package's folder counts where it is the folder of the native code itself: the two cannot be distinguished then.
     """
     native = config.native_source
-    found = list_tree(native, outputs=outputs(config, workdir))
+    paths = list_tree(native, outputs=outputs(config, workdir))
     if not config.unpacked:
         apart = [folder for folder in _package_folders(config) if native.resolve() in folder.parents]
-        found = [path for path in found if not any(folder in path.parents for folder in apart)]
-    return [path for path in found if not _is_excluded(path.relative_to(native).as_posix(), config)]
+        paths = [path for path in paths if not any(folder in path.parents for folder in apart)]
+    return [path for path in paths if not _is_excluded(path.relative_to(native).as_posix(), config)]
 
 
 def loader_dir(config: Config) -> Path:

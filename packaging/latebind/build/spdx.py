@@ -30,36 +30,36 @@ def spdx(bill: Bill) -> dict[str, Any]:
     """The document."""
     itself = _package(_ITSELF, name_of(bill.purl), bill.version, purl=bill.purl, supplier=bill.supplier)
     itself["licenseDeclared"] = bill.license or "NOASSERTION"
-    rows = [itself]
+    packages = [itself]
     links = [_link(_DOCUMENT, "DESCRIBES", _ITSELF)]
     for library in bill.libraries:
-        rows.append(_library(library, bill))
-        links.append(_link(_ITSELF, "CONTAINS", rows[-1]["SPDXID"]))
-        links.extend(_link(rows[-1]["SPDXID"], "STATIC_LINK", _part_id(part)) for part in library.parts)
+        packages.append(_library(library, bill))
+        links.append(_link(_ITSELF, "CONTAINS", packages[-1]["SPDXID"]))
+        links.extend(_link(packages[-1]["SPDXID"], "STATIC_LINK", _part_id(part)) for part in library.parts)
     links.extend(_link(_ITSELF, "STATIC_LINK", _part_id(part)) for part in bill.further)
-    rows.extend(map(_part, bill.linked))
+    packages.extend(map(_part, bill.linked))
     for purl in bill.parts:
         id_ = _id("part", name_of(purl))
-        rows.append(_package(id_, name_of(purl), bill.version, purl=purl, supplier=bill.supplier))
+        packages.append(_package(id_, name_of(purl), bill.version, purl=purl, supplier=bill.supplier))
         links.append(_link(_ITSELF, "DEPENDS_ON", id_))
     for late in bill.runtimes:
         id_ = _id("late-bound", late.name)
-        rows.append(_package(id_, late.name, plain_range(late.range), supplier=late.supplier))
-        rows[-1]["summary"] = f"{late.title}, bound at run time and not contained."
-        rows[-1]["comment"] = _RANGE + late.range
+        packages.append(_package(id_, late.name, plain_range(late.range), supplier=late.supplier))
+        packages[-1]["summary"] = f"{late.title}, bound at run time and not contained."
+        packages[-1]["comment"] = _RANGE + late.range
         links.append(_link(_ITSELF, "DEPENDS_ON", id_))
         links.append(_link(id_, "RUNTIME_DEPENDENCY_OF", _ITSELF))
-    return _document(bill, {"packages": rows, "relationships": links})
+    return _document(bill, {"packages": packages, "relationships": links})
 
 
 def read_spdx(document: Mapping[str, Any]) -> Stated:
     """The runtimes and tools of a document that `spdx` wrote."""
-    rows = document.get("packages", ())
+    packages = document.get("packages", ())
     creators = document.get("creationInfo", {}).get("creators", ())
     tools = (text.removeprefix(_TOOL) for text in creators if text.startswith(_TOOL))
-    late = (row for row in rows if row.get("SPDXID", "").startswith(_LATE))
+    late = (package for package in packages if package.get("SPDXID", "").startswith(_LATE))
     return Stated(
-        ranges=tuple((row.get("name", ""), row.get("comment", "").removeprefix(_RANGE)) for row in late),
+        ranges=tuple((package.get("name", ""), package.get("comment", "").removeprefix(_RANGE)) for package in late),
         tools=tuple(" ".join(text.split("-", 1)) for text in tools),
     )
 
@@ -76,7 +76,7 @@ def _document(bill: Bill, body: dict[str, Any]) -> dict[str, Any]:
             "created": stated_time(),
             "creators": [
                 f"Organization: {bill.supplier}",
-                *(_TOOL + "-".join(word for word in tool if word) for tool in bill.tools),
+                *(_TOOL + "-".join(term for term in tool if term) for tool in bill.tools),
             ],
         },
         **body,
@@ -86,7 +86,7 @@ def _document(bill: Bill, body: dict[str, Any]) -> dict[str, Any]:
 def _package(  # noqa: PLR0913  # what a package states
     ref: str, name: str, version: str = "", *, purl: str = "", supplier: str = "", purpose: str = "LIBRARY"
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {
+    package: dict[str, Any] = {
         "SPDXID": ref,
         "name": name,
         "downloadLocation": "NOASSERTION",
@@ -94,13 +94,13 @@ def _package(  # noqa: PLR0913  # what a package states
         "primaryPackagePurpose": purpose,
     }
     if version:
-        row["versionInfo"] = version
+        package["versionInfo"] = version
     if supplier:
-        row["supplier"] = f"Organization: {supplier}"
+        package["supplier"] = f"Organization: {supplier}"
     if purl:
         reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl}
-        row["externalRefs"] = [reference]
-    return row
+        package["externalRefs"] = [reference]
+    return package
 
 
 def _library_id(library: Library) -> str:
@@ -114,22 +114,22 @@ def _part_id(part: Part) -> str:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    row = _package(_part_id(part), part.name, part.version, purl=part.purl, supplier=part.supplier)
+    package = _package(_part_id(part), part.name, part.version, purl=part.purl, supplier=part.supplier)
     if part.license:
-        row["licenseDeclared"] = part.license
-    return row
+        package["licenseDeclared"] = part.license
+    return package
 
 
 def _library(library: Library, bill: Bill) -> dict[str, Any]:
     purpose, version = "FILE" if library.is_data else "LIBRARY", library.version or bill.version
     id_ = _library_id(library)
-    row = _package(id_, library.name, version, supplier=bill.supplier, purpose=purpose)
-    row["packageFileName"] = library.name
-    row["checksums"] = [{"algorithm": "SHA256", "checksumValue": library.sha256}]
-    made = f", {library.floor} or newer" if library.floor else ""
-    made += f"; compiled by {library.toolchain}" if library.toolchain else ""
-    row["comment"] = f"For {library.target}{made}."
-    return row
+    package = _package(id_, library.name, version, supplier=bill.supplier, purpose=purpose)
+    package["packageFileName"] = library.name
+    package["checksums"] = [{"algorithm": "SHA256", "checksumValue": library.sha256}]
+    origin = f", {library.floor} or newer" if library.floor else ""
+    origin += f"; compiled by {library.toolchain}" if library.toolchain else ""
+    package["comment"] = f"For {library.target}{origin}."
+    return package
 
 
 def _link(first: str, kind: str, second: str) -> dict[str, str]:

@@ -98,18 +98,18 @@ class Stage:
         Raises BuildError when there are none: a package without its library must not be made; and when two have one
         name: packages hold all of them in one folder.
         """
-        found = tuple(
+        libraries = tuple(
             self.root / file.path
             for file in self.manifest.files
             if file.path.startswith(f"{component}/") and is_library(file.path)
         )
-        if not found:
+        if not libraries:
             raise BuildError(
                 f"component {component} installed no shared library for {self.rid}",
                 where=str(self.root),
                 advice=f"Add install(TARGETS ... COMPONENT {component}) to the CMake project.",
             )
-        names = [path.name for path in found]
+        names = [path.name for path in libraries]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise BuildError(
@@ -117,13 +117,15 @@ class Stage:
                 where=str(self.root),
                 advice="Give the libraries different names, or install one of them only.",
             )
-        return found
+        return libraries
 
     def data(self, component: str, globs: Iterable[str]) -> tuple[Path, ...]:
         """The files of a component that match a glob and are not libraries, sorted by path."""
-        rows = (row for row in self.manifest.files if row.path.startswith(f"{component}/") and not is_library(row.path))
-        found = (self.root / row.path for row in rows)
-        return tuple(path for path in found if any(fnmatchcase(path.name, glob) for glob in globs))
+        files = (
+            file for file in self.manifest.files if file.path.startswith(f"{component}/") and not is_library(file.path)
+        )
+        paths = (self.root / file.path for file in files)
+        return tuple(path for path in paths if any(fnmatchcase(path.name, glob) for glob in globs))
 
     def headers(self, component: str) -> tuple[tuple[str, Path], ...]:
         """What a component installed into its include folder: the name below it, and the file."""
@@ -150,10 +152,10 @@ def open_stage(root: Path) -> Stage | None:
     """The stage of a target, or None if there is none, or one of its files is missing or was changed."""
     try:
         manifest = msgspec.json.decode((root / MANIFEST).read_bytes(), type=StageManifest)
-        whole = all(sha256(root / file.path) == file.sha256 for file in manifest.files)
+        is_intact = all(sha256(root / file.path) == file.sha256 for file in manifest.files)
     except (OSError, msgspec.DecodeError):
         return None
-    return Stage(root=root, manifest=manifest) if whole else None
+    return Stage(root=root, manifest=manifest) if is_intact else None
 
 
 def write_manifest(  # noqa: PLR0913  # what a manifest says

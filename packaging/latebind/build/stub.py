@@ -58,9 +58,12 @@ class Stub:
             )
         prefix.parent.mkdir(parents=True, exist_ok=True)
         title = f"the stub of {self.source.runtime.title} for {self.target.rid}"
-        with LOG.step(f"building {title}", f"built {title}"), TemporaryDirectory(dir=prefix.parent, prefix=".") as made:
-            aside = Path(made) / "prefix"
-            self._install(Path(made), aside)
+        with (
+            LOG.step(f"building {title}", f"built {title}"),
+            TemporaryDirectory(dir=prefix.parent, prefix=".") as scratch,
+        ):
+            aside = Path(scratch) / "prefix"
+            self._install(Path(scratch), aside)
             write_text(aside / _MARK, key)
             swap_in(aside, prefix)
 
@@ -87,8 +90,8 @@ class Stub:
             ["--build", tree],
             ["--install", tree, "--prefix", prefix],
         ]
-        for words in steps:
-            ended = run([cmake, *words], env=environment, timeout=_TIME_LIMIT, check=False)
+        for step in steps:
+            ended = run([cmake, *step], env=environment, timeout=_TIME_LIMIT, check=False)
             if ended.returncode != 0:
                 text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
                 raise BuildError(f"{text}\n{tail(ended.output)}")
@@ -109,5 +112,5 @@ class Stub:
     def _key(self) -> str:
         headers = hash_tree(self.headers, modes=False) if self.headers else ""
         made_of = [hash_tree(self.loader, modes=False), self.toolchain.fingerprint(), self.source.minimum]
-        texts = [text for row in sorted({**self._names(), **self.source.files()}.items()) for text in row]
+        texts = [text for pair in sorted({**self._names(), **self.source.files()}.items()) for text in pair]
         return digest([*made_of, self.target.rid, self.floor, headers, *texts])

@@ -55,20 +55,20 @@ class StubSource:
         return files
 
 
-def stub_source(use: RuntimeUse, folder: Path) -> tuple[StubSource, list[str]]:
+def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str]]:
     """The stub of a project's runtime, and notes about what cannot be in it. `folder` is that of its native sources.
 
     Raises LatebindError for a runtime without a stub, and what `find_functions` raises.
     """
-    known, described = use.known, use.describe
-    table, notes = function_table(known.name), list[str]()
-    if known.stub is None:
+    preset, described = runtime.known, runtime.describe
+    table, notes = function_table(preset.name), list[str]()
+    if preset.stub is None:
         advice = "List its functions below [runtime.describe.stub]."
-        raise LatebindError(f"there is no stub of {known.title}", advice=advice)
+        raise LatebindError(f"there is no stub of {preset.title}", advice=advice)
     if described and described.stub:
         table, notes = find_functions(described.stub.functions, folder)
     version = described.version if described else ""
-    return StubSource(runtime=known, names=known.stub, minimum=use.minimum, table=table, version=version), notes
+    return StubSource(runtime=preset, names=preset.stub, minimum=runtime.minimum, table=table, version=version), notes
 
 
 def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
@@ -79,7 +79,7 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         raise LatebindError(text, advice=f"Choose between 1 and {_MOST:,} with a pattern: thing_*.")
     failures = runtime.stub.failures if runtime.stub else {}
     flags = "0" if runtime.stub is None or runtime.stub.system else "LB_FLAG_NO_SYSTEM"
-    rows = [
+    entries = [
         f"  row({position}, {name}, {_failure(name, failures)}, {_numbers(version)})"
         for position, (name, version) in enumerate(since.items())
     ]
@@ -93,7 +93,7 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         nuget=next(iter(runtime.nuget.ids), ""),
         flags=flags,
         count=str(len(since)),
-        functions=" \\\n".join(rows),
+        functions=" \\\n".join(entries),
         texts=" \\\n".join(texts),
     )
 

@@ -70,12 +70,12 @@ def _audit(arguments: argparse.Namespace) -> int:
     if config is not None and not arguments.paths:
         _describe_dist(config, workdir)
     policy = _policy(arguments, config)
-    known = _known(arguments, config)
+    baseline = _known(arguments, config)
     report = audit_paths(arguments.paths or [workdir / "dist"], policy)
     if arguments.write_baseline:
         write_text(arguments.write_baseline, baseline_text(report.findings))
-        known = read_baseline(arguments.write_baseline)
-    report = without_known(report, known, policy.choice) if known else report
+        baseline = read_baseline(arguments.write_baseline)
+    report = without_known(report, baseline, policy.choice) if baseline else report
     if arguments.format == "text":
         print(audit_text(report, verbose=arguments.verbose), end="")
     else:

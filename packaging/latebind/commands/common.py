@@ -45,7 +45,7 @@ def add_target(command: argparse.ArgumentParser, default: str = "this machine's"
 
 
 def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def print_json(document: object) -> None:

@@ -27,8 +27,8 @@ def complete(parser: argparse.ArgumentParser, shell: str) -> int:
 
 def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     """All actions of a parser and of its commands."""
-    own = list(parser._actions)  # noqa: SLF001  # argparse has no other way to ask
+    actions = list(parser._actions)  # noqa: SLF001  # argparse has no other way to ask
     for action in parser._actions:  # noqa: SLF001
         if isinstance(action.choices, dict):
-            own += [row for command in action.choices.values() for row in _actions(command)]
-    return own
+            actions += [nested for command in action.choices.values() for nested in _actions(command)]
+    return actions

@@ -28,20 +28,20 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from latebind.verify.plan.machine import machines, machines_folder  # noqa: PLC0415
 
     workdir = (arguments.workdir or arguments.project).resolve()
-    rows = examine(machines(machines_folder(arguments.machines, workdir)))
+    findings = examine(machines(machines_folder(arguments.machines, workdir)))
     if arguments.format == "json":
-        print_json([asdict(row) for row in rows])
-        return _status(rows)
-    width = max(len(row.what) for row in rows)
-    for row in rows:
-        print(f"{'yes' if row.there else 'no ':3}  {row.what:{width}}  {row.detail}")
-        if row.cure:
-            print(f"     {'':{width}}  {row.cure}")
-    if _status(rows):
+        print_json([asdict(finding) for finding in findings])
+        return _status(findings)
+    width = max(len(finding.what) for finding in findings)
+    for finding in findings:
+        print(f"{'yes' if finding.there else 'no ':3}  {finding.what:{width}}  {finding.detail}")
+        if finding.cure:
+            print(f"     {'':{width}}  {finding.cure}")
+    if _status(findings):
         print('latebind: nothing can be built here; run: pip install "latebind[native]"', file=sys.stderr)
-    return _status(rows)
+    return _status(findings)
 
 
-def _status(rows: Sequence[Row]) -> int:
+def _status(findings: Sequence[Row]) -> int:
     """1 when no target can be built, so that scripts notice."""
-    return int(not any(row.builds for row in rows))
+    return int(not any(finding.builds for finding in findings))

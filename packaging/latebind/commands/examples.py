@@ -67,6 +67,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 
 def epilog(command: str) -> str:
     """The examples of a command as text; "" for one that has none."""
-    rows = EXAMPLES.get(command, ())
-    width = max((len(line) for line, _ in rows), default=0)
-    return "\n".join(["examples:", *(f"  {line:{width}}  {what}" for line, what in rows)]) if rows else ""
+    examples = EXAMPLES.get(command, ())
+    width = max((len(line) for line, _ in examples), default=0)
+    return "\n".join(["examples:", *(f"  {line:{width}}  {what}" for line, what in examples)]) if examples else ""

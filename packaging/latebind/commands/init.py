@@ -44,25 +44,25 @@ def _init(arguments: argparse.Namespace) -> int:
     root = (arguments.folder or arguments.project).resolve()
     if not root.is_dir():
         raise InputError("is not a folder", where=str(root), advice="Name the project's folder: latebind init FOLDER.")
-    found = find(root)
+    discovery = find(root)
     _audit_present(root)
-    _say(found)
-    planned = plan(found, facts(found))
+    _say(discovery)
+    planned = plan(discovery, facts(discovery))
     for change in planned.changes:
         print(shown(change, root))
     for note in planned.notes if planned.changes else ():
         print(f"by hand: {note}")
-    own = [change for change in planned.changes if change.is_own]
+    own_changes = [change for change in planned.changes if change.is_own]
     chosen = [change for change in planned.changes if arguments.apply or not change.is_own]
     if not planned.changes:
-        print(_DONE if found.is_adopted or found.runtimes else _UNKNOWN)
+        print(_DONE if discovery.is_adopted or discovery.runtimes else _UNKNOWN)
     elif not chosen:
-        print(f"next: latebind init --apply  # changes {plural(len(own), 'existing file')} as shown")
+        print(f"next: latebind init --apply  # changes {plural(len(own_changes), 'existing file')} as shown")
     elif _agreed(arguments, chosen):
         for path in write(chosen):
             print(f"written: {path.relative_to(root).as_posix()}")
-        if own and not arguments.apply:
-            print(f"next: latebind init --apply  # changes {plural(len(own), 'existing file')} as shown")
+        if own_changes and not arguments.apply:
+            print(f"next: latebind init --apply  # changes {plural(len(own_changes), 'existing file')} as shown")
         else:
             print("next: latebind pack")
     else:
@@ -78,11 +78,11 @@ def _agreed(arguments: argparse.Namespace, chosen: list[Change]) -> bool:
     return input(f"write {plural(len(chosen), 'file')}? [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _say(found: Found) -> None:
-    for mention in found.of("link"):
-        place = f"{mention.file.relative_to(found.root).as_posix()}:{mention.command.line}"
-        print(f"{place}: {mention.target or 'every target'} links {mention.runtime}")
-    if not found.runtimes:
+def _say(discovery: Found) -> None:
+    for mention in discovery.of("link"):
+        location = f"{mention.file.relative_to(discovery.root).as_posix()}:{mention.command.line}"
+        print(f"{location}: {mention.target or 'every target'} links {mention.runtime}")
+    if not discovery.runtimes:
         print("no target links a runtime that latebind knows")
 
 

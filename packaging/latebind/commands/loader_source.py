@@ -37,11 +37,11 @@ def declare_loader_source(add: Add) -> None:
 
 def _write(arguments: argparse.Namespace) -> int:
     output = arguments.output.resolve()
-    made = _single(arguments, output) if arguments.single or arguments.runtime else _for_cmake(arguments, output)
+    paths = _single(arguments, output) if arguments.single or arguments.runtime else _for_cmake(arguments, output)
     if arguments.format == "json":
-        print_json({"files": [str(path) for path in made]})
+        print_json({"files": [str(path) for path in paths]})
         return 0
-    for path in made:
+    for path in paths:
         print(path)
     return 0
 
@@ -50,14 +50,14 @@ def _for_cmake(arguments: argparse.Namespace, output: Path) -> list[Path]:
     from latebind.build.loadersource import write_sources  # noqa: PLC0415  # --help must be quick
 
     config, _ = configured(arguments)
-    made = write_sources(config, output)
-    if not made:
+    paths = write_sources(config, output)
+    if not paths:
         raise LatebindError(
             "no runtime is described here, and presets need no files",
             where=config.file.name,
             advice="Describe one below [[runtime]] and [runtime.describe]; see examples/own-runtime.",
         )
-    return made
+    return paths
 
 
 def _single(arguments: argparse.Namespace, output: Path) -> list[Path]:

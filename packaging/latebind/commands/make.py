@@ -88,11 +88,12 @@ def _plan(arguments: argparse.Namespace) -> int:
     rids = chosen(arguments, config)
     refuse_missing(config)
     if arguments.format == "json":
-        files = [asdict(row) for row in plan_files(config, rids)]
-        print_json({"files": files, "not_made": [asdict(row) for row in list_unsupplied(config, rids)]})
+        files = [asdict(planned) for planned in plan_files(config, rids)]
+        print_json({"files": files, "not_made": [asdict(refusal) for refusal in list_unsupplied(config, rids)]})
         return 0
-    for row in plan_files(config, rids):
-        print(f"{workdir / 'dist' / row.file}\n    {row.kind} of {row.package}, from {', '.join(row.inputs)}")
+    for planned in plan_files(config, rids):
+        print(f"{workdir / 'dist' / planned.file}")
+        print(f"    {planned.kind} of {planned.package}, from {', '.join(planned.inputs)}")
     for missing in list_unsupplied(config, rids):
         print(not_made(missing))
     return 0
@@ -111,8 +112,8 @@ def _stage(arguments: argparse.Namespace) -> int:
     config, workdir = configured(arguments)
     if arguments.sources:
         import_native(config, arguments.sources, workdir, arguments.target)
-    found = [staged for rid in targets() if (staged := open_stage(workdir / "stage" / rid)) is not None]
-    return _show_stages(found, workdir, arguments.format)
+    stages = [staged for rid in targets() if (staged := open_stage(workdir / "stage" / rid)) is not None]
+    return _show_stages(stages, workdir, arguments.format)
 
 
 def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
@@ -151,11 +152,12 @@ def _reproduce(arguments: argparse.Namespace) -> int:
         return int(bool(result.differences) or not result.equal)
     for name in result.equal:
         print(f"equal  {name}")
-    for row in result.differences:
-        print(f"differ {row}")
+    for difference in result.differences:
+        print(f"differ {difference}")
     for circumstance in result.not_varied:
         print(f"not varied: {circumstance}")
-    print(f"{len(result.equal)} equal, {len({row.file.partition('!')[0] for row in result.differences})} different")
+    different = {difference.file.partition("!")[0] for difference in result.differences}
+    print(f"{len(result.equal)} equal, {len(different)} different")
     return int(bool(result.differences) or not result.equal)
 
 

@@ -48,25 +48,25 @@ class Parser(argparse.ArgumentParser):
         text = f"{value!r} is not a command" if is_command else f"{value!r} is not one of its values"
         raise argparse.ArgumentError(None if is_command else action, f"{text}. {suggestion(value, choices)}")
 
-    def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
+    def refuse_unknown(self, arguments: Sequence[str]) -> NoReturn:
         """Exit with an error that names words which the command does not know, and the nearest options."""
-        known = self._option_string_actions
-        options = [word.partition("=")[0] for word in words if word.startswith("-")]
-        found = [near for word in options if (near := _nearest(word, known))]
-        hint = f"Did you mean {', '.join(found)}?" if found else f"See {self.prog} --help."
-        if "--json" in words:
+        actions = self._option_string_actions
+        options = [argument.partition("=")[0] for argument in arguments if argument.startswith("-")]
+        suggestions = [near for option in options if (near := _nearest(option, actions))]
+        hint = f"Did you mean {', '.join(suggestions)}?" if suggestions else f"See {self.prog} --help."
+        if "--json" in arguments:
             hint = "It prints text or a file, and no JSON."
-        self.error(f"unrecognized arguments: {' '.join(words)}. {hint}")
+        self.error(f"unrecognized arguments: {' '.join(arguments)}. {hint}")
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(text: str, choices: Iterable[str]) -> str:
     """`Did you mean pack?`, or all known words when none is near."""
-    names = list(known)
-    near = _nearest(word, names)
+    names = list(choices)
+    near = _nearest(text, names)
     return f"Did you mean {near}?" if near else f"Choose one of: {', '.join(names)}."
 
 
-def _nearest(word: str, known: Iterable[str]) -> str | None:
+def _nearest(text: str, choices: Iterable[str]) -> str | None:
     import difflib  # noqa: PLC0415  # only on the way out
 
-    return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)
+    return next(iter(difflib.get_close_matches(text, list(choices), n=1)), None)

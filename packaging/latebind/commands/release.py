@@ -62,17 +62,17 @@ def _make(arguments: argparse.Namespace) -> int:
         previous=arguments.previous,
         commit=source_commit(config),
     )
-    found = make_release(config, sources, arguments.output.resolve(), dry_run=arguments.dry_run)
-    _show(arguments.format, found)
+    derived = make_release(config, sources, arguments.output.resolve(), dry_run=arguments.dry_run)
+    _show(arguments.format, derived)
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> int:
     from latebind.release.check import check_release  # noqa: PLC0415
 
-    given = {"--dist": arguments.dist, "--report": arguments.report, "--changelog": arguments.changelog,
+    options = {"--dist": arguments.dist, "--report": arguments.report, "--changelog": arguments.changelog,
              "--previous": arguments.previous, "--dry-run": arguments.dry_run}  # fmt: skip
-    vain = [name for name, value in given.items() if value]
+    vain = [name for name, value in options.items() if value]
     if vain:
         raise LatebindError(f"{', '.join(vain)} would have no effect with --check", advice="Leave it out.")
     checked: Checked = check_release(arguments.check)
@@ -81,11 +81,13 @@ def _check(arguments: argparse.Namespace) -> int:
     return int(bool(checked.problems) or shut)
 
 
-def _show(form: str, found: Derived | None, problems: Sequence[Contradiction] = (), notes: Sequence[str] = ()) -> None:
-    blocks = found.blocks if found else ()
+def _show(
+    form: str, derived: Derived | None, problems: Sequence[Contradiction] = (), notes: Sequence[str] = ()
+) -> None:
+    blocks = derived.blocks if derived else ()
     if form == "json":
-        told = {"problems": list(map(asdict, problems)), "blocked": list(map(asdict, blocks)), "notes": list(notes)}
-        print_json(told)
+        document = {"problems": list(map(asdict, problems)), "blocked": list(map(asdict, blocks)), "notes": list(notes)}
+        print_json(document)
         return
     for problem in problems:
         print(printable(f"{problem.file}: {problem.why}\n  {problem.cure}"))
@@ -93,8 +95,8 @@ def _show(form: str, found: Derived | None, problems: Sequence[Contradiction] = 
         print(printable(f"blocked: {block.subject}: {block.why}\n  {block.cure}"))
     for note in notes:
         print(note)
-    if found is not None:
-        project = found.config.project
+    if derived is not None:
+        project = derived.config.project
         state = "not publishable" if blocks or problems else "publishable"
-        print(f"{project.name} {project.version}: {plural(len(found.packages), 'package')}, "
+        print(f"{project.name} {project.version}: {plural(len(derived.packages), 'package')}, "
               f"{plural(len(problems), 'problem')}, {plural(len(blocks), 'block')}: {state}")  # fmt: skip

@@ -44,8 +44,8 @@ def _sbom(arguments: argparse.Namespace) -> int:
         raise LatebindError(text, where=str(arguments.output), advice="Name a folder for the new wheels.")
     for path in arguments.wheels:
         wheel = find_contents(path, named)
-        made = attach_sbom(wheel, arguments.output, arguments.format, force=arguments.force)
-        print(made)
+        new_wheel = attach_sbom(wheel, arguments.output, arguments.format, force=arguments.force)
+        print(new_wheel)
         _describe(wheel)
     return 0
 

@@ -50,18 +50,18 @@ def _stub(arguments: argparse.Namespace) -> int:
     from latebind.system.parallel import each  # noqa: PLC0415  # --help must be quick
 
     output: Path = arguments.output.resolve()
-    rows = _targets(arguments)
-    source = _source(arguments, rows)
+    targets = _targets(arguments)
+    source = _source(arguments, targets)
     if arguments.source:
-        made = _written(source, output)
+        paths = _written(source, output)
     else:
-        stubs = _stubs(arguments, source, rows)
+        stubs = _stubs(arguments, source, targets)
         each(lambda stub: stub.make(output / stub.target.rid), stubs)
-        made = [output / stub.target.rid for stub in stubs]
+        paths = [output / stub.target.rid for stub in stubs]
     if arguments.format == "json":
-        print_json({"paths": [str(path) for path in made]})
+        print_json({"paths": [str(path) for path in paths]})
     else:
-        print("\n".join(map(str, made)))
+        print("\n".join(map(str, paths)))
     return 0
 
 
@@ -81,7 +81,7 @@ def _targets(arguments: argparse.Namespace) -> list[Target]:
     return [target(name) for name in (targets() if "all" in names else dict.fromkeys(names))]
 
 
-def _source(arguments: argparse.Namespace, rows: Sequence[Target]) -> StubSource:
+def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSource:
     """What the stub is made of; prints what cannot be in it. Raises LatebindError for a runtime without a stub."""
     from latebind.build.stubtable import stub_source  # noqa: PLC0415
     from latebind.config.file import load_described  # noqa: PLC0415
@@ -90,12 +90,14 @@ def _source(arguments: argparse.Namespace, rows: Sequence[Target]) -> StubSource
     if arguments.runtime.endswith(".toml"):
         file = Path(arguments.runtime).resolve()
         # Paths on the command line are relative to the current folder, paths in the file to the file's folder.
-        functions = [str(Path(word).resolve()) if Path(word).is_file() else word for word in arguments.functions]
-        systems = {row.system for row in rows}
-        use, folder = load_described(file, systems, arguments.minimum or "", functions), file.parent
+        functions = [
+            str(Path(function).resolve()) if Path(function).is_file() else function for function in arguments.functions
+        ]
+        systems = {target.system for target in targets}
+        runtime, folder = load_described(file, systems, arguments.minimum or "", functions), file.parent
     else:
-        use, folder = _preset(arguments), Path()
-    source, notes = stub_source(use, folder)
+        runtime, folder = _preset(arguments), Path()
+    source, notes = stub_source(runtime, folder)
     for note in notes:
         LOG.say(note)
     return source
@@ -107,17 +109,17 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
     from latebind.config.document import RuntimeUse  # noqa: PLC0415
     from latebind.tables.presets import preset  # noqa: PLC0415
 
-    known = preset(arguments.runtime)
+    runtime = preset(arguments.runtime)
     if arguments.functions:
-        text = f"the functions of {known.title} are known"
+        text = f"the functions of {runtime.title} are known"
         raise LatebindError(text, advice="Leave --functions out; it is for a runtime that a file describes.")
-    minimum = arguments.minimum or known.floor
+    minimum = arguments.minimum or runtime.floor
     if not RUNTIME_VERSION.match(minimum):
         raise LatebindError(f"{minimum!r} is not a version", advice="Write it as 1.19 or 1.19.2.")
-    return RuntimeUse(preset=known.name, minimum=minimum, drop_in=True)
+    return RuntimeUse(preset=runtime.name, minimum=minimum, drop_in=True)
 
 
-def _stubs(arguments: argparse.Namespace, source: StubSource, rows: Sequence[Target]) -> list[Stub]:
+def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[Target]) -> list[Stub]:
     """One stub for each target. Raises LatebindError for missing headers, NotRun without zig."""
     from latebind.build.stub import Stub  # noqa: PLC0415
     from latebind.compilers.choose import toolchain  # noqa: PLC0415
@@ -129,11 +131,11 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, rows: Sequence[Tar
     return [
         Stub(
             source=source,
-            target=row,
-            floor=row.floor,
-            toolchain=toolchain("zig", row),
+            target=target,
+            floor=target.floor,
+            toolchain=toolchain("zig", target),
             loader=cmake_dir(),
             headers=headers,
         )
-        for row in rows
+        for target in targets
     ]

@@ -81,7 +81,7 @@ def _assert_used(arguments: argparse.Namespace) -> None:
     }  # fmt: skip
     written = {"--format": arguments.format != "text", "--output": arguments.output}
     only, others = ("--merge", chosen) if arguments.merge else ("--list", written) if arguments.list else ("", {})
-    vain = [name for name, given in others.items() if given]
+    vain = [name for name, value in others.items() if value]
     if vain:
         raise LatebindError(f"{', '.join(vain)} would have no effect with {only}", advice="Leave one of them out.")
 
@@ -100,7 +100,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     report = verify(config, _artifacts(arguments, config, workdir), rids, workdir, options)
     logs = workdir / "build" / "verify"
-    write_reports(report, arguments.output or workdir / "reports", lambda row: read_log(logs, row))
+    write_reports(report, arguments.output or workdir / "reports", lambda result: read_log(logs, result))
     _show(report, arguments.format)
     return report.exit_status
 

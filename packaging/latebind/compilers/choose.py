@@ -41,10 +41,10 @@ class Toolchain(Protocol):
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
         """CMake arguments for a target; files that they need are written to `folder`."""
 
-    def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:
+    def symbols(self, target: Target, folder: Path, build_root: Path) -> list[str]:
         """CMake arguments that keep this machine out of debug information; files that they need go to `folder`.
 
-        `made` is the folder of everything that builds make.
+        `build_root` is the folder of everything that builds make.
         """
 
     def import_library(self, definition: Path, target: Target) -> Path:
@@ -97,22 +97,22 @@ def installers_toolchain(configured: str, target: Target, sources: Iterable[Path
 
 def missing_requirements(name: str) -> list[str]:
     """The distributions that supply what this machine lacks to build with a toolchain."""
-    wanted = [] if program("cmake") else [CMAKE_REQUIREMENT]
-    wanted += [] if program("ninja") else [NINJA_REQUIREMENT]
-    wanted += [ZIG_REQUIREMENT] if name == "zig" and find_zig() is None else []
-    return wanted
+    requirements = [] if program("cmake") else [CMAKE_REQUIREMENT]
+    requirements += [] if program("ninja") else [NINJA_REQUIREMENT]
+    requirements += [ZIG_REQUIREMENT] if name == "zig" and find_zig() is None else []
+    return requirements
 
 
 def program(name: str) -> Path | None:
     """A program next to this Python, where wheels put theirs, or on PATH."""
     suffix = ".exe" if sys.platform == "win32" else ""
-    own = Path(sys.executable).parent / f"{name}{suffix}"
-    return own if own.is_file() else which(name)
+    sibling = Path(sys.executable).parent / f"{name}{suffix}"
+    return sibling if sibling.is_file() else which(name)
 
 
 def require(name: str, requirement: str) -> Path:
     """A program that the build cannot do without. Raises BuildError with the command that installs it."""
-    found = program(name)
-    if found is None:
+    path = program(name)
+    if path is None:
         raise BuildError(f"{name} is not installed", advice=f'Run: pip install "{requirement}"')
-    return found
+    return path

@@ -50,10 +50,10 @@ def find(environment: Mapping[str, str]) -> Path:
 
     Raises NotRun with the reason `no-dotnet` when there is none.
     """
-    found = which("dotnet", path=environment.get("PATH", ""))
-    if found is None:
+    path = which("dotnet", path=environment.get("PATH", ""))
+    if path is None:
         raise NotRun("no-dotnet", "no `dotnet` on PATH", advice=_ADVICE)
-    return found
+    return path
 
 
 def sdk_version(environment: Mapping[str, str], folder: Path) -> str:
@@ -95,5 +95,7 @@ def private(environment: Mapping[str, str], home: Path) -> dict[str, str]:
 
 def write_nuget_config(path: Path, sources: Sequence[str], *, alone: bool = True) -> None:
     """Write a NuGet.config with these sources; `alone` excludes the machine's other sources."""
-    rows = [f"    <add key={quoteattr(f'source{i}')} value={quoteattr(value)} />\n" for i, value in enumerate(sources)]
-    write_text(path, _NUGET_CONFIG.format(rows="".join([*(["    <clear />\n"] if alone else []), *rows])))
+    elements = [
+        f"    <add key={quoteattr(f'source{i}')} value={quoteattr(value)} />\n" for i, value in enumerate(sources)
+    ]
+    write_text(path, _NUGET_CONFIG.format(rows="".join([*(["    <clear />\n"] if alone else []), *elements])))

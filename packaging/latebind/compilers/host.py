@@ -28,8 +28,8 @@ class _Host:
     name: str = "host"
 
     def identity(self) -> str:
-        words = [] if self.compiler.stem.lower() == "cl" else ["--version"]  # MSVC's prints its version unasked
-        return f"host {compiler_version(self.compiler, *words)}"
+        arguments = [] if self.compiler.stem.lower() == "cl" else ["--version"]  # MSVC's prints its version unasked
+        return f"host {compiler_version(self.compiler, *arguments)}"
 
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:  # noqa: ARG002  # it needs no files
         chosen = [f"-DCMAKE_C_COMPILER={self.compiler}"]
@@ -37,8 +37,8 @@ class _Host:
             chosen += [f"-DCMAKE_OSX_ARCHITECTURES={target.osx_architecture}", f"-DCMAKE_OSX_DEPLOYMENT_TARGET={floor}"]
         return chosen
 
-    def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:  # noqa: ARG002  # it needs no files
-        return [f"-DLATEBIND_PREFIX_MAP={made}=build"]
+    def symbols(self, target: Target, folder: Path, build_root: Path) -> list[str]:  # noqa: ARG002  # it needs no files
+        return [f"-DLATEBIND_PREFIX_MAP={build_root}=build"]
 
     def fingerprint(self) -> str:
         steering = [f"{key}={value}" for key, value in sorted(os.environ.items()) if steers(key)]
@@ -62,9 +62,9 @@ class _Host:
 
 
 @cache
-def compiler_version(compiler: Path, *words: str) -> str:
+def compiler_version(compiler: Path, *arguments: str) -> str:
     """The first line of a compiler's version; each compiler is asked once."""
-    return "".join(run([compiler, *words], timeout=60).output.strip().splitlines()[:1])
+    return "".join(run([compiler, *arguments], timeout=60).output.strip().splitlines()[:1])
 
 
 def steers(key: str) -> bool:
@@ -98,32 +98,32 @@ def can_compile(target: Target, sources: Iterable[Path]) -> bool:
         return False
     if sys.platform == "win32" or not has_cxx(sources):  # cl and clang-cl compile both
         return True
-    wanted = [os.environ["CXX"]] if os.environ.get("CXX") else _CXX_COMPILERS
-    return any(which(name) for name in wanted)
+    compilers = [os.environ["CXX"]] if os.environ.get("CXX") else _CXX_COMPILERS
+    return any(which(name) for name in compilers)
 
 
 def find_host(target: Target) -> Toolchain:
     """The machine's own compiler. Raises NotRun `no-compiler` when there is none for the target."""
-    own = _own_targets()
-    if target.rid not in own:
+    own_rids = _own_targets()
+    if target.rid not in own_rids:
         raise NotRun(
             "no-compiler",
-            f"the machine's own compiler builds for {' and '.join(own)}, not for {target.rid}",
+            f"the machine's own compiler builds for {' and '.join(own_rids)}, not for {target.rid}",
             advice=f'Write toolchain = "zig" below [targets.{target.rid}], or build it on such a machine and '
             "import its stage: latebind stage --import FOLDER.",
         )
     names = ("cl", "clang-cl", "clang", "gcc") if sys.platform == "win32" else ("cc", "gcc", "clang")
-    wanted = [os.environ["CC"]] if os.environ.get("CC") else names
-    for name in wanted:
-        found = which(name)
-        if found:
-            return _Host(found)
-    if " " in wanted[0]:
+    compilers = [os.environ["CC"]] if os.environ.get("CC") else names
+    for name in compilers:
+        path = which(name)
+        if path:
+            return _Host(path)
+    if " " in compilers[0]:
         advice = "Set CC to one program, and flags in CFLAGS."
-        raise NotRun("no-compiler", f"CC is {wanted[0]!r}, which is not one program", advice=advice)
+        raise NotRun("no-compiler", f"CC is {compilers[0]!r}, which is not one program", advice=advice)
     raise NotRun(
         "no-compiler",
-        f"no C compiler ({', '.join(wanted)}) is on PATH",
+        f"no C compiler ({', '.join(compilers)}) is on PATH",
         advice=f'{target.compiler_advice}, or write toolchain = "zig" below [targets.{target.rid}].',
     )
 
@@ -131,8 +131,8 @@ def find_host(target: Target) -> Toolchain:
 def _own_targets() -> tuple[str, ...]:
     """What the machine's own compiler builds for: both processors with Xcode, the prompt's with MSVC."""
     host = host_rid()
-    row = targets().get(host)
-    if row is not None and row.osx_architecture:
+    host_target = targets().get(host)
+    if host_target is not None and host_target.osx_architecture:
         return tuple(sorted(rid for rid, other in targets().items() if other.osx_architecture))
     prompt = os.environ.get("VSCMD_ARG_TGT_ARCH", "")
-    return (f"win-{prompt}",) if row is not None and row.dlltool_machine and prompt else (host,)
+    return (f"win-{prompt}",) if host_target is not None and host_target.dlltool_machine and prompt else (host,)

@@ -41,8 +41,8 @@ def find_zig() -> Path | None:
     """zig from the `ziglang` distribution, else from PATH; None without either."""
     spec = importlib.util.find_spec("ziglang")
     if spec is not None and spec.submodule_search_locations:
-        for place in spec.submodule_search_locations:
-            zig = Path(place) / ("zig.exe" if sys.platform == "win32" else "zig")
+        for folder in spec.submodule_search_locations:
+            zig = Path(folder) / ("zig.exe" if sys.platform == "win32" else "zig")
             if zig.is_file():
                 return zig
     return which("zig")
@@ -60,14 +60,14 @@ def zig_toolchain(target: Target) -> Toolchain:
     return _Zig(zig)
 
 
-def zig_variables(zig: Path, made: Path) -> dict[str, str]:
+def zig_variables(zig: Path, build_root: Path) -> dict[str, str]:
     """Where zig keeps its compiled standard libraries and has their sources: the same places for every project.
 
-    `made` is the folder of builds, which holds the cache where the user has no folder for caches. Variables that the
-    caller has set are kept.
+    `build_root` is the folder of builds, which holds the cache where the user has no folder for caches. Variables that
+    the caller has set are kept.
     """
     user = user_cache()
-    cache = os.environ.get(_CACHE_VARIABLE) or str(user / "zig" if user else made / "zig-cache")
+    cache = os.environ.get(_CACHE_VARIABLE) or str(user / "zig" if user else build_root / "zig-cache")
     library = os.environ.get(_LIBRARY_VARIABLE) or str(_kept_library(zig, Path(cache)))
     return {_CACHE_VARIABLE: cache, _LIBRARY_VARIABLE: library}
 
@@ -78,15 +78,15 @@ def _kept_library(zig: Path, cache: Path) -> Path:
     zig reuses cached C libraries for Windows only if their sources are in the same place (it passes itself that folder
     as -isystem). Each new environment, such as an isolated build's, would spend a minute compiling them.
     """
-    own = zig.resolve().parent / "lib"
-    kept = cache / "latebind" / f"zig-{compiler_version(zig, 'version')}" / "lib"
-    if own.is_dir() and not kept.is_dir():
+    bundled = zig.resolve().parent / "lib"
+    cached = cache / "latebind" / f"zig-{compiler_version(zig, 'version')}" / "lib"
+    if bundled.is_dir() and not cached.is_dir():
         with suppress(OSError, shutil.Error):  # another process was quicker, or the disk is full: its own will do
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=kept.parent, ignore_cleanup_errors=True) as aside:
-                made = Path(shutil.copytree(own, Path(aside) / "lib", copy_function=_link))
-                made.rename(kept)
-    return kept if kept.is_dir() else own
+            cached.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=cached.parent, ignore_cleanup_errors=True) as aside:
+                copy = Path(shutil.copytree(bundled, Path(aside) / "lib", copy_function=_link))
+                copy.rename(cached)
+    return cached if cached.is_dir() else bundled
 
 
 def _link(source: str, target: str) -> None:
@@ -125,9 +125,9 @@ class _Zig:
             write_text(file, text)
         return [f"-DCMAKE_TOOLCHAIN_FILE={file}"]
 
-    def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:
-        library = Path(zig_variables(self.zig, made)[_LIBRARY_VARIABLE])
-        maps = f"-DLATEBIND_PREFIX_MAP={library}=zig/lib;{made}=build"
+    def symbols(self, target: Target, folder: Path, build_root: Path) -> list[str]:
+        library = Path(zig_variables(self.zig, build_root)[_LIBRARY_VARIABLE])
+        maps = f"-DLATEBIND_PREFIX_MAP={library}=zig/lib;{build_root}=build"
         if not target.linker_scripts:
             return [maps]
         script = folder / "symbols.ld"
@@ -143,8 +143,8 @@ class _Zig:
         return library
 
     def environment(self, tree: Path) -> Mapping[str, str]:
-        kept = {key: value for key, value in os.environ.items() if not steers(key)}
-        return {**kept, **zig_variables(self.zig, tree.parent), "ZIG_LOCAL_CACHE_DIR": str(tree / ".zig-cache")}
+        variables = {key: value for key, value in os.environ.items() if not steers(key)}
+        return {**variables, **zig_variables(self.zig, tree.parent), "ZIG_LOCAL_CACHE_DIR": str(tree / ".zig-cache")}
 
     def folders(self, tree: Path) -> tuple[Path, ...]:
         return (Path(zig_variables(self.zig, tree.parent)[_LIBRARY_VARIABLE]),)

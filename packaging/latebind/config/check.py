@@ -34,18 +34,22 @@ def check_config(config: Config, reader: Reader) -> None:
     document = config.document
     if version_of(document.project.version) is None:
         reader.problem(("project", "version"), f"{document.project.version!r} is not a version", "Write it as 1.2.3.")
-    known = [str(rid) for rid in targets()]
+    rids = [str(rid) for rid in targets()]
     for path, rid in [
         *((("targets", "include"), rid) for rid in document.targets.include),
         *((("targets", rid), rid) for rid in document.targets.options),
     ]:
-        if rid not in known:
-            reader.problem(path, f"{rid!r} is not a target", nearest(rid, known))
+        if rid not in rids:
+            reader.problem(path, f"{rid!r} is not a target", nearest(rid, rids))
     for rid in document.targets.include:
-        row = targets().get(Rid(rid))
-        if row is not None and row.libc == "glibc" and Version(document.targets.glibc) < Version(row.floor):
+        platform = targets().get(Rid(rid))
+        if (
+            platform is not None
+            and platform.libc == "glibc"
+            and Version(document.targets.glibc) < Version(platform.floor)
+        ):
             text = f"glibc {document.targets.glibc} is older than {rid} can be built for"
-            reader.problem(("targets", "glibc"), text, f'Write glibc = "{row.floor}" or a newer one.')
+            reader.problem(("targets", "glibc"), text, f'Write glibc = "{platform.floor}" or a newer one.')
     _check_runtimes(config, reader)
     _check_verify(config, reader)
     _check_packages(config, reader)
@@ -68,72 +72,76 @@ def check_source(config: Config, reader: Reader) -> None:
 
 
 def _check_runtimes(config: Config, reader: Reader) -> None:
-    for index, use in enumerate(config.document.runtime):
-        if use.describe is None:
-            _check_preset(reader, use, ("runtime", index))
+    for index, runtime in enumerate(config.document.runtime):
+        if runtime.describe is None:
+            _check_preset(reader, runtime, ("runtime", index))
         else:
-            _check_described(config, reader, use, use.describe, ("runtime", index))
-        _check_drop_in(config, reader, use, ("runtime", index))
-    names = [use.name for use in config.document.runtime]
+            _check_described(config, reader, runtime, runtime.describe, ("runtime", index))
+        _check_drop_in(config, reader, runtime, ("runtime", index))
+    names = [runtime.name for runtime in config.document.runtime]
     for index, name in enumerate(names):
         if name and name in names[:index]:
             reader.problem(("runtime", index), f"{name} is a [[runtime]] twice", "Keep one of them.")
     _check_tried(config, reader)
 
 
-def _check_preset(reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> None:
-    if not use.preset:
+def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
+    if not runtime.preset:
         text = "a runtime has neither preset nor description"
         advice = f"Write preset = one of {', '.join(presets())}, or describe it below [runtime.describe]."
         reader.problem(here, text, advice)
         return
-    preset = presets().get(use.preset)
+    preset = presets().get(runtime.preset)
     if preset is None:
-        reader.problem((*here, "preset"), f"{use.preset!r} is not a known runtime", nearest(use.preset, presets()))
+        reader.problem(
+            (*here, "preset"), f"{runtime.preset!r} is not a known runtime", nearest(runtime.preset, presets())
+        )
         return
-    minimum = version_of(use.minimum)
+    minimum = version_of(runtime.minimum)
     if minimum is None:
-        reader.problem((*here, "minimum"), f"{use.minimum!r} is not a version", "Write it as 1.19.")
+        reader.problem((*here, "minimum"), f"{runtime.minimum!r} is not a version", "Write it as 1.19.")
     elif minimum < Version(preset.floor):
         reader.problem(
             (*here, "minimum"),
-            f"{preset.title} {use.minimum} cannot be the minimum: {preset.floor_reason}",
+            f"{preset.title} {runtime.minimum} cannot be the minimum: {preset.floor_reason}",
             f'Write minimum = "{preset.floor}".',
         )
 
 
-def _check_drop_in(config: Config, reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> None:
-    if use.drop_in and use.describe and use.describe.stub is None:
+def _check_drop_in(config: Config, reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
+    if runtime.drop_in and runtime.describe and runtime.describe.stub is None:
         advice = f"List its functions below [runtime.describe.stub], or take a preset: {', '.join(presets())}."
-        reader.problem((*here, "drop_in"), f"there is no stub of {use.name}", advice)
-    elif use.headers and not use.drop_in:
+        reader.problem((*here, "drop_in"), f"there is no stub of {runtime.name}", advice)
+    elif runtime.headers and not runtime.drop_in:
         text = "headers are for drop_in alone"
         reader.problem((*here, "headers"), text, "Write drop_in = true, or take headers out.")
-    elif use.headers and not (config.native_source / use.headers).is_dir():
-        text = f"the folder {use.headers} is not there"
+    elif runtime.headers and not (config.native_source / runtime.headers).is_dir():
+        text = f"the folder {runtime.headers} is not there"
         reader.problem((*here, "headers"), text, "Name the folder that holds the runtime's headers.")
 
 
 def _check_described(
-    config: Config, reader: Reader, use: RuntimeUse, described: DescribedRuntime, here: tuple[Key, ...]
+    config: Config, reader: Reader, runtime: RuntimeUse, described: DescribedRuntime, here: tuple[Key, ...]
 ) -> None:
-    if use.preset:
-        text = f"a runtime is the preset {use.preset} and described as well"
+    if runtime.preset:
+        text = f"a runtime is the preset {runtime.preset} and described as well"
         reader.problem((*here, "preset"), text, "Take preset out, or [runtime.describe].")
-    for keys, text, advice in version_problems("minimum", use.minimum):
+    for keys, text, advice in version_problems("minimum", runtime.minimum):
         reader.problem((*here, *keys), text, advice)
     if described.python is None:
         text = "no wheel supplies the runtime, so nothing could be verified"
         reader.problem(
             (*here, "describe"), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }.'
         )
-    rows = (targets().get(Rid(rid)) for rid in config.document.targets.include)
-    for keys, text, advice in problems(described, use.minimum, [row.system for row in rows if row is not None]):
+    platforms = (targets().get(Rid(rid)) for rid in config.document.targets.include)
+    for keys, text, advice in problems(
+        described, runtime.minimum, [platform.system for platform in platforms if platform is not None]
+    ):
         reader.problem((*here, "describe", *keys), f"{dotted((*here, 'describe', *keys))}: {text}", advice)
 
 
 def _check_tried(config: Config, reader: Reader) -> None:
-    used = [use.name for use in config.document.runtime]
+    used = [runtime.name for runtime in config.document.runtime]
     for name in config.document.verify.own:
         if name not in used:
             reader.problem(("verify", "own", name), f"{name!r} is not a [[runtime]] here", nearest(name, used))
@@ -156,24 +164,24 @@ def _check_verify(config: Config, reader: Reader) -> None:
             reader.problem(("verify", "pythons"), f"{minor!r} is not a minor version of CPython", 'Write it as "3.11".')
     advice = 'Write the runtime version from which on the number holds: { "1.19" = 1000 }.'
     counts: dict[tuple[Key, ...], dict[str, int]] = {("verify", "at_least"): verify.at_least}
-    for name, own in verify.own.items():
-        counts["verify", "own", name, "at_least"] = own.at_least
+    for name, settings in verify.own.items():
+        counts["verify", "own", name, "at_least"] = settings.at_least
     _check_data(config, reader)
-    for where, known in counts.items():
-        for version in [text for text in known if version_of(text) is None]:
+    for where, versions in counts.items():
+        for version in [text for text in versions if version_of(text) is None]:
             reader.problem(where, f"{version!r} is not a version", advice)
 
 
 def _check_data(config: Config, reader: Reader) -> None:
     verify = config.document.verify
     data: dict[tuple[Key, ...], VerifyData | None] = {("verify", "data"): verify.data}
-    data |= {("verify", "own", name, "data"): own.data for name, own in verify.own.items()}
+    data |= {("verify", "own", name, "data"): settings.data for name, settings in verify.own.items()}
     for where, settings in data.items():
         for version in settings.requires if settings is not None else ():
             if version != ANY_VERSION and version_of(version) is None:
                 advice = 'Write the runtime version from which on they hold, { "1.19" = ["onnx==1.16.2"] }, or default.'
                 reader.problem((*where, "requires"), f"{version!r} is not a version", advice)
-    first, *others = [use.name for use in config.document.runtime] or [""]
+    first, *others = [runtime.name for runtime in config.document.runtime] or [""]
     if verify.data is not None and set(verify.data.requires) - {ANY_VERSION}:
         for name in (name for name in others if verify.own.get(name) is None or verify.own[name].data is None):
             text = f"versions in verify.data.requires are those of {first}, and {name} has other ones"
@@ -196,7 +204,7 @@ def _check_packages(config: Config, reader: Reader) -> None:
             if other not in config.packages:
                 text = f"{other!r} is not a package here"
                 reader.problem(("package", name, "requires"), text, nearest(other, config.packages))
-        used = [use.name for use in config.document.runtime]
+        used = [runtime.name for runtime in config.document.runtime]
         if package.runtime and package.runtime not in used:
             advice = nearest(package.runtime, used)
             reader.problem(("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] here", advice)

@@ -82,48 +82,54 @@ class Config:
     def runtime_of(self, package: str) -> RuntimeUse | None:
         """The runtime that a package binds late, or None."""
         name = self.packages[package].runtime or package
-        return next((use for use in self.document.runtime if use.name == name), None)
+        return next((runtime for runtime in self.document.runtime if runtime.name == name), None)
 
-    def package_of(self, use: RuntimeUse | None) -> str:
+    def package_of(self, runtime: RuntimeUse | None) -> str:
         """The package that binds a runtime; the first package where none does."""
-        binding = (name for name in self.packages if self.runtime_of(name) == use)
+        binding = (name for name in self.packages if self.runtime_of(name) == runtime)
         return next(binding, next(iter(self.packages)))
 
-    def provider(self, use: RuntimeUse | None) -> EpConfig | None:
+    def provider(self, runtime: RuntimeUse | None) -> EpConfig | None:
         """The execution provider that a package of the project adds to the runtime, or None."""
-        return self.packages[self.package_of(use)].ep if use is not None else None
+        return self.packages[self.package_of(runtime)].ep if runtime is not None else None
 
     def needed(self, package: str) -> tuple[str, ...]:
         """A package, and those of the project that it requires, directly or not."""
-        found = [package]
-        for name in found:
-            found += [other for other in self.packages[name].requires if other not in found]
-        return tuple(found)
+        names = [package]
+        for name in names:
+            names += [other for other in self.packages[name].requires if other not in names]
+        return tuple(names)
 
     @property
     def sdk_packages(self) -> tuple[str, ...]:
         """The packages in an SDK archive: those with `sdk = true`, and what they require, in the order of the file."""
-        wanted = {other for name, package in self.packages.items() if package.sdk for other in self.needed(name)}
-        return tuple(name for name in self.packages if name in wanted)
+        names = {other for name, package in self.packages.items() if package.sdk for other in self.needed(name)}
+        return tuple(name for name in self.packages if name in names)
 
     @property
     def soversion(self) -> int | None:
         """The version in the SONAMEs of an SDK archive; None where libraries keep the names that CMake gives them."""
-        found = (package.sdk.soversion for package in self.packages.values() if isinstance(package.sdk, SdkConfig))
-        return next(found, None)
+        versions = (package.sdk.soversion for package in self.packages.values() if isinstance(package.sdk, SdkConfig))
+        return next(versions, None)
 
-    def tried(self, use: RuntimeUse | None) -> VerifyOwn:
+    def tried(self, runtime: RuntimeUse | None) -> VerifyOwn:
         """How a runtime is verified: its own settings, else those for all runtimes."""
         verify = self.document.verify
-        own = verify.own.get(use.name, VerifyOwn()) if use is not None else VerifyOwn()
+        settings = verify.own.get(runtime.name, VerifyOwn()) if runtime is not None else VerifyOwn()
         # Counts belong to the versions of one runtime, so the general ones apply to the first.
-        counts = verify.at_least if use in (None, *self.document.runtime[:1]) else {}
-        return msgspec.structs.replace(own, data=own.data or verify.data, at_least=own.at_least or counts)
+        counts = verify.at_least if runtime in (None, *self.document.runtime[:1]) else {}
+        return msgspec.structs.replace(
+            settings, data=settings.data or verify.data, at_least=settings.at_least or counts
+        )
 
     @property
     def wheel_sources(self) -> dict[str, str]:
         """The folders that wheels are built from, by package; the wheel of an execution provider has none."""
-        return {name: row.wheel.source for name, row in self.packages.items() if row.wheel and row.wheel.source}
+        return {
+            name: package.wheel.source
+            for name, package in self.packages.items()
+            if package.wheel and package.wheel.source
+        }
 
     def wheel_kind(self, package: str) -> str:
         """The kind of a package's wheel: which Pythons it serves; "" where it has none."""

@@ -75,7 +75,7 @@ class EpConfig(Table, frozen=True, kw_only=True):
 
     def excepts(self, version: str) -> bool:
         """Whether a release is one of the excepted ones, or of an excepted minor version."""
-        return any(version == one or version.startswith(f"{one}.") for one in self.excepted)
+        return any(version == release or version.startswith(f"{release}.") for release in self.excepted)
 
     def definitions(self, version: str) -> list[str]:
         """What `latebind_ep()` in CMake defines for <latebind/ep.h>; `version` is the provider's own, as in SemVer."""

@@ -53,7 +53,7 @@ def _check(name: str, package: Package, document: Document, reader: Reader) -> N
         if not package.exports:
             reader.problem(here, f"package.{name}.exports is missing")
         return
-    if any(use.name == EP_RUNTIME for use in document.runtime):
+    if any(runtime.name == EP_RUNTIME for runtime in document.runtime):
         text = f"the supported versions of {EP_RUNTIME} are in [[runtime]] and in package.{name}.ep"
         reader.problem((*here, "ep"), text, "Take the [[runtime]] out: an execution provider is given the runtime.")
     if package.wheel is not None:

@@ -33,9 +33,9 @@ def find(start: Path) -> Path:
     """
     start = start.resolve()
     for folder in (start, *start.parents):
-        own = folder / FILE_NAME
-        if own.is_file():
-            return _check_trusted(own, start)
+        config_path = folder / FILE_NAME
+        if config_path.is_file():
+            return _check_trusted(config_path, start)
         shared = folder / "pyproject.toml"
         if shared.is_file() and "latebind" in _tables(shared).get("tool", {}):
             return _check_trusted(shared, start)
@@ -55,11 +55,11 @@ def _check_trusted(file: Path, start: Path) -> Path:
     """
     if file.parent == start or sys.platform == "win32":
         return file
-    here, there = start.stat(), file.stat()
+    here, file_stat = start.stat(), file.stat()
     reason = ""
-    if there.st_uid not in {0, os.geteuid(), here.st_uid}:
-        reason = f"belongs to another user, number {there.st_uid}"
-    elif there.st_mode & ~here.st_mode & stat.S_IWOTH:
+    if file_stat.st_uid not in {0, os.geteuid(), here.st_uid}:
+        reason = f"belongs to another user, number {file_stat.st_uid}"
+    elif file_stat.st_mode & ~here.st_mode & stat.S_IWOTH:
         reason = "can be changed by every user"
     if reason:
         advice = f"If you trust it, name its folder: latebind -C {file.parent} ..."
@@ -154,6 +154,6 @@ def _split_targets(raw: dict[str, Any]) -> dict[str, Any]:
     table = raw.get("targets")
     if not isinstance(table, dict):
         return raw
-    rows = {key: value for key, value in table.items() if isinstance(value, dict)}
-    rest = {key: value for key, value in table.items() if key not in rows}
-    return {**raw, "targets": {**rest, **({"options": rows} if rows else {})}}
+    option_tables = {key: value for key, value in table.items() if isinstance(value, dict)}
+    rest = {key: value for key, value in table.items() if key not in option_tables}
+    return {**raw, "targets": {**rest, **({"options": option_tables} if option_tables else {})}}

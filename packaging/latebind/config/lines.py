@@ -23,9 +23,9 @@ def line_of(text: str, path: tuple[Key, ...]) -> int:
     Keys inside a one-line table count as the line of that table.
     """
     best_length, best_line = 0, 1
-    for known, line in _keys(text):
-        shared = _shared(known, path)
-        if shared == len(known) and shared > best_length:
+    for key, line in _keys(text):
+        shared = _shared(key, path)
+        if shared == len(key) and shared > best_length:
             best_length, best_line = shared, line
     return best_line
 
@@ -41,10 +41,10 @@ def headers(text: str) -> Iterator[tuple[str, tuple[Key, ...] | None]]:
         yield line, _parts(header[2]) if header else None
 
 
-def _shared(known: tuple[Key, ...], path: tuple[Key, ...]) -> int:
+def _shared(key: tuple[Key, ...], path: tuple[Key, ...]) -> int:
     count = 0
-    for left, right in zip(known, path, strict=False):
-        if left != right:
+    for written, asked in zip(key, path, strict=False):
+        if written != asked:
             break
         count += 1
     return count

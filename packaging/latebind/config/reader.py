@@ -62,10 +62,10 @@ class Reader:
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             return self._struct(kind, raw, path)
         if origin is dict and _is_struct(args[1]) and isinstance(raw, dict):
-            rows = {key: self._value(args[1], row, (*path, key)) for key, row in raw.items()}
-            return rows or self._converted(dict[str, Any], raw, path)
+            structs = {key: self._value(args[1], value, (*path, key)) for key, value in raw.items()}
+            return structs or self._converted(dict[str, Any], raw, path)
         if origin is tuple and _is_struct(args[0]) and isinstance(raw, list):
-            return tuple(self._value(args[0], row, (*path, index)) for index, row in enumerate(raw))
+            return tuple(self._value(args[0], value, (*path, index)) for index, value in enumerate(raw))
         return self._converted(kind, raw, path)
 
     def _struct(self, kind: type[msgspec.Struct], raw: Any, path: tuple[Key, ...]) -> object:
@@ -100,17 +100,17 @@ class Reader:
     def _written(self, path: tuple[Key, ...]) -> str:
         """A number as it is written in the file: 1.20, which TOML reads as 1.2."""
         line = self._text.splitlines()[line_of(self._text, self._prefix + path) - 1]
-        found = re.search(rf"\b{re.escape(str(path[-1]))}[\"']?\s*=\s*([-+0-9._]+)", line)
-        return found[1] if found else ""
+        match = re.search(rf"\b{re.escape(str(path[-1]))}[\"']?\s*=\s*([-+0-9._]+)", line)
+        return match[1] if match else ""
 
 
 def _in_words(text: str) -> str:
     """msgspec's message about a value in words: `must be a string, not a number`."""
     if wrong := _WRONG_TYPE.fullmatch(text):
         return f"must be {_TYPES.get(wrong[1], wrong[1])}, not {_TYPES.get(wrong[2], wrong[2])}"
-    for form, words in _CONSTRAINTS.items():
-        if found := re.fullmatch(form, text):
-            return words.format(*found.groups())
+    for form, template in _CONSTRAINTS.items():
+        if match := re.fullmatch(form, text):
+            return template.format(*match.groups())
     return f"is invalid: {text[:1].lower()}{text[1:]}"
 
 
@@ -148,10 +148,10 @@ def dotted(path: tuple[Key, ...]) -> str:
     return "".join(parts).lstrip(".") or "the file"
 
 
-def nearest(word: str, known: typing.Iterable[str]) -> str:
+def nearest(text: str, choices: typing.Iterable[str]) -> str:
     """The nearest known word, or all of them."""
-    names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    names = sorted(choices)
+    close = difflib.get_close_matches(text, names, n=1, cutoff=0.6)
     if close:
         return f"Did you mean {close[0]}?"
     return f"Known: {', '.join(names)}." if names else ""

@@ -33,7 +33,7 @@ def config_pages() -> dict[str, str]:
     """The pages by file name. Only the first has the introduction; each ends with a line feed."""
     schema = config_schema()
     tables = dict(_tables(schema["$defs"]))
-    places = {name: f"{_page(path)}#{_anchor(path)}" for name, path in tables.items()}
+    anchors = {name: f"{_page(path)}#{_anchor(path)}" for name, path in tables.items()}
     pages = {}
     for page, (title, _keys) in _PAGES.items():
         links = " · ".join(f"[{other}]({name})" for name, (other, _) in _PAGES.items() if name != page)
@@ -42,7 +42,7 @@ def config_pages() -> dict[str, str]:
             text[2:2] = [*_INTRODUCTION.format(schema=schema["$id"]).splitlines(), ""]
         for name, path in tables.items():
             if _page(path) == page:
-                text += _section(path, schema["$defs"][name], places)
+                text += _section(path, schema["$defs"][name], anchors)
         pages[page] = "\n".join(text).rstrip() + "\n"
     return pages
 
@@ -52,8 +52,8 @@ def _tables(definitions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     seen: set[str] = set()
 
     def below(name: str, path: str) -> Iterator[tuple[str, str]]:
-        for key, row in definitions[name]["properties"].items():
-            reference, form = _reference(row)
+        for key, schema in definitions[name]["properties"].items():
+            reference, form = _reference(schema)
             inner = ".".join(filter(None, (path, "RID" if key in targets() else key)))
             if reference and reference not in seen:
                 seen.add(reference)
@@ -63,17 +63,17 @@ def _tables(definitions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from below("Document", "")
 
 
-def _reference(row: Mapping[str, Any]) -> tuple[str, str]:
+def _reference(schema: Mapping[str, Any]) -> tuple[str, str]:
     """The definition that a key refers to, if any, and the form of its TOML header."""
-    for option in row.get("anyOf", row.get("allOf", ())):
+    for option in schema.get("anyOf", schema.get("allOf", ())):
         if "$ref" in option:
-            row = option
-    if "$ref" in row:
-        return row["$ref"].rpartition("/")[2], "[{}]"
-    if "$ref" in row.get("items", {}):
-        return row["items"]["$ref"].rpartition("/")[2], "[[{}]]"
-    if "$ref" in row.get("additionalProperties", {}):
-        return row["additionalProperties"]["$ref"].rpartition("/")[2], "[{}.NAME]"
+            schema = option
+    if "$ref" in schema:
+        return schema["$ref"].rpartition("/")[2], "[{}]"
+    if "$ref" in schema.get("items", {}):
+        return schema["items"]["$ref"].rpartition("/")[2], "[[{}]]"
+    if "$ref" in schema.get("additionalProperties", {}):
+        return schema["additionalProperties"]["$ref"].rpartition("/")[2], "[{}.NAME]"
     return "", ""
 
 
@@ -87,34 +87,34 @@ def _anchor(path: str) -> str:
     return re.sub(r"[^\w -]", "", path).lower()
 
 
-def _section(path: str, definition: Mapping[str, Any], places: Mapping[str, str]) -> list[str]:
+def _section(path: str, definition: Mapping[str, Any], anchors: Mapping[str, str]) -> list[str]:
     """A heading, what the table is for, and a row for each key."""
     required = set(definition.get("required", ()))
     lines = [f"## `{path}`", "", definition.get("description", ""), "", "| key | type | default | meaning |"]
     lines.append("|---|---|---|---|")
-    rows = {"RID" if key in targets() else key: (key, row) for key, row in definition["properties"].items()}
-    for shown, (key, row) in rows.items():
-        value = row.get("default")
+    by_label = {"RID" if key in targets() else key: (key, schema) for key, schema in definition["properties"].items()}
+    for shown, (key, schema) in by_label.items():
+        value = schema.get("default")
         default = "required" if key in required else f"`{json.dumps(value)}`" if value or value is False else ""
-        meaning = row.get("description", "").replace(key, shown).replace("<", "&lt;")
-        kind, default = (_type(row), default) if not _reference(row)[0] else (_link(row, places), "")
+        meaning = schema.get("description", "").replace(key, shown).replace("<", "&lt;")
+        kind, default = (_type(schema), default) if not _reference(schema)[0] else (_link(schema, anchors), "")
         lines.append(f"| `{shown}` | {kind} | {default} | {meaning} |")
     return [*lines, ""]
 
 
-def _link(row: Mapping[str, Any], places: Mapping[str, str]) -> str:
-    name, form = _reference(row)
+def _link(schema: Mapping[str, Any], anchors: Mapping[str, str]) -> str:
+    name, form = _reference(schema)
     kinds = {"[{}]": "table", "[[{}]]": "list of tables", "[{}.NAME]": "tables by name"}
-    return f"[{kinds[form]}]({places[name]})"
+    return f"[{kinds[form]}]({anchors[name]})"
 
 
-def _type(row: Mapping[str, Any]) -> str:
-    if "enum" in row or "const" in row:
-        return ", ".join(f"`{value}`" for value in row.get("enum", [row.get("const")]))
-    if "anyOf" in row:
-        return " or ".join(_type(option) for option in row["anyOf"])
-    if row["type"] == "array":
-        return f"list of {_type(row['items'])}"
-    if row["type"] == "object":
-        return f"table of {_type(row['additionalProperties'])}"
-    return str(row["type"])
+def _type(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema or "const" in schema:
+        return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+    if "anyOf" in schema:
+        return " or ".join(_type(option) for option in schema["anyOf"])
+    if schema["type"] == "array":
+        return f"list of {_type(schema['items'])}"
+    if schema["type"] == "object":
+        return f"table of {_type(schema['additionalProperties'])}"
+    return str(schema["type"])

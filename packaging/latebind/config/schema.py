@@ -43,7 +43,7 @@ def config_schema_text() -> str:
     schema = config_schema()
     tables = []
     for name, table in sorted(schema.pop("$defs").items()):
-        keys = [f"    {json.dumps(key)}: {_line(row)}" for key, row in sorted(table.pop("properties").items())]
+        keys = [f"    {json.dumps(key)}: {_line(value)}" for key, value in sorted(table.pop("properties").items())]
         inner = ",\n".join(keys)
         tables.append(f'  {json.dumps(name)}: {_line(table)[:-1]}, "properties": {{\n{inner}\n  }}}}')
     inner = ",\n".join(tables)

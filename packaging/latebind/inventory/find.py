@@ -59,9 +59,11 @@ def read_part(text: str) -> Part:
     if match is None:
         raise LatebindError(f"--part {text!r} is not NAME@VERSION", advice="Such as --part libfoo@1.2.3='Foo project'.")
     name, version = match["name"], match["version"]
-    known = known_parts().get(name)
-    own = Part(name=name, version=version, purl=f"pkg:generic/{quote(name, safe='')}@{quote(version, safe='')}")
-    part = part_of(known, version) if known else replace(own, supplier=supplier_of((), name))
+    known_part = known_parts().get(name)
+    declared_part = Part(
+        name=name, version=version, purl=f"pkg:generic/{quote(name, safe='')}@{quote(version, safe='')}"
+    )
+    part = part_of(known_part, version) if known_part else replace(declared_part, supplier=supplier_of((), name))
     return replace(part, supplier=match["supplier"]) if match["supplier"] else part
 
 
@@ -85,11 +87,11 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
         if canonicalize_name(_first(fields, "name")) != name:
             text = f"METADATA names {printable(_first(fields, 'name')) or 'nothing'}, and the file is of {name}"
             raise InputError(text, where=str(path), advice="Build the wheel again, or give the file its own name.")
-        inside = [row.name for row in archive.members if not row.is_folder]
-        found = tuple(_libraries(archive, path.stem.rpartition("-")[2]))
+        inside = [member.name for member in archive.members if not member.is_folder]
+        native_files = tuple(_libraries(archive, path.stem.rpartition("-")[2]))
     replaced = {part.name: part for part in named}
-    libraries = tuple(replace(row, parts=_replaced(row.parts, replaced)) for row in found)
-    seen = {part.name for row in found for part in row.parts}
+    libraries = tuple(replace(library, parts=_replaced(library.parts, replaced)) for library in native_files)
+    seen = {part.name for library in native_files for part in library.parts}
     bill = Bill(
         purl=f"pkg:pypi/{name}@{quote(str(version), safe='')}",
         version=str(version),
@@ -104,14 +106,14 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
         path=path,
         info=info,
         bill=bill,
-        sboms=tuple(one for one in inside if one.startswith(f"{info}/sboms/")),
-        signatures=tuple(one for one in inside if one in {f"{info}/{name}" for name in _SIGNATURES}),
+        sboms=tuple(name for name in inside if name.startswith(f"{info}/sboms/")),
+        signatures=tuple(inner for inner in inside if inner in {f"{info}/{name}" for name in _SIGNATURES}),
     )
 
 
 def _dist_info(archive: ZipReader, path: Path) -> str:
     """The one folder .dist-info. Raises InputError where it is not one, or lacks a file."""
-    names = {row.name for row in archive.members}
+    names = {member.name for member in archive.members}
     folders = sorted({match["info"] for name in names if (match := _INFO.match(name))})
     if len(folders) != 1:
         what = f"has {len(folders)} folders with metadata: {', '.join(folders)}" if folders else "has no .dist-info"
@@ -124,7 +126,7 @@ def _dist_info(archive: ZipReader, path: Path) -> str:
 
 def _libraries(archive: ZipReader, tag: str) -> Iterator[Library]:
     """The native files, each with its parts."""
-    for member in sorted(archive.members, key=lambda row: row.name):
+    for member in sorted(archive.members, key=lambda member: member.name):
         if member.is_folder:
             continue
         data = archive.read(member.name)

@@ -45,10 +45,10 @@ def surface(version: str, packages: Iterable[ReleasePackage]) -> Surface:
     headers: dict[str, dict[str, str]] = {}
     for package in packages:
         for library, targets in package.exports.items():
-            rows = exports.setdefault(library, {})
+            by_rid = exports.setdefault(library, {})
             for rid, names in targets.items():
-                if rows.setdefault(rid, list(names)) != list(names):
-                    odd = sorted(set(rows[rid]) ^ set(names))
+                if by_rid.setdefault(rid, list(names)) != list(names):
+                    odd = sorted(set(by_rid[rid]) ^ set(names))
                     raise InputError(
                         f"{library} for {rid} does not export what it does in another package: {', '.join(odd[:5])}",
                         where=package.artifact.path.name,
@@ -58,9 +58,9 @@ def surface(version: str, packages: Iterable[ReleasePackage]) -> Surface:
     return Surface(version, exports, headers)
 
 
-def api_json(found: Surface) -> bytes:
+def api_json(surface: Surface) -> bytes:
     """The surface as JSON, sorted."""
-    return (json.dumps(msgspec.to_builtins(found), indent=2, sort_keys=True) + "\n").encode()
+    return (json.dumps(msgspec.to_builtins(surface), indent=2, sort_keys=True) + "\n").encode()
 
 
 def read_surface(file: Path) -> Surface:
@@ -76,8 +76,10 @@ def read_surface(file: Path) -> Surface:
 
 def changes(old: Surface, new: Surface) -> tuple[ApiChange, ...]:
     """What differs, removals first."""
-    rows = [*_exports(old, new), *_headers(old, new)]
-    return tuple(sorted(rows, key=lambda row: (("removed", "changed", "added").index(row.how), row.what)))
+    differences = [*_exports(old, new), *_headers(old, new)]
+    return tuple(
+        sorted(differences, key=lambda change: (("removed", "changed", "added").index(change.how), change.what))
+    )
 
 
 def may_break(old: str, new: str) -> bool:
@@ -87,11 +89,14 @@ def may_break(old: str, new: str) -> bool:
     return after.release[:depth] > before.release[:depth]
 
 
-def api_markdown(old: Surface | None, new: Surface, rows: Iterable[ApiChange]) -> str:
+def api_markdown(old: Surface | None, new: Surface, differences: Iterable[ApiChange]) -> str:
     """The difference as a page."""
     if old is None:
         return f"# Public API of {new.version}\n\nThere is no earlier release to compare with.\n"
-    lines = [f"- {row.how}{' (**breaks callers**)' if row.breaking else ''}: {markdown_code(row.what)}" for row in rows]
+    lines = [
+        f"- {change.how}{' (**breaks callers**)' if change.breaking else ''}: {markdown_code(change.what)}"
+        for change in differences
+    ]
     return "\n".join([f"# Public API of {new.version} since {old.version}", "", *(lines or ["Nothing changed."]), ""])
 
 

@@ -16,11 +16,11 @@ def section(text: str, version: str) -> str:
     """The body below `## [version]`, else below `## [Unreleased]`, without the heading; "" when there is neither."""
     headings = list(_HEADING.finditer(text))
     ends = [*(heading.start() for heading in headings), len(text)][1:]
-    found = {
+    bodies = {
         heading["title"].casefold(): text[heading.end() : end].strip()
         for heading, end in zip(headings, ends, strict=True)
     }
-    return found.get(version.casefold()) or found.get(UNRELEASED.casefold(), "")
+    return bodies.get(version.casefold()) or bodies.get(UNRELEASED.casefold(), "")
 
 
 def names(text: str, version: str) -> bool:

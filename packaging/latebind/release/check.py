@@ -44,18 +44,18 @@ def check_release(folder: Path) -> Checked:
     problems = list(_sums(folder))
     try:
         origin = read_origin(folder / RELEASE_MANIFEST)
-        found = derive(folder, origin)
+        derived = derive(folder, origin)
     except (InputError, ConfigError) as error:
         problems.append(
             Contradiction(file=_inside(folder, error.where), why=error.message, cure=error.advice or _FROM_A_COPY)
         )
         return Checked(problems=tuple(problems), found=None)
-    problems += contradictions(found)
-    named = {row.file for row in problems}
-    problems += (row for row in _different(folder, found, origin) if row.file not in named)
+    problems += contradictions(derived)
+    named = {problem.file for problem in problems}
+    problems += (problem for problem in _different(folder, derived, origin) if problem.file not in named)
     same = origin.latebind == __version__
-    told = f"made by latebind {origin.latebind}, checked by {__version__}: reports were made again, not compared"
-    return Checked(problems=tuple(problems), found=found, notes=() if same else (told,))
+    note = f"made by latebind {origin.latebind}, checked by {__version__}: reports were made again, not compared"
+    return Checked(problems=tuple(problems), found=derived, notes=() if same else (note,))
 
 
 def _inside(folder: Path, where: str) -> str:
@@ -68,7 +68,7 @@ def _inside(folder: Path, where: str) -> str:
 
 def _sums(folder: Path) -> Iterator[Contradiction]:
     """Compare SHA256SUMS with the files in the folder."""
-    told: dict[str, str] = {}
+    recorded: dict[str, str] = {}
     try:
         lines = (folder / SUMS).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -76,30 +76,30 @@ def _sums(folder: Path) -> Iterator[Contradiction]:
         return
     for number, line in enumerate(lines, 1):
         match = _LINE.fullmatch(line)
-        if not match or match[2] in told:
+        if not match or match[2] in recorded:
             why = f"line {number} is {'there twice' if match else 'no sum and name'}"
             yield Contradiction(file=SUMS, why=why, cure=_FROM_A_COPY)
         else:
-            told[match[2]] = match[1]
+            recorded[match[2]] = match[1]
     here = files_of(folder)
     for name in here:
         if (folder / name).is_symlink():
             yield Contradiction(file=name, why="is a link", cure=_FROM_A_COPY)
-        elif name not in told:
+        elif name not in recorded:
             yield Contradiction(file=name, why=f"is not in {SUMS}: it is not part of this release", cure="Remove it.")
-        elif sha256(folder / name) != told[name]:
+        elif sha256(folder / name) != recorded[name]:
             yield Contradiction(file=name, why=f"is not the file that {SUMS} is about", cure=_FROM_A_COPY)
-    for name in sorted(told.keys() - set(here)):
+    for name in sorted(recorded.keys() - set(here)):
         yield Contradiction(file=name, why=f"is in {SUMS} and not in the folder", cure=_FROM_A_COPY)
 
 
-def _different(folder: Path, found: Derived, origin: Origin) -> Iterator[Contradiction]:
+def _different(folder: Path, derived: Derived, origin: Origin) -> Iterator[Contradiction]:
     """Derived files that differ from what the folder gives, and files that belong to no release."""
     here = set(files_of(folder))
-    for name in sorted(here - found.files.keys()):
+    for name in sorted(here - derived.files.keys()):
         if not is_given(name):
             yield Contradiction(file=name, why="belongs to no release", cure="Remove it.")
-    for name, data in found.files.items():
+    for name, data in derived.files.items():
         if origin.latebind != __version__ and not name.startswith((SBOMS, SURFACE)):
             continue
         if name not in here:
@@ -108,29 +108,29 @@ def _different(folder: Path, found: Derived, origin: Origin) -> Iterator[Contrad
             yield Contradiction(file=name, why=_how(name, (folder / name).read_bytes(), data), cure=_FROM_A_COPY)
 
 
-def _how(name: str, there: bytes, wanted: bytes) -> str:
+def _how(name: str, actual: bytes, expected: bytes) -> str:
     if name.startswith(f"{SBOMS}/"):
         return "is not the SBOM inside its package"
     if name.endswith(".json"):
         try:
-            rows = list(_paths(json.loads(there), json.loads(wanted), ""))
+            differences = list(_paths(json.loads(actual), json.loads(expected), ""))
         except ValueError:
             return "is not JSON"
-        if rows:
-            return f"says what the packages and reports do not: {'; '.join(rows[:_SHOWN])}"
+        if differences:
+            return f"says what the packages and reports do not: {'; '.join(differences[:_SHOWN])}"
     return "is not what the packages and reports give"
 
 
-def _paths(there: Any, wanted: Any, at: str) -> Iterator[str]:  # JSON
+def _paths(actual: Any, expected: Any, at: str) -> Iterator[str]:  # JSON
     """Where two JSON values differ, and how."""
-    if isinstance(there, dict) and isinstance(wanted, dict):
-        for key in [*wanted, *(key for key in there if key not in wanted)]:
-            yield from _paths(there.get(key), wanted.get(key), f"{at}.{key}".lstrip("."))
-    elif isinstance(there, list) and isinstance(wanted, list) and len(there) == len(wanted):
-        for index, (one, other) in enumerate(zip(there, wanted, strict=True)):
-            yield from _paths(one, other, f"{at}[{index}]")
-    elif there != wanted:
-        yield f"{at} is {_short(there)}, they give {_short(wanted)}"
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        for key in [*expected, *(key for key in actual if key not in expected)]:
+            yield from _paths(actual.get(key), expected.get(key), f"{at}.{key}".lstrip("."))
+    elif isinstance(actual, list) and isinstance(expected, list) and len(actual) == len(expected):
+        for index, (element, other) in enumerate(zip(actual, expected, strict=True)):
+            yield from _paths(element, other, f"{at}[{index}]")
+    elif actual != expected:
+        yield f"{at} is {_short(actual)}, they give {_short(expected)}"
 
 
 def _short(value: Any) -> str:  # JSON

@@ -32,14 +32,14 @@ class Contradiction:
     cure: str = _AGAIN
 
 
-def contradictions(found: Derived) -> Iterator[Contradiction]:
+def contradictions(derived: Derived) -> Iterator[Contradiction]:
     """Everything that is wrong between the parts of a release."""
-    for package in found.packages:
-        yield from _version(package, found.config.project.version)
-        yield from _minimums(package, found)
-    yield from _verified(found)
-    yield from _audited(found)
-    yield from _broken(found)
+    for package in derived.packages:
+        yield from _version(package, derived.config.project.version)
+        yield from _minimums(package, derived)
+    yield from _verified(derived)
+    yield from _audited(derived)
+    yield from _broken(derived)
 
 
 def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
@@ -53,22 +53,22 @@ def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
         yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 
-def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Contradiction]:
+def _minimums(package: ReleasePackage, derived: Derived) -> Iterator[Contradiction]:
     """Check that each runtime's range in a package's SBOM is that of the configured minimum."""
     if not package.bill:
         return
-    wanted = {use.name: use for use in found.config.document.runtime}
+    runtimes = {runtime.name: runtime for runtime in derived.config.document.runtime}
     for name, stated in read_sbom(package.bill).ranges:
-        use = wanted.get(name)
-        if use is None or stated != version_range(use):
-            why = f"its SBOM binds {name} {stated}, and {CONFIG} says {use.minimum if use else 'nothing of it'}"
+        runtime = runtimes.get(name)
+        if runtime is None or stated != version_range(runtime):
+            why = f"its SBOM binds {name} {stated}, and {CONFIG} says {runtime.minimum if runtime else 'nothing of it'}"
             yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 
-def _verified(found: Derived) -> Iterator[Contradiction]:
+def _verified(derived: Derived) -> Iterator[Contradiction]:
     """Check that exactly these packages were verified, byte for byte."""
-    verified = {row.file: row.sha256 for row in found.report.packages}
-    here = {row.artifact.path.name: row.artifact for row in found.packages}
+    verified = {package.file: package.sha256 for package in derived.report.packages}
+    here = {package.artifact.path.name: package.artifact for package in derived.packages}
     cure = "Verify these packages: latebind verify --dist DIR --all, and make the release from that report."
     for name in sorted(verified.keys() | here.keys()):
         if name not in here:
@@ -84,19 +84,21 @@ def _verified(found: Derived) -> Iterator[Contradiction]:
             yield Contradiction(file=f"{PACKAGES}/{name}", why=why, cure=cure)
 
 
-def _audited(found: Derived) -> Iterator[Contradiction]:
-    for row in found.audit.findings:
-        if row.severity == "error":
-            yield Contradiction(file=f"{PACKAGES}/{row.subject}", why=f"{row.code} {row.message}", cure=row.fix)
+def _audited(derived: Derived) -> Iterator[Contradiction]:
+    for finding in derived.audit.findings:
+        if finding.severity == "error":
+            yield Contradiction(
+                file=f"{PACKAGES}/{finding.subject}", why=f"{finding.code} {finding.message}", cure=finding.fix
+            )
 
 
-def _broken(found: Derived) -> Iterator[Contradiction]:
-    breaks = [row for row in found.changes if row.breaking]
-    if found.old is None or not breaks or may_break(found.old.version, found.new.version):
+def _broken(derived: Derived) -> Iterator[Contradiction]:
+    breaks = [change for change in derived.changes if change.breaking]
+    if derived.old is None or not breaks or may_break(derived.old.version, derived.new.version):
         return
-    before = Version(found.old.version)
+    before = Version(derived.old.version)
     least = f"{before.major + 1}.0.0" if before.major else f"0.{before.minor + 1}.0"
     cure = f"Keep what callers use, or give the release version {least} or higher. All changes: {API}/changes.md."
-    for row in breaks:
-        why = f"{row.how} since {found.old.version}, which breaks callers: {row.what}"
+    for change in breaks:
+        why = f"{change.how} since {derived.old.version}, which breaks callers: {change.what}"
         yield Contradiction(file=SURFACE, why=why, cure=cure)

@@ -61,14 +61,14 @@ def derive(folder: Path, origin: Origin) -> Derived:
     audit = audit_paths([folder / layout.PACKAGES], project_policy(config))
     old = api.read_surface(folder / layout.PREVIOUS) if (folder / layout.PREVIOUS).exists() else None
     new = api.surface(config.project.version, packages)
-    rows = api.changes(old, new) if old else ()
-    page_of_api = api.api_markdown(old, new, rows)
+    changes = api.changes(old, new) if old else ()
+    page_of_api = api.api_markdown(old, new, changes)
     gate = judge_gate(config, report)
     changelog = _changelog(folder)
     blocks = (*gate.blocks, *obstacles(config, packages, report, changelog))
-    texts = renderings(report, lambda row: read_log(folder / layout.REPORTS, row))
+    texts = renderings(report, lambda result: read_log(folder / layout.REPORTS, result))
     files = {
-        **{f"{layout.SBOMS}/{row.bill_file}": row.bill for row in packages if row.bill},
+        **{f"{layout.SBOMS}/{package.bill_file}": package.bill for package in packages if package.bill},
         f"{layout.REPORTS}/audit.json": audit_json(audit).encode(),
         f"{layout.REPORTS}/audit.md": audit_markdown(audit).encode(),
         **{f"{layout.REPORTS}/{name}": text.encode() for name, text in texts.items()},
@@ -82,7 +82,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
         project=config.project,
         origin=origin,
         packages=packages,
-        folders={row.artifact.path: row.artifact.path.relative_to(folder).as_posix() for row in packages},
+        folders={package.artifact.path: package.artifact.path.relative_to(folder).as_posix() for package in packages},
         runtimes=config.document.runtime,
         audit=count_line(audit),
         verification=report_count(report),
@@ -91,7 +91,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
         changelog=changelog,
     )
     return Derived(
-        config=config, packages=packages, report=report, audit=audit, blocks=blocks, old=old, new=new, changes=rows,
+        config=config, packages=packages, report=report, audit=audit, blocks=blocks, old=old, new=new, changes=changes,
         files={**files, layout.PAGE: page.encode()},
     )  # fmt: skip
 

@@ -55,15 +55,15 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
     since: str,
 ) -> bytes:
     """The build manifest: what was made, from which commit, by what, for which runtimes, and what still blocks it."""
-    count = {state.value: sum(row.outcome is state for row in report.cells) for state in State}
+    count = {state.value: sum(result.outcome is state for result in report.cells) for state in State}
     document: dict[str, Any] = {
         "project": config.project.name,
         "version": config.project.version,
         "previous": since,
         **msgspec.to_builtins(origin),
-        "toolchains": sorted({tool for row in packages if row.bill for tool in read_sbom(row.bill).tools}),
+        "toolchains": sorted({tool for package in packages if package.bill for tool in read_sbom(package.bill).tools}),
         "targets": list(config.document.targets.include),
-        "runtimes": [{"name": use.name, "minimum": use.minimum} for use in config.document.runtime],
+        "runtimes": [{"name": runtime.name, "minimum": runtime.minimum} for runtime in config.document.runtime],
         "packages": [
             {
                 "file": package.artifact.path.name,
@@ -78,7 +78,7 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
         ],
         "cells": count,
         "publishable": not blocks,
-        "blocked": [asdict(row) for row in blocks],
+        "blocked": [asdict(block) for block in blocks],
     }
     return (json.dumps(document, indent=2) + "\n").encode()
 
@@ -96,13 +96,13 @@ def _untold(config: Config, changes: str) -> Iterator[Block]:
 
 def _unreported(config: Config, report: Report) -> Iterator[Block]:
     """Cells of the configuration that are not in the report, not even as *not run*; the gate names required ones."""
-    wanted = patterns(config)
-    found: dict[str, list[str]] = {}
+    required = patterns(config)
+    by_target: dict[str, list[str]] = {}
     for planned in absent(config, report):
-        if not is_required(planned.cell.id, wanted):
-            names = found.setdefault(planned.cell.target, [])
+        if not is_required(planned.cell.id, required):
+            names = by_target.setdefault(planned.cell.target, [])
             names.append(f"{planned.cell.kind} {planned.cell.scenario}")
-    for rid, missing in found.items():
+    for rid, missing in by_target.items():
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         yield Block(
             subject=f"{rid}: {', '.join(missing[:_SHOWN])}{more}",

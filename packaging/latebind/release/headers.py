@@ -17,17 +17,17 @@ _TAGGED = re.compile(r"^(?:typedef\s+)?(?:struct|union|enum)\s+(\w+)\s*\{")
 def declarations(text: str) -> dict[str, str]:
     """Name -> declaration on one line. Macros that guard the header or choose an export attribute are left out."""
     plain = _COMMENT.sub(" ", text).replace("\\\n", " ")
-    found = {
-        f"#{row['name']}": _line(f"#define {row['name']}{row['rest']}")
-        for row in _DEFINE.finditer(plain)
-        if row["rest"].strip() and "__attribute__" not in row["rest"] and "__declspec" not in row["rest"]
+    by_name = {
+        f"#{macro['name']}": _line(f"#define {macro['name']}{macro['rest']}")
+        for macro in _DEFINE.finditer(plain)
+        if macro["rest"].strip() and "__attribute__" not in macro["rest"] and "__declspec" not in macro["rest"]
     }
     body = _LINKAGE.sub(" ", _DIRECTIVE.sub(" ", plain))
     for part in _statements(body):
         name = _name(part)
         if name:
-            found[name] = part
-    return found
+            by_name[name] = part
+    return by_name
 
 
 def only_grew(old: str, new: str) -> bool:
@@ -69,8 +69,8 @@ def _name(part: str) -> str:
     function = _FUNCTION.search(part.partition("{")[0])
     if function and not part.startswith("typedef"):
         return function[1]
-    words = _WORD.findall(part)
-    return words[-1] if words else ""
+    names = _WORD.findall(part)
+    return names[-1] if names else ""
 
 
 def _line(text: str) -> str:

@@ -59,13 +59,13 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
     with _replacing(output) as folder:
         _copy(config, sources, folder)
         (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
-        found = derive(folder, Origin(commit=sources.commit, source_date_epoch=source_date_epoch()))
-        _assert_sound(found, dry_run=dry_run)
-        for name, data in found.files.items():
+        derived = derive(folder, Origin(commit=sources.commit, source_date_epoch=source_date_epoch()))
+        _assert_sound(derived, dry_run=dry_run)
+        for name, data in derived.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
         (folder / layout.SUMS).write_bytes(sums(folder, files_of(folder)))
-    return found
+    return derived
 
 
 def files_of(folder: Path) -> list[str]:
@@ -98,13 +98,13 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
     report = read_report(sources.report)
     (folder / layout.REPORTS).mkdir()
     shutil.copyfile(sources.report, folder / layout.VERIFICATION)
-    for name in sorted({row.log for row in report.cells if row.log}):
+    for name in sorted({result.log for result in report.cells if result.log}):
         log = sources.report.parent / name
         if log.is_file() and log.resolve().is_relative_to(sources.report.parent.resolve()):
             (folder / layout.REPORTS / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(log, folder / layout.REPORTS / name)
-    whole = config.file.name == layout.CONFIG
-    text = config.file.read_text("utf-8") if whole else own_file(config.file)
+    is_standalone = config.file.name == layout.CONFIG
+    text = config.file.read_text("utf-8") if is_standalone else own_file(config.file)
     (folder / layout.CONFIG).write_text(text, encoding="utf-8", newline="\n")
     if sources.previous is not None:
         (folder / layout.PREVIOUS).parent.mkdir()
@@ -115,15 +115,15 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
         shutil.copyfile(earlier, folder / layout.PREVIOUS)
 
 
-def _assert_sound(found: Derived, *, dry_run: bool) -> None:
-    wrong = [f"{row.file}: {row.why}\n  {row.cure}" for row in contradictions(found)]
+def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
+    wrong = [f"{problem.file}: {problem.why}\n  {problem.cure}" for problem in contradictions(derived)]
     if wrong:
         raise GateError("\n".join(["there is no release of this:", *wrong[:_SHOWN]]))
-    if found.blocks and not dry_run:
-        blocks = [f"{row.subject}: {row.why}\n  {row.cure}" for row in found.blocks]
-        left = [f"... and {len(blocks) - _SHOWN} more"] if len(blocks) > _SHOWN else []
+    if derived.blocks and not dry_run:
+        blocks = [f"{block.subject}: {block.why}\n  {block.cure}" for block in derived.blocks]
+        remaining = [f"... and {len(blocks) - _SHOWN} more"] if len(blocks) > _SHOWN else []
         advice = "To see the folder as it would be: latebind release --dry-run."
-        raise GateError("\n".join(["the gate failed:", *blocks[:_SHOWN], *left]), advice=advice)
+        raise GateError("\n".join(["the gate failed:", *blocks[:_SHOWN], *remaining]), advice=advice)
 
 
 @contextmanager
@@ -138,7 +138,7 @@ def _replacing(output: Path) -> Iterator[Path]:
     if holder is not None:
         text = f"is inside the release {holder}, whose manifest names every file"
         raise InputError(text, where=str(output), advice="Name a folder outside of it.")
-    aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{word}") for word in ("part", "old"))
+    aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("part", "old"))
     aside.mkdir(parents=True)
     try:
         yield aside

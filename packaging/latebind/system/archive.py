@@ -197,11 +197,12 @@ class ZipReader:
 
 def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
     """The offsets of members whose bytes overlap the next member: the trick of non-recursive zip bombs."""
-    rows = sorted(infos, key=lambda info: info.header_offset)
+    ordered = sorted(infos, key=lambda info: info.header_offset)
     return {
-        row.header_offset
-        for row, following in pairwise(rows)
-        if row.header_offset + _LOCAL_HEADER.size + len(row.orig_filename) + row.compress_size > following.header_offset
+        info.header_offset
+        for info, following in pairwise(ordered)
+        if info.header_offset + _LOCAL_HEADER.size + len(info.orig_filename) + info.compress_size
+        > following.header_offset
     }
 
 
@@ -255,20 +256,20 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
     cannot be written; an earlier file at `path` is then unchanged.
     """
     order = {name: index for index, name in enumerate(first)}
-    rows = sorted(entries, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
-    names = [row.name for row in rows]
+    ordered = sorted(entries, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
+    names = [entry.name for entry in ordered]
     if len(set(names)) != len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
     stated = bool(os.environ.get("SOURCE_DATE_EPOCH"))
     moment = time.gmtime(min(source_date_epoch() + (0 if stated else later), _LATEST))[:6]
     with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for row in rows:
-            info = zipfile.ZipInfo(row.name, moment)
-            info.external_attr = (stat.S_IFREG | row.mode) << 16
+        for entry in ordered:
+            info = zipfile.ZipInfo(entry.name, moment)
+            info.external_attr = (stat.S_IFREG | entry.mode) << 16
             info.create_system = UNIX
             info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, row.data)
+            archive.writestr(info, entry.data)
 
 
 @contextmanager

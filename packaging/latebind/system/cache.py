@@ -26,8 +26,8 @@ def user_cache(environment: Mapping[str, str] = os.environ, platform: str = sys.
 
     Compilers read what is in it.
     """
-    places = ((CACHE_VARIABLE, ""), *_PLACES.get(platform, _XDG))
-    listed = ((name, Path(base, rest)) for name, rest in places if (base := environment.get(name)))
+    variables = ((CACHE_VARIABLE, ""), *_PLACES.get(platform, _XDG))
+    listed = ((name, Path(base, rest)) for name, rest in variables if (base := environment.get(name)))
     # A relative path would begin at the working folder: XDG has it ignored, and only latebind's own was meant for it.
     folder = next((path for name, path in listed if path.is_absolute() or name == CACHE_VARIABLE), None)
     if folder is None:
@@ -43,5 +43,5 @@ def _is_own(folder: Path) -> bool:
     """Whether no other user may have put files there."""
     if sys.platform == "win32":
         return True
-    row = folder.stat()
-    return row.st_uid in {0, os.geteuid()} and not row.st_mode & stat.S_IWOTH
+    status = folder.stat()
+    return status.st_uid in {0, os.geteuid()} and not status.st_mode & stat.S_IWOTH

@@ -116,9 +116,9 @@ class Log:
         while not idle.wait(self.heartbeat):
             with self._lock:
                 now = time.monotonic()
-                rows = [f"{running} ({duration(now - started)})" for running, started in self._running.values()]
-                if rows:
-                    self._write(f"still {', '.join(rows)}")
+                steps = [f"{running} ({duration(now - started)})" for running, started in self._running.values()]
+                if steps:
+                    self._write(f"still {', '.join(steps)}")
 
     def _write(self, text: str) -> None:
         with self._lock:

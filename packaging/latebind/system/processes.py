@@ -34,10 +34,10 @@ _PAUSE, _LIMIT = 0.02, 30.0
 _LINE = re.compile(rf"^\s*(\d+)\s.*\b{TREE}=(\S*)", re.MULTILINE)
 
 
-def extended(own: str) -> str:
-    """A new mark for a process that one with the mark `own` starts."""
+def extended(parent_mark: str) -> str:
+    """A new mark for a process that one with the mark `parent_mark` starts."""
     mark = secrets.token_hex(6)
-    return f"{own}/{mark}" if own else mark
+    return f"{parent_mark}/{mark}" if parent_mark else mark
 
 
 def end_trees(marks: Collection[str]) -> None:
@@ -47,13 +47,13 @@ def end_trees(marks: Collection[str]) -> None:
     """
     quiet, end = 0, time.monotonic() + _LIMIT
     while marks and quiet < _ROUNDS and time.monotonic() < end:
-        found = [pid for pid, mark in marked() if pid != os.getpid() and _is_below(mark, marks)]
-        for pid in found:
+        pids = [pid for pid, mark in marked() if pid != os.getpid() and _is_below(mark, marks)]
+        for pid in pids:
             try:
                 os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
             except (ProcessLookupError, PermissionError):
                 continue
-        quiet = 0 if found else quiet + 1
+        quiet = 0 if pids else quiet + 1
         time.sleep(_PAUSE)
 
 
@@ -63,8 +63,8 @@ def watched_over() -> Iterator[str]:
 
     An interruption ends it as well.
     """
-    own = os.environ.get(TREE, "")
-    mark = extended(own)
+    parent_mark = os.environ.get(TREE, "")
+    mark = extended(parent_mark)
     watcher = None if sys.platform == "win32" else _watcher(mark)  # Windows' jobs end with their holder
     os.environ[TREE] = mark
     last = b""
@@ -76,8 +76,8 @@ def watched_over() -> Iterator[str]:
         raise
     finally:
         os.environ.pop(TREE)
-        if own:
-            os.environ[TREE] = own
+        if parent_mark:
+            os.environ[TREE] = parent_mark
         if watcher is not None:
             watcher.communicate(last)
 
@@ -109,8 +109,8 @@ def _of_proc(folder: Path) -> Iterator[tuple[int, str]]:
             environment = (folder / name / "environ").read_bytes()
         except OSError:  # it has ended, or is another user's
             continue
-        _, found, rest = (b"\0" + environment).partition(f"\0{TREE}=".encode())
-        if found:
+        _, separator, rest = (b"\0" + environment).partition(f"\0{TREE}=".encode())
+        if separator:
             yield int(name), rest.partition(b"\0")[0].decode("ascii", "replace")
 
 
@@ -122,7 +122,7 @@ def _of_ps(command: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def _is_below(mark: str, marks: Iterable[str]) -> bool:
-    return any(f"{mark}/".startswith(f"{wanted}/") for wanted in marks)
+    return any(f"{mark}/".startswith(f"{ancestor}/") for ancestor in marks)
 
 
 def main(mark: str) -> None:

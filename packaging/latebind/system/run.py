@@ -103,37 +103,37 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     Raises ToolError: the program is missing, failed, or ran past a limit; the message ends with the last lines of
     its output.
     """
-    words = tuple(str(word) for word in argv)
-    name = Path(words[0]).name
+    arguments = tuple(str(argument) for argument in argv)
+    name = Path(arguments[0]).name
     limited = limits is not None and limits.watched
     if limited:
         check_limits()
     mark = extended(os.environ.get(TREE, ""))
     try:
-        started = _start(words, mark, limited=limited, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
+        started = _start(arguments, mark, limited=limited, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
         raw = _finished(started, limits or Limits(seconds=timeout))
     except PastLimitError as error:
         text = _decode(error.output)
-        _write_log(log, words, text)
+        _write_log(log, arguments, text)
         raise ToolError(f"{name} ran past its limit of {error}\n{tail(text)}", advice=advice) from error
     except KeyboardInterrupt:  # it may come after the start, before _finished() can end the process
         end_trees([mark])
         raise
     text = _decode(raw)
-    _write_log(log, words, text)
+    _write_log(log, arguments, text)
     status = started.process.returncode
     if check and status != 0:
-        command = f": {command_text(words)}" if LOG.level == "verbose" else ""
+        command = f": {command_text(arguments)}" if LOG.level == "verbose" else ""
         raise ToolError(
             f"{name} {_failure(status)}{command}\n{tail(text)}",
             where="" if log is None else str(log),
             advice=advice,
         )
-    return Completed(argv=words, returncode=status, output=text)
+    return Completed(argv=arguments, returncode=status, output=text)
 
 
 def _start(  # noqa: PLR0913  # as run()
-    words: tuple[str, ...],
+    arguments: tuple[str, ...],
     mark: str,
     *,
     limited: bool,
@@ -146,7 +146,7 @@ def _start(  # noqa: PLR0913  # as run()
     """Start a program in a session of its own. Raises ToolError when it or its folder is missing."""
     try:
         process = subprocess.Popen(
-            words,
+            arguments,
             cwd=cwd,
             env={**(os.environ if env is None else env), TREE: mark},
             stdin=subprocess.DEVNULL,
@@ -159,10 +159,10 @@ def _start(  # noqa: PLR0913  # as run()
             extra_groups=None if user is None else [],
         )
     except FileNotFoundError as error:
-        missing = f"folder {cwd}" if cwd is not None and not cwd.is_dir() else f"program {words[0]}"
+        missing = f"folder {cwd}" if cwd is not None and not cwd.is_dir() else f"program {arguments[0]}"
         raise ToolError(f"{missing} is not there", advice=advice) from error
     except OSError as error:
-        raise ToolError(f"{words[0]} cannot be started: {error.strerror}", advice=advice) from error
+        raise ToolError(f"{arguments[0]} cannot be started: {error.strerror}", advice=advice) from error
     started = _Started(process, mark, limited=limited)
     with _LOCK:
         _LIVE.add(started)
@@ -253,8 +253,8 @@ def which(name: str, *, path: str | None = None) -> Path | None:
     programs run.
     """
     if os.path.dirname(name):  # noqa: PTH120  # the user named a file: "./cc" has a folder, and Path would drop it
-        found = shutil.which(name)
-        return Path(found) if found else None
+        program = shutil.which(name)
+        return Path(program) if program else None
     listed = os.environ.get("PATH", os.defpath) if path is None else path
     folders = (folder for folder in map(Path, listed.split(os.pathsep)) if folder.is_absolute())
     files = (folder / file for folder in folders for file in _list_file_names(name))
@@ -269,20 +269,20 @@ def _list_file_names(name: str) -> list[str]:
     return [name] if has_ending or not endings else [name + ending for ending in endings]
 
 
-def command_text(words: Sequence[str]) -> str:
+def command_text(arguments: Sequence[str]) -> str:
     """A command as a user would type it, with the value of anything that looks like a secret left out."""
     out, hide = [], False
-    for word in words:
-        lowered = word.lower()
+    for argument in arguments:
+        lowered = argument.lower()
         if hide:
             out.append("***")
             hide = False
         elif any(secret in lowered for secret in _SECRET_WORDS):
-            name, equals, _ = word.partition("=")
-            out.append(f"{name}=***" if equals else word)
-            hide = not equals and word.startswith("-")
+            name, equals, _ = argument.partition("=")
+            out.append(f"{name}=***" if equals else argument)
+            hide = not equals and argument.startswith("-")
         else:
-            out.append(word)
+            out.append(argument)
     return shlex.join(out)
 
 
@@ -300,8 +300,8 @@ def _decode(raw: bytes | None) -> str:
     return (raw or b"").decode("utf-8", "replace")
 
 
-def _write_log(log: Path | None, words: Sequence[str], text: str) -> None:
+def _write_log(log: Path | None, arguments: Sequence[str], text: str) -> None:
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8") as file:
-            file.write(f"$ {command_text(words)}\n{text}\n")
+            file.write(f"$ {command_text(arguments)}\n{text}\n")

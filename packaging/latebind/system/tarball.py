@@ -115,8 +115,8 @@ def write_tar(path: Path, entries: Iterable[Entry]) -> None:
     An entry whose mode is that of a symbolic link holds the link's target. The archive is written to a temporary file
     and renamed. Raises InputError for a repeated name.
     """
-    rows = sorted(entries, key=lambda entry: entry.name)
-    names = [row.name for row in rows]
+    ordered = sorted(entries, key=lambda entry: entry.name)
+    names = [entry.name for entry in ordered]
     if len(set(names)) != len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
@@ -127,12 +127,12 @@ def write_tar(path: Path, entries: Iterable[Entry]) -> None:
         gzip.GzipFile("", "wb", compresslevel=9, fileobj=file, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for row in rows:
-            info = tarfile.TarInfo(row.name)
-            info.mode, info.mtime = stat.S_IMODE(row.mode), moment
-            if stat.S_ISLNK(row.mode):
-                info.type, info.linkname = tarfile.SYMTYPE, row.data.decode()
+        for entry in ordered:
+            info = tarfile.TarInfo(entry.name)
+            info.mode, info.mtime = stat.S_IMODE(entry.mode), moment
+            if stat.S_ISLNK(entry.mode):
+                info.type, info.linkname = tarfile.SYMTYPE, entry.data.decode()
                 archive.addfile(info)
             else:
-                info.size = len(row.data)
-                archive.addfile(info, io.BytesIO(row.data))
+                info.size = len(entry.data)
+                archive.addfile(info, io.BytesIO(entry.data))

@@ -58,11 +58,11 @@ def _copy(raw: BinaryIO, old: zipfile.ZipFile, file: BinaryIO, new: zipfile.ZipF
         if info.filename in gone:
             continue
         raw.seek(info.header_offset)
-        kept = copy.copy(info)
-        kept.header_offset = file.tell()
+        copied = copy.copy(info)
+        copied.header_offset = file.tell()
         _copy_bytes(raw, file, end - info.header_offset)
-        new.filelist.append(kept)  # zipfile has no way to add a member that is compressed already
-        new.NameToInfo[kept.filename] = kept
+        new.filelist.append(copied)  # zipfile has no way to add a member that is compressed already
+        new.NameToInfo[copied.filename] = copied
         new.start_dir = file.tell()
 
 
@@ -81,13 +81,13 @@ def _info(name: str) -> zipfile.ZipInfo:
 def _record(text: str, record: str, changed: Mapping[str, bytes], gone: Collection[str]) -> str:
     """RECORD with the lines of changed files: other lines stay as they are, its own comes last."""
     lines = text.splitlines()
-    kept = [line for line in lines if line and next(csv.reader([line]))[0] not in gone]
-    kept += _lines((name, record_digest(data), str(len(data))) for name, data in changed.items())
+    remaining = [line for line in lines if line and next(csv.reader([line]))[0] not in gone]
+    remaining += _lines((name, record_digest(data), str(len(data))) for name, data in changed.items())
     end = "\r\n" if "\r\n" in text else "\n"
-    return "".join(line + end for line in [*kept, *_lines([(record, "", "")])])
+    return "".join(line + end for line in [*remaining, *_lines([(record, "", "")])])
 
 
-def _lines(rows: Iterable[tuple[str, str, str]]) -> list[str]:
-    made = io.StringIO()
-    csv.writer(made, lineterminator="\n").writerows(rows)
-    return made.getvalue().splitlines()
+def _lines(records: Iterable[tuple[str, str, str]]) -> list[str]:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(records)
+    return buffer.getvalue().splitlines()

@@ -70,20 +70,22 @@ def find_parts(data: bytes | mmap, toolchain: str = "") -> tuple[Part, ...]:
     ELF file names are those of GCC's libraries, and those of other compilers are not known.
     """
     versions = dict(_compilers(data, toolchain))
-    found = [part for row in known_parts().values() for part in _find(row, data, versions)]
-    return tuple(sorted(set(found)))
+    parts = [part for known_part in known_parts().values() for part in _find(known_part, data, versions)]
+    return tuple(sorted(set(parts)))
 
 
 @cache
 def known_parts() -> Mapping[str, KnownPart]:
     """The rows of the table by name."""
-    return {row.name: row for row in _table().part}
+    return {known_part.name: known_part for known_part in _table().part}
 
 
-def part_of(row: KnownPart, version: str) -> Part:
+def part_of(known_part: KnownPart, version: str) -> Part:
     """A version of a known part."""
-    purl = f"{row.purl}@{version}" if version else row.purl
-    return Part(name=row.name, version=version, supplier=row.supplier, purl=purl, license=row.license)
+    purl = f"{known_part.purl}@{version}" if version else known_part.purl
+    return Part(
+        name=known_part.name, version=version, supplier=known_part.supplier, purl=purl, license=known_part.license
+    )
 
 
 @cache
@@ -91,22 +93,26 @@ def _table() -> _Table:
     return msgspec.toml.decode(Path(__file__).with_name("parts.toml").read_bytes(), type=_Table)
 
 
-def _find(row: KnownPart, data: bytes | mmap, versions: Mapping[Family, str]) -> Iterator[Part]:
+def _find(known_part: KnownPart, data: bytes | mmap, versions: Mapping[Family, str]) -> Iterator[Part]:
     """The versions of one part in a binary."""
-    if row.compiler and row.compiler not in versions and not (row.patterns and row.compiler == "llvm"):
-        return
-    if any(data.find(text.encode()) < 0 for text in row.needs) or any(
-        data.find(text.encode()) >= 0 for text in row.unless
+    if (
+        known_part.compiler
+        and known_part.compiler not in versions
+        and not (known_part.patterns and known_part.compiler == "llvm")
     ):
         return
-    matches = [match for search in row.searches for match in _matches(search, data)]
-    if row.compiler:
-        if matches or not row.patterns:
-            yield part_of(row, versions.get(row.compiler, ""))
+    if any(data.find(text.encode()) < 0 for text in known_part.needs) or any(
+        data.find(text.encode()) >= 0 for text in known_part.unless
+    ):
+        return
+    matches = [match for search in known_part.searches for match in _matches(search, data)]
+    if known_part.compiler:
+        if matches or not known_part.patterns:
+            yield part_of(known_part, versions.get(known_part.compiler, ""))
         return
     named = {match[1].decode("ascii", "replace") for match in matches if match.re.groups}
     for version in named or {""} if matches else ():
-        yield part_of(row, version)
+        yield part_of(known_part, version)
 
 
 def _matches(search: re.Pattern[bytes], data: bytes | mmap) -> Iterator[re.Match[bytes]]:

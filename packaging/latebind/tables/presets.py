@@ -140,5 +140,5 @@ def preset(name: str) -> RuntimePreset:
     try:
         return presets()[name]
     except KeyError:
-        known = ", ".join(presets())
-        raise LatebindError(f"{name} is not a known runtime", advice=f"Use one of: {known}.") from None
+        names = ", ".join(presets())
+        raise LatebindError(f"{name} is not a known runtime", advice=f"Use one of: {names}.") from None

@@ -40,9 +40,9 @@ class StableName:
     """The feature macro of CPython that must be defined for it: `HAVE_FORK`; "" for none."""
 
 
-def floor_of(word: str) -> PythonVersion | None:
+def floor_of(tag: str) -> PythonVersion | None:
     """The oldest CPython of a stable-ABI kind, the one of a Python tag: (3, 10) of `cp310-abi3` and `cp310`."""
-    match = re.fullmatch(r"cp3([0-9]{1,2})(-abi3(\.abi3t)?)?", word)
+    match = re.fullmatch(r"cp3([0-9]{1,2})(-abi3(\.abi3t)?)?", tag)
     return (3, int(match[1])) if match else None
 
 
@@ -84,8 +84,8 @@ def abi_tags(kind: str) -> str:
     """The Python and ABI tags of a wheel: `py3-none`, `cp310-abi3`, and of this very CPython `cp311-cp311`."""
     if kind != "cpython":
         return kind
-    own = next(cpython_tags(platforms=["any"]))
-    return f"{own.interpreter}-{own.abi}"
+    interpreter_tag = next(cpython_tags(platforms=["any"]))
+    return f"{interpreter_tag.interpreter}-{interpreter_tag.abi}"
 
 
 def module_abi(file_name: str) -> str:
@@ -105,20 +105,20 @@ def stable_names() -> Mapping[str, StableName]:
     from abi3info import DATAS, FUNCTIONS  # noqa: PLC0415  # 0.1 s, and most projects have no extension module
 
     return {
-        row.symbol.name: StableName(
-            name=row.symbol.name,
-            since=(row.added.major, row.added.minor),
+        symbol_info.symbol.name: StableName(
+            name=symbol_info.symbol.name,
+            since=(symbol_info.added.major, symbol_info.added.minor),
             is_data=is_data,
-            condition=row.ifdef.name if row.ifdef else "",
+            condition=symbol_info.ifdef.name if symbol_info.ifdef else "",
         )
         for is_data, table in ((False, FUNCTIONS), (True, DATAS))
-        for row in table.values()
+        for symbol_info in table.values()
     }
 
 
 def newest() -> PythonVersion:
     """The newest CPython whose stable ABI is known."""
-    return max(row.since for row in stable_names().values())
+    return max(symbol.since for symbol in stable_names().values())
 
 
 def module_definition(floor: PythonVersion, library: str) -> str:
@@ -128,6 +128,11 @@ def module_definition(floor: PythonVersion, library: str) -> str:
     Names whose condition may not hold on Windows are left out: using one then fails when the module is linked, not when
     it is imported.
     """
-    rows = [row for row in stable_names().values() if row.since <= floor and row.condition in _ON_WINDOWS]
-    lines = [f"{row.name} DATA" if row.is_data else row.name for row in sorted(rows, key=lambda row: row.name)]
+    symbols = [
+        symbol for symbol in stable_names().values() if symbol.since <= floor and symbol.condition in _ON_WINDOWS
+    ]
+    lines = [
+        f"{symbol.name} DATA" if symbol.is_data else symbol.name
+        for symbol in sorted(symbols, key=lambda symbol: symbol.name)
+    ]
     return "\n".join([f"LIBRARY {library}", "EXPORTS", *lines]) + "\n"

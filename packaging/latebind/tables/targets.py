@@ -27,8 +27,8 @@ def targets() -> Mapping[Rid, Target]:
     """All targets by RID, in the order of the table."""
     raw = msgspec.toml.decode(Path(__file__).with_name("targets.toml").read_bytes())
     common = raw.pop("common")
-    rows = {Rid(rid): {"rid": rid, **common[row["libc"]], **row} for rid, row in raw.items()}
-    return {rid: msgspec.convert(row, Target, strict=True) for rid, row in rows.items()}
+    tables = {Rid(rid): {"rid": rid, **common[table["libc"]], **table} for rid, table in raw.items()}
+    return {rid: msgspec.convert(table, Target, strict=True) for rid, table in tables.items()}
 
 
 def target(rid: str) -> Target:
@@ -43,9 +43,13 @@ def target(rid: str) -> Target:
 
 def other_processor(rid: str) -> Target | None:
     """The target of the same system and C library for another processor, None where there is none."""
-    own = target(rid)
-    like = (row for row in targets().values() if (row.system, row.libc) == (own.system, own.libc))
-    return next((row for row in like if row.arch != own.arch), None)
+    own_target = target(rid)
+    like = (
+        candidate
+        for candidate in targets().values()
+        if (candidate.system, candidate.libc) == (own_target.system, own_target.libc)
+    )
+    return next((candidate for candidate in like if candidate.arch != own_target.arch), None)
 
 
 class NpmPlatform(NamedTuple):
@@ -59,9 +63,9 @@ class NpmPlatform(NamedTuple):
 
 def npm_platform(rid: str) -> NpmPlatform:
     """The name of a target in npm packages, and the values of os, cpu and libc in package.json."""
-    row = target(rid)
-    system, cpu = row.npm.split("-")[:2]
-    return NpmPlatform(row.npm, system, cpu, row.libc if row.system == "linux" else "")
+    definition = target(rid)
+    system, cpu = definition.npm.split("-")[:2]
+    return NpmPlatform(definition.npm, system, cpu, definition.libc if definition.system == "linux" else "")
 
 
 def host_rid() -> Rid:
@@ -69,28 +73,30 @@ def host_rid() -> Rid:
     system = _SYSTEM.get(sys.platform, sys.platform)
     if system == "linux" and "musl" in str(sysconfig.get_config_var("HOST_GNU_TYPE")):
         system = "linux-musl"
-    processors = {row.platform_machine.lower(): rid.rpartition("-")[2] for rid, row in targets().items()}
+    processors = {definition.platform_machine.lower(): rid.rpartition("-")[2] for rid, definition in targets().items()}
     machine = platform.machine().lower()
     return Rid(f"{system}-{processors.get(machine, machine)}")
 
 
 def like_host() -> Target:
     """This machine's target, or another one of the same system if there is none: for facts of the system."""
-    own = host_rid()
-    system = own.partition("-")[0]
-    return targets().get(own) or next(row for rid, row in targets().items() if rid.partition("-")[0] == system)
+    host = host_rid()
+    system = host.partition("-")[0]
+    return targets().get(host) or next(
+        definition for rid, definition in targets().items() if rid.partition("-")[0] == system
+    )
 
 
-def installs(row: Target, tag: str) -> bool:
+def installs(target: Target, tag: str) -> bool:
     """Whether a wheel with that platform tag installs on a target."""
-    return tag == "any" or any(fnmatchcase(tag, glob) for glob in row.accepts)
+    return tag == "any" or any(fnmatchcase(tag, glob) for glob in target.accepts)
 
 
 def render_marker(rids: Iterable[str]) -> str:
     """The marker of PEP 508 that is true on those targets; a marker cannot tell glibc from musl."""
     machines: dict[str, list[str]] = {}
-    for row in map(target, rids):
-        machines.setdefault(row.sys_platform, []).append(f"platform_machine == '{row.platform_machine}'")
+    for definition in map(target, rids):
+        machines.setdefault(definition.sys_platform, []).append(f"platform_machine == '{definition.platform_machine}'")
     terms = [
         f"sys_platform == '{system}' and {names[0] if len(names) == 1 else '(' + ' or '.join(names) + ')'}"
         for system, names in machines.items()
@@ -98,11 +104,11 @@ def render_marker(rids: Iterable[str]) -> str:
     return terms[0] if len(terms) == 1 else " or ".join(f"({term})" for term in terms)
 
 
-def wheel_tag(row: Target, floor: str) -> str:
+def wheel_tag(target: Target, floor: str) -> str:
     """The wheel platform tag of a target at a floor: `manylinux_2_28_x86_64`."""
-    return row.wheel_tag.format(floor=floor.replace(".", "_"))
+    return target.wheel_tag.format(floor=floor.replace(".", "_"))
 
 
-def zig_triple(row: Target, floor: str) -> str:
+def zig_triple(target: Target, floor: str) -> str:
     """zig's `-target` for a target at a floor: `x86_64-linux-gnu.2.28`."""
-    return row.zig.format(floor=floor)
+    return target.zig.format(floor=floor)

@@ -58,15 +58,15 @@ def plan_cells(
     """
     _check_scenarios(config)
     chosen = selector(options.select) if options.select else None
-    own = pythons[0]
+    running = pythons[0]
     extent = Extent(
         everything=options.everything,
-        pythons={rid: _minor(options.machines.get(rid)) or own.minor for rid in rids},
-        others=tuple(minor for minor in config.document.verify.pythons if minor != own.minor),
+        pythons={rid: _minor(options.machines.get(rid)) or running.minor for rid in rids},
+        others=tuple(minor for minor in config.document.verify.pythons if minor != running.minor),
         home=host_rid(),
     )
     answers = ask(
-        questions(config, tuple(rids), extent), tool, own.path, options.jobs, partial(npm.answer, home=tool.home)
+        questions(config, tuple(rids), extent), tool, running.path, options.jobs, partial(npm.answer, home=tool.home)
     )
     cells = [planned for rid in rids for planned in expand_cells(config, rid, extent, answers)]
     if not cells:
@@ -76,23 +76,25 @@ def plan_cells(
             advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, SDK "
             "archives verify.sdk.",
         )
-    mine = {cell.id for cell in share((planned.cell for planned in cells), *options.shard)}
-    left = tuple(row for row in cells if row.cell.id in mine and (chosen is None or chosen(row.cell)))
-    if not left and options.shard == (1, 1):
+    share_ids = {cell.id for cell in share((planned.cell for planned in cells), *options.shard)}
+    selected = tuple(
+        planned for planned in cells if planned.cell.id in share_ids and (chosen is None or chosen(planned.cell))
+    )
+    if not selected and options.shard == (1, 1):
         raise InputError(
             f"no test case matches {options.select!r}", where="-k", advice="List them all: latebind verify --list."
         )
-    return left, answers
+    return selected, answers
 
 
 def _check_scenarios(config: Config) -> None:
-    known = {row.name for row in SCENARIOS}
-    for runtime, own in config.document.verify.own.items():
-        for name in sorted(set(own.scenarios) - known):
+    names = {scenario.name for scenario in SCENARIOS}
+    for runtime, settings in config.document.verify.own.items():
+        for name in sorted(set(settings.scenarios) - names):
             raise InputError(
                 f"verify.own.{runtime}.scenarios: {name!r} is not a scenario",
                 where=config.file.name,
-                advice=f"Use one of: {', '.join(sorted(known))}.",
+                advice=f"Use one of: {', '.join(sorted(names))}.",
             )
 
 
@@ -120,10 +122,10 @@ def prepare(config: Config, folder: Path) -> tuple[Installer, tuple[Interpreter,
     """An installer, and the CPythons that are installed here, this environment's own first."""
     home = folder / "home"
     home.mkdir(parents=True, exist_ok=True)
-    own = own_interpreter()
-    minors = dict.fromkeys((own.minor, *config.document.verify.pythons))
-    found = interpreters(tuple(minors))
-    return installer(home), (own, *(row for row in found if row.path != own.path))
+    running = own_interpreter()
+    minors = dict.fromkeys((running.minor, *config.document.verify.pythons))
+    installed = interpreters(tuple(minors))
+    return installer(home), (running, *(python for python in installed if python.path != running.path))
 
 
 def able(
@@ -144,7 +146,7 @@ def able(
         raise NotRun("not-emulated", "applications of .NET, Node.js and pkg-config are built by the machine itself")
     if not machine.is_host or is_built_here:
         return machine, tuple(installed[:1])
-    pythons = tuple(row for row in installed if row.minor == planned.python)
+    pythons = tuple(python for python in installed if python.minor == planned.python)
     if not pythons:
         raise NotRun("no-interpreter", f"CPython {planned.python} is not installed here")
     return machine, pythons

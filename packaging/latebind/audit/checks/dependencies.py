@@ -57,13 +57,17 @@ def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit
     names = {canonicalize_name(name) for name in runtime.python.extras.values()}
     if len(names) == 1 or package.project in names:
         return
-    rows = [(text, row) for text, row in requirement_rows(package) if canonicalize_name(row.name) in names]
-    chosen = [text for text, row in rows if "extra" in str(row.marker or "")]
-    for text, row in rows:
+    matching = [
+        (text, requirement)
+        for text, requirement in requirement_rows(package)
+        if canonicalize_name(requirement.name) in names
+    ]
+    chosen = [text for text, requirement in matching if "extra" in str(requirement.marker or "")]
+    for text, requirement in matching:
         if text not in chosen:
             yield Hit(
                 inner=inner,
-                message=f"always requires {row.name}, one of {len(names)} distributions of {runtime.title}"
+                message=f"always requires {requirement.name}, one of {len(names)} distributions of {runtime.title}"
                 f"{', and offers them as extras' if chosen else ''}",
                 evidence=(text, *chosen),
             )

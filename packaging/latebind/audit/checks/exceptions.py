@@ -44,8 +44,8 @@ def nothing_caught(file: File, image: Image, policy: Policy) -> Iterator[Hit | S
     Reported only when it is certain that the library catches nothing: it needs a shared C++ library for throwing and
     not for catching. One that contains its C++ library, or catches anything at all, may do either.
     """
-    exported = {row.name for row in image.exports}
-    imported = {row.name for row in image.imports}
+    exported = {export.name for export in image.exports}
+    imported = {symbol.name for symbol in image.imports}
     functions = sorted(name for name in exported if not name.startswith(("_", "?")))
     is_certain = ORT_EXCEPTION in file.markers and _THROWS in imported and _CATCHES not in imported
     has_host = any(name.startswith(_OF_HOSTS) for name in exported)

@@ -266,11 +266,11 @@ def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> I
 
     In a package of the project itself it is a warning, because a debug build has replaced the release build.
     """
-    own = policy.allowed_exports(file.base or package.path.name, package.project) is not None
+    is_of_project = policy.allowed_exports(file.base or package.path.name, package.project) is not None
     if image.has_debug_info:
         seen = "__DWARF segment or debug map" if image.format == "macho" else "section .debug_info"
         yield Hit(
             message=f"contains debug information; the file size is {human_size(file.size)}",
             evidence=(seen,),
-            severity="warning" if own else "note",
+            severity="warning" if is_of_project else "note",
         )

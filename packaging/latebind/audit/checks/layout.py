@@ -245,8 +245,10 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
             yield Hit(inner=name, message=error.message, evidence=(name,))
             continue
         # NuGet itself writes no authors to the nuspec of a symbol package.
-        wanted = ("id", "version", "description") if package.is_symbols else ("id", "version", "authors", "description")
-        missing = [field for field in wanted if not spec.fields.get(field)]
+        required = (
+            ("id", "version", "description") if package.is_symbols else ("id", "version", "authors", "description")
+        )
+        missing = [field for field in required if not spec.fields.get(field)]
         if missing:
             yield Hit(inner=name, message=f"lacks {', '.join(missing)}", evidence=tuple(missing))
 

@@ -50,7 +50,7 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     package that does not export them.
     """
     yield from _bound_and_missing(package, image)
-    open_names = {row.name for row in image.open_imports}
+    open_names = {symbol.name for symbol in image.open_imports}
     if not open_names:
         return
     of_host = _OF_NODE if file.is_node_addon else _OF_PYTHON if package.modules else None
@@ -79,9 +79,9 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
 
 def _has_unknown_library(package: Contents, image: Image) -> bool:
     """Whether it needs a library whose symbols are not known: one outside the package or, on macOS, a framework."""
-    inside = {name for row in provided_libraries(package) for name in (row, row.lower())}
-    known = is_glibc if image.format == "elf" else _is_c_library_of_macos
-    return any(posixpath.basename(name) not in inside and not known(name) for name in image.needed)
+    inside = {name for path in provided_libraries(package) for name in (path, path.lower())}
+    is_system_library = is_glibc if image.format == "elf" else _is_c_library_of_macos
+    return any(posixpath.basename(name) not in inside and not is_system_library(name) for name in image.needed)
 
 
 def _is_c_library_of_macos(name: str) -> bool:
@@ -92,16 +92,21 @@ def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
     """Imports that a library of the package should define but does not, in formats that bind each to a library."""
     if image.format == "elf":
         return
-    wanted: dict[str, set[str]] = {}
-    for row in image.imports:
-        if row.library and row.kind != "weak" and row.library != image.soname and not row.name.startswith("#"):
-            wanted.setdefault(row.library, set()).add(row.name)
-    for library, names in wanted.items():
+    names_by_library: dict[str, set[str]] = {}
+    for symbol in image.imports:
+        if (
+            symbol.library
+            and symbol.kind != "weak"
+            and symbol.library != image.soname
+            and not symbol.name.startswith("#")
+        ):
+            names_by_library.setdefault(symbol.library, set()).add(symbol.name)
+    for library, names in names_by_library.items():
         base = posixpath.basename(library).lower()
         suppliers = [other for file, other in package.images if file.base.lower() == base]
         if not suppliers or any("reexport" in other.link_kinds.values() for other in suppliers):
             continue  # the names that it passes on from others are not known
-        missing = sorted(names - {row.name for other in suppliers for row in other.exports})
+        missing = sorted(names - {export.name for other in suppliers for export in other.exports})
         if missing:
             yield Hit(
                 message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {first(missing)}",
@@ -128,8 +133,8 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     search path, is a note. So is a library of a driver, which is there if the hardware is. It is a warning where other
     modules of the package load without it, where desktop systems have the library, and where no tag promises anything.
     """
-    files = {row.base.lower() for row, _ in package.images}
-    by_soname = {other.soname.lower(): row.base for row, other in package.images if other.soname}
+    files = {packaged.base.lower() for packaged, _ in package.images}
+    by_soname = {other.soname.lower(): packaged.base for packaged, other in package.images if other.soname}
     for name in image.needed:
         base = posixpath.basename(name).lower()
         if base in files or of_system(package, image, name):
@@ -149,10 +154,12 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
 
 def _judged(package: Contents, file: File, image: Image, name: str) -> Hit:
     """How bad the lack of a library is, where it comes from, and who can supply it."""
-    if (known := _expected(package, file, image, name)) is not None:
-        return known
+    if (expected_hit := _expected(package, file, image, name)) is not None:
+        return expected_hit
     why = f"needs {name}, which is not in the package or on every {SYSTEMS[image.format]} system"
-    promised = package.wheel is not None and any(_promises(image.format, row) for row in package.wheel.platforms)
+    promised = package.wheel is not None and any(
+        _promises(image.format, platform) for platform in package.wheel.platforms
+    )
     if not promised:
         return Hit(message=why, severity="warning")
     if not stops_all(package, file, image):
@@ -163,12 +170,12 @@ def _judged(package: Contents, file: File, image: Image, name: str) -> Hit:
 def _expected(package: Contents, file: File, image: Image, name: str) -> Hit | None:
     """Where a library should come from, if that is known."""
     text = f"needs {name}, expected"
-    if found := supplier(package, file, image, name):
-        if found.extra:
-            message = f"{text} from {found.name}, which only the extra {found.extra} requires"
-            return Hit(message=message, fix=f"Install the package with [{found.extra}].", severity="warning")
-        fix = f"Check that {found.name} installs it, in each version that the package allows."
-        return Hit(message=f"{text} from {found.name}, which the package requires", fix=fix, severity="note")
+    if provider := supplier(package, file, image, name):
+        if provider.extra:
+            message = f"{text} from {provider.name}, which only the extra {provider.extra} requires"
+            return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")
+        fix = f"Check that {provider.name} installs it, in each version that the package allows."
+        return Hit(message=f"{text} from {provider.name}, which the package requires", fix=fix, severity="note")
     if folder := other_folder(package, file, image):
         message = f"{text} in {folder}/ of another distribution, which the package does not require"
         fix = f"Require the distribution that installs {folder}/."

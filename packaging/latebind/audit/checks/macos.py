@@ -65,10 +65,10 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
     if package.wheel is None and (floor := floors.numeric(policy.macos)):
         promises = [(floor, "the configured floor")]
     if promises and floors.padded(needed) > floors.padded(min(promises)[0]):
-        floor, place = min(promises)
+        floor, promiser = min(promises)
         yield Hit(
-            message=f"needs macOS {image.min_os}, but {place} promises {floors.version_text(floor)}",
-            evidence=(f"minimum OS version {image.min_os}", f"promised by {place}"),
+            message=f"needs macOS {image.min_os}, but {promiser} promises {floors.version_text(floor)}",
+            evidence=(f"minimum OS version {image.min_os}", f"promised by {promiser}"),
         )
 
 

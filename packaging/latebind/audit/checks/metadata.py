@@ -50,52 +50,54 @@ def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
         yield Hit(message="has no RECORD", evidence=(f"missing: {name.lstrip('/') or 'RECORD'}",))
         return
     try:
-        rows = read_record(package.texts[name], name)
+        records = read_record(package.texts[name], name)
     except InputError as error:
         yield Hit(inner=name, message=error.message, evidence=(name,))
         return
-    for hit in _lines(rows, {file.name: file for file in package.files}, info):
+    for hit in _lines(records, {file.name: file for file in package.files}, info):
         yield replace(hit, severity="warning")
 
 
-def _lines(rows: Sequence[RecordLine], files: Mapping[str, File], info: str) -> Iterator[Hit]:
+def _lines(records: Sequence[RecordLine], files: Mapping[str, File], info: str) -> Iterator[Hit]:
     name = f"{info}/RECORD"
-    counts = Counter(row.path for row in rows)
+    counts = Counter(record.path for record in records)
     for path in sorted(path for path, count in counts.items() if count > 1):
         yield Hit(inner=name, message=f"lists {path} {counts[path]} times", evidence=(path,))
-    for row in rows:
-        if row.path not in files:
-            yield Hit(inner=name, message=f"lists {row.path}, which is not in the wheel", evidence=(row.path,))
+    for record in records:
+        if record.path not in files:
+            yield Hit(inner=name, message=f"lists {record.path}, which is not in the wheel", evidence=(record.path,))
         else:
-            yield from _compare(row, files[row.path], info)
+            yield from _compare(record, files[record.path], info)
     for path in sorted(files.keys() - counts.keys()):
         if path not in (f"{info}/{plain}" for plain in _UNHASHED[1:]):
             yield Hit(inner=path, message="is in the wheel, but RECORD does not list it", evidence=(path,))
 
 
-def _compare(row: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
-    if row.path in (f"{dist_info}/{plain}" for plain in _UNHASHED):
+def _compare(record: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
+    if record.path in (f"{dist_info}/{plain}" for plain in _UNHASHED):
         return
-    method, _, digest = row.digest.partition("=")
+    method, _, digest = record.digest.partition("=")
     if file.problem and not file.size:
         return  # LB601 reports it
     if not digest or method in ("md5", "sha1"):
         yield Hit(
-            inner=row.path, message="has no SHA-256 or stronger hash in RECORD", evidence=(f"{row.path},{row.digest}",)
+            inner=record.path,
+            message="has no SHA-256 or stronger hash in RECORD",
+            evidence=(f"{record.path},{record.digest}",),
         )
     elif method == "sha256":
         seen = base64.urlsafe_b64encode(bytes.fromhex(file.sha256)).rstrip(b"=").decode()
         if digest.rstrip("=") != seen and not file.problem:
             yield Hit(
-                inner=row.path,
+                inner=record.path,
                 message="differs from its hash in RECORD",
                 evidence=(f"RECORD: sha256={digest}", f"file: sha256={seen}"),
             )
-    if row.size and row.size != str(file.size) and not file.problem:
+    if record.size and record.size != str(file.size) and not file.problem:
         yield Hit(
-            inner=row.path,
-            message=f"has {plural(file.size, 'byte')}, but RECORD says {row.size}",
-            evidence=(f"RECORD: {row.size}", f"file: {file.size}"),
+            inner=record.path,
+            message=f"has {plural(file.size, 'byte')}, but RECORD says {record.size}",
+            evidence=(f"RECORD: {record.size}", f"file: {file.size}"),
         )
 
 
@@ -143,7 +145,7 @@ def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> It
     name = package.wheel
     if name is None:
         return
-    given = {
+    declared = {
         (python, abi, platform)
         for tag in fields.get("tag", ())
         for python in tag.split("-")[0].split(".")
@@ -151,7 +153,7 @@ def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> It
         for platform in "".join(tag.split("-")[2:3]).split(".")
     }
     named = {(python, abi, platform) for python in name.pythons for abi in name.abis for platform in name.platforms}
-    if given != named:
+    if declared != named:
         yield _OTHER_TAGS, f"Tag: {', '.join(fields.get('tag', ('none',)))}"
     if not fields.get("wheel-version"):
         yield "lacks Wheel-Version", "missing: Wheel-Version"
@@ -169,12 +171,12 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
             yield "has a requirement that cannot be read", f"Requires-Dist: {text}"
     if name is None:
         return
-    for given in fields.get("name", ())[:1]:
-        if canonicalize_name(given) != name.project:
-            yield f"names the project {given}", f"Name: {given}"
-    for given in fields.get("version", ())[:1]:
-        if comparable_version(given) != comparable_version(name.version):
-            yield f"has the version {given}", f"Version: {given}"
+    for project in fields.get("name", ())[:1]:
+        if canonicalize_name(project) != name.project:
+            yield f"names the project {project}", f"Name: {project}"
+    for project in fields.get("version", ())[:1]:
+        if comparable_version(project) != comparable_version(name.version):
+            yield f"has the version {project}", f"Version: {project}"
 
 
 @check(
@@ -189,14 +191,14 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
 )
 def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
     """Local feeds and caches find a package by its file name, then read the nuspec. NuGet fails if the two differ."""
-    found = readable_nuspec(package)
-    if found is None:
+    nuspec_file = readable_nuspec(package)
+    if nuspec_file is None:
         return
-    name, spec = found
+    name, spec = nuspec_file
     package_id, version = spec.fields.get("id", ""), spec.fields.get("version", "")
     stem = package.path.name.rpartition(".")[0].removesuffix(".symbols")
-    wanted = {f"{package_id}.{text}".lower() for text in (version, version.partition("+")[0], _normal(version))}
-    if stem.lower() not in wanted:
+    stems = {f"{package_id}.{text}".lower() for text in (version, version.partition("+")[0], _normal(version))}
+    if stem.lower() not in stems:
         yield Hit(
             inner=name,
             message=f"names {package_id} {version}, but the file is {package.path.name}",

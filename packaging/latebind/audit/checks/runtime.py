@@ -39,7 +39,7 @@ def runtime_linked(
     Distributions of the runtime do not agree on that name. The library therefore loads next to one release only, or
     not at all, and the loader's message names neither the missing package nor its version.
     """
-    linked = dict(row for row in links(image) if fits_any(row[0], runtime.linked_globs))
+    linked = dict(link for link in links(image) if fits_any(link[0], runtime.linked_globs))
     if _is_own(package, runtime) and all(posixpath.basename(name).lower() in package.bases for name in linked):
         return
     if linked and _is_supply(package, runtime):
@@ -67,8 +67,8 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     With any other release the dynamic loader fails with `version 'VERS_1.28.2' not found`.
     """
     # Versions such as VERS_1.0 are common, and a copy may have any name. Only the entry symbol identifies the runtime.
-    entries = {(row.library, row.version) for row in image.imports if row.name in runtime.entry_symbols}
-    rows = [
+    entries = {(symbol.library, symbol.version) for symbol in image.imports if symbol.name in runtime.entry_symbols}
+    needs_of_runtime = [
         (library, version)
         for library, versions in image.version_needs.items()
         for version in versions
@@ -76,14 +76,16 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
         if not _is_named(file.base, file, runtime)
         if not platforms.is_system(library)
     ]
-    if rows and _is_supply(package, runtime):
+    if needs_of_runtime and _is_supply(package, runtime):
         yield _supply_skip(package, runtime)
-    elif rows:
-        symbols = sorted(row.name for row in image.imports if (row.library, row.version) in rows)
-        wanted = ", ".join(f"{version} of {library}" for library, version in rows)
+    elif needs_of_runtime:
+        symbols = sorted(
+            symbol.name for symbol in image.imports if (symbol.library, symbol.version) in needs_of_runtime
+        )
+        releases = ", ".join(f"{version} of {library}" for library, version in needs_of_runtime)
         yield Hit(
-            message=f"needs {wanted}: no other release of {runtime.title} fits",
-            evidence=(*(f"VERNEED {library} {version}" for library, version in rows), *some(symbols)),
+            message=f"needs {releases}: no other release of {runtime.title} fits",
+            evidence=(*(f"VERNEED {library} {version}" for library, version in needs_of_runtime), *some(symbols)),
         )
 
 
@@ -103,11 +105,11 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
     A plugin for the runtime, such as an execution provider of ONNX Runtime, is recognized by its exports. It does not
     count as a copy, even if its file is named like one.
     """
-    rows = [file for file in package.native if _is_named(file.base, file, runtime) and not _is_own(package, runtime)]
-    if rows and _is_supply(package, runtime):
+    copies = [file for file in package.native if _is_named(file.base, file, runtime) and not _is_own(package, runtime)]
+    if copies and _is_supply(package, runtime):
         yield _supply_skip(package, runtime)
         return
-    for file in rows:
+    for file in copies:
         soname = next((own_name(image) for image in file.images), "")
         yield Hit(
             inner=file.name,
@@ -167,16 +169,16 @@ def runtime_embedded(
 
     It is recognized by strings that only the runtime's own code contains, never by names that its users also contain.
     """
-    found = [marker for marker in runtime.markers if marker in file.markers]
+    markers = [marker for marker in runtime.markers if marker in file.markers]
     named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
-    if not found or named or _entry_symbols(file, runtime) or _is_own(package, runtime):
+    if not markers or named or _entry_symbols(file, runtime) or _is_own(package, runtime):
         return  # LB103 and LB104 report it with better proof
     if _is_supply(package, runtime):
         yield _supply_skip(package, runtime)
     else:
         yield Hit(
-            message=f"embeds {runtime.title} statically: it contains {plural(len(found), 'string')} of its code",
-            evidence=tuple(f"string {marker!r}" for marker in found),
+            message=f"embeds {runtime.title} statically: it contains {plural(len(markers), 'string')} of its code",
+            evidence=tuple(f"string {marker!r}" for marker in markers),
             fix=f"Link the library without the runtime's static archives{_instead(file, runtime, policy)}",
         )
 
@@ -208,14 +210,16 @@ def _is_named(name: str, file: File, runtime: RuntimePreset) -> bool:
 
 
 def _is_plugin(file: File, runtime: RuntimePreset) -> bool:
-    exported = {row.name for image in file.images for row in image.exports}
-    own = {*runtime.entry_symbols, *runtime.part_symbols}
-    return not exported.isdisjoint(runtime.plugin_symbols) and exported.isdisjoint(own)
+    exported = {export.name for image in file.images for export in image.exports}
+    symbols_of_runtime = {*runtime.entry_symbols, *runtime.part_symbols}
+    return not exported.isdisjoint(runtime.plugin_symbols) and exported.isdisjoint(symbols_of_runtime)
 
 
 def _entry_symbols(file: File, runtime: RuntimePreset) -> tuple[str, ...]:
-    rows = {row.name: row for image in file.images for row in image.exports if row.name in runtime.entry_symbols}
-    return tuple(f"exports {name}" for name, row in rows.items() if not row.forward)  # LB101 reports forwards
+    entries = {
+        export.name: export for image in file.images for export in image.exports if export.name in runtime.entry_symbols
+    }
+    return tuple(f"exports {name}" for name, export in entries.items() if not export.forward)  # LB101 reports forwards
 
 
 def _is_supply(package: Contents, runtime: RuntimePreset) -> bool:

@@ -67,13 +67,13 @@ def _is_writable(path: str) -> bool:
 
 def _path_severity(package: Contents, image: Image, paths: Iterable[str], *, is_unsafe: bool) -> Severity:
     """A warning if a library is searched there, or if a user with the folder's name could put one there."""
-    searched = image.needed if image.format == "elf" else [row for row in image.needed if row.startswith("@rpath/")]
+    searched = image.needed if image.format == "elf" else [name for name in image.needed if name.startswith("@rpath/")]
     if image.format == "macho" and not searched:
         return "note"
     if is_unsafe:
         return "error"
     inside = provided_libraries(package)
-    is_used = any(posixpath.basename(row) not in inside and not of_system(package, image, row) for row in searched)
+    is_used = any(posixpath.basename(name) not in inside and not of_system(package, image, name) for name in searched)
     is_of_user = any(path.startswith(_OF_USERS) for path in paths)
     return "warning" if is_used or is_of_user else "note"
 
@@ -98,9 +98,9 @@ def search_path_present(package: Contents, file: File, image: Image) -> Iterator
     for table, paths in search_paths(image):
         good = [path for path in paths if _stays_inside(package, file, path)]
         if good:
-            use = "finds libraries of the package" if serves else "is not needed to find a library of the package"
+            purpose = "finds libraries of the package" if serves else "is not needed to find a library of the package"
             yield Hit(
-                message=f"{table} {use}: {':'.join(good)}",
+                message=f"{table} {purpose}: {':'.join(good)}",
                 evidence=tuple(f"{table} {path}" for path in good),
             )
 

@@ -49,10 +49,10 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     if allowed is None:
         return
     surplus = [
-        row.name
-        for row in offered(image)
-        if not any(fnmatchcase(row.name, glob) for glob in allowed)
-        if not row.name.startswith(_OWN_ENTRY)
+        export.name
+        for export in offered(image)
+        if not any(fnmatchcase(export.name, glob) for glob in allowed)
+        if not export.name.startswith(_OWN_ENTRY)
     ]
     if surplus:
         yield Hit(
@@ -79,7 +79,7 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     that are passed on from another library, such as libc++ on macOS, do not count. Windows merges nothing, but there
     too the names bind callers to one compiler and its run-time library.
     """
-    names = [row.name for row in offered(image) if row.name.startswith(_CXX) and not row.forward]
+    names = [export.name for export in offered(image) if export.name.startswith(_CXX) and not export.forward]
     merged = names if image.format != "pe" else []
     allocation = [
         name
@@ -116,7 +116,7 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
 
     On Linux, copy relocations split it in two. On Windows, its users must declare it as imported.
     """
-    names = [row.name for row in offered(image) if row.kind == "data" and not row.name.startswith(_CXX)]
+    names = [export.name for export in offered(image) if export.kind == "data" and not export.name.startswith(_CXX)]
     if names:
         which = f"{plural(len(names), 'variable')} whose size must never change"
         yield Hit(message=f"exports {which}: {first(names)}", evidence=some(names))
@@ -142,14 +142,14 @@ def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
         listed = policy.allowed_exports(file.base or package.path.name, package.project)
         if listed is not None and image.file_type == "shared":
             groups.setdefault((listed, file.folder, image.format), []).append((file, image))
-    for (listed, _, _), rows in groups.items():
-        names = sorted({row.name for _, image in rows for row in offered(image)})
-        missing = lacking(listed, [image for _, image in rows])
+    for (listed, _, _), libraries in groups.items():
+        names = sorted({export.name for _, image in libraries for export in offered(image)})
+        missing = lacking(listed, [image for _, image in libraries])
         if missing:
             yield Hit(
                 message=f"does not export {', '.join(missing)}, which the configuration lists",
                 evidence=some([f"exports {name}" for name in names]) or ("exports nothing",),
-                inner=rows[0][0].name,
+                inner=libraries[0][0].name,
             )
 
 
@@ -157,4 +157,6 @@ def offered(image: Image) -> list[Export]:
     """The exports of a library. A program's dynamic symbols serve its own libraries."""
     if image.file_type != "shared" or image.interpreter:
         return []
-    return [row for row in image.exports if row.name not in _EDGES and not row.name.startswith(_SECTION_EDGES)]
+    return [
+        export for export in image.exports if export.name not in _EDGES and not export.name.startswith(_SECTION_EDGES)
+    ]

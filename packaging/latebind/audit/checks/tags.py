@@ -81,13 +81,13 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
     for file in package.native:
         archs = [image.arch for image in file.images]
         seen = f"{file.format} {' and '.join(archs)}".strip()
-        for place, wanted_format, wanted_archs in _places(package, file):
+        for promiser, wanted_format, wanted_archs in _places(package, file):
             lacking = [arch for arch in wanted_archs if archs and not _runs_as(arch, archs)]
             if (wanted_format and wanted_format != file.format) or lacking:
                 yield Hit(
                     inner=file.name,
-                    message=f"is {seen}, but {place} promises {wanted_format} {' and '.join(wanted_archs)}".rstrip(),
-                    evidence=(f"binary: {seen}", f"promised: {place}"),
+                    message=f"is {seen}, but {promiser} promises {wanted_format} {' and '.join(wanted_archs)}".rstrip(),
+                    evidence=(f"binary: {seen}", f"promised: {promiser}"),
                     severity="error" if _must_fit(package, file) else "note",
                 )
                 break
@@ -107,8 +107,8 @@ def _must_fit(package: Contents, file: File) -> bool:
 def _misses(package: Contents, file: File) -> bool:
     archs = [image.arch for image in file.images]
     return any(
-        (wanted_format and wanted_format != file.format) or not all(_runs_as(arch, archs) for arch in wanted)
-        for _, wanted_format, wanted in _places(package, file)
+        (wanted_format and wanted_format != file.format) or not all(_runs_as(arch, archs) for arch in needed_archs)
+        for _, wanted_format, needed_archs in _places(package, file)
     )
 
 
@@ -182,9 +182,9 @@ def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit |
     for prefix, limit in limits.items():
         versions = [
             name
-            for library, rows in image.version_needs.items()
+            for library, names in image.version_needs.items()
             if library.lower() not in package.bases  # a copy of its own has every version that it needs
-            for name in rows
+            for name in names
             if floors.numeric(name.removeprefix(f"{prefix}_")) > limit and name.startswith(f"{prefix}_")
         ]
         if versions:
@@ -216,9 +216,9 @@ def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Sk
     if rid.startswith("linux"):
         promised = {"musl" if rid.startswith("linux-musl") else "glibc"}
     if promised and image.libc not in promised:
-        place = rid or ", ".join(_platforms(package))
+        promiser = rid or ", ".join(_platforms(package))
         yield Hit(
-            message=f"is linked against {image.libc}, but {place} promises {', '.join(sorted(promised))}",
+            message=f"is linked against {image.libc}, but {promiser} promises {', '.join(sorted(promised))}",
             evidence=tuple(f"NEEDED {name}" for name in image.needed) or (f"interpreter {image.interpreter}",),
             severity="error" if not _has_other_libc(package, promised) or file.is_module else "note",
         )
@@ -291,8 +291,8 @@ def _places(package: Contents, file: File) -> list[tuple[str, str, tuple[str, ..
     """The tags or the RID folder that promise a format and architectures for the file."""
     if rid := promised_rid(package, file):
         return [(rid, platforms.rid_format(rid), tuple(filter(None, [platforms.rid_arch(rid)])))]
-    rows = [(name, platforms.tag_format(name), platforms.tag_archs(name)) for name in _platforms(package)]
-    return [row for row in rows if row[1]]
+    promises = [(name, platforms.tag_format(name), platforms.tag_archs(name)) for name in _platforms(package)]
+    return [promise for promise in promises if promise[1]]
 
 
 def _because(image: Image, version: str) -> tuple[str, ...]:

@@ -36,15 +36,15 @@ def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     The message, `The specified module could not be found`, names a different file. If an older copy is loaded already,
     newer code crashes. In a wheel, the two DLLs that CPython itself installs are a note.
     """
-    rows = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in package.bases]
-    rows = [name for name in rows if not platforms.is_debug_runtime(name)]  # LB112
-    if rows:
-        with_python = package.wheel is not None and all(name.lower() in _WITH_PYTHON for name in rows)
+    libraries = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in package.bases]
+    libraries = [name for name in libraries if not platforms.is_debug_runtime(name)]  # LB112
+    if libraries:
+        with_python = package.wheel is not None and all(name.lower() in _WITH_PYTHON for name in libraries)
         yield Hit(
             message="needs the run-time library of Visual C++, which "
             + ("CPython installs" if with_python else "Windows does not include")
-            + f": {first(rows)}",
-            evidence=tuple(needs(image, name) for name in rows),
+            + f": {first(libraries)}",
+            evidence=tuple(needs(image, name) for name in libraries),
             severity="note" if with_python else "warning",
         )
 
@@ -64,11 +64,11 @@ def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterato
 
     It is a warning if the package also works without the debug build.
     """
-    rows = [name for name in image.needed if platforms.is_debug_runtime(name)]
-    if rows:
-        evidence = tuple(needs(image, name) for name in rows)
+    libraries = [name for name in image.needed if platforms.is_debug_runtime(name)]
+    if libraries:
+        evidence = tuple(needs(image, name) for name in libraries)
         yield Hit(
-            message=f"needs {', '.join(rows)}, which only developers' machines have",
+            message=f"needs {', '.join(libraries)}, which only developers' machines have",
             evidence=evidence,
             severity="error" if must_load(package, file, image) else "warning",
         )

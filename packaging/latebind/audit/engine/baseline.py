@@ -65,8 +65,8 @@ def read_baseline(path: Path) -> Baseline:
 
 def baseline_text(findings: Iterable[Finding]) -> str:
     """The text of a baseline with these findings, one per line."""
-    rows = sorted({entry.key: entry for entry in map(_entry, findings)}.values())
-    lines = ",\n".join(f"    {json.dumps(msgspec.to_builtins(row), ensure_ascii=False)}" for row in rows)
+    entries = sorted({entry.key: entry for entry in map(_entry, findings)}.values())
+    lines = ",\n".join(f"    {json.dumps(msgspec.to_builtins(entry), ensure_ascii=False)}" for entry in entries)
     inner = f"\n{lines}\n  " if lines else ""
     return encodable(f'{{\n  "latebind_audit_baseline": {_FORMAT},\n  "findings": [{inner}]\n}}\n')
 
@@ -77,9 +77,9 @@ def without_known(report: AuditReport, baseline: Baseline, choice: Choice) -> Au
     Its `gone` lists the entries that no longer occur, if their package was audited and their check was chosen.
     """
     entries = {entry.key: entry for entry in baseline.entries}
-    keys = {row: _entry(row).key for row in report.findings}
+    keys = {finding: _entry(finding).key for finding in report.findings}
     audited = [stable(name, name) for name in report.packages]
-    seen = set(keys.values()) | {_entry(row.finding).key for row in report.waived}
+    seen = set(keys.values()) | {_entry(waived.finding).key for waived in report.waived}
     gone = sorted(
         f"{baseline.name}: {entry.code} {entry.subject} {entry.message}"
         for key, entry in entries.items()
@@ -87,13 +87,13 @@ def without_known(report: AuditReport, baseline: Baseline, choice: Choice) -> Au
     )
     return replace(
         report,
-        findings=tuple(row for row in report.findings if keys[row] not in entries),
-        known=tuple(row for row in report.findings if keys[row] in entries),
+        findings=tuple(finding for finding in report.findings if keys[finding] not in entries),
+        known=tuple(finding for finding in report.findings if keys[finding] in entries),
         gone=tuple(gone),
     )
 
 
-def _entry(row: Finding) -> _Entry:
-    package = row.subject.partition("!")[0]
-    subject, message = (encodable(stable(text, package)) for text in (row.subject, row.message))
-    return _Entry(code=row.code, subject=subject, fingerprint=finding_identity(row), message=message)
+def _entry(finding: Finding) -> _Entry:
+    package = finding.subject.partition("!")[0]
+    subject, message = (encodable(stable(text, package)) for text in (finding.subject, finding.message))
+    return _Entry(code=finding.code, subject=subject, fingerprint=finding_identity(finding), message=message)

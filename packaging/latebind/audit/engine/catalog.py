@@ -37,13 +37,13 @@ FAMILIES: Mapping[str, str] = {
 @cache
 def own_checks() -> Mapping[str, Check]:
     """latebind's own checks by code, sorted."""
-    found: dict[str, Check] = {}
+    by_code: dict[str, Check] = {}
     for module in _own_modules():
-        for row in _declared(module):
-            if row.code in found or row.code[:3] not in FAMILIES:
-                raise AssertionError(row.code)
-            found[row.code] = row
-    return dict(sorted(found.items()))
+        for check in _declared(module):
+            if check.code in by_code or check.code[:3] not in FAMILIES:
+                raise AssertionError(check.code)
+            by_code[check.code] = check
+    return dict(sorted(by_code.items()))
 
 
 @cache
@@ -52,16 +52,16 @@ def checks() -> Mapping[str, Check]:
 
     Raises LatebindError, naming the distribution, for one whose checks cannot be loaded or whose codes clash.
     """
-    found = dict(own_checks())
-    for entry in sorted(entry_points(group=GROUP), key=lambda row: (row.name, row.value)):
-        for row in _provided(entry):
-            if known := found.get(row.code):
+    by_code = dict(own_checks())
+    for entry in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        for check in _provided(entry):
+            if existing := by_code.get(check.code):
                 raise LatebindError(
-                    f"{row.origin} and {known.origin or 'latebind'} both provide a check {row.code}",
-                    advice=f"Uninstall one of them: python -m pip uninstall {row.origin}",
+                    f"{check.origin} and {existing.origin or 'latebind'} both provide a check {check.code}",
+                    advice=f"Uninstall one of them: python -m pip uninstall {check.origin}",
                 )
-            found[row.code] = row
-    return dict(sorted(found.items()))
+            by_code[check.code] = check
+    return dict(sorted(by_code.items()))
 
 
 def _provided(entry: EntryPoint) -> Iterator[Check]:
@@ -74,14 +74,14 @@ def _provided(entry: EntryPoint) -> Iterator[Check]:
             where=f"entry point {GROUP}: {entry.name} = {entry.value}",
             advice=f"Update or uninstall it: python -m pip uninstall {distribution}",
         ) from error
-    for row in _declared(loaded):
-        if row.code.startswith(OWN_PREFIX):
+    for check in _declared(loaded):
+        if check.code.startswith(OWN_PREFIX):
             raise LatebindError(
-                f"{distribution} declares a check {row.code}, but codes with {OWN_PREFIX} are latebind's own",
+                f"{distribution} declares a check {check.code}, but codes with {OWN_PREFIX} are latebind's own",
                 where=f"entry point {GROUP}: {entry.name} = {entry.value}",
                 advice="Give its checks a prefix of their own, such as ACME001.",
             )
-        yield row.provided_by(distribution)
+        yield check.provided_by(distribution)
 
 
 def _own_modules() -> Iterator[ModuleType]:
@@ -92,19 +92,19 @@ def _own_modules() -> Iterator[ModuleType]:
         yield module
 
 
-def _declared(place: object) -> Iterator[Check]:
-    """The checks of a module, or the one check that `place` is."""
-    values = vars(place).values() if isinstance(place, ModuleType) else (place,)
+def _declared(holder: object) -> Iterator[Check]:
+    """The checks of a module, or the one check that `holder` is."""
+    values = vars(holder).values() if isinstance(holder, ModuleType) else (holder,)
     yield from dict.fromkeys(value for value in values if isinstance(value, Check))
 
 
 def explain(code: str) -> Check:
     """The check with that code, in upper or lower case. Raises LatebindError, which names the nearest and all codes."""
-    known = checks()
-    if code.upper() in known:
-        return known[code.upper()]
-    near = max(known, key=lambda row: sum(map(eq, row, code.upper())))  # the first with the most equal characters
+    by_code = checks()
+    if code.upper() in by_code:
+        return by_code[code.upper()]
+    near = max(by_code, key=lambda name: sum(map(eq, name, code.upper())))  # the first with the most equal characters
     raise LatebindError(
         f"{code} is not a check",
-        advice=f"Did you mean {near}, {known[near].title}? All codes: {', '.join(known)}.",
+        advice=f"Did you mean {near}, {by_code[near].title}? All codes: {', '.join(by_code)}.",
     )

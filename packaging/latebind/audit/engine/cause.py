@@ -50,21 +50,21 @@ class Cause:
     @property
     def subjects(self) -> tuple[str, ...]:
         """Where it was found, each place once."""
-        return tuple(dict.fromkeys(row.subject for row in self.findings))
+        return tuple(dict.fromkeys(finding.subject for finding in self.findings))
 
 
 def causes(findings: Iterable[Finding]) -> tuple[Cause, ...]:
     """The findings by cause: errors first, then by check and fix; the cause with the most findings first."""
     groups: dict[tuple[str, str], list[Finding]] = {}
-    for row in findings:
-        groups.setdefault((row.severity, cause_id(row)), []).append(row)
-    found = (Cause(id=key, findings=tuple(rows)) for (_, key), rows in groups.items())
-    return tuple(sorted(found, key=_order))
+    for finding in findings:
+        groups.setdefault((finding.severity, cause_id(finding)), []).append(finding)
+    unordered = (Cause(id=key, findings=tuple(group)) for (_, key), group in groups.items())
+    return tuple(sorted(unordered, key=_order))
 
 
 def _order(cause: Cause) -> tuple[int, str, str, int, str]:
-    row = cause.first
-    return SEVERITIES.index(row.severity), row.code, row.fix, -len(cause.findings), row.message
+    finding = cause.first
+    return SEVERITIES.index(finding.severity), finding.code, finding.fix, -len(cause.findings), finding.message
 
 
 def sections(report: AuditReport) -> dict[str, tuple[Cause, ...]]:
@@ -74,14 +74,16 @@ def sections(report: AuditReport) -> dict[str, tuple[Cause, ...]]:
     the first package that has it.
     """
     projects: dict[str, list[Finding]] = {}
-    for row in report.findings:
-        name = package_of(row.subject, report.packages)
-        projects.setdefault(_RELEASE.sub("", name).lower(), []).append(row)
-    found: dict[str, list[Cause]] = {}
-    for cause in (cause for rows in projects.values() for cause in causes(rows)):
-        found.setdefault(package_of(cause.first.subject, report.packages), []).append(cause)
-    ordered = sorted(found.items(), key=lambda item: (min(SEVERITIES.index(row.severity) for row in item[1]), item[0]))
-    return {name: tuple(rows) for name, rows in ordered}
+    for finding in report.findings:
+        name = package_of(finding.subject, report.packages)
+        projects.setdefault(_RELEASE.sub("", name).lower(), []).append(finding)
+    by_package: dict[str, list[Cause]] = {}
+    for cause in (cause for group in projects.values() for cause in causes(group)):
+        by_package.setdefault(package_of(cause.first.subject, report.packages), []).append(cause)
+    ordered = sorted(
+        by_package.items(), key=lambda item: (min(SEVERITIES.index(cause.severity) for cause in item[1]), item[0])
+    )
+    return {name: tuple(group) for name, group in ordered}
 
 
 def package_of(subject: str, packages: Collection[str]) -> str:
@@ -123,14 +125,14 @@ def stable(text: str, package: str) -> str:
 @cache
 def _known(package: str) -> tuple[str, re.Pattern[str] | None]:
     """The name of a package in a baseline, and the pattern that finds its version in other text."""
-    found = next((match for form in _VERSION if (match := form.fullmatch(package))), None)
-    if found is None:
+    release = next((match for form in _VERSION if (match := form.fullmatch(package))), None)
+    if release is None:
         return package, None
-    version = re.compile(rf"(?<![\w.]){re.escape(found['version'])}(?!\w|\.\d)")
-    if found.re is _WHEEL:
-        systems = sorted({_FLOOR.sub("", tag) for tag in found["platform"].split(".")})
-        return f"{found['name']}-*-{'.'.join(systems)}.whl", version
-    start, end = found.span("version")
+    version = re.compile(rf"(?<![\w.]){re.escape(release['version'])}(?!\w|\.\d)")
+    if release.re is _WHEEL:
+        systems = sorted({_FLOOR.sub("", tag) for tag in release["platform"].split(".")})
+        return f"{release['name']}-*-{'.'.join(systems)}.whl", version
+    start, end = release.span("version")
     return f"{package[:start]}*{package[end:]}", version
 
 

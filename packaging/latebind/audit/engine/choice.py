@@ -40,28 +40,28 @@ class Choice:
         check = checks()[code]
         if check.always:
             return code not in self.ignore
-        wanted = _longest(code, self.select) if self.select else int(self.profile in check.profiles)
-        return wanted > _longest(code, self.ignore)
+        selected = _longest(code, self.select) if self.select else int(self.profile in check.profiles)
+        return selected > _longest(code, self.ignore)
 
 
 def _longest(code: str, prefixes: Iterable[str]) -> int:
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
 
 
-def read_codes(words: Iterable[str], where: str) -> tuple[str, ...]:
+def read_codes(texts: Iterable[str], where: str) -> tuple[str, ...]:
     """Codes and prefixes as users write them: in upper or lower case, with or without commas.
 
     Raises LatebindError, naming the nearest code, for one that matches no check.
     """
-    codes = [code.strip().upper() for word in words for code in word.split(",")]
-    found = tuple(dict.fromkeys(code for code in codes if code))
-    for code in found:
-        if not any(known.startswith(code) for known in checks()):
-            near = get_close_matches(code, [*checks(), *{known[:3] for known in checks()}], n=1, cutoff=0.0)[0]
+    codes = [code.strip().upper() for text in texts for code in text.split(",")]
+    distinct = tuple(dict.fromkeys(code for code in codes if code))
+    for code in distinct:
+        if not any(existing.startswith(code) for existing in checks()):
+            near = get_close_matches(code, [*checks(), *{existing[:3] for existing in checks()}], n=1, cutoff=0.0)[0]
             title = f", {checks()[near].title}" if near in checks() else ""
             raise LatebindError(
                 f"{code} matches no check",
                 where=where,
                 advice=f"Did you mean {near}{title}? latebind audit --explain LB101 explains a check.",
             )
-    return found
+    return distinct

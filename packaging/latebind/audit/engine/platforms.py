@@ -81,8 +81,8 @@ def linux_tag(platform: str) -> LinuxTag | None:
 
 def tag_archs(platform: str) -> tuple[str, ...]:
     """Every architecture that binaries with that tag must support; () for `any` and unknown ones."""
-    rows = data().tag_archs.items()
-    return next((archs for end, archs in rows if platform == end or platform.endswith(f"_{end}")), ())
+    archs_by_end = data().tag_archs.items()
+    return next((archs for end, archs in archs_by_end if platform == end or platform.endswith(f"_{end}")), ())
 
 
 def tag_format(platform: str) -> str:
@@ -184,14 +184,18 @@ def is_libc_symbol(name: str) -> bool:
     """Whether a symbol is in a part of glibc that was a separate library before 2.34, or in libm."""
     # libm also has most functions for float and long double: hypotf, hypotl.
     names = (name, name[:-1]) if name.endswith(("f", "l")) else (name,)
-    return any(fnmatchcase(one, glob) for one in names for glob in data().libc_symbols)
+    return any(fnmatchcase(variant, glob) for variant in names for glob in data().libc_symbols)
 
 
 def cxx_limits(tag: LinuxTag) -> Mapping[str, Version]:
     """The highest GLIBCXX and CXXABI of a manylinux tag, by prefix."""
-    rows = {
-        numeric(name): row
-        for name, _, arch, row in ((*key.partition(" "), row) for key, row in data().cxx.items())
+    limits_by_floor = {
+        numeric(name): limits
+        for name, _, arch, limits in ((*key.partition(" "), limits) for key, limits in data().cxx.items())
         if numeric(name) <= tag.floor and arch in ("", tag.arch)
     }
-    return {prefix: numeric(limit) for prefix, limit in rows[max(rows)].items()} if rows else {}
+    return (
+        {prefix: numeric(limit) for prefix, limit in limits_by_floor[max(limits_by_floor)].items()}
+        if limits_by_floor
+        else {}
+    )

@@ -48,11 +48,11 @@ def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, .
 
     Raises LatebindError for an unknown name, and for a file that does not describe a runtime.
     """
-    found: dict[str, RuntimePreset] = {}
+    by_name: dict[str, RuntimePreset] = {}
     for name in names:
         runtime = _described(folder / name) if name.endswith(".toml") else preset(name)
-        found[runtime.name] = runtime
-    return tuple(found.values())
+        by_name[runtime.name] = runtime
+    return tuple(by_name.values())
 
 
 def _described(path: Path) -> RuntimePreset:
@@ -72,9 +72,9 @@ def _described(path: Path) -> RuntimePreset:
         advice = "Set name, entry_symbols (its exports), file_globs (its files) and linked_globs (what links it)."
         raise InputError(f"lacks {', '.join(missing)}", where=str(path), advice=advice)
     python = {"folder": "", "extras": {}, **_table(table.get("python", {}))}
-    whole = {**dict.fromkeys(("environment", "floor", "floor_reason", "built"), ""), "title": table["name"]}
+    defaults = {**dict.fromkeys(("environment", "floor", "floor_reason", "built"), ""), "title": table["name"]}
     try:
-        return msgspec.convert({**whole, "names": {}, **table, "python": python}, RuntimePreset)
+        return msgspec.convert({**defaults, "names": {}, **table, "python": python}, RuntimePreset)
     except msgspec.ValidationError as error:
         raise InputError(f"does not describe a runtime: {error}", where=str(path)) from error
 

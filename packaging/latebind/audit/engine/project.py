@@ -26,22 +26,22 @@ def project_policy(config: Config) -> Policy:
             "npm": package.npm.name if package.npm else "",
         }
         twins.append({kind: project for kind, project in names.items() if project})
-        if names["npm"] and (use := config.runtime_of(name)):
-            peers[names["npm"]] = use.name
+        if names["npm"] and (runtime := config.runtime_of(name)):
+            peers[names["npm"]] = runtime.name
         exports.update(dict.fromkeys(twins[-1].values(), package.exports))
-    if held := config.sdk_packages:
-        every = (glob for name in held for glob in config.packages[name].exports)
+    if packages := config.sdk_packages:
+        every = (glob for name in packages for glob in config.packages[name].exports)
         exports[f"{config.project.name}-sdk"] = tuple(dict.fromkeys(every))
     return Policy(
-        runtimes=tuple(use.known for use in config.document.runtime),
-        minimums={use.name: use.minimum for use in config.document.runtime},
-        drop_ins=frozenset(use.name for use in config.document.runtime if use.drop_in),
+        runtimes=tuple(runtime.known for runtime in config.document.runtime),
+        minimums={runtime.name: runtime.minimum for runtime in config.document.runtime},
+        drop_ins=frozenset(runtime.name for runtime in config.document.runtime if runtime.drop_in),
         peers=peers,
         exports=exports,
-        twins=tuple(row for row in twins if len(row) > 1),
+        twins=tuple(names for names in twins if len(names) > 1),
         glibc=config.document.targets.glibc,
         macos=config.document.targets.macos,
-        waivers=tuple(Waiver(code=row.code, subject=row.subject, reason=row.reason) for row in audit.waive),
+        waivers=tuple(Waiver(code=waiver.code, subject=waiver.subject, reason=waiver.reason) for waiver in audit.waive),
         choice=Choice(
             profile=audit.profile,
             select=read_codes(audit.select, f"{config.file.name}: audit.select"),

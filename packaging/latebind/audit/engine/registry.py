@@ -94,8 +94,8 @@ class Check:
         Raises LatebindError, naming the check and its distribution, when a third-party check fails.
         """
         try:
-            for given in self._calls(policy, values):
-                for seen in self.run(**given):
+            for arguments in self._calls(policy, values):
+                for seen in self.run(**arguments):
                     yield self._row(seen, subject(inner if seen.inner is None else seen.inner))
         except Exception as error:
             if not self.origin:
@@ -106,16 +106,16 @@ class Check:
 
     def _calls(self, policy: Policy, values: Mapping[str, object]) -> Iterator[dict[str, Any]]:
         """The arguments of each call: one call, or one per runtime; none if `run` names `wheel` and there is none."""
-        given = {name: values[name] for name in self.parameters if name in values}
+        arguments = {name: values[name] for name in self.parameters if name in values}
         if "policy" in self.parameters:
-            given["policy"] = policy
-        if None in given.values():
+            arguments["policy"] = policy
+        if None in arguments.values():
             return
         if "runtime" not in self.parameters:
-            yield given
+            yield arguments
             return
         for runtime in policy.runtimes:
-            yield {**given, "runtime": runtime}
+            yield {**arguments, "runtime": runtime}
 
     def _row(self, seen: Hit | Skip, subject: str) -> Finding | Skipped:
         if isinstance(seen, Skip):

@@ -59,12 +59,12 @@ def requirement_rows(package: Contents) -> tuple[tuple[str, Requirement], ...]:
 
 @lru_cache(maxsize=1)  # many files of one package ask in a row
 def _requirements(metadata: bytes) -> tuple[tuple[str, Requirement], ...]:
-    rows: list[tuple[str, Requirement]] = []
+    requirements: list[tuple[str, Requirement]] = []
     with contextlib.suppress(InputError):
         for text in read_headers(metadata, "METADATA").get("requires-dist", ()):
             with contextlib.suppress(InvalidRequirement):
-                rows.append((text, Requirement(text)))
-    return tuple(rows)
+                requirements.append((text, Requirement(text)))
+    return tuple(requirements)
 
 
 def dependencies(package: Contents) -> tuple[Supplier, ...]:
@@ -78,19 +78,21 @@ def dependencies(package: Contents) -> tuple[Supplier, ...]:
 
 @lru_cache(maxsize=1)
 def _dependencies(wheel: WheelName, metadata: bytes) -> tuple[Supplier, ...]:
-    found: list[Supplier] = []
+    suppliers: list[Supplier] = []
     environments = list(_environments(wheel))
-    for text, row in _requirements(metadata):
+    for text, requirement in _requirements(metadata):
         extra = match[1] if (match := _EXTRA.search(text)) else ""
-        if row.marker is None or any(_applies(row, {**one, "extra": extra}) for one in environments):
-            pinned = any(part.operator == "==" and part.version == wheel.version for part in row.specifier)
-            found.append(Supplier(name=canonicalize_name(row.name), extra=extra, is_pinned=pinned))
-    return tuple(sorted(found, key=lambda one: bool(one.extra)))
+        if requirement.marker is None or any(
+            _applies(requirement, {**environment, "extra": extra}) for environment in environments
+        ):
+            pinned = any(part.operator == "==" and part.version == wheel.version for part in requirement.specifier)
+            suppliers.append(Supplier(name=canonicalize_name(requirement.name), extra=extra, is_pinned=pinned))
+    return tuple(sorted(suppliers, key=lambda dependency: bool(dependency.extra)))
 
 
-def _applies(row: Requirement, environment: Mapping[str, str]) -> bool:
+def _applies(requirement: Requirement, environment: Mapping[str, str]) -> bool:
     try:
-        return row.marker is None or row.marker.evaluate(dict(environment))
+        return requirement.marker is None or requirement.marker.evaluate(dict(environment))
     except UndefinedEnvironmentName:
         return True
 
@@ -130,11 +132,11 @@ def supplier(package: Contents, file: File, image: Image, name: str) -> Supplier
     base = posixpath.basename(name).lower()
     tops = {plain_letters(top) for top in _other_tops(package, file, image)}
     is_of_system = platforms.is_common(base)
-    for row in dependencies(package):
-        if _supplies(row.name, base) or any(_is_folder_of(top, row.name) for top in tops):
-            return row
-        if _is_sibling(package, row) and not is_of_system:
-            return row
+    for dependency in dependencies(package):
+        if _supplies(dependency.name, base) or any(_is_folder_of(top, dependency.name) for top in tops):
+            return dependency
+        if _is_sibling(package, dependency) and not is_of_system:
+            return dependency
     return None
 
 
@@ -148,21 +150,21 @@ def _supplies(distribution: str, base: str) -> bool:
     return len(letters) >= _SHORTEST and letters in plain_letters(base)
 
 
-def _is_sibling(package: Contents, row: Supplier) -> bool:
+def _is_sibling(package: Contents, dependency: Supplier) -> bool:
     """Whether a dependency is of the same project: pinned to the same version, with the same first word."""
     first = package.project.partition("-")[0]
-    return row.name != package.project and (row.is_pinned or row.name.partition("-")[0] == first)
+    return dependency.name != package.project and (dependency.is_pinned or dependency.name.partition("-")[0] == first)
 
 
 def _other_tops(package: Contents, file: File, image: Image) -> Iterator[str]:
     """The folders of site-packages to which a search path leads and which are not the package's."""
-    own = {row.name.partition("/")[0] for row in package.files}
+    own_tops = {file.name.partition("/")[0] for file in package.files}
     for path in (*image.rpath, *image.runpath, *image.needed):
         origin = next((start for start in _ORIGINS if path.startswith(start)), None)
         if origin:
             leads = posixpath.normpath(posixpath.join(file.folder, path[len(origin) :].lstrip("/")))
             top = leads.partition("/")[0]
-            if top not in own and top not in ("..", "."):
+            if top not in own_tops and top not in ("..", "."):
                 yield top
 
 

@@ -36,21 +36,21 @@ SYSTEMS: Mapping[Format, str] = {"elf": "Linux", "macho": "macOS", "pe": "Window
 
 def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
     """`a.whl: 1 error, 0 warnings, 5 notes not shown (-v), 12 in the baseline; 37 of 61 checks (--profile loads)`."""
-    counts: Counter[str] = Counter(row.severity for row in report.findings)
-    words = [plural(counts[name], name) for name in SEVERITIES]
+    counts: Counter[str] = Counter(finding.severity for finding in report.findings)
+    parts = [plural(counts[name], name) for name in SEVERITIES]
     for number, name in enumerate(SEVERITIES[:2]):
-        few = len(causes(row for row in report.findings if row.severity == name))
-        words[number] += f" with {plural(few, 'cause')}" if few < counts[name] else ""
+        few = len(causes(finding for finding in report.findings if finding.severity == name))
+        parts[number] += f" with {plural(few, 'cause')}" if few < counts[name] else ""
     if notes_hidden and counts["note"]:
-        words[-1] += " not shown (-v)"
+        parts[-1] += " not shown (-v)"
     for count, what in ((len(report.waived), "waived"), (len(report.known), "in the baseline")):
-        words += [f"{count} {what}"] if count else []
-    if skipped := len({row.check for row in report.skipped}):
-        words.append(f"{plural(skipped, 'check')} skipped for some files")
+        parts += [f"{count} {what}"] if count else []
+    if skipped := len({skip.check for skip in report.skipped}):
+        parts.append(f"{plural(skipped, 'check')} skipped for some files")
     what = report.packages[0] if len(report.packages) == 1 else plural(report.subjects, "package")
     options, _, ran = report.choice.partition(": ")
     chosen = f"; {ran} ({options})" if ran else "" if options == "--profile all" else f"; {options}"
-    return f"{what}: {', '.join(words)}{chosen}"
+    return f"{what}: {', '.join(parts)}{chosen}"
 
 
 def place(subject: str, report: AuditReport) -> str:
@@ -61,7 +61,7 @@ def place(subject: str, report: AuditReport) -> str:
 def others(cause: Cause, report: AuditReport) -> str:
     """` and 37 other files`, ` and 1 other file in 2 packages`; "" for a cause with one place."""
     count = len(cause.subjects) - 1
-    same = len({row.message for row in cause.findings}) == 1
+    same = len({finding.message for finding in cause.findings}) == 1
     packages = {package_of(subject, report.packages) for subject in cause.subjects}
     within = f" in {len(packages)} packages" if len(packages) > 1 else ""
     return f"{' and' if same else '; similar in'} {plural(count, 'other file')}{within}" if count else ""
@@ -86,9 +86,9 @@ def demangled(name: str) -> str:
     if head is None:
         return name
     parts, rest = ["std"] if head["std"] else [], name[head.end() :]
-    while found := re.match(r"\d{1,4}", rest):  # int() refuses thousands of digits
-        length = found.end() + int(found[0])
-        parts.append(rest[found.end() : length])
+    while length_match := re.match(r"\d{1,4}", rest):  # int() refuses thousands of digits
+        length = length_match.end() + int(length_match[0])
+        parts.append(rest[length_match.end() : length])
         rest = rest[length:] if head["nested"] else ""
     return "::".join(parts) if any(parts) and parts != ["std"] else name
 
@@ -113,9 +113,12 @@ def links(image: Image) -> Iterator[tuple[str, str]]:
     for name in image.needed:
         yield name, needs(image, name)
     if image.format == "pe":
-        for row in image.exports:
-            if row.forward:
-                yield f"{row.forward.rpartition('.')[0]}.dll", f"export {row.name} is forwarded to {row.forward}"
+        for export in image.exports:
+            if export.forward:
+                yield (
+                    f"{export.forward.rpartition('.')[0]}.dll",
+                    f"export {export.name} is forwarded to {export.forward}",
+                )
 
 
 def search_paths(image: Image) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -40,17 +40,17 @@ def native_members(data: bytes) -> tuple[str, ...]:
 
     For a damaged archive, the files that can be listed.
     """
-    found: list[str] = []
+    members: list[str] = []
     try:
         for name in _zip_names(data) if data.startswith(_ZIP) else _tar_names(data):
             if _NATIVE_NAME.search(name):
-                found.append(name)  # noqa: PERF401  # those before the damage are kept
+                members.append(name)  # noqa: PERF401  # those before the damage are kept
     # zipfile and tarfile pass on the exceptions that they raise while they read damaged headers.
     except (zipfile.BadZipFile, tarfile.TarError, ValueError, TypeError, OSError, EOFError, RuntimeError):
         pass
     except (struct.error, zlib.error, lzma.LZMAError):
         pass
-    return tuple(found)
+    return tuple(members)
 
 
 def _zip_names(data: bytes) -> Iterator[str]:

@@ -88,10 +88,10 @@ def nuspec(data: bytes, where: str) -> ParsedNuspec:
     for child in metadata:
         if _local(child) == "license":
             fields["license"] = (child.text or "").strip()
-        for row in child.iter():
-            if _local(child) == "dependencies" and _local(row) == "group":
-                frameworks.append(row.get("targetFramework", ""))
-                dependencies += [_dependency(leaf, row.get("targetFramework", "")) for leaf in row]
+        for element in child.iter():
+            if _local(child) == "dependencies" and _local(element) == "group":
+                frameworks.append(element.get("targetFramework", ""))
+                dependencies += [_dependency(leaf, element.get("targetFramework", "")) for leaf in element]
         if _local(child) == "dependencies":
             dependencies += [_dependency(leaf, "") for leaf in child if _local(leaf) == "dependency"]
     kind = next((child.get("type", "") for child in metadata if _local(child) == "license"), "")
@@ -100,7 +100,9 @@ def nuspec(data: bytes, where: str) -> ParsedNuspec:
         license_type=kind,
         dependencies=tuple(dependencies),
         frameworks=tuple(frameworks),
-        references=tuple(row for child in metadata if _local(child) == "references" for row in _references(child)),
+        references=tuple(
+            element for child in metadata if _local(child) == "references" for element in _references(child)
+        ),
     )
 
 
@@ -110,11 +112,11 @@ def content_types(package: Contents) -> tuple[set[str], set[str]]:
     overrides: set[str] = set()
     name = "[Content_Types].xml"
     if name in package.texts:
-        for row in parse(package.texts[name], name):
-            if _local(row) == "Default":
-                defaults.add(row.get("Extension", "").lower())
-            elif _local(row) == "Override":
-                overrides.add(row.get("PartName", "").lower())
+        for element in parse(package.texts[name], name):
+            if _local(element) == "Default":
+                defaults.add(element.get("Extension", "").lower())
+            elif _local(element) == "Override":
+                overrides.add(element.get("PartName", "").lower())
     return defaults, overrides
 
 
@@ -123,21 +125,25 @@ def relationships(package: Contents) -> tuple[str, ...]:
     name = "_rels/.rels"
     if name not in package.texts:
         return ()
-    rows = [row for row in parse(package.texts[name], name) if row.get("TargetMode", "Internal") == "Internal"]
-    return tuple(unquote(posixpath.normpath(row.get("Target", "")).lstrip("/")) for row in rows)
+    internal = [
+        relationship
+        for relationship in parse(package.texts[name], name)
+        if relationship.get("TargetMode", "Internal") == "Internal"
+    ]
+    return tuple(unquote(posixpath.normpath(relationship.get("Target", "")).lstrip("/")) for relationship in internal)
 
 
-def _dependency(row: Element, framework: str) -> ParsedDependency:
-    return ParsedDependency(id=row.get("id", ""), version=row.get("version", ""), framework=framework)
+def _dependency(element: Element, framework: str) -> ParsedDependency:
+    return ParsedDependency(id=element.get("id", ""), version=element.get("version", ""), framework=framework)
 
 
 def _references(element: Element, framework: str = "") -> Iterator[ParsedReference]:
-    for row in element:
-        if _local(row) == "group":
-            yield from _references(row, row.get("targetFramework", ""))
-        elif _local(row) == "reference":
-            yield ParsedReference(file=row.get("file", ""), framework=framework)
+    for child in element:
+        if _local(child) == "group":
+            yield from _references(child, child.get("targetFramework", ""))
+        elif _local(child) == "reference":
+            yield ParsedReference(file=child.get("file", ""), framework=framework)
 
 
-def _local(row: Element) -> str:
-    return str(row.tag).rpartition("}")[2]
+def _local(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2]

@@ -41,8 +41,8 @@ class Manifest:
     def chosen(self, key: str) -> tuple[str, ...]:
         """The values of os, cpu or libc; () where the field restricts nothing."""
         value = self.fields.get(key)
-        rows = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-        return () if "any" in rows else tuple(row for row in rows if isinstance(row, str))
+        values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        return () if "any" in values else tuple(text for text in values if isinstance(text, str))
 
     @property
     def platform(self) -> tuple[str, str, str]:
@@ -53,8 +53,10 @@ class Manifest:
     @property
     def parts(self) -> dict[str, str]:
         """The packages for one platform that it requires, with their ranges."""
-        rows = self.table("optionalDependencies").items()
-        return {name: str(text) for name, text in rows if (match := _PLATFORM.fullmatch(name)) and self._is_own(match)}
+        ranges = self.table("optionalDependencies").items()
+        return {
+            name: str(text) for name, text in ranges if (match := _PLATFORM.fullmatch(name)) and self._is_own(match)
+        }
 
     def _is_own(self, match: re.Match[str]) -> bool:
         return match["whole"] == self.text("name")
@@ -64,7 +66,7 @@ def admits(chosen: tuple[str, ...], value: str) -> bool:
     """Whether a field admits a value, as npm decides it (npm-install-checks): `!win32` is all but win32."""
     if f"!{value}" in chosen:
         return False
-    return value in chosen or all(row.startswith("!") for row in chosen)
+    return value in chosen or all(choice.startswith("!") for choice in chosen)
 
 
 def manifest_path(package: Contents) -> str:
@@ -99,7 +101,7 @@ def exported_files(value: object, conditions: tuple[str, ...] = ()) -> Iterator[
         if "*" not in value and not value.endswith("/"):
             yield value, conditions
     elif isinstance(value, dict):
-        for key, row in value.items():
-            yield from exported_files(row, conditions if key.startswith(".") else (*conditions, key))
+        for key, target in value.items():
+            yield from exported_files(target, conditions if key.startswith(".") else (*conditions, key))
     elif isinstance(value, list):
-        yield from (found for row in value[:1] for found in exported_files(row, conditions))
+        yield from (path for target in value[:1] for path in exported_files(target, conditions))

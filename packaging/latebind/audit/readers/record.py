@@ -30,13 +30,13 @@ def read_record(data: bytes, where: str) -> tuple[RecordLine, ...]:
     """The lines of RECORD. Raises InputError when it is not CSV of three columns in UTF-8."""
     try:
         text = data.decode("utf-8")
-        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+        records = [record for record in csv.reader(io.StringIO(text, newline="")) if record]
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"is not CSV in UTF-8: {error}", where=where) from error
-    bad = next((row for row in rows if len(row) != _COLUMNS), None)
+    bad = next((record for record in records if len(record) != _COLUMNS), None)
     if bad is not None:
         raise InputError(f"has a line of {len(bad)} columns instead of 3: {','.join(bad)[:80]}", where=where)
-    return tuple(RecordLine(path=path, digest=digest, size=size) for path, digest, size in rows)
+    return tuple(RecordLine(path=path, digest=digest, size=size) for path, digest, size in records)
 
 
 def read_headers(data: bytes, where: str) -> Mapping[str, tuple[str, ...]]:

@@ -67,7 +67,7 @@ def included(text: str) -> tuple[str, ...]:
 def linked(text: str) -> tuple[str, ...]:
     """The libraries of the field Libs of a pkg-config file, without -l."""
     line = next((line for line in text.splitlines() if line.startswith("Libs:")), "")
-    return tuple(word.removeprefix("-l") for word in _WORD.findall(line) if word.startswith("-l"))
+    return tuple(argument.removeprefix("-l") for argument in _WORD.findall(line) if argument.startswith("-l"))
 
 
 def _of_cmake(file: str, text: str) -> Iterator[SdkPath]:
@@ -78,12 +78,12 @@ def _of_cmake(file: str, text: str) -> Iterator[SdkPath]:
             continue
         for match in _ABSOLUTE.finditer(line):
             yield SdkPath(file=file, line=line, path=match[1])
-        if given := _COMPONENT.search(line) or _SET.search(line):
-            value = _expanded(given[2], values)
-            if value is not None and given.re is _COMPONENT and given[3].upper() in _UPWARDS:
+        if setting := _COMPONENT.search(line) or _SET.search(line):
+            value = _expanded(setting[2], values)
+            if value is not None and setting.re is _COMPONENT and setting[3].upper() in _UPWARDS:
                 value = posixpath.dirname(value)
             if value is not None:
-                values[given[1]] = value
+                values[setting[1]] = value
                 yield SdkPath(file=file, line=line, path=value, may_lack=True)
         for part in (part for quoted in _QUOTED.findall(line) for part in quoted.split(";")):
             value = _expanded(part, values)
@@ -104,7 +104,7 @@ def _expanded(text: str, values: Mapping[str, str]) -> str | None:
 def _filled(text: str, values: Mapping[str, str]) -> str:
     """A text with its variables replaced; "$" if it grows too long for a path, since values can double."""
     if len(text) <= _LONGEST:
-        text = _VARIABLE.sub(lambda found: values.get(found[1], found[0]), text)
+        text = _VARIABLE.sub(lambda variable: values.get(variable[1], variable[0]), text)
     return text if len(text) <= _LONGEST else "$"
 
 
@@ -113,15 +113,19 @@ def _of_pc(file: str, text: str) -> Iterator[SdkPath]:
     for line in (line.strip() for line in text.splitlines()):
         if match := _PC_VARIABLE.fullmatch(line):
             value = _filled(match[2].strip('"'), values)
-            words = [value] if "/" in value else []
+            arguments = [value] if "/" in value else []
             values[match[1]] = value
         elif match := _PC_FIELD.fullmatch(line):
-            plain = (word.replace('"', "").replace("\\ ", " ") for word in _WORD.findall(match[2]))
-            expanded = (_filled(word, values) for word in plain)
-            words = [word[2:] if word[:2] in ("-I", "-L") else word for word in expanded if not word.startswith("-l")]
-            words = [word for word in words if "/" in word]
+            plain = (argument.replace('"', "").replace("\\ ", " ") for argument in _WORD.findall(match[2]))
+            expanded = (_filled(argument, values) for argument in plain)
+            arguments = [
+                argument[2:] if argument[:2] in ("-I", "-L") else argument
+                for argument in expanded
+                if not argument.startswith("-l")
+            ]
+            arguments = [argument for argument in arguments if "/" in argument]
         else:
             continue
-        for word in words:
-            if "$" not in word:
-                yield SdkPath(file=file, line=line, path=posixpath.normpath(word))
+        for argument in arguments:
+            if "$" not in argument:
+                yield SdkPath(file=file, line=line, path=posixpath.normpath(argument))

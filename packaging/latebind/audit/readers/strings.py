@@ -85,8 +85,8 @@ def helper_names(data: Data) -> tuple[str, ...]:
     return _words([*helpers, *(text.replace(b"\0", b"") for text in (_TEXT.findall(data) if helpers else ()))])
 
 
-def _words(found: Iterable[bytes]) -> tuple[str, ...]:
-    return tuple(sorted({word.decode("ascii", "replace") for word in found}))[:_MAX_NAMES]
+def _words(matches: Iterable[bytes]) -> tuple[str, ...]:
+    return tuple(sorted({match.decode("ascii", "replace") for match in matches}))[:_MAX_NAMES]
 
 
 def _path_at(data: Data, start: int, end: int) -> str | None:

@@ -28,8 +28,8 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
     `verbose` adds notes, all places, all evidence and skipped checks.
     """
     lines: list[str] = []
-    for package, found in sections(report).items():
-        shown = [row for row in found if verbose or row.severity != "note"]
+    for package, package_causes in sections(report).items():
+        shown = [cause for cause in package_causes if verbose or cause.severity != "note"]
         lines += [package] if shown and len(report.packages) > 1 else []
         lines += _section(shown, report, verbose=verbose)
     lines += _titled("waived", _waived(report))
@@ -43,66 +43,69 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
 
 def _section(shown: Iterable[Cause], report: AuditReport, *, verbose: bool) -> list[str]:
     """The causes of a package by check and fix. Without `verbose` at most _MOST_LINES."""
-    groups = [list(rows) for _, rows in groupby(shown, key=lambda row: (row.severity, row.first.code, row.first.fix))]
+    groups = [
+        list(group)
+        for _, group in groupby(shown, key=lambda cause: (cause.severity, cause.first.code, cause.first.fix))
+    ]
     if verbose:
-        return [line for rows in groups for line in _check(rows, len(rows), _everything, report)]
+        return [line for group in groups for line in _check(group, len(group), _everything, report)]
     for most in _MOST_CAUSES:
-        blocks = [[*_check(rows, most, _summary, report)] for rows in groups]
+        blocks = [[*_check(group, most, _summary, report)] for group in groups]
         if sum(map(len, blocks)) <= _MOST_LINES:
             break
     ends = list(accumulate(map(len, blocks)))
     fits = len(ends) if not ends or ends[-1] <= _MOST_LINES else sum(end < _MOST_LINES for end in ends)
     lines = [line for block in blocks[:fits] for line in block]
     if rest := groups[fits:]:
-        codes = ", ".join(dict.fromkeys(rows[0].first.code for rows in rest))
+        codes = ", ".join(dict.fromkeys(group[0].first.code for group in rest))
         lines.append(_short(f"  … {plural(sum(map(len, rest)), 'more cause')} of {codes}: -v"))
     return lines
 
 
 def _check(
-    rows: Sequence[Cause], most: int, details: Callable[[Cause, AuditReport], Iterator[str]], report: AuditReport
+    group: Sequence[Cause], most: int, details: Callable[[Cause, AuditReport], Iterator[str]], report: AuditReport
 ) -> Iterator[str]:
     """The first causes of one check that have the same fix, and the fix."""
-    some = rows if len(rows) <= most + 1 else rows[:most]
-    for row in some:
-        yield f"  {row.severity:7} {row.first.code} {row.first.message}"
-        yield from details(row, report)
-    if rest := rows[len(some) :]:
-        words = _differing([row.first.message for row in rows])[len(some) :]
-        listed = f": {', '.join(words[:_MOST_WORDS])}" if all(words) else ""
-        yield _short(f"{_INDENT}and {len(rest)} more of {rows[0].first.code} (-v){listed}")
-    yield f"{_INDENT}fix: {rows[0].first.fix}"
+    some = group if len(group) <= most + 1 else group[:most]
+    for cause in some:
+        yield f"  {cause.severity:7} {cause.first.code} {cause.first.message}"
+        yield from details(cause, report)
+    if rest := group[len(some) :]:
+        differences = _differing([cause.first.message for cause in group])[len(some) :]
+        listed = f": {', '.join(differences[:_MOST_WORDS])}" if all(differences) else ""
+        yield _short(f"{_INDENT}and {len(rest)} more of {group[0].first.code} (-v){listed}")
+    yield f"{_INDENT}fix: {group[0].first.fix}"
 
 
-def _summary(row: Cause, report: AuditReport) -> Iterator[str]:
-    where = place(row.first.subject, report) or "the package"
-    if where != "the package" or len(row.subjects) > 1:
-        yield f"{_INDENT}in {where}{others(row, report)}"
-    quoted = f"{row.first.message}\n{row.first.subject}"  # a message cuts long names
-    for text in row.first.evidence[:1]:
+def _summary(cause: Cause, report: AuditReport) -> Iterator[str]:
+    where = place(cause.first.subject, report) or "the package"
+    if where != "the package" or len(cause.subjects) > 1:
+        yield f"{_INDENT}in {where}{others(cause, report)}"
+    quoted = f"{cause.first.message}\n{cause.first.subject}"  # a message cuts long names
+    for text in cause.first.evidence[:1]:
         if demangled(text.rpartition(" ")[2])[:CUT] not in quoted:
             yield _short(f"{_INDENT}saw: {text}")
 
 
-def _everything(row: Cause, report: AuditReport) -> Iterator[str]:
-    for finding in row.findings:
+def _everything(cause: Cause, report: AuditReport) -> Iterator[str]:
+    for finding in cause.findings:
         where = place(finding.subject, report)
         package = package_of(finding.subject, report.packages)
-        if package != package_of(row.first.subject, report.packages):
+        if package != package_of(cause.first.subject, report.packages):
             where = f"{package}!{where}" if where else package
-        own = f": {finding.message}" if finding.message != row.first.message else ""
-        if where or own:
-            yield f"{_INDENT}in {where}{own}"
+        other_message = f": {finding.message}" if finding.message != cause.first.message else ""
+        if where or other_message:
+            yield f"{_INDENT}in {where}{other_message}"
         yield from (f"{_INDENT}  saw: {text}" for text in finding.evidence if text not in finding.message)
 
 
 def _differing(messages: Sequence[str]) -> list[str]:
     """Each message without the first and last words that all of them share."""
-    rows = [message.split() for message in messages]
-    least = min(map(len, rows))
-    before = next((n for n in range(least) if len({row[n] for row in rows}) > 1), least)
-    after = next((n for n in range(least - before) if len({row[-1 - n] for row in rows}) > 1), least - before)
-    return [" ".join(row[before : len(row) - after]).rstrip(",:") for row in rows]
+    split = [message.split() for message in messages]
+    least = min(map(len, split))
+    before = next((n for n in range(least) if len({parts[n] for parts in split}) > 1), least)
+    after = next((n for n in range(least - before) if len({parts[-1 - n] for parts in split}) > 1), least - before)
+    return [" ".join(parts[before : len(parts) - after]).rstrip(",:") for parts in split]
 
 
 def _titled(title: str, lines: Sequence[str]) -> list[str]:
@@ -118,19 +121,19 @@ def _few(lines: Sequence[str]) -> list[str]:
 def _waived(report: AuditReport) -> list[str]:
     """One line for each check and reason."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for row in report.waived:
-        groups.setdefault((row.finding.code, row.reason), []).append(row.finding.subject)
+    for waived in report.waived:
+        groups.setdefault((waived.finding.code, waived.reason), []).append(waived.finding.subject)
     return [
         f"{code} {subjects[0]}{f' and {len(subjects) - 1} more' if len(subjects) > 1 else ''}: {reason}"
         for (code, reason), subjects in groups.items()
     ]
 
 
-def _skipped(rows: tuple[Skipped, ...]) -> list[str]:
+def _skipped(skips: tuple[Skipped, ...]) -> list[str]:
     """One line for each subject and reason, with the names of up to four checks, else their number."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        groups.setdefault((row.subject, row.reason), []).append(row.check)
+    for skip in skips:
+        groups.setdefault((skip.subject, skip.reason), []).append(skip.check)
     few = 4
     return [
         f"{', '.join(names) if len(names) <= few else plural(len(names), 'check')} {subject}: {reason}"

@@ -24,14 +24,14 @@ def audit_github(report: AuditReport) -> str:
     """One annotation per cause, up to the number that GitHub shows, then a line with the counts."""
     lines: list[str] = []
     for severity, level in _LEVELS.items():
-        rows = [row for row in causes(report.findings) if row.severity == severity]
-        for cause in rows[:_MOST]:
-            row = cause.first
-            message = "\n".join(filter(None, [row.message, *row.evidence, row.fix]))
-            title = f"{row.code} {row.subject}{others(cause, report)}"
+        selected = [cause for cause in causes(report.findings) if cause.severity == severity]
+        for cause in selected[:_MOST]:
+            finding = cause.first
+            message = "\n".join(filter(None, [finding.message, *finding.evidence, finding.fix]))
+            title = f"{finding.code} {finding.subject}{others(cause, report)}"
             lines.append(f"::{level} title={_property(title)}::{_data(message)}")
-        if len(rows) > _MOST:
-            lines.append(f"{plural(len(rows) - _MOST, 'more cause')} of severity {severity}: see the report")
+        if len(selected) > _MOST:
+            lines.append(f"{plural(len(selected) - _MOST, 'more cause')} of severity {severity}: see the report")
     return "".join(f"{line}\n" for line in [*lines, count_line(report)])
 
 

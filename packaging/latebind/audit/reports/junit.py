@@ -21,8 +21,8 @@ def audit_junit(report: AuditReport) -> str:
     report has one case that passed, because an empty file looks like a run that did not happen.
     """
     root = ET.Element("testsuites", name="latebind audit")
-    for package, rows in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):
-        _suite(root, package, list(rows), report)
+    for package, findings in groupby(report.findings, key=lambda finding: finding.subject.partition("!")[0]):
+        _suite(root, package, list(findings), report)
     if report.waived or report.skipped:
         suite = ET.SubElement(root, "testsuite", name="not judged")
         for waived in report.waived:
@@ -39,16 +39,16 @@ def audit_junit(report: AuditReport) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(root: ET.Element, package: str, rows: Sequence[Finding], report: AuditReport) -> None:
+def _suite(root: ET.Element, package: str, findings: Sequence[Finding], report: AuditReport) -> None:
     suite = ET.SubElement(root, "testsuite", name=printable(package))
-    for row in rows:
-        inner = row.subject.partition("!")[2]
-        case = _case(suite, row.code, f"{inner or package}: {row.message}")
-        text = printable("\n".join([*(f"saw: {seen}" for seen in row.evidence), f"fix: {row.fix}"]))
-        if report.fails(row):
-            ET.SubElement(case, "failure", type=row.code, message=printable(row.message)).text = text
+    for finding in findings:
+        inner = finding.subject.partition("!")[2]
+        case = _case(suite, finding.code, f"{inner or package}: {finding.message}")
+        text = printable("\n".join([*(f"saw: {seen}" for seen in finding.evidence), f"fix: {finding.fix}"]))
+        if report.fails(finding):
+            ET.SubElement(case, "failure", type=finding.code, message=printable(finding.message)).text = text
         else:
-            ET.SubElement(case, "system-out").text = f"{row.severity}: {text}"
+            ET.SubElement(case, "system-out").text = f"{finding.severity}: {text}"
 
 
 def _case(suite: ET.Element, code: str, name: str) -> ET.Element:

@@ -21,7 +21,7 @@ def render_page(check: Check) -> str:
         "check.md.j2",
         check=check,
         family=f"checks of {check.origin}" if check.origin else FAMILIES[check.code[:3]],
-        formats=[_FORMATS[row] for row in check.formats],
+        formats=[_FORMATS[name] for name in check.formats],
     )
 
 
@@ -29,11 +29,11 @@ def check_pages() -> dict[str, str]:
     """The page of each of latebind's own checks, with links to its neighbours, by path on the site."""
     codes = list(own_checks())
     pages: dict[str, str] = {}
-    for place, (code, check) in enumerate(own_checks().items()):
-        rows = [(f"← {row}", row) for row in codes[max(place - 1, 0) : place]]
-        rows += [("All checks", "index")]
-        rows += [(f"{row} →", row) for row in codes[place + 1 : place + 2]]
-        links = " · ".join(f"[{text}]({name}.md)" for text, name in rows)
+    for position, (code, check) in enumerate(own_checks().items()):
+        neighbours = [(f"← {name}", name) for name in codes[max(position - 1, 0) : position]]
+        neighbours += [("All checks", "index")]
+        neighbours += [(f"{name} →", name) for name in codes[position + 1 : position + 2]]
+        links = " · ".join(f"[{text}]({name}.md)" for text, name in neighbours)
         pages[f"checks/{code}.md"] = f"{render_page(check)}\n---\n\n{links}\n"
     return pages
 
@@ -47,10 +47,11 @@ def check_index() -> str:
         "|---|---|",
         *(f"| `{name}` | {what} |" for name, what in PROFILES.items()),
     ]
-    for family, rows in groupby(own_checks().values(), key=lambda row: row.code[:3]):
+    for family, family_checks in groupby(own_checks().values(), key=lambda check: check.code[:3]):
         lines += ["", f"## {family}xx {FAMILIES[family]}", "", *_HEAD]
         lines += [
-            f"| {row.code} | {row.severity} | {row.title} | {row.because} | {', '.join(row.profiles)} |" for row in rows
+            f"| {check.code} | {check.severity} | {check.title} | {check.because} | {', '.join(check.profiles)} |"
+            for check in family_checks
         ]
     return "\n".join(lines) + "\n"
 

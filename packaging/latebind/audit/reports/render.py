@@ -25,10 +25,10 @@ def audit_json(report: AuditReport) -> str:
     document = {
         "subjects": report.subjects,
         "choice": report.choice,
-        "findings": [_finding(row) for row in report.findings],
-        "waived": [{**_finding(row.finding), "reason": row.reason} for row in report.waived],
-        "skipped": [{"check": row.check, "subject": row.subject, "reason": row.reason} for row in report.skipped],
-        "baseline": {"known": [_finding(row) for row in report.known], "gone": list(report.gone)},
+        "findings": [_finding(finding) for finding in report.findings],
+        "waived": [{**_finding(waived.finding), "reason": waived.reason} for waived in report.waived],
+        "skipped": [{"check": skip.check, "subject": skip.subject, "reason": skip.reason} for skip in report.skipped],
+        "baseline": {"known": [_finding(finding) for finding in report.known], "gone": list(report.gone)},
     }
     return encodable(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
 
@@ -75,15 +75,15 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _finding(row: Finding) -> dict[str, Any]:
+def _finding(finding: Finding) -> dict[str, Any]:
     return {
-        "code": row.code,
-        "severity": row.severity,
-        "subject": row.subject,
-        "message": row.message,
-        "evidence": list(row.evidence),
-        "fix": row.fix,
-        "cause": cause_id(row),
+        "code": finding.code,
+        "severity": finding.severity,
+        "subject": finding.subject,
+        "message": finding.message,
+        "evidence": list(finding.evidence),
+        "fix": finding.fix,
+        "cause": cause_id(finding),
     }
 
 

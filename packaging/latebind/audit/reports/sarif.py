@@ -27,19 +27,19 @@ def audit_sarif(report: AuditReport) -> str:
     Waived findings, and those of the baseline, are suppressed results. Results with the same cause have the same
     fingerprint.
     """
-    known = checks()
-    numbers = {code: number for number, code in enumerate(known)}
-    results = [_result(row, numbers) for row in report.findings]
-    accepted = [(row.finding, row.reason) for row in report.waived]
-    for row, reason in [*accepted, *((row, "in the baseline") for row in report.known)]:
+    by_code = checks()
+    numbers = {code: number for number, code in enumerate(by_code)}
+    results = [_result(finding, numbers) for finding in report.findings]
+    accepted = [(waived.finding, waived.reason) for waived in report.waived]
+    for finding, reason in [*accepted, *((finding, "in the baseline") for finding in report.known)]:
         suppression = {"kind": "external", "status": "accepted", "justification": reason}
-        results.append({**_result(row, numbers), "suppressions": [suppression]})
+        results.append({**_result(finding, numbers), "suppressions": [suppression]})
     run = {
         "tool": {
             "driver": {
                 "name": "latebind",
                 "semanticVersion": __version__,
-                "rules": [_rule(check) for check in known.values()],
+                "rules": [_rule(check) for check in by_code.values()],
             }
         },
         "columnKind": "utf16CodeUnits",
@@ -47,7 +47,7 @@ def audit_sarif(report: AuditReport) -> str:
             {
                 "executionSuccessful": True,
                 "exitCode": report.exit_status,
-                "toolExecutionNotifications": [_notification(row) for row in report.skipped],
+                "toolExecutionNotifications": [_notification(skip) for skip in report.skipped],
             }
         ],
         "results": results,
@@ -59,7 +59,7 @@ def audit_sarif(report: AuditReport) -> str:
 def _rule(check: Check) -> dict[str, Any]:
     return {
         "id": check.code,
-        "name": "".join(word.capitalize() for word in check.title.replace("-", " ").split()),
+        "name": "".join(part.capitalize() for part in check.title.replace("-", " ").split()),
         "shortDescription": {"text": check.title},
         "fullDescription": {"text": check.rationale},
         "help": {"text": f"{check.cure}\nExample: {check.example}"},
@@ -67,18 +67,18 @@ def _rule(check: Check) -> dict[str, Any]:
     }
 
 
-def _result(row: Finding, numbers: Mapping[str, int]) -> dict[str, Any]:
-    evidence = "".join(f"\nsaw: {text}" for text in row.evidence)
-    place = f"{row.code}\x00{row.subject}\x00{row.message}"
+def _result(finding: Finding, numbers: Mapping[str, int]) -> dict[str, Any]:
+    evidence = "".join(f"\nsaw: {text}" for text in finding.evidence)
+    identity = f"{finding.code}\x00{finding.subject}\x00{finding.message}"
     return {
-        "ruleId": row.code,
-        "ruleIndex": numbers[row.code],
-        "level": row.severity,
-        "message": {"text": f"{row.message}{evidence}\nfix: {row.fix}"},
-        "locations": [_location(row.subject)],
+        "ruleId": finding.code,
+        "ruleIndex": numbers[finding.code],
+        "level": finding.severity,
+        "message": {"text": f"{finding.message}{evidence}\nfix: {finding.fix}"},
+        "locations": [_location(finding.subject)],
         "partialFingerprints": {
-            "finding/v1": hashlib.sha256(place.encode("utf-8", "backslashreplace")).hexdigest(),
-            "cause/v1": cause_id(row),
+            "finding/v1": hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest(),
+            "cause/v1": cause_id(finding),
         },
     }
 
@@ -92,9 +92,9 @@ def _location(subject: str) -> dict[str, Any]:
     return location
 
 
-def _notification(row: Skipped) -> dict[str, Any]:
+def _notification(skip: Skipped) -> dict[str, Any]:
     return {
         "level": "note",
-        "message": {"text": f"{row.check} was not applied to {row.subject}: {row.reason}"},
-        "locations": [_location(row.subject)],
+        "message": {"text": f"{skip.check} was not applied to {skip.subject}: {skip.reason}"},
+        "locations": [_location(skip.subject)],
     }

@@ -62,7 +62,7 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
         yield Hit(inner=inner, message=text, evidence=(f"version: {version}",))
     match = _FILE.fullmatch(package.path.name)
     plain = name.rpartition("/")[2]
-    usual = {f"{one}-{version}.tgz" for one in (name.removeprefix("@").replace("/", "-"), plain)}
+    usual = {f"{stem}-{version}.tgz" for stem in (name.removeprefix("@").replace("/", "-"), plain)}
     if match and package.path.name not in usual:
         message = f"is {name} {version}, which the file name does not say"
         yield Hit(inner=inner, message=message, evidence=(f"file {package.path.name}",), severity="warning")
@@ -135,10 +135,10 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     manifest = read_manifest(package)
     if manifest is None or not admits(manifest.chosen("os"), "linux"):
         return
-    rows = [(file, image.libc, image.needed) for file, image in package.images if image.libc != "unknown"]
-    chosen, seen = manifest.chosen("libc"), {libc for _, libc, _ in rows}
+    binaries = [(file, image.libc, image.needed) for file, image in package.images if image.libc != "unknown"]
+    chosen, seen = manifest.chosen("libc"), {libc for _, libc, _ in binaries}
     fits = not chosen or any(admits(chosen, libc) for libc in seen)
-    for file, libc, needed in rows if chosen else ():
+    for file, libc, needed in binaries if chosen else ():
         if not admits(chosen, libc):
             severity: Severity = "note" if fits else "error"
             text = f"is linked against {libc}, but {MANIFEST} says libc {', '.join(chosen)}"
@@ -147,7 +147,7 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     if not chosen and len(seen) == 1 and manifest.platform[1] == "linux":
         (libc,) = seen
         text = f"has no libc, so systems without {libc} install it too"
-        evidence = tuple(file.name for file, _, _ in rows[:3])
+        evidence = tuple(file.name for file, _, _ in binaries[:3])
         yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
 
 
@@ -227,11 +227,11 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
     manifest = read_manifest(package)
     if manifest is None:
         return
-    there = installed_files(package).keys()
+    installed = installed_files(package).keys()
     for key, named, ends, severity in _named(manifest):
         path = named.removeprefix("./").rstrip("/")
-        if path and ".." not in path.split("/") and not any(f"{path}{end}" in there for end in ends):
-            if key == "main" and "index.js" in there:
+        if path and ".." not in path.split("/") and not any(f"{path}{end}" in installed for end in ends):
+            if key == "main" and "index.js" in installed:
                 severity = "warning"  # noqa: PLW2901  # Node.js falls back to it
             yield Hit(
                 inner=manifest.inner,

@@ -53,7 +53,7 @@ def run_node_cell(bench: Bench) -> Outcome:
     program = _installed(bench, app, tarballs, bench.cell.version)
     library = _spoiled(bench, app)
     ended = _ended(bench, program)
-    wanted = Expectation(
+    expectation = Expectation(
         scenario=bench.scenario,
         roots=tuple(str(root) for root in (app, *bench.situation.roots)),
         values=bench.values(library),
@@ -61,7 +61,7 @@ def run_node_cell(bench: Bench) -> Outcome:
         at_least=bench.at_least(),
         binds=bench.binds(),
     )
-    return judge(bench.cell, wanted, ended)
+    return judge(bench.cell, expectation, ended)
 
 
 def _lay_out(bench: Bench, app: Path) -> dict[str, Path]:
@@ -80,20 +80,20 @@ def _ours(bench: Bench) -> dict[str, Path]:
 
     Raises NotRun when the main one or that of the target is missing.
     """
-    version, made = bench.config.project.version, {row.path.name: row.path for row in bench.artifacts}
-    found: dict[str, Path] = {}
+    version, paths = bench.config.project.version, {artifact.path.name: artifact.path for artifact in bench.artifacts}
+    tarballs: dict[str, Path] = {}
     for name, package in bench.config.packages.items():
         if package.npm is None or name == bench.situation.without:
             continue
         main = package.npm.name
         needed = (main, npm_target(main, bench.cell.target))
-        for one in (main, *(npm_target(main, rid) for rid in targets())):
-            file = npm_file(one, version)
-            if file in made:
-                found[one] = made[file]
-            elif one in needed:
+        for npm_name in (main, *(npm_target(main, rid) for rid in targets())):
+            file = npm_file(npm_name, version)
+            if file in paths:
+                tarballs[npm_name] = paths[file]
+            elif npm_name in needed:
                 raise NotRun("not-built", f"{file} was not made")
-    return found
+    return tarballs
 
 
 def _installed(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: str) -> Path:
@@ -132,12 +132,12 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
     file = app / "package.json"
     try:
         manifest: dict[str, Any] = json.loads(file.read_bytes())
-        own = msgspec.convert(manifest, _Program)
+        program = msgspec.convert(manifest, _Program)
     except (OSError, ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         advice = 'Write at least {"main": "smoke.mjs"}.'
         raise InputError(f"is not the package.json of a program: {error}", where=str(file), advice=advice) from error
     main = {package.npm.name for package in bench.config.packages.values() if package.npm is not None}
-    needed, optional = dict(own.dependencies), dict(own.optional)
+    needed, optional = dict(program.dependencies), dict(program.optional)
     for name, path in tarballs.items():
         (needed if name in main else optional)[name] = f"file:{NPM_TARBALLS}/{path.name}"
     if bench.use is not None and bench.use.known.npm:
@@ -149,21 +149,21 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
 
 def _spoiled(bench: Bench, app: Path) -> str:
     """The runtime's installed library, broken as the scenario asks for; "" without one."""
-    use = bench.use
-    if use is None or not use.known.npm or not bench.cell.version:
+    runtime = bench.use
+    if runtime is None or not runtime.known.npm or not bench.cell.version:
         return ""
-    found = _libraries(app / "node_modules" / use.known.npm, use, bench)
-    if not found:
-        raise InputError(f"{use.known.npm} {bench.cell.version} holds no library for {bench.cell.target}")
-    bench.situation.break_files(found)
-    return str(found[0])
+    libraries = _libraries(app / "node_modules" / runtime.known.npm, runtime, bench)
+    if not libraries:
+        raise InputError(f"{runtime.known.npm} {bench.cell.version} holds no library for {bench.cell.target}")
+    bench.situation.break_files(libraries)
+    return str(libraries[0])
 
 
-def _libraries(folder: Path, use: RuntimeUse, bench: Bench) -> list[Path]:
+def _libraries(folder: Path, runtime: RuntimeUse, bench: Bench) -> list[Path]:
     """The runtime's library for the target, under each of its names."""
-    row = target(bench.cell.target)
-    system, _, arch = row.npm.partition("-")
-    names: tuple[str, ...] = getattr(use.known.names, row.system)
+    platform = target(bench.cell.target)
+    system, _, arch = platform.npm.partition("-")
+    names: tuple[str, ...] = getattr(runtime.known.names, platform.system)
     return [path for name in names for path in sorted(folder.glob(f"bin/*/{system}/{arch}/{name}"))]
 
 
@@ -171,9 +171,9 @@ def _ended(bench: Bench, program: Path) -> ConsumerRun:
     """Run the program, and read what it wrote."""
     home, result = bench.work / "home", bench.work / "result.json"
     home.mkdir(exist_ok=True)
-    words: list[str | Path] = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
+    arguments: list[str | Path] = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
     return run_consumer(
-        [node(), program, *words],
+        [node(), program, *arguments],
         name="the Node.js program",
         result=result,
         cwd=home,

@@ -84,19 +84,19 @@ def _places(repository: str) -> dict[str, Any]:
     }
 
 
-def entry_points(own: Collection[str]) -> dict[str, Any]:
+def entry_points(own_files: Collection[str]) -> dict[str, Any]:
     """How the main package is imported: by the project's own index, else by the generated module.
 
-    `own` are the names of the project's files, with those of copied_types().
+    `own_files` are the names of the project's files, with those of copied_types().
     """
     generated = _both(GENERATED)
-    required = next((name for name in _REQUIRED if name in own), "")
-    imported = _IMPORTED if _IMPORTED in own else ""
-    required_types = _REQUIRED_TYPES if _REQUIRED_TYPES in own else _TYPES
-    by_import, by_require = _typed(imported, _IMPORTED_TYPES, own), _typed(required, required_types, own)
+    required = next((name for name in _REQUIRED if name in own_files), "")
+    imported = _IMPORTED if _IMPORTED in own_files else ""
+    required_types = _REQUIRED_TYPES if _REQUIRED_TYPES in own_files else _TYPES
+    by_import, by_require = _typed(imported, _IMPORTED_TYPES, own_files), _typed(required, required_types, own_files)
     entry = {"import": by_import, "require": by_require} if imported and required else by_import or by_require
     main = required or imported or f"{GENERATED}.cjs"
-    types = next((name for name in (_TYPES, _REQUIRED_TYPES, _IMPORTED_TYPES) if name in own), "")
+    types = next((name for name in (_TYPES, _REQUIRED_TYPES, _IMPORTED_TYPES) if name in own_files), "")
     if not required and not imported:
         types = f"{GENERATED}.d.ts"
     return {
@@ -106,12 +106,12 @@ def entry_points(own: Collection[str]) -> dict[str, Any]:
     }
 
 
-def copied_types(own: Collection[str]) -> dict[str, str]:
+def copied_types(own_files: Collection[str]) -> dict[str, str]:
     """Types that the project has for require() alone, by the names under which import finds them: index.d.mts.
 
     TypeScript takes index.d.ts for the types of a CommonJS module, and lets users import a default that is not there.
     """
-    needed = _IMPORTED in own and _TYPES in own and _IMPORTED_TYPES not in own
+    needed = _IMPORTED in own_files and _TYPES in own_files and _IMPORTED_TYPES not in own_files
     return {_IMPORTED_TYPES: _TYPES} if needed else {}
 
 
@@ -122,11 +122,11 @@ def _both(stem: str) -> dict[str, Any]:
     }
 
 
-def _typed(file: str, types: str, own: Collection[str]) -> dict[str, str]:
+def _typed(file: str, types: str, own_files: Collection[str]) -> dict[str, str]:
     """A file with its types, which come first, as TypeScript demands; {} for no file."""
     if not file:
         return {}
-    return {**({"types": f"./{types}"} if types in own else {}), "default": f"./{file}"}
+    return {**({"types": f"./{types}"} if types in own_files else {}), "default": f"./{file}"}
 
 
 def list_needs(config: Config, package: str) -> dict[str, Any]:
@@ -135,13 +135,13 @@ def list_needs(config: Config, package: str) -> dict[str, Any]:
     Those of the same project are peers, so that an application has one of each, and so is the runtime's own, which it
     may have from elsewhere.
     """
-    npm, use = npm_settings(config, package), config.runtime_of(package)
+    npm, runtime = npm_settings(config, package), config.runtime_of(package)
     others = (config.packages[name].npm for name in config.packages[package].requires)
     peers = {other.name: _same_minor(config.project.version) for other in others if other is not None}
     fields: dict[str, Any] = {"dependencies": dict(sorted(npm.dependencies.items()))}
-    if use is not None and use.known.npm:
-        peers[use.known.npm] = f">={npm_version(use.minimum)}"
-        fields["peerDependenciesMeta"] = {use.known.npm: {"optional": True}}
+    if runtime is not None and runtime.known.npm:
+        peers[runtime.known.npm] = f">={npm_version(runtime.minimum)}"
+        fields["peerDependenciesMeta"] = {runtime.known.npm: {"optional": True}}
     fields["peerDependencies"] = dict(sorted(peers.items()))
     return {key: value for key, value in fields.items() if value}
 

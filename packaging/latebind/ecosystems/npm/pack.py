@@ -53,17 +53,17 @@ def npm_sources(config: Config, package: str) -> list[Path]:
 
 def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     """The package of one target: its libraries, and the fields by which npm chooses it."""
-    whole = npm_settings(config, package).name
-    name, platform = npm_target(whole, stage.rid), npm_platform(stage.rid)
+    main_name = npm_settings(config, package).name
+    name, platform = npm_target(main_name, stage.rid), npm_platform(stage.rid)
     about = config.project.description or config.project.name
-    described = f"{about.rstrip('.')} (native files for {platform.name}; install {whole} instead)"
+    described = f"{about.rstrip('.')} (native files for {platform.name}; install {main_name} instead)"
     fields: dict[str, Any] = {"os": [platform.os], "cpu": [platform.cpu]}
     if platform.libc:
         fields["libc"] = [platform.libc]
     fields["preferUnplugged"] = True  # Yarn's Plug'n'Play keeps packages zipped, where no library can be loaded
     libraries = stage.libraries(config.packages[package].component)
     files = [Entry(name=path.name, data=path.read_bytes()) for path in libraries]
-    files += [Entry(name=row, data=data) for row, data in package_notices(config, [package], [stage]).items()]
+    files += [Entry(name=notice, data=data) for notice, data in package_notices(config, [package], [stage]).items()]
     bill = sbom(config, package, [stage], _purl(config, name))
     return _write(config, outdir, metadata(config, package, name, described) | fields, [*files, _bill(config, bill)])
 
@@ -73,43 +73,48 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     npm, project = npm_settings(config, package), config.project
     version = npm_version(project.version)
     parts = {npm_target(npm.name, stage.rid): stage for stage in stages}
-    found = {npm_platform(stage.rid).name: (name, _library(config, package, stage)) for name, stage in parts.items()}
+    library_by_platform = {
+        npm_platform(stage.rid).name: (name, _library(config, package, stage)) for name, stage in parts.items()
+    }
     modules = [
-        Entry(name=file, data=render(f"npm/{template}", name=npm.name, version=version, files=found).encode())
+        Entry(
+            name=file,
+            data=render(f"npm/{template}", name=npm.name, version=version, files=library_by_platform).encode(),
+        )
         for file, template in GENERATED_FILES.items()
     ]
     root = config.root / npm.source
-    own = {path.relative_to(root).as_posix(): path for path in npm_sources(config, package)}
-    _refuse_generated(config, package, own, [*GENERATED_FILES, "package.json"])
-    own |= {name: own[types] for name, types in copied_types(own).items()}
+    own_files = {path.relative_to(root).as_posix(): path for path in npm_sources(config, package)}
+    _refuse_generated(config, package, own_files, [*GENERATED_FILES, "package.json"])
+    own_files |= {name: own_files[types] for name, types in copied_types(own_files).items()}
     fields = {
         **metadata(config, package, npm.name, project.description or project.name),
-        **entry_points(own),
+        **entry_points(own_files),
         **list_needs(config, package),
         "optionalDependencies": dict.fromkeys(sorted(parts), version),
     }
     bill = sbom(config, package, (), _purl(config, npm.name), parts=[_purl(config, name) for name in parts])
-    files = [Entry(name=name, data=path.read_bytes()) for name, path in own.items()]
+    files = [Entry(name=name, data=path.read_bytes()) for name, path in own_files.items()]
     return _write(config, outdir, fields, [*modules, *files, _bill(config, bill)])
 
 
 def _library(config: Config, package: str, stage: Stage) -> str:
     """The library that exports what the package lists; the first one where several do."""
-    row = config.packages[package]
-    libraries = stage.libraries(row.component)
+    settings = config.packages[package]
+    libraries = stage.libraries(settings.component)
     for path in libraries if len(libraries) > 1 else ():
-        names = {one.name for image in read_images(path.read_bytes(), str(path)) for one in image.exports}
-        if any(fnmatchcase(name, glob) for name in names for glob in row.exports):
+        names = {export.name for image in read_images(path.read_bytes(), str(path)) for export in image.exports}
+        if any(fnmatchcase(name, glob) for name in names for glob in settings.exports):
             return path.name
     return libraries[0].name
 
 
-def _refuse_generated(config: Config, package: str, own: dict[str, Path], generated: Sequence[str]) -> None:
+def _refuse_generated(config: Config, package: str, own_files: dict[str, Path], generated: Sequence[str]) -> None:
     for name in generated:
-        if name in own:
+        if name in own_files:
             raise BuildError(
                 f"{name} is in the folder npm.source of package {package}, and latebind writes it",
-                where=str(own[name].relative_to(config.root)),
+                where=str(own_files[name].relative_to(config.root)),
                 advice=f"Remove it; what package.json requires is in package.{package}.npm.dependencies."
                 if name == "package.json"
                 else "Give it another name.",
@@ -120,14 +125,14 @@ def _write(config: Config, outdir: Path, fields: dict[str, Any], files: Sequence
     project = config.project
     shared = {Path(name).name: config.root / name for name in (project.license_file, project.readme) if name}
     named = {"README.md" if name == Path(project.readme).name else name: path for name, path in shared.items()}
-    there = {row.name for row in files}
+    names = {entry.name for entry in files}
     everything = [
         *files,
-        *(Entry(name=name, data=path.read_bytes()) for name, path in named.items() if name not in there),
+        *(Entry(name=name, data=path.read_bytes()) for name, path in named.items() if name not in names),
         Entry(name="package.json", data=(json.dumps(fields, indent=2, ensure_ascii=False) + "\n").encode()),
     ]
     path = outdir / npm_file(fields["name"], project.version)
-    write_tar(path, [Entry(name=f"package/{row.name}", data=row.data) for row in everything])
+    write_tar(path, [Entry(name=f"package/{entry.name}", data=entry.data) for entry in everything])
     return path
 
 

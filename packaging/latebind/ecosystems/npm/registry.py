@@ -42,11 +42,11 @@ def node() -> Path:
     return _program("node")
 
 
-def run_npm(words: Sequence[str | Path], folder: Path, home: Path, log: Path | None = None) -> str:
+def run_npm(arguments: Sequence[str | Path], folder: Path, home: Path, log: Path | None = None) -> str:
     """What npm prints, in a folder. Raises NotRun `no-node` or `no-index`, otherwise ToolError."""
     program = _program("npm")
     try:
-        return run([program, *words], cwd=folder, env=npm_environment(home), timeout=_TIME_LIMIT, log=log).output
+        return run([program, *arguments], cwd=folder, env=npm_environment(home), timeout=_TIME_LIMIT, log=log).output
     except ToolError as error:
         code = _CODE.search(error.message)
         if code and code[1] in _UNREACHABLE:
@@ -61,26 +61,26 @@ def node_environment(home: Path) -> dict[str, str]:
 
 def npm_environment(home: Path) -> dict[str, str]:
     """The environment of npm: in addition, the caller's settings for the registry, and his cache if it is writable."""
-    kept = {
+    settings = {
         key: value
         for key, value in os.environ.items()
         if key.lower().startswith("npm_config_") or key.lower() in (*PROXIES, "node_extra_ca_certs")
     }
     cache = callers_home() / ".npm"
-    kept.setdefault("npm_config_cache", str(cache if is_writable(cache) else home / "npm"))
-    kept.setdefault("npm_config_userconfig", str(callers_home() / ".npmrc"))
+    settings.setdefault("npm_config_cache", str(cache if is_writable(cache) else home / "npm"))
+    settings.setdefault("npm_config_userconfig", str(callers_home() / ".npmrc"))
     fixed = {"npm_config_update_notifier": "false", "npm_config_loglevel": "error"}
-    return {**node_environment(home), **kept, **fixed}
+    return {**node_environment(home), **settings, **fixed}
 
 
-def answer(row: Question, home: Path) -> tuple[str, ...]:
+def answer(question: Question, home: Path) -> tuple[str, ...]:
     """The versions that the registry has for a question, ascending. Raises NotRun."""
     home.mkdir(parents=True, exist_ok=True)
     with _ASKING:
-        found = fitting(row, _listed(row.distribution, home))
-    if not found:
-        raise NotRun("no-distribution", f"the npm registry has no {row.distribution} that fits {row.entry}")
-    return found
+        versions = fitting(question, _listed(question.distribution, home))
+    if not versions:
+        raise NotRun("no-distribution", f"the npm registry has no {question.distribution} that fits {question.entry}")
+    return versions
 
 
 @cache
@@ -93,26 +93,26 @@ def _listed(name: str, home: Path) -> tuple[str, ...]:
     return (listed,) if isinstance(listed, str) else tuple(listed)
 
 
-def fitting(row: Question, listed: Sequence[str]) -> tuple[str, ...]:
+def fitting(question: Question, listed: Sequence[str]) -> tuple[str, ...]:
     """The releases among `listed` that a question asks for, ascending: as the index of Python answers it."""
     releases = (text for text in listed if "-" not in text)  # none with a pre-release part
     every = sorted(version for text in releases if (version := version_of(text)) is not None)
-    floor = Version(row.minimum)
+    floor = Version(question.minimum)
     above = [version for version in every if version >= floor]
-    if row.entry == EACH_MINOR:
+    if question.entry == EACH_MINOR:
         return tuple(map(str, {version.release[:2]: version for version in above}.values()))
     chosen = {
         "latest": above,
         "minimum": [version for version in above if version.release[:2] == floor.release[:2]],
         BELOW_FLOOR: [version for version in every if version < floor],
-    }.get(row.entry)
+    }.get(question.entry)
     if chosen is None:
-        chosen = [version for version in every if str(version) == row.entry]
+        chosen = [version for version in every if str(version) == question.entry]
     return tuple(map(str, chosen[-1:]))
 
 
 def _program(name: str) -> Path:
-    found = which(name)
-    if found is None:
+    program = which(name)
+    if program is None:
         raise NotRun("no-node", "there is no Node.js with npm on PATH")
-    return found
+    return program

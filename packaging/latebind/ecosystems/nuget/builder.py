@@ -42,29 +42,29 @@ def places(package: Contents) -> Iterator[tuple[str, str]]:
 
 
 def _icon(package: Contents, spec: ParsedNuspec) -> Refused:
-    wanted = spec.fields.get("icon", "")
-    if wanted and not wanted.lower().endswith((".png", ".jpg", ".jpeg")):
-        yield "NU5045", "", f"the icon {wanted} is neither PNG nor JPEG"
-    yield from _missing(package, wanted, "icon", ("NU5046", "NU5047"))
+    icon = spec.fields.get("icon", "")
+    if icon and not icon.lower().endswith((".png", ".jpg", ".jpeg")):
+        yield "NU5045", "", f"the icon {icon} is neither PNG nor JPEG"
+    yield from _missing(package, icon, "icon", ("NU5046", "NU5047"))
     for file in package.files:
-        if file.name == _normal(wanted) and file.size > _LARGEST_ICON:
+        if file.name == _normal(icon) and file.size > _LARGEST_ICON:
             yield "NU5047", file.name, "the icon is larger than 1 MB"
 
 
 def _readme(package: Contents, spec: ParsedNuspec) -> Refused:
-    wanted = spec.fields.get("readme", "")
-    if posixpath.splitext(wanted)[1].lower() not in ("", ".md"):
-        yield "NU5038", "", f"the readme {wanted} is not Markdown"
-    yield from _missing(package, wanted, "readme", ("NU5039", "NU5040"))
+    readme = spec.fields.get("readme", "")
+    if posixpath.splitext(readme)[1].lower() not in ("", ".md"):
+        yield "NU5038", "", f"the readme {readme} is not Markdown"
+    yield from _missing(package, readme, "readme", ("NU5039", "NU5040"))
 
 
-def _missing(package: Contents, wanted: str, what: str, codes: tuple[str, str]) -> Refused:
+def _missing(package: Contents, path: str, what: str, codes: tuple[str, str]) -> Refused:
     """Check a file that the nuspec names: the first code if it is missing, the second if it is empty."""
     sizes = {file.name: file.size for file in package.files}
-    if wanted and _normal(wanted) not in sizes:
-        yield codes[0], "", f"the {what} {wanted} is not in the package"
-    elif wanted and not sizes[_normal(wanted)]:
-        yield codes[1], _normal(wanted), f"the {what} is empty"
+    if path and _normal(path) not in sizes:
+        yield codes[0], "", f"the {what} {path} is not in the package"
+    elif path and not sizes[_normal(path)]:
+        yield codes[1], _normal(path), f"the {what} is empty"
 
 
 def _normal(name: str) -> str:

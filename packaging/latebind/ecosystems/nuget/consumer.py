@@ -69,8 +69,8 @@ def run_c_cell(bench: Bench) -> Outcome:
     source = bench.config.root / bench.config.document.verify.c
     with failing_at("install"):
         packages = unpack(_feed(bench), bench.work / "packages")
-        words = (f"-DPACKAGES={packages}", f"-DRID={bench.cell.target}")
-        program = build_here(source, bench.work / "build", *words, log=bench.log)
+        defines = (f"-DPACKAGES={packages}", f"-DRID={bench.cell.target}")
+        program = build_here(source, bench.work / "build", *defines, log=bench.log)
     result = bench.work / "result.json"
     argv: list[str | Path] = [program, cases, result, packages, *bench.consumer_words()]
     ended = run_consumer(
@@ -86,8 +86,10 @@ def _feed(bench: Bench) -> list[Path]:
     """The project's nupkgs, and the runtime's where the test case has one. Raises NotRun when one was not made."""
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
     version = bench.config.project.version
-    wanted = {nupkg_file(row.nuget.id, version) for row in bench.config.packages.values() if row.nuget is not None}
-    if not wanted <= {path.name for path in packages}:
+    expected = {
+        nupkg_file(package.nuget.id, version) for package in bench.config.packages.values() if package.nuget is not None
+    }
+    if not expected <= {path.name for path in packages}:
         raise NotRun("not-built", "not every nupkg of the project was made")
     return [*packages, *_runtime_package(bench)]
 
@@ -145,7 +147,7 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
     """Build and run, from the folder that the situation's relative paths start at."""
     home = bench.work / "home"
     home.mkdir(exist_ok=True)
-    words = (*bench.consumer_words(), *bench.situation.action)
+    arguments = (*bench.consumer_words(), *bench.situation.action)
     cases = bench.data()
     first = bench.situation.first
     if first and bench.use is not None:
@@ -154,7 +156,7 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
         with failing_at("install"):
             built = build_consumer(before, work, log=bench.log)
         ended = run_built(
-            before, built, cases, work, arguments=words, log=bench.log, cwd=home, advice=bench.crash_advice
+            before, built, cases, work, arguments=arguments, log=bench.log, cwd=home, advice=bench.crash_advice
         )
         assert_first(ended.result.version, first)
     with failing_at("install"):
@@ -162,7 +164,7 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
     (work / ANSWERS).mkdir(exist_ok=True)
     user = lock_application(bench, built.out, work / ANSWERS, _runtime_in(bench, built), consumer.environment)
     ended = run_built(
-        consumer, built, cases, work, arguments=words, log=bench.log, cwd=home, user=user, advice=bench.crash_advice
+        consumer, built, cases, work, arguments=arguments, log=bench.log, cwd=home, user=user, advice=bench.crash_advice
     )
     return built, ended
 
@@ -171,8 +173,10 @@ def _unproven(
     bench: Bench, consumer: DotnetConsumer, built: BuiltConsumer, result: ConsumerResult | None = None
 ) -> list[str]:
     """What the layout promises and the packages that the consumer asks for do not hold."""
-    ids = {name: row.nuget.id.lower() for name, row in bench.config.packages.items() if row.nuget is not None}
-    restored = {name for name, one in ids.items() if (built.cache / one).is_dir()}
+    ids = {
+        name: package.nuget.id.lower() for name, package in bench.config.packages.items() if package.nuget is not None
+    }
+    restored = {name for name, package_id in ids.items() if (built.cache / package_id).is_dir()}
     missing = [name for name in bench.config.needed(bench.package) if name not in restored] if bench.use else []
     if missing and bench.situation.without not in missing:
         return [f"the consumer restored nothing of the package {name}" for name in missing]

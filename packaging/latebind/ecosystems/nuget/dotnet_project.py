@@ -108,18 +108,18 @@ def build_consumer(consumer: DotnetConsumer, work: Path, *, log: Path | None = N
     `dotnet`.
     """
     program = dotnet.find(consumer.environment)
-    found = mono.find(consumer.environment) if consumer.layout.start == "mono" else None
+    mono_install = mono.find(consumer.environment) if consumer.layout.start == "mono" else None
     project, out = _lay_out(consumer, work), work / "out"
     environment = dotnet.private(consumer.environment, work / "home")
     sdk = dotnet.sdk_version(environment, project)
     needed = consumer.layout.needs_sdk
     if needed and int(sdk.partition(".")[0]) < needed:
         raise NotRun("no-sdk", f"this needs a .NET SDK {needed}.0 or newer; {sdk} is installed")
-    references = str(found.references) if found else ""
+    references = str(mono_install.references) if mono_install else ""
     properties = _properties(consumer, consumer.framework or dotnet.own_framework(sdk), references)
     defines = [f"-p:{key}={value}" for key, value in properties.items()]
-    words = [word.format(rid=consumer.rid) for word in consumer.layout.command]
-    argv = [program, *words, *defines, "--nologo", "-c", "Release", *_output(consumer, work)]
+    command = [part.format(rid=consumer.rid) for part in consumer.layout.command]
+    argv = [program, *command, *defines, "--nologo", "-c", "Release", *_output(consumer, work)]
     try:
         run(argv, cwd=project, env=environment, timeout=_TIME_LIMIT, log=log)
     except ToolError as error:
@@ -128,12 +128,12 @@ def build_consumer(consumer: DotnetConsumer, work: Path, *, log: Path | None = N
         wrong = dict.fromkeys(line.strip() for line in error.message.splitlines() if ": error " in line)
         raise ToolError("\n".join([*wrong, error.message]), where=error.where, advice=error.advice) from error
     return BuiltConsumer(
-        argv=_start(consumer, found.program if found else program, out, work),
+        argv=_start(consumer, mono_install.program if mono_install else program, out, work),
         out=out,
         cache=work / "home" / "packages",
         sdk=sdk,
         framework=properties["ConsumerFramework"],
-        mono=mono.version(found, environment) if found else "",
+        mono=mono.version(mono_install, environment) if mono_install else "",
     )
 
 
@@ -185,14 +185,14 @@ def _confine(project: Path, consumer: DotnetConsumer, feed: Path) -> None:
 
 def _properties(consumer: DotnetConsumer, framework: str, references: str = "") -> dict[str, str]:
     """The MSBuild properties of a consumer. Those of the layout and of the caller come last."""
-    own = {
+    layout_properties = {
         key: text.format(rid=consumer.rid, references=references) for key, text in consumer.layout.properties.items()
     }
     return {
         "ConsumerFramework": framework,
         "ProjectVersion": semantic_version(consumer.version),
         "RuntimeVersion": semantic_version(consumer.runtime_version) if consumer.runtime_version else "",
-        **own,
+        **layout_properties,
         **consumer.properties,
     }
 
@@ -209,7 +209,7 @@ def _output(consumer: DotnetConsumer, work: Path) -> list[str | Path]:
 
 
 def _project_name(folder: Path) -> str:
-    found = sorted(folder.glob("*.csproj"))
-    if len(found) != 1:
-        raise InputError(f"the consumer's folder holds {len(found)} .csproj files, must be one", where=str(folder))
-    return found[0].stem
+    projects = sorted(folder.glob("*.csproj"))
+    if len(projects) != 1:
+        raise InputError(f"the consumer's folder holds {len(projects)} .csproj files, must be one", where=str(folder))
+    return projects[0].stem

@@ -50,20 +50,20 @@ def managed(builds: Sequence[ManagedBuild]) -> list[Entry]:
     if not builds:
         return [Entry(name=f"lib/{NATIVE_ONLY_FRAMEWORK}/_._", data=b"")]
     return [
-        Entry(name=f"lib/{one.framework}/{file.name}", data=file.read_bytes())
-        for one in builds
-        for file in (one.assembly, one.documentation)
+        Entry(name=f"lib/{build.framework}/{file.name}", data=file.read_bytes())
+        for build in builds
+        for file in (build.assembly, build.documentation)
         if file
     ]
 
 
 def symbols(builds: Sequence[ManagedBuild]) -> list[Entry]:
     """The portable PDBs, each at its assembly's place."""
-    found = [(one, one.symbols.read_bytes()) for one in builds if one.symbols]
+    with_symbols = [(build, build.symbols.read_bytes()) for build in builds if build.symbols]
     return [
-        Entry(name=f"lib/{one.framework}/{one.symbols.name}", data=data)
-        for one, data in found
-        if one.symbols and data[: len(_PORTABLE_PDB)] == _PORTABLE_PDB
+        Entry(name=f"lib/{build.framework}/{build.symbols.name}", data=data)
+        for build, data in with_symbols
+        if build.symbols and data[: len(_PORTABLE_PDB)] == _PORTABLE_PDB
     ]
 
 
@@ -73,17 +73,17 @@ def targets_entries(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] =
     `rids` are those of the package itself, `elsewhere` those of packages that it depends on. It warns applications for
     a processor that none of them serves; for a part of a split package, the whole does that.
     """
-    known = [*rids, *elsewhere]
+    served = [*rids, *elsewhere]
     text = render(
         "nuget.targets.j2",
         id=id_,
         name=re.sub(r"\W", "_", part_of or id_),
         rids=[(rid, *rid.rsplit("-", 1)) for rid in sorted(rids)],
-        windows=sorted(target(rid).processor for rid in known if target(rid).system == "windows"),
+        windows=sorted(target(rid).processor for rid in served if target(rid).system == "windows"),
         warns=not part_of,
     )
     folders = ("build", "buildTransitive")
-    return [Entry(name=f"{one}/{CLASSIC_FRAMEWORK}/{id_}.targets", data=text.encode()) for one in folders]
+    return [Entry(name=f"{folder}/{CLASSIC_FRAMEWORK}/{id_}.targets", data=text.encode()) for folder in folders]
 
 
 def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[Entry]:
@@ -92,17 +92,17 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[En
     All as native packages have it: `build/native/include/`, `build/native/lib/<rid>/`, `build/native/<id>.targets`.
     Raises BuildError when the targets' headers differ: a package has one folder for all.
     """
-    found: dict[str, bytes] = {}
+    headers: dict[str, bytes] = {}
     for stage in stages:
         for name, path in stage.headers(component):
             data = path.read_bytes()
-            if found.setdefault(name, data) != data:
+            if headers.setdefault(name, data) != data:
                 raise BuildError(
                     f"{name} differs between {stages[0].rid} and {stage.rid}, and {id_} has one for all targets",
                     where=str(path),
                     advice="Decide by the preprocessor what differs, not when CMake configures.",
                 )
-    if not found:
+    if not headers:
         return []
     imports = [
         Entry(name=f"build/native/lib/{stage.rid}/{path.name}", data=path.read_bytes())
@@ -113,9 +113,9 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[En
     for entry in imports:
         rid, name = entry.name.split("/")[3:]
         linked.setdefault(rid, []).append(name)
-    rows = [(rid, rid.rpartition("-")[2], names) for rid, names in sorted(linked.items())]
-    text = render("nuget.native.targets.j2", id=id_, rows=rows)
-    include = [Entry(name=f"build/native/include/{name}", data=data) for name, data in sorted(found.items())]
+    links_by_rid = [(rid, rid.rpartition("-")[2], names) for rid, names in sorted(linked.items())]
+    text = render("nuget.native.targets.j2", id=id_, rows=links_by_rid)
+    include = [Entry(name=f"build/native/include/{name}", data=data) for name, data in sorted(headers.items())]
     return [*include, *imports, Entry(name=f"build/native/{id_}.targets", data=text.encode())]
 
 

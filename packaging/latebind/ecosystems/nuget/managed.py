@@ -89,14 +89,14 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
         }
         # One build for each framework: a build of several takes no single output folder.
         for framework in frameworks:
-            made, obj = work / "out" / framework, work / "obj" / framework
-            command: list[str | Path] = [program, "build", csproj, "--nologo", "-c", "Release", "-o", made]
+            built, obj = work / "out" / framework, work / "obj" / framework
+            command: list[str | Path] = [program, "build", csproj, "--nologo", "-c", "Release", "-o", built]
             properties = common | _own_properties(framework, obj, project)
             try:
                 run([*command, *_defines(properties)], cwd=project, env=env, timeout=_TIME_LIMIT)
             except ToolError as error:
                 raise BuildError(f"the managed project does not compile: {error.message}", where=str(csproj)) from error
-            _take(made, work / "taken" / framework, name)
+            _take(built, work / "taken" / framework, name)
         swap_in(work / "taken", output)
     return tuple(_result(output / framework, name, framework) for framework in frameworks)
 
@@ -133,7 +133,7 @@ def _props(project: Path, apart: Iterable[Path]) -> str:
         os.path.relpath(folder, project.resolve()) for folder in apart if folder.is_relative_to(project.resolve())
     ]
     excluded = "".join(
-        f";{escape(_SPECIAL.sub(lambda found: f'%{ord(found[0]):X}', name))}/**" for name in sorted(inside)
+        f";{escape(_SPECIAL.sub(lambda match: f'%{ord(match[0]):X}', name))}/**" for name in sorted(inside)
     )
     return f"""<Project>
   <PropertyGroup>
@@ -165,13 +165,13 @@ def _result(output: Path, name: str, framework: str) -> ManagedBuild:
 
 
 def _project_file(folder: Path) -> Path:
-    found = sorted(folder.glob("*.csproj"))
-    if len(found) != 1:
-        what = "no .csproj" if not found else f"{len(found)} .csproj files"
+    projects = sorted(folder.glob("*.csproj"))
+    if len(projects) != 1:
+        what = "no .csproj" if not projects else f"{len(projects)} .csproj files"
         raise BuildError(
             f"the managed project's folder holds {what}", where=str(folder), advice="Set package.<name>.nuget.managed."
         )
-    return found[0]
+    return projects[0]
 
 
 def _identity(csproj: Path) -> tuple[tuple[str, ...], str]:

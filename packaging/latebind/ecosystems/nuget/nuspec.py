@@ -140,17 +140,17 @@ def long_framework(short: str) -> str:
 def _problems(nuspec: Nuspec) -> list[str]:
     """Problems that the schema accepts, but feeds or clients do not."""
     ids = [nuspec.id, *(dependency.id for dependency in nuspec.dependencies)]
-    found = [f"the id {id_!r} is not one: letters, digits, single . and -" for id_ in ids if not _ID.fullmatch(id_)]
-    found += [f"the id {id_} is longer than {MAX_ID}" for id_ in ids if len(id_) > MAX_ID]
+    problems = [f"the id {id_!r} is not one: letters, digits, single . and -" for id_ in ids if not _ID.fullmatch(id_)]
+    problems += [f"the id {id_} is longer than {MAX_ID}" for id_ in ids if len(id_) > MAX_ID]
     if not _SEMVER.fullmatch(nuspec.version):
-        found.append(f"the version {nuspec.version!r} is not normalised")
+        problems.append(f"the version {nuspec.version!r} is not normalised")
     if not any(author.strip() for author in nuspec.authors):
-        found.append("there are no authors (project.authors)")
+        problems.append("there are no authors (project.authors)")
     if any("," in author for author in nuspec.authors):
-        found.append("an author's name holds a comma, which separates authors")
+        problems.append("an author's name holds a comma, which separates authors")
     if not nuspec.description.strip():
-        found.append("there is no description (project.description)")
-    found += [f"the tag {tag!r} holds a space, which separates tags" for tag in nuspec.tags if re.search(r"\s", tag)]
+        problems.append("there is no description (project.description)")
+    problems += [f"the tag {tag!r} holds a space, which separates tags" for tag in nuspec.tags if re.search(r"\s", tag)]
     if nuspec.repository and not nuspec.repository.startswith(("https://", "http://")):
-        found.append(f"the repository {nuspec.repository!r} is not a web address")
-    return found
+        problems.append(f"the repository {nuspec.repository!r} is not a web address")
+    return problems

@@ -77,12 +77,12 @@ def _age(version: str) -> int:
     """
     numbers, _, pre = version.partition("-")
     major, minor, patch, fourth = [*(int(number) for number in numbers.split(".")), 0, 0, 0][:4]
-    whole = ((major * 100 + minor) * 100 + patch) * _STEP
+    seconds = ((major * 100 + minor) * 100 + patch) * _STEP
     if not pre:
-        return whole + 2 * min(40 + fourth, 63)
+        return seconds + 2 * min(40 + fourth, 63)
     phase, _, number = pre.rpartition(".")
     order = {"0.dev": 0, "alpha": 10, "beta": 20, "rc": 30}.get(phase, 0)
-    return whole + 2 * (order + min(int(number) if number.isdigit() else 0, 9))
+    return seconds + 2 * (order + min(int(number) if number.isdigit() else 0, 9))
 
 
 def _check_names(names: Sequence[str], *, where: str) -> None:
@@ -111,17 +111,17 @@ def _content_types(names: Iterable[str]) -> bytes:
             bare.append(name)
         else:
             extensions.setdefault(dot.group(1).lower(), _FILE_TYPE)
-    rows = [f'<Default Extension="{extension}" ContentType="{kind}" />' for extension, kind in extensions.items()]
-    rows += [f'<Override PartName={quoteattr("/" + name)} ContentType="{_FILE_TYPE}" />' for name in bare]
-    return _xml(f'<Types xmlns="{_TYPES_NS}">', rows, "</Types>")
+    types = [f'<Default Extension="{extension}" ContentType="{kind}" />' for extension, kind in extensions.items()]
+    types += [f'<Override PartName={quoteattr("/" + name)} ContentType="{_FILE_TYPE}" />' for name in bare]
+    return _xml(f'<Types xmlns="{_TYPES_NS}">', types, "</Types>")
 
 
 def _relationships(manifest: str, core: str) -> bytes:
-    rows = [
+    relations = [
         f'<Relationship Type="{kind}" Target="/{target}" Id="R{_short(target)}" />'
         for kind, target in ((_MANIFEST_RELATION, manifest), (_PROPERTIES_RELATION, core))
     ]
-    return _xml(f'<Relationships xmlns="{_RELATIONS_NS}">', rows, "</Relationships>")
+    return _xml(f'<Relationships xmlns="{_RELATIONS_NS}">', relations, "</Relationships>")
 
 
 def _core_properties(nuspec: Nuspec) -> bytes:
@@ -131,7 +131,7 @@ def _core_properties(nuspec: Nuspec) -> bytes:
         f' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns="{_PROPERTIES_NS}">'
     )
     authors, tags = ", ".join(nuspec.authors), " ".join(nuspec.tags)
-    rows = [
+    properties = [
         f"<dc:creator>{escape(authors)}</dc:creator>",
         f"<dc:description>{escape(nuspec.description)}</dc:description>",
         f"<dc:identifier>{escape(nuspec.id)}</dc:identifier>",
@@ -139,11 +139,11 @@ def _core_properties(nuspec: Nuspec) -> bytes:
         f"<keywords>{escape(tags)}</keywords>",
         "<lastModifiedBy>latebind</lastModifiedBy>",
     ]
-    return _xml(head, rows, "</coreProperties>")
+    return _xml(head, properties, "</coreProperties>")
 
 
-def _xml(head: str, rows: Iterable[str], foot: str) -> bytes:
-    return "\n".join([_HEAD + head, *(f"  {row}" for row in rows), foot, ""]).encode()
+def _xml(head: str, elements: Iterable[str], foot: str) -> bytes:
+    return "\n".join([_HEAD + head, *(f"  {element}" for element in elements), foot, ""]).encode()
 
 
 def _short(text: str) -> str:

@@ -84,19 +84,20 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
         raise BuildError(f"the managed part of {nuget.id} {what}", where=f"package.{package}")
     if not stages:
         raise BuildError(f"no target is staged for {nuget.id}", advice="Run `latebind build` first.")
-    frameworks = tuple(one.framework for one in managed)
+    frameworks = tuple(build.framework for build in managed)
     nuspec = describe(config, package, frameworks=frameworks, commit=commit)
     job = _Job(config=config, package=package, stages=stages, outdir=outdir, managed=managed, nuspec=nuspec)
-    made = _split(job) if nuget.split is True else [_whole(job)]
-    if nuget.split == "auto" and made[0].size > feed_limit:
-        LOG.detail(f"{made[0].path.name} has {made[0].size} bytes, over {feed_limit}: split by target")
-        made[0].path.unlink()
-        made = _split(job)
-    for row in made:
-        if row.size > feed_limit:
-            LOG.say(f"warning: {row.path.name} has {human_size(row.size)}, and the feed takes {human_size(feed_limit)}")
-            LOG.say(f"  help: {_TOO_LARGE if len(made) == 1 else _TOO_LARGE_PART}")
-    return (*made, *_symbols(job))
+    artifacts = _split(job) if nuget.split is True else [_whole(job)]
+    if nuget.split == "auto" and artifacts[0].size > feed_limit:
+        LOG.detail(f"{artifacts[0].path.name} has {artifacts[0].size} bytes, over {feed_limit}: split by target")
+        artifacts[0].path.unlink()
+        artifacts = _split(job)
+    for artifact in artifacts:
+        if artifact.size > feed_limit:
+            size, limit = human_size(artifact.size), human_size(feed_limit)
+            LOG.say(f"warning: {artifact.path.name} has {size}, and the feed takes {limit}")
+            LOG.say(f"  help: {_TOO_LARGE if len(artifacts) == 1 else _TOO_LARGE_PART}")
+    return (*artifacts, *_symbols(job))
 
 
 def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), commit: str = "") -> Nuspec:
@@ -153,33 +154,33 @@ def _whole(job: _Job) -> Artifact:
 
 def _split(job: _Job) -> list[Artifact]:
     """The package with the plain id, and one for each target; none of them is useful without the others."""
-    whole = job.nuspec
+    nuspec = job.nuspec
     rids = [stage.rid for stage in job.stages]
     # An application gets a target's files and the managed ones in one folder, though they come from two packages.
-    nugetfiles.refuse_twins([*_native(job), *nugetfiles.managed(job.managed)], where=whole.id)
-    pins = tuple(Dependency(id=part_id(whole.id, rid), range=exactly(whole.version)) for rid in rids)
-    top = replace(job, stages=(), nuspec=replace(whole, dependencies=(*whole.dependencies, *pins)))
+    nugetfiles.refuse_twins([*_native(job), *nugetfiles.managed(job.managed)], where=nuspec.id)
+    pins = tuple(Dependency(id=part_id(nuspec.id, rid), range=exactly(nuspec.version)) for rid in rids)
+    top = replace(job, stages=(), nuspec=replace(nuspec, dependencies=(*nuspec.dependencies, *pins)))
     files = [
         *nugetfiles.managed(job.managed),
-        *nugetfiles.targets_entries(whole.id, (), elsewhere=rids),
-        *nugetfiles.header_entries(whole.id, job.stages, job.component),
+        *nugetfiles.targets_entries(nuspec.id, (), elsewhere=rids),
+        *nugetfiles.header_entries(nuspec.id, job.stages, job.component),
     ]
-    made = [_write(top, files, parts=pins)]
+    artifacts = [_write(top, files, parts=pins)]
     for stage in job.stages:
-        own = replace(
-            whole,
-            id=part_id(whole.id, stage.rid),
-            description=f"{whole.description} (native files for {stage.rid}; install {whole.id} instead)",
+        part = replace(
+            nuspec,
+            id=part_id(nuspec.id, stage.rid),
+            description=f"{nuspec.description} (native files for {stage.rid}; install {nuspec.id} instead)",
             frameworks=(nugetfiles.NATIVE_ONLY_FRAMEWORK,),
             dependencies=(),
         )
         files = [
             *_native(replace(job, stages=(stage,))),
             *nugetfiles.managed(()),
-            *nugetfiles.targets_entries(own.id, [stage.rid], part_of=whole.id),
+            *nugetfiles.targets_entries(part.id, [stage.rid], part_of=nuspec.id),
         ]
-        made.append(_write(replace(job, stages=(stage,), managed=(), nuspec=own), files))
-    return made
+        artifacts.append(_write(replace(job, stages=(stage,), managed=(), nuspec=part), files))
+    return artifacts
 
 
 def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = ()) -> Artifact:
@@ -211,7 +212,7 @@ def _symbols(job: _Job) -> list[Artifact]:
     nuspec = job.nuspec
     path = job.outdir / snupkg_file(nuspec.id, job.config.project.version)
     write_nupkg(path, nuspec, render_symbols(nuspec), files)
-    made_from = tuple(str(one.symbols) for one in job.managed if one.symbols)
+    made_from = tuple(str(build.symbols) for build in job.managed if build.symbols)
     return [Artifact(path=path, kind="snupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)]
 
 
@@ -223,13 +224,13 @@ def _siblings(config: Config, package: str) -> tuple[Dependency, ...]:
 
 def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
     """The runtime's own package, from the minimum on, if the configuration asks for it."""
-    id_, use = settings(config, package).runtime, config.runtime_of(package)
+    id_, runtime = settings(config, package).runtime, config.runtime_of(package)
     if not id_:
         return ()
-    if use is None:
+    if runtime is None:
         raise BuildError(
             f"nuget.runtime is {id_}, and package {package} binds no runtime",
             where=f"package.{package}",
             advice="Add [[runtime]] with its preset, or name it in package.<name>.runtime.",
         )
-    return (Dependency(id=id_, range=semantic_version(use.minimum)),)
+    return (Dependency(id=id_, range=semantic_version(runtime.minimum)),)

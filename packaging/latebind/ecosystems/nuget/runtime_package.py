@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from latebind.verify.run.supply import Supply
 
 
-def runtime_nupkg(supply: Supply, use: RuntimeUse, version: str, rid: Rid) -> Path:
+def runtime_nupkg(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
     """The runtime's nupkg around the library of its wheel, made once. Raises as Supply.library()."""
-    library = supply.library(use, version, rid)
-    folder = supply.folder / "nupkgs" / f"{use.known.python.distribution}-{version}-{rid}"
+    library = supply.library(runtime, version, rid)
+    folder = supply.folder / "nupkgs" / f"{runtime.known.python.distribution}-{version}-{rid}"
     with supply.once(folder) as aside:
         if aside is not None:
-            assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=use.known)
+            assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=runtime.known)
     return next(folder.glob("*.nupkg"))
 
 

@@ -33,5 +33,5 @@ def source_link(repository: str, commit: str, folder: PurePath, mapped: str) -> 
     raw = _RAW.get(address.hostname or "") if address.scheme in ("http", "https") else None
     if raw is None or not commit or not _PATH.fullmatch(path):
         return ""
-    place = "".join(f"/{quote(part)}" for part in folder.parts)
-    return json.dumps({"documents": {f"{mapped}*": f"{raw.format(path=path, commit=commit)}{place}/*"}}) + "\n"
+    subfolder = "".join(f"/{quote(part)}" for part in folder.parts)
+    return json.dumps({"documents": {f"{mapped}*": f"{raw.format(path=path, commit=commit)}{subfolder}/*"}}) + "\n"

@@ -45,7 +45,7 @@ def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
     """ONNX Runtime looks up both functions when an application registers the library, and both names are exact."""
     if not file.is_provider:
         return
-    exported = {row.name for row in image.exports}
+    exported = {export.name for export in image.exports}
     if EP_EXPORTS[1] not in exported:
         near = sorted(name for name in exported if "EpFactor" in name)  # the other entry point, at least
         yield Hit(message=f"does not export {EP_EXPORTS[1]}", evidence=tuple(f"exports {name}" for name in near))
@@ -66,7 +66,7 @@ def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
 
     On Linux, symbols of one library replace those of the same name in another that is loaded later.
     """
-    if more := sorted({row.name for row in offered(image)} - {*EP_EXPORTS}) if file.is_provider else []:
+    if more := sorted({export.name for export in offered(image)} - {*EP_EXPORTS}) if file.is_provider else []:
         yield Hit(message=f"exports {plural(len(more), 'other symbol')}", evidence=some(more))
 
 
@@ -86,21 +86,21 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     In Python that is `get_library_path()` and `get_ep_names()` of the module; in .NET `GetLibraryPath()` and
     `GetEpNames()` of an assembly. All four are from ONNX Runtime's guide for plugin execution providers.
     """
-    found = package.providers
-    if not found or package.is_symbols:
+    providers = package.providers
+    if not providers or package.is_symbols:
         return
     if package.kind == "nupkg":
-        known = {name for file in package.files for name in file.names if file.is_managed}
-        missing = [name for name in _DOTNET_HELPERS if name not in known]
-        inner = found[0].name
+        names = {name for file in package.files for name in file.names if file.is_managed}
+        missing = [name for name in _DOTNET_HELPERS if name not in names]
+        inner = providers[0].name
     else:
-        inner = _module_name(found[0])
+        inner = _module_name(providers[0])
         tree = _parsed(package.texts.get(inner, b""))
-        known = {name for node in ast.walk(tree) for name in _defined(node)} if tree else set()
-        missing = [] if "*" in known else [name for name in _PYTHON_HELPERS if name not in known]
+        names = {name for node in ast.walk(tree) for name in _defined(node)} if tree else set()
+        missing = [] if "*" in names else [name for name in _PYTHON_HELPERS if name not in names]
     if missing:
         what = "no assembly has" if package.kind == "nupkg" else "the module lacks"
-        yield Hit(inner=inner, message=f"{what} {' and '.join(missing)}", evidence=(f"library {found[0].name}",))
+        yield Hit(inner=inner, message=f"{what} {' and '.join(missing)}", evidence=(f"library {providers[0].name}",))
 
 
 @check(
@@ -138,7 +138,7 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
 )
 def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
     """Applications look for `device.ep_name == get_ep_name()`. A name that is not in the library matches none."""
-    inside = {name for row in package.providers for name in row.names}
+    inside = {name for provider in package.providers for name in provider.names}
     for inner, named in _names_given(package) if inside else ():
         wrong = [name for name in named if not any(other.endswith(name) for other in inside)]
         if wrong:
@@ -177,9 +177,12 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     """
     nuspec = readable_nuspec(package) if package.providers else None
     ids = {name.lower() for name in runtime.nuget.ids}
-    for row in nuspec[1].dependencies if nuspec else ():
-        if row.id.lower().removesuffix(".managed") in ids:
-            yield Hit(message=f"depends on {row.id} {row.version}", evidence=(f"{row.id} {row.version}",))
+    for dependency in nuspec[1].dependencies if nuspec else ():
+        if dependency.id.lower().removesuffix(".managed") in ids:
+            yield Hit(
+                message=f"depends on {dependency.id} {dependency.version}",
+                evidence=(f"{dependency.id} {dependency.version}",),
+            )
 
 
 @check(
@@ -219,16 +222,16 @@ def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip
 )
 def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     """Every RID with native files needs the library itself; its companions are useless without it."""
-    own = {native_place(file.name)[0] for file in package.providers} - {""}
+    provider_rids = {native_place(file.name)[0] for file in package.providers} - {""}
     seen: set[str] = set()
-    for file in package.native if own else ():
+    for file in package.native if provider_rids else ():
         rid, _ = native_place(file.name)
-        if rid and rid not in own | seen:
+        if rid and rid not in provider_rids | seen:
             seen.add(rid)
             yield Hit(
                 inner=file.name,
                 message=f"{rid} has native files and no execution provider",
-                evidence=(f"providers: {', '.join(sorted(own))}",),
+                evidence=(f"providers: {', '.join(sorted(provider_rids))}",),
             )
 
 
@@ -248,7 +251,7 @@ def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
     Without that call, as in libraries that zig links, the process runs them when it ends, after the code is gone. musl
     never unloads a library.
     """
-    names = {row.name for row in image.imports}
+    names = {symbol.name for symbol in image.imports}
     is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
     if file.is_provider and is_left and not image.stays_loaded and image.libc != "musl":
         message = "runs no destructors when it is unloaded, and the process runs them without its code"
@@ -284,7 +287,7 @@ def _defined(node: ast.AST) -> list[str]:
     if isinstance(node, ast.FunctionDef):
         return [node.name]
     if isinstance(node, ast.ImportFrom):
-        return [row.asname or row.name for row in node.names]
+        return [alias.asname or alias.name for alias in node.names]
     if isinstance(node, ast.Assign):
-        return [row.id for row in node.targets if isinstance(row, ast.Name)]
+        return [assigned.id for assigned in node.targets if isinstance(assigned, ast.Name)]
     return []

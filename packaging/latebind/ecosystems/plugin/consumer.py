@@ -92,6 +92,6 @@ def _library_in(module: Path) -> Path:
     for path in sorted(module.iterdir()) if module.is_dir() else ():
         data = path.read_bytes() if path.is_file() else b""
         images = read_images(data, path.name) if sniff(data[:PEEK]) else ()
-        if any(row.name == EP_EXPORTS[0] for image in images for row in image.exports):
+        if any(export.name == EP_EXPORTS[0] for image in images for export in image.exports):
             return path
     raise InputError(f"no library exports {EP_EXPORTS[0]}", where=os.fspath(module))

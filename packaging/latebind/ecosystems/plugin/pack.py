@@ -65,30 +65,30 @@ def ep_files(config: Config, package: str, stage: Stage) -> EpFiles:
     component, ep = config.packages[package].component, ep_of(config, package)
     refuse_broken(config, package, stage)
     libraries = stage.libraries(component)
-    own = [path for path in libraries if _exports_entry(path)]
-    if len(own) != 1:
-        named = ", ".join(path.name for path in own or libraries)
+    entry_libraries = [path for path in libraries if _exports_entry(path)]
+    if len(entry_libraries) != 1:
+        named = ", ".join(path.name for path in entry_libraries or libraries)
         raise BuildError(
-            f"{'no library' if not own else 'more than one library'} of component {component} exports "
+            f"{'no library' if not entry_libraries else 'more than one library'} of component {component} exports "
             f"{EP_EXPORTS[0]}: {named}",
             where=str(stage.root),
             advice="Install one library with that export into the component.",
         )
-    staged = [stage.root / row.path for row in stage.manifest.files if row.path.startswith(f"{component}/")]
+    staged = [stage.root / file.path for file in stage.manifest.files if file.path.startswith(f"{component}/")]
     matched = [path for path in staged if any(fnmatchcase(path.name, glob) for glob in ep.companions)]
-    companions = tuple(path for path in matched if path != own[0] and path not in stage.links)
-    left = [path.name for path in libraries if path not in (own[0], *companions)]
-    if left:
+    companions = tuple(path for path in matched if path != entry_libraries[0] and path not in stage.links)
+    others = [path.name for path in libraries if path not in (entry_libraries[0], *companions)]
+    if others:
         raise BuildError(
-            f"component {component} installs {left[0]}, which is neither {own[0].name} nor a companion",
+            f"component {component} installs {others[0]}, which is neither {entry_libraries[0].name} nor a companion",
             where=config.file.name,
-            advice=f'Add it to package.{package}.ep.companions: ["{left[0]}"].',
+            advice=f'Add it to package.{package}.ep.companions: ["{others[0]}"].',
         )
-    names = [path.name.lower() for path in (own[0], *companions)]
+    names = [path.name.lower() for path in (entry_libraries[0], *companions)]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise BuildError(f"component {component} installs {twice} twice", where=str(stage.root))
-    return EpFiles(library=own[0], companions=companions)
+    return EpFiles(library=entry_libraries[0], companions=companions)
 
 
 def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Path:
@@ -104,12 +104,16 @@ def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Pat
         ),
     ]
     info = f"{ep.module}-{Version(config.project.version)}.dist-info"
-    rows = [*module, *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage, files))]
+    entries = [
+        *module,
+        *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage, files)),
+    ]
     record = "".join(
-        f"{row.name},{record_digest(row.data)},{len(row.data)}\n" for row in sorted(rows, key=lambda e: e.name)
+        f"{entry.name},{record_digest(entry.data)},{len(entry.data)}\n"
+        for entry in sorted(entries, key=lambda e: e.name)
     )
-    rows.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
-    write_zip(path, rows)
+    entries.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
+    write_zip(path, entries)
     return path
 
 
@@ -118,9 +122,11 @@ def write_ep_helper(config: Config, package: str, stages: Sequence[Stage], folde
     ep, nuget = ep_of(config, package), config.packages[package].nuget
     name = nuget.id if nuget is not None else ep.nuget_id
     files = [(stage.rid, ep_files(config, package, stage).library.name) for stage in stages]
-    own = f"{name.rpartition('.')[2].replace('-', '')}Ep"
-    code = render("ep_helper.cs.j2", id=name, namespace=_namespace(name), names=ep.names, files=files, **{"class": own})
-    write_text(folder / f"{own}.cs", code)
+    class_name = f"{name.rpartition('.')[2].replace('-', '')}Ep"
+    code = render(
+        "ep_helper.cs.j2", id=name, namespace=_namespace(name), names=ep.names, files=files, **{"class": class_name}
+    )
+    write_text(folder / f"{class_name}.cs", code)
     company = ", ".join(config.project.authors) or config.project.name
     write_text(folder / f"{name}.csproj", render("ep_helper.csproj.j2", assembly=name, company=company))
     return folder
@@ -133,7 +139,7 @@ def _namespace(id_: str) -> str:
 
 def _exports_entry(path: Path) -> bool:
     images = read_images(path.read_bytes(), str(path))
-    return any(row.name == EP_EXPORTS[0] for image in images for row in image.exports)
+    return any(export.name == EP_EXPORTS[0] for image in images for export in image.exports)
 
 
 def _module(config: Config, ep: EpConfig, library: str) -> str:
@@ -164,28 +170,28 @@ def _info(config: Config, package: str, stage: Stage, files: EpFiles) -> list[tu
     wheel = ["Wheel-Version: 1.0", "Generator: latebind", "Root-Is-Purelib: false"]
     wheel.append(f"Tag: {tag('py3-none', stage.rid, stage.manifest.floor)}")
     purl = f"pkg:pypi/{ep.distribution}@{project.version}"
-    held = notices(config, files.every)
-    found = [
-        ("METADATA", _metadata(config, ep, tuple(held)).encode()),
+    license_texts = notices(config, files.every)
+    contents = [
+        ("METADATA", _metadata(config, ep, tuple(license_texts)).encode()),
         ("entry_points.txt", "[{}]\n{} = {}\n".format(HOOK_GROUP, *hook_entry(ep.module)).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
         (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
         (WHEEL_MANIFEST, _manifest(stage, files).encode()),
-        *((f"licenses/{name}", data) for name, data in held.items()),
+        *((f"licenses/{name}", data) for name, data in license_texts.items()),
     ]
     if project.license_file:
         license_file = config.root / project.license_file
-        found.append((f"licenses/{license_file.name}", license_file.read_bytes()))
-    return found
+        contents.append((f"licenses/{license_file.name}", license_file.read_bytes()))
+    return contents
 
 
 def _manifest(stage: Stage, files: EpFiles) -> str:
     """What the files were built from, so that `stage --import` can read the wheel."""
-    rows = tuple(row for row in stage.manifest.files if stage.root / row.path in files.every)
-    return manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
+    staged_files = tuple(file for file in stage.manifest.files if stage.root / file.path in files.every)
+    return manifest_text(dataclasses.replace(stage.manifest, files=staged_files, key="", imported=False))
 
 
-def _metadata(config: Config, ep: EpConfig, held: Sequence[str]) -> str:
+def _metadata(config: Config, ep: EpConfig, notice_names: Sequence[str]) -> str:
     """Core metadata 2.4. It requires no distribution: there are several of ONNX Runtime, and any of them will do."""
     project = config.project
     fields = [
@@ -197,10 +203,10 @@ def _metadata(config: Config, ep: EpConfig, held: Sequence[str]) -> str:
         ("Author", ", ".join(project.authors)),
         ("License-Expression", project.license),
         ("License-File", Path(project.license_file).name if project.license_file else ""),
-        *(("License-File", name) for name in held),
+        *(("License-File", name) for name in notice_names),
         ("Requires-Python", _PYTHON),
         ("Description-Content-Type", "text/markdown"),
     ]
     head = "".join(f"{name}: {value}\n" for name, value in fields if value)
-    own = f"{(config.root / project.readme).read_text('utf-8').rstrip()}\n\n" if project.readme else ""
-    return f"{head}\n{own}{render('ep_description.md.j2', **_words(config, ep))}"
+    readme = f"{(config.root / project.readme).read_text('utf-8').rstrip()}\n\n" if project.readme else ""
+    return f"{head}\n{readme}{render('ep_description.md.j2', **_words(config, ep))}"

@@ -37,13 +37,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--module", required=True)
-    given, _ = parser.parse_known_args()
+    arguments, _ = parser.parse_known_args()
     runtime = _runtime()
-    provider = importlib.import_module(given.module).get_library_path()
+    provider = importlib.import_module(arguments.module).get_library_path()
     message, version = _refusal(runtime, provider)
     result: dict[str, object] = {"report": {"version": version}, "libraries": [str(runtime), provider]}
     result.update({"error": {"message": message}} if message else {"passed": ["registered"]})
-    given.out.write_text(json.dumps(result), encoding="utf-8")
+    arguments.out.write_text(json.dumps(result), encoding="utf-8")
     return NOTHING_LOADED if message else 0
 
 

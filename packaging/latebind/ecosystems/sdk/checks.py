@@ -49,11 +49,13 @@ def not_relocatable(package: Contents) -> Iterator[Hit | Skip]:
     folder finds something else, or nothing.
     """
     top = _top(package)
-    for row in sdk_paths(package):
-        if row.is_absolute:
-            yield Hit(inner=row.file, message=f"contains the absolute path {row.path}", evidence=(row.line,))
-        elif not _is_inside(row.path, top):
-            yield Hit(inner=row.file, message="names a path outside of the archive", evidence=(row.line,))
+    for reference in sdk_paths(package):
+        if reference.is_absolute:
+            yield Hit(
+                inner=reference.file, message=f"contains the absolute path {reference.path}", evidence=(reference.line,)
+            )
+        elif not _is_inside(reference.path, top):
+            yield Hit(inner=reference.file, message="names a path outside of the archive", evidence=(reference.line,))
 
 
 def _is_inside(path: str, top: str) -> bool:
@@ -81,19 +83,21 @@ def names_missing(package: Contents) -> Iterator[Hit | Skip]:
     folders |= {parent for folder in folders for parent in _parents(folder)}
     bases = {posixpath.basename(name) for name in names}
     top = _top(package)
-    for row in sdk_paths(package):
-        is_judged = not row.may_lack and not row.is_absolute and _is_inside(row.path, top)
-        if is_judged and row.path not in names | folders:
-            inner = row.path.removeprefix(f"{top}/")
-            yield Hit(inner=row.file, message=f"names {inner}, which is not in the archive", evidence=(row.line,))
+    for reference in sdk_paths(package):
+        is_judged = not reference.may_lack and not reference.is_absolute and _is_inside(reference.path, top)
+        if is_judged and reference.path not in names | folders:
+            inner = reference.path.removeprefix(f"{top}/")
+            yield Hit(
+                inner=reference.file, message=f"names {inner}, which is not in the archive", evidence=(reference.line,)
+            )
     for file, text in sdk_texts(package, ".cmake"):
         for soname in _SONAME.findall(text):
             if posixpath.basename(soname) not in bases:
                 yield Hit(inner=file, message=f"names {soname}, which is not in the archive", evidence=(soname,))
     for file, text in sdk_texts(package, ".pc"):
-        wanted = linked(text)
-        if wanted and not any(form.format(name) in bases for name in wanted for form in _LINKED):
-            shown = " ".join(f"-l{name}" for name in wanted)
+        libraries = linked(text)
+        if libraries and not any(form.format(name) in bases for name in libraries for form in _LINKED):
+            shown = " ".join(f"-l{name}" for name in libraries)
             yield Hit(inner=file, message=f"links {shown}, and the archive has no such library", evidence=(shown,))
     yield from _own_names_missing(package, bases)
     yield from _headers_missing(package, names)
@@ -102,24 +106,24 @@ def names_missing(package: Contents) -> Iterator[Hit | Skip]:
 def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
     """The linker writes a library's own name into programs, whatever name the CMake files use."""
     for file, image in package.images:
-        own = posixpath.basename(image.soname)
+        soname = posixpath.basename(image.soname)
         is_linked = file.base.startswith("lib") and _LIBDIR.search(file.folder) is not None
-        if own and own not in bases and image.format != "pe" and is_linked:
-            text = f"is linked as {own}, which is not in the archive"
+        if soname and soname not in bases and image.format != "pe" and is_linked:
+            text = f"is linked as {soname}, which is not in the archive"
             yield Hit(inner=file.name, message=text, evidence=(own_name(image),))
 
 
 def _headers_missing(package: Contents, names: set[str]) -> Iterator[Hit]:
     """A header may be included by its path from any folder that programs search, so the end of a path is compared."""
-    there: dict[str, list[str]] = {}
+    by_base: dict[str, list[str]] = {}
     for name in names:
-        there.setdefault(posixpath.basename(name), []).append(f"/{name}")
+        by_base.setdefault(posixpath.basename(name), []).append(f"/{name}")
     for file, text in sdk_texts(package, *HEADERS):
         for named in included(text):
             path = posixpath.normpath(named)
             while path.startswith("../"):
                 path = path.removeprefix("../")
-            if not any(name.endswith(f"/{path}") for name in there.get(posixpath.basename(path), ())):
+            if not any(name.endswith(f"/{path}") for name in by_base.get(posixpath.basename(path), ())):
                 message = f"includes {named}, which is not in the archive"
                 yield Hit(inner=file, message=message, evidence=(f'#include "{named}"',), severity="warning")
 
@@ -173,11 +177,13 @@ def lacks_parts(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def _without_import_library(package: Contents, file: File, arch: str) -> Iterator[Hit]:
-    wanted = [form.format(file.base.rpartition(".")[0]).lower() for form in _IMPORT_LIBRARIES]
-    found = {name: data for name, data in package.texts.items() if posixpath.basename(name).lower() in wanted}
-    if not found:
-        yield Hit(inner=file.name, message="has no import library", evidence=(f"missing: lib/{wanted[0]}",))
-    for name, data in found.items():
+    expected = [form.format(file.base.rpartition(".")[0]).lower() for form in _IMPORT_LIBRARIES]
+    import_libraries = {
+        name: data for name, data in package.texts.items() if posixpath.basename(name).lower() in expected
+    }
+    if not import_libraries:
+        yield Hit(inner=file.name, message="has no import library", evidence=(f"missing: lib/{expected[0]}",))
+    for name, data in import_libraries.items():
         read = import_library(data)
         archs, libraries = read or (frozenset[str](), frozenset[str]())
         if arch not in archs:

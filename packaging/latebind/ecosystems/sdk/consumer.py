@@ -59,15 +59,15 @@ def run_sdk_cell(bench: Bench) -> Outcome:
 def _unpacked(bench: Bench) -> Path:
     """The prefix: the archive's one folder. Raises NotRun when it was not made."""
     name = sdk_file(bench.config, bench.cell.target)
-    path = next((one.path for one in bench.artifacts if one.path.name == name), None)
+    path = next((artifact.path for artifact in bench.artifacts if artifact.path.name == name), None)
     if path is None:
         raise NotRun("not-built", f"{name} was not made")
-    place = bench.work / bench.situation.folder
+    folder = bench.work / bench.situation.folder
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
-            archive.extractall(place)
-        return next(place.iterdir())
-    return unpack_tar(path, place)
+            archive.extractall(folder)
+        return next(folder.iterdir())
+    return unpack_tar(path, folder)
 
 
 def _built(bench: Bench, prefix: Path) -> Path:
@@ -76,8 +76,8 @@ def _built(bench: Bench, prefix: Path) -> Path:
         return build_with_pkg_config(source, tree, prefix, log=bench.log)
     rid = bench.cell.target
     # CMake searches lib64 and the triplet's folder on some systems only, and each prefix for <name>*/ everywhere.
-    words = (f"-DCMAKE_PREFIX_PATH={prefix};{library_folder(prefix) / 'cmake'}",)
-    return build_for(rid, bench.config.floor(target(rid)), source, tree, *words, log=bench.log)
+    defines = (f"-DCMAKE_PREFIX_PATH={prefix};{library_folder(prefix) / 'cmake'}",)
+    return build_for(rid, bench.config.floor(target(rid)), source, tree, *defines, log=bench.log)
 
 
 def _runtime(bench: Bench) -> tuple[Path, str]:
@@ -85,10 +85,10 @@ def _runtime(bench: Bench) -> tuple[Path, str]:
 
     The folder is empty, and the name "", where the test case has no runtime.
     """
-    use, folder = bench.use, bench.work / "runtime"
-    if use is None or not bench.cell.version:
+    runtime, folder = bench.use, bench.work / "runtime"
+    if runtime is None or not bench.cell.version:
         folder.mkdir()
         return folder, ""
-    made = copied(bench, use, f"runtime/{use.known.python.folder}")
-    bench.situation.break_files(runtime_libraries(use, folder, bench.cell.target))
-    return made.parent, bench.machine.path(made)
+    library = copied(bench, runtime, f"runtime/{runtime.known.python.folder}")
+    bench.situation.break_files(runtime_libraries(runtime, folder, bench.cell.target))
+    return library.parent, bench.machine.path(library)

@@ -81,17 +81,22 @@ def pack_sdk(config: Config, packages: Sequence[str], stage: Stage, outdir: Path
     configuration, two headers of one name.
     """
     libdir = _libdir(config, packages, stage)
-    rows = [_package(config, name, packages, stage, libdir) for name in packages]
+    sdk_packages = [_package(config, name, packages, stage, libdir) for name in packages]
     entries = [
-        *(entry for row in rows for library in (*row.libraries, *row.static) for entry in library.entries),
+        *(
+            entry
+            for package in sdk_packages
+            for library in (*package.libraries, *package.static)
+            for entry in library.entries
+        ),
         *_headers(config, packages, stage),
-        *_build_files(config, rows, stage, libdir),
+        *_build_files(config, sdk_packages, stage, libdir),
         *_papers(config, packages, stage),
     ]
     path = outdir / sdk_file(config, stage.rid)
     top = re.sub(r"\.(zip|tar\.gz)$", "", path.name)
     # Packages of one component hold the same files.
-    placed = [Entry(name=f"{top}/{row.name}", data=row.data, mode=row.mode) for row in dict.fromkeys(entries)]
+    placed = [Entry(name=f"{top}/{entry.name}", data=entry.data, mode=entry.mode) for entry in dict.fromkeys(entries)]
     (write_zip if path.suffix == ".zip" else write_tar)(path, placed)
     return path
 
@@ -109,24 +114,24 @@ def _libdir(config: Config, packages: Sequence[str], stage: Stage) -> str:
     roots = {stage.root / config.packages[name].component: name for name in packages}
     paths = [(path.parent, root) for root in roots for path in stage.library_names(root.name)]
     folders = {folder.relative_to(root).as_posix() for folder, root in paths}
-    found = sorted(name for name in folders if _LIBDIR.fullmatch(name))
-    if target(stage.rid).system == "windows" or not found:
+    libdirs = sorted(name for name in folders if _LIBDIR.fullmatch(name))
+    if target(stage.rid).system == "windows" or not libdirs:
         return "lib"
-    if len(found) > 1:
+    if len(libdirs) > 1:
         raise BuildError(
-            f"libraries are installed in {' and '.join(found)}, and an SDK has one folder for all",
+            f"libraries are installed in {' and '.join(libdirs)}, and an SDK has one folder for all",
             where=str(stage.root),
             advice="Install all of them in ${CMAKE_INSTALL_LIBDIR}.",
         )
-    return found[0]
+    return libdirs[0]
 
 
 def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, libdir: str) -> SdkPackage:
-    project, own = sdk_name(config), config.packages[name]
+    project, settings = sdk_name(config), config.packages[name]
     refuse_broken(config, name, stage)
-    imports = {path.stem: path for path in stage.import_libraries(own.component)}
+    imports = {path.stem: path for path in stage.import_libraries(settings.component)}
     copies: dict[bytes, list[Path]] = {}
-    for path in stage.library_names(own.component):
+    for path in stage.library_names(settings.component):
         copies.setdefault(path.read_bytes(), []).append(path)
     target_name = f"{project}::{name}"
     is_several = len(copies) > 1
@@ -134,13 +139,13 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, l
         _library(target_name, stage, [path.name for path in same], data, imports, libdir, is_several=is_several)
         for data, same in copies.items()
     )
-    requires = tuple(other for other in own.requires if other in packages)
+    requires = tuple(other for other in settings.requires if other in packages)
     return SdkPackage(
         name=name,
         target=target_name,
         module=project if canonicalize_name(name) == canonicalize_name(project) else f"{project}-{name}",
         libraries=libraries,
-        static=tuple(_static(stage, own.component, target_name, libdir)),
+        static=tuple(_static(stage, settings.component, target_name, libdir)),
         requires=requires,
         linked=(
             *(library.target for library in libraries if is_several),
@@ -153,9 +158,9 @@ def _static(stage: Stage, component: str, package: str, libdir: str) -> Iterator
     """The static libraries of a component: `demo::core_static`; `demo::core.<name>_static` where there are several."""
     paths = stage.static_libraries(component)
     for path in paths:
-        own = f"{package}.{path.stem.removeprefix('lib')}_static" if len(paths) > 1 else f"{package}_static"
+        target_name = f"{package}.{path.stem.removeprefix('lib')}_static" if len(paths) > 1 else f"{package}_static"
         entry = Entry(name=f"{libdir}/{path.name}", data=path.read_bytes())
-        yield SdkLibrary(target=own, stem=path.stem.removeprefix("lib"), file=entry.name, entries=(entry,))
+        yield SdkLibrary(target=target_name, stem=path.stem.removeprefix("lib"), file=entry.name, entries=(entry,))
 
 
 def _library(  # noqa: PLR0913  # what names a library, and what it is
@@ -169,13 +174,13 @@ def _library(  # noqa: PLR0913  # what names a library, and what it is
     is_several: bool,
 ) -> SdkLibrary:
     """One library, which may be staged under several names: the longest is the file, the others are links to it."""
-    name = max(names, key=lambda one: (len(one), one))
+    name = max(names, key=lambda candidate: (len(candidate), candidate))
     is_windows = target(stage.rid).system == "windows"
     images = read_images(data, name)
     cpus = frozenset(_SAME_CPU.get(image.arch, image.arch) for image in images)
     match = None if is_windows else _STEM.match(min(names, key=len))
     stem = match[1] if match else name.rpartition(".")[0]
-    own = f"{package}.{stem}" if is_several else package
+    target_name = f"{package}.{stem}" if is_several else package
     if is_windows:
         if stem not in imports:
             raise BuildError(
@@ -185,21 +190,21 @@ def _library(  # noqa: PLR0913  # what names a library, and what it is
             )
         pair = (Entry(name=f"bin/{name}", data=data), Entry(name=f"lib/{stem}.lib", data=imports[stem].read_bytes()))
         return SdkLibrary(
-            target=own, stem=stem, file=f"bin/{name}", entries=pair, cpus=cpus, import_library=f"lib/{stem}.lib"
+            target=target_name, stem=stem, file=f"bin/{name}", entries=pair, cpus=cpus, import_library=f"lib/{stem}.lib"
         )
     soname = next((image.soname for image in images), "")
-    wanted = {*names, _LINK_NAME[target(stage.rid).system].format(stem), posixpath.basename(soname)}
-    links = sorted(wanted - {name, ""})
+    all_names = {*names, _LINK_NAME[target(stage.rid).system].format(stem), posixpath.basename(soname)}
+    links = sorted(all_names - {name, ""})
     entries = (
         Entry(name=f"{libdir}/{name}", data=data),
         *(Entry(name=f"{libdir}/{link}", data=name.encode(), mode=stat.S_IFLNK | 0o777) for link in links),
     )
-    return SdkLibrary(target=own, stem=stem, file=f"{libdir}/{name}", entries=entries, cpus=cpus, soname=soname)
+    return SdkLibrary(target=target_name, stem=stem, file=f"{libdir}/{name}", entries=entries, cpus=cpus, soname=soname)
 
 
 def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[Entry]:
     """The headers of all packages. Raises BuildError for a package with none that requires none with some."""
-    found: dict[str, bytes] = {}
+    headers: dict[str, bytes] = {}
     having = {name for name in packages if stage.headers(config.packages[name].component)}
     for name in packages:
         if having.isdisjoint(config.needed(name)):
@@ -211,46 +216,46 @@ def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[
             )
         for header, path in stage.headers(config.packages[name].component):
             data = path.read_bytes()
-            if found.setdefault(header, data) != data:
+            if headers.setdefault(header, data) != data:
                 raise BuildError(
                     f"two packages install different headers as {header}, and an SDK has one folder for all",
                     where=str(path),
                     advice="Install them in folders of their own: DESTINATION include/<name>.",
                 )
-    return (Entry(name=f"include/{header}", data=data) for header, data in found.items())
+    return (Entry(name=f"include/{header}", data=data) for header, data in headers.items())
 
 
-def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage, libdir: str) -> Iterator[Entry]:
+def _build_files(config: Config, packages: Sequence[SdkPackage], stage: Stage, libdir: str) -> Iterator[Entry]:
     """The CMake package and a pkg-config file for each package. They find everything relative to themselves."""
     name, version = sdk_name(config), Version(config.project.version)
     system = target(stage.rid).cmake_system
     up = "../" * (libdir.count("/") + 1)
-    known = {"name": name, "version": str(version), "rid": stage.rid, "packages": rows, "up": up, "system": system}
+    common = {"name": name, "version": str(version), "rid": stage.rid, "packages": packages, "up": up, "system": system}
     major, minor = version.major, "" if version.major else version.minor
-    libraries = [library for row in rows for library in row.libraries]
-    cpus = [name for cpu, names in _CPUS.items() if all(cpu in one.cpus for one in libraries) for name in names]
+    libraries = [library for package in packages for library in package.libraries]
+    cpus = [name for cpu, names in _CPUS.items() if all(cpu in library.cpus for library in libraries) for name in names]
     texts = {
-        "config": render("sdk_config.cmake.j2", **known),
-        "config-version": render("sdk_version.cmake.j2", **known, cpus=cpus, major=major, minor=minor),
+        "config": render("sdk_config.cmake.j2", **common),
+        "config-version": render("sdk_version.cmake.j2", **common, cpus=cpus, major=major, minor=minor),
     }
     for kind, text in texts.items():
         yield Entry(name=f"{libdir}/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
     project = config.project
     about = " ".join((project.description or project.name).split()).replace("$", "$$")
-    modules = {row.name: row.module for row in rows}
-    for row in rows:
+    modules = {package.name: package.module for package in packages}
+    for package in packages:
         text = render(
             "sdk.pc.j2",
-            row=row,
+            row=package,
             about=about,
             project=project,
             version=str(version),
             libdir=libdir,
             up=up,
             system=target(stage.rid).system,
-            requires=[modules[other] for other in row.requires],
+            requires=[modules[other] for other in package.requires],
         )
-        yield Entry(name=f"{libdir}/pkgconfig/{row.module}.pc", data=text.encode())
+        yield Entry(name=f"{libdir}/pkgconfig/{package.module}.pc", data=text.encode())
 
 
 def _papers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[Entry]:

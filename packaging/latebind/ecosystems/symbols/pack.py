@@ -45,52 +45,52 @@ def pack_symbols(config: Config, stage: Stage, workdir: Path, outdir: Path) -> P
     with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-symbols-", dir=_made(workdir)) as aside:
         prefix = Path(aside)
         build_with_symbols(config, target(stage.rid), workdir, prefix)
-        made = [_separated(stage.root, library, prefix, dsymutil) for library in _libraries(config, stage)]
+        separated = [_separated(stage.root, library, prefix, dsymutil) for library in _libraries(config, stage)]
     manifest = {
         "project": config.project.name,
         "version": config.project.version,
         "rid": stage.rid,
         "toolchain": stage.manifest.toolchain,
-        "libraries": [row for row, _ in made],
+        "libraries": [record for record, _ in separated],
     }
     text = json.dumps(manifest, indent=2) + "\n"
     path = outdir / symbols_file(config, stage.rid)
-    files = dict.fromkeys(entry for _, entries in made for entry in entries)  # two components may hold one library
+    files = dict.fromkeys(entry for _, entries in separated for entry in entries)  # two components may hold one library
     write_zip(path, [Entry(name=SYMBOLS_MANIFEST, data=text.encode()), *files])
     return path
 
 
 def _made(workdir: Path) -> Path:
-    place = workdir / "build"
-    place.mkdir(parents=True, exist_ok=True)
-    return place
+    folder = workdir / "build"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _separator(stage: Stage) -> Path | None:
     """dsymutil where debug information stays in the objects, None where it is in the library."""
-    place = target(stage.rid).debug_symbols
-    if place == "in the file":
+    location = target(stage.rid).debug_symbols
+    if location == "in the file":
         return None
-    if place == "none":
+    if location == "none":
         raise NotRun(
             _REASON,
             f"{stage.rid}: not made for Windows, where zig keeps unused code once it writes a .pdb: another DLL",
         )
-    found = which("dsymutil")
-    if found is None:
+    dsymutil = which("dsymutil")
+    if dsymutil is None:
         raise NotRun(
             _REASON,
             f"{stage.rid}: dsymutil, which makes a .dSYM, is not on PATH",
             advice="Install it (macOS: xcode-select --install; Debian: apt install llvm) and pack again.",
         )
-    return found
+    return dsymutil
 
 
 def _libraries(config: Config, stage: Stage) -> list[Path]:
     """The staged libraries of all components but those that are another machine's to build."""
     staged = {file.path.partition("/")[0] for file in stage.manifest.files}
-    wanted = {package.component for package in config.packages.values()}
-    return [library for component in sorted(staged & wanted) for library in stage.libraries(component)]
+    components = {package.component for package in config.packages.values()}
+    return [library for component in sorted(staged & components) for library in stage.libraries(component)]
 
 
 def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -> tuple[dict[str, str], list[Entry]]:
@@ -99,8 +99,8 @@ def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -
     twin = prefix / inner
     shipped = _matched(root.name, library, twin)
     name = f"{inner.parts[0]}/{library.name}"
-    whole = Entry(name=_by_id(shipped.id), data=twin.read_bytes())
-    files = list(_bundle(dsymutil, twin, name)) if dsymutil else [whole]
+    twin_entry = Entry(name=_by_id(shipped.id), data=twin.read_bytes())
+    files = list(_bundle(dsymutil, twin, name)) if dsymutil else [twin_entry]
     symbols = next(entry for entry in files if entry.name.endswith((".debug", f"/{library.name}")))
     if not read_loaded(symbols.data, name).has_debug:
         raise NotRun(
@@ -109,8 +109,8 @@ def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -
             advice="Leave -s out of its options and call latebind_hardening() on it.",
         )
     stamped = Entry(name=symbols.name, data=with_id(symbols.data, shipped.id, name))
-    row = {"library": inner.as_posix(), "sha256": sha256(library), "id": shipped.id.hex(), "symbols": symbols.name}
-    return row, [stamped if entry is symbols else entry for entry in files]
+    record = {"library": inner.as_posix(), "sha256": sha256(library), "id": shipped.id.hex(), "symbols": symbols.name}
+    return record, [stamped if entry is symbols else entry for entry in files]
 
 
 def _by_id(id_: bytes) -> str:
@@ -125,10 +125,11 @@ def _matched(rid: str, library: Path, twin: Path) -> Loaded:
         shipped, other = (read_loaded(path.read_bytes(), path.name) for path in (library, twin))
     except (InputError, OSError) as error:
         raise NotRun(_REASON, f"{rid}: no symbols can be matched with the library: {error}") from error
-    if places := _difference(shipped, other):
+    if difference := _difference(shipped, other):
         raise NotRun(
             _REASON,
-            f"{rid}: {library.name} differs from the shipped library when it is built with debug information: {places}",
+            f"{rid}: {library.name} differs from the shipped library when it is built with debug information: "
+            f"{difference}",
             advice="docs/symbols.md has the usual reasons: C++ with zig, a stage from elsewhere, options that differ.",
         )
     return shipped
@@ -136,8 +137,8 @@ def _matched(rid: str, library: Path, twin: Path) -> Loaded:
 
 def _difference(shipped: Loaded, twin: Loaded) -> str:
     """Where two libraries differ in what is loaded; "" when it is the same."""
-    places = {*shipped.blocks, *twin.blocks}
-    return ", ".join(sorted(one for one in places if shipped.blocks.get(one) != twin.blocks.get(one))[:3])
+    blocks = {*shipped.blocks, *twin.blocks}
+    return ", ".join(sorted(block for block in blocks if shipped.blocks.get(block) != twin.blocks.get(block))[:3])
 
 
 def _bundle(dsymutil: Path, library: Path, name: str) -> Iterator[Entry]:
@@ -146,6 +147,6 @@ def _bundle(dsymutil: Path, library: Path, name: str) -> Iterator[Entry]:
     shutil.rmtree(bundle, ignore_errors=True)
     run([dsymutil, library, "-o", bundle], timeout=_TIME_LIMIT)
     root = bundle / "Contents"
-    files = [path for kept in _KEPT for path in sorted([root / kept, *(root / kept).rglob("*")]) if path.is_file()]
+    files = [path for part in _KEPT for path in sorted([root / part, *(root / part).rglob("*")]) if path.is_file()]
     for path in files:
         yield Entry(name=f"{name}.dSYM/{path.relative_to(bundle).as_posix()}", data=path.read_bytes())

@@ -37,11 +37,11 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
     """
     wheel = config.packages[package].wheel if package in config.wheel_sources else None
     if wheel is None:
-        known = ", ".join(config.wheel_sources) or "none here"
-        raise BuildError(f"{package!r} is not a package with a wheel source", advice=f"Name one of: {known}.")
+        names = ", ".join(config.wheel_sources) or "none here"
+        raise BuildError(f"{package!r} is not a package with a wheel source", advice=f"Name one of: {names}.")
     root = _repository(config.root)
     source = _inside(root, config.root / wheel.source, f"package.{package}.wheel.source")
-    rows = [target(rid) for rid in config.document.targets.include]
+    platforms = [target(rid) for rid in config.document.targets.include]
     needs = [latebind, *_backend(config.root / wheel.source / "pyproject.toml")]
     return render(
         "cibuildwheel.toml.j2",
@@ -51,15 +51,15 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
         file=f"{source}/{CIBUILDWHEEL_FILE}",
         build=_pythons(wheel.kind),
         one=wheel.kind != "cpython",
-        skip="*-win32" if any(row.libc == "musl" for row in rows) else "*-musllinux_* *-win32",
+        skip="*-win32" if any(platform.libc == "musl" for platform in platforms) else "*-musllinux_* *-win32",
         before_build=_command("pip", "install", *needs),
         windows_before_build=_command("pip", "install", "delvewheel", *needs),
         latebind=latebind,
-        linux_archs=[row.arch for row in rows if row.libc == "glibc"],
+        linux_archs=[platform.arch for platform in platforms if platform.libc == "glibc"],
         image=_image(config.document.targets.glibc),
         macos=config.document.targets.macos,
         **_tests(config, package, wheel.extras == "channels", root),
-        **_repairs([row.known for row in config.document.runtime]),
+        **_repairs([runtime.known for runtime in config.document.runtime]),
     )
 
 
@@ -70,7 +70,7 @@ def _pythons(kind: str) -> str:
 
 def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[str, object]:  # noqa: FBT001  # one of two
     """How an installed wheel is tested: with its siblings, the ordinary extra, and the project's own script."""
-    use, verify = config.runtime_of(package), config.document.verify
+    runtime, verify = config.runtime_of(package), config.document.verify
     siblings = [name for name in map(config.wheel_name, config.packages[package].requires) if name]
     # A sibling was built before this one, and is nowhere else yet.
     find = ("pip", "install", "--no-index", "--no-deps", "--find-links", "{project}/wheelhouse", *siblings)
@@ -79,7 +79,7 @@ def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[s
         raise InputError("the script that tests a wheel does not exist", where=f"verify.wheel = {script}")
     return {
         "before_test": _command(*find) if siblings else "",
-        "test_extra": use.known.python.extra if use is not None and with_extra else "",
+        "test_extra": runtime.known.python.extra if runtime is not None and with_extra else "",
         "test_requires": verify.python_requires if verify.wheel else (),
         "test_command": _command("python", f"{{project}}/{_inside(root, script, 'verify.wheel')}")
         if verify.wheel
@@ -90,13 +90,19 @@ def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[s
 def _repairs(runtimes: list[RuntimePreset]) -> dict[str, str]:
     """The repair commands. Each tool excludes libraries in its own way: by a glob, a part of a path, or a name."""
     globs = [
-        glob for row in runtimes for glob in row.linked_globs if any(fnmatch(one, glob) for one in row.names.linux)
+        glob
+        for runtime in runtimes
+        for glob in runtime.linked_globs
+        if any(fnmatch(library, glob) for library in runtime.names.linux)
     ]
-    linux = [word for glob in globs for word in ("--exclude", glob)]
+    linux = [argument for glob in globs for argument in ("--exclude", glob)]
     macos = [
-        word for row in runtimes for name in row.names.macos[-1:] for word in ("--exclude", name.partition(".")[0])
+        argument
+        for runtime in runtimes
+        for name in runtime.names.macos[-1:]
+        for argument in ("--exclude", name.partition(".")[0])
     ]
-    windows = [word for row in runtimes for name in row.names.windows for word in ("--exclude", name)]
+    windows = [argument for runtime in runtimes for name in runtime.names.windows for argument in ("--exclude", name)]
     return {
         "linux_repair": _command("auditwheel", "repair", "--only-plat", *linux, "-w", "{dest_dir}", "{wheel}"),
         "macos_repair": _command(
@@ -106,9 +112,11 @@ def _repairs(runtimes: list[RuntimePreset]) -> dict[str, str]:
     }
 
 
-def _command(*words: str) -> str:
+def _command(*arguments: str) -> str:
     """A command for sh and for cmd.exe alike, which both know double quotes; placeholders stay as they are."""
-    return " ".join(word if re.fullmatch(r"[\w@%+=:,./{}~-]+", word) else f'"{word}"' for word in words)
+    return " ".join(
+        argument if re.fullmatch(r"[\w@%+=:,./{}~-]+", argument) else f'"{argument}"' for argument in arguments
+    )
 
 
 def _image(glibc: str) -> str:
@@ -135,4 +143,4 @@ def _inside(root: Path, path: Path, key: str) -> str:
 
 def _repository(folder: Path) -> Path:
     """What cibuildwheel calls the project: the repository, or the folder itself where there is none."""
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder)

@@ -61,8 +61,8 @@ def wheels_of(bench: Bench) -> list[Artifact]:
     if bench.machine.is_host and bench.scenario.sandboxed:
         raise NotRun("no-sandbox", "it would change this very machine")
     wheels = wheels_for(bench.cell.target, bench.artifacts)
-    made = (name for name, package in bench.config.packages.items() if package.wheel is not None)
-    if len(wheels) < sum(not unsupplied(bench.config, name, bench.cell.target) for name in made):
+    wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
+    if len(wheels) < sum(not unsupplied(bench.config, name, bench.cell.target) for name in wheel_packages):
         raise NotRun("not-built", "not every wheel of the project was made")
     return wheels
 
@@ -79,10 +79,13 @@ def _check_main(bench: Bench) -> None:
         return
     script = _script(bench)
     try:
-        rows = ast.parse(script.read_bytes()).body
+        statements = ast.parse(script.read_bytes()).body
     except SyntaxError:  # the consumer itself will report it
         return
-    if not any(isinstance(row, ast.FunctionDef) and row.name == "main" and row.args.args for row in rows):
+    if not any(
+        isinstance(statement, ast.FunctionDef) and statement.name == "main" and statement.args.args
+        for statement in statements
+    ):
         raise NotRun("no-main", f"{script.name} has no main(arguments)")
 
 
@@ -91,10 +94,10 @@ def _quiet(bench: Bench, ready: Installed, wheels: list[Artifact], outcome: Outc
     if not bench.scenario.loads_alone or not bench.machine.is_host:
         return outcome
     with failing_at("load"):
-        found = disturbances(ready.environment, wheels, ready.home, bench.log)
-    if not found:
+        disturbed = disturbances(ready.environment, wheels, ready.home, bench.log)
+    if not disturbed:
         return outcome
-    reason = "\n".join(filter(None, [*found, outcome.reason]))
+    reason = "\n".join(filter(None, [*disturbed, outcome.reason]))
     return replace(outcome, state=State.FAILED, reason=reason, summary="", facts={**outcome.facts, "phase": "load"})
 
 
@@ -102,7 +105,7 @@ def _judged(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -> Outcom
     ended, view = _consumed(bench, ready)
     if ended.status == 0 and ended.result.no_device:
         raise NotRun("no-device", ended.result.no_device)
-    wanted = Expectation(
+    expectation = Expectation(
         scenario=bench.scenario,
         roots=tuple(str(root) for root in (ready.environment.root, *bench.situation.roots)),
         values=bench.values(ready.library),
@@ -112,7 +115,7 @@ def _judged(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -> Outcom
         base=ready.prefix,
         runtime=bench.use.known.file_globs if bench.use else (),
     )
-    outcome = judge(bench.cell, wanted, ended, view)
+    outcome = judge(bench.cell, expectation, ended, view)
     if bench.machine.is_host or outcome.state is not State.PASSED:
         return outcome
     # Nobody may take an emulator for the system itself.
@@ -125,15 +128,15 @@ def _consumed(bench: Bench, ready: Installed) -> tuple[ConsumerRun, ProcessView 
     script, path, environment, situation = _script(bench), bench.machine.path, ready.environment, bench.situation
     out, seen = ready.answers / "result.json", ready.answers / "seen.json"
     seen.unlink(missing_ok=True)
-    words = ["--cases", path(bench.data()), "--out", path(out), *bench.consumer_words()]
+    arguments = ["--cases", path(bench.data()), "--out", path(out), *bench.consumer_words()]
     if situation.layout == "frozen":
-        argv: Sequence[str | Path] = [freeze(bench, environment, script), *words]
+        argv: Sequence[str | Path] = [freeze(bench, environment, script), *arguments]
     else:
         driver = ["--seen", path(seen)]
         driver += ["--site", path(environment.site)] if environment.packages else []
         driver += ["--read-only", path(environment.site)] if situation.unprivileged else []
         argv = bench.machine.argv(
-            environment.python, "-I", path(DRIVER), *driver, *situation.action, "--", path(script), *words
+            environment.python, "-I", path(DRIVER), *driver, *situation.action, "--", path(script), *arguments
         )
     ended = run_consumer(
         argv,
@@ -161,5 +164,7 @@ def _view(path: Path, script: Path, status: int, machine: Machine) -> ProcessVie
             where=str(script),
             advice="End the script with sys.exit(status), not with os._exit() or by a signal.",
         ) from error
-    places, libraries = (tuple(str(machine.local(name)) for name in names) for names in (seen.path, seen.libraries))
-    return msgspec.structs.replace(seen, path=places, libraries=libraries)
+    search_path, libraries = (
+        tuple(str(machine.local(name)) for name in names) for names in (seen.path, seen.libraries)
+    )
+    return msgspec.structs.replace(seen, path=search_path, libraries=libraries)

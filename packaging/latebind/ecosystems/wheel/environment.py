@@ -106,9 +106,9 @@ def _wanted(bench: Bench, wheels: list[Artifact], names: list[str]) -> list[str]
     """What to install: files of dist/ by path and the runtime by name; or only what a user would type."""
     if not bench.situation.by_extra or bench.use is None:
         return [*(str(wheel.path) for wheel in wheels), *_apart(bench)]
-    own, extra = bench.config.wheel_name(bench.package), bench.use.known.python.extra
+    main_wheel, extra = bench.config.wheel_name(bench.package), bench.use.known.python.extra
     version = bench.config.project.version  # keeps an index's package of the same name out; a user would not write it
-    return [f"{name}[{extra}]=={version}" if name == own else f"{name}=={version}" for name in names]
+    return [f"{name}[{extra}]=={version}" if name == main_wheel else f"{name}=={version}" for name in names]
 
 
 def _apart(bench: Bench) -> list[str]:
@@ -183,5 +183,5 @@ def _disturbances_of(library: Path, environment: Environment, home: Path, log: P
 
 def _libraries(site: Path, wheel: Artifact) -> Iterator[Path]:
     with ZipReader(wheel.path) as archive:
-        names = [row.name for row in archive.members if row.name.endswith(_SUFFIXES) or ".so." in row.name]
+        names = [member.name for member in archive.members if member.name.endswith(_SUFFIXES) or ".so." in member.name]
     yield from (site / name for name in sorted(names))

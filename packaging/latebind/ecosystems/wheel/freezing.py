@@ -26,15 +26,15 @@ _USUAL = re.compile(r"lib.*\.(so|dylib)|lib[^.]*\*$|.*\.dll$")
 
 def hook_files(config: Config, package: str, module: str, distribution: str) -> Mapping[str, str]:
     """The files for a wheel, by their paths in it. `module` is the import package, which holds the native files."""
-    use = None if config.packages[package].ep else config.runtime_of(package)
-    supplied = use.known.python if use else None
+    runtime = None if config.packages[package].ep else config.runtime_of(package)
+    supplied = runtime.known.python if runtime else None
     dependents = [name for name, other in config.packages.items() if package in other.requires]
     hook = fill(
         "pyinstaller_hook.py",
         module=module,
         runtime=supplied.folder.partition("/")[0] if supplied else "",
         distributions=_listed([distribution, *(supplied.extras.values() if supplied else ())]),
-        files=_listed(name for name in (use.known.file_globs if use else ()) if not _USUAL.match(name)),
+        files=_listed(name for name in (runtime.known.file_globs if runtime else ()) if not _USUAL.match(name)),
         dependents=_listed(filter(None, map(config.wheel_name, dependents))),
     )
     folder = f"{module.replace('.', '/')}/_pyinstaller"

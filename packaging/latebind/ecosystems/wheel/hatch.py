@@ -84,7 +84,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     """Puts the staged libraries of one component into the wheel, and all that a build needs into the sdist."""
 
     PLUGIN_NAME = "latebind"
-    _made: Path | None = None
+    _scratch: Path | None = None
     _notices: Mapping[str, bytes] = MappingProxyType({})
 
     @cached_property
@@ -127,19 +127,19 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
                 # Hatchling still adds the repository's ignore file, where there is a repository.
                 for path in [path for path, name in chosen.items() if name in (".gitignore", ".hgignore")]:
                     del chosen[path]
-            made = self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
-            chosen |= write_sdist_files(self._project, self._workdir, Path(self.root), made)
+            scratch = self._scratch = Path(tempfile.mkdtemp(prefix="latebind-"))
+            chosen |= write_sdist_files(self._project, self._workdir, Path(self.root), scratch)
             self.build_config.build_reserved_paths.update(chosen.values())
         elif self.target_name == "wheel":
             self._add_libraries(build_data, editable=version == "editable")
 
     def _leave_out(self) -> None:
         """Exclude the folders that latebind writes from hatchling's own choice of files."""
-        made = outputs(self._project, self._workdir)
-        for place, folders, _ in os.walk(self.root):
-            ours = {name for name in folders if Path(place, name).resolve() in made}
+        output_folders = outputs(self._project, self._workdir)
+        for parent, folders, _ in os.walk(self.root):
+            ours = {name for name in folders if Path(parent, name).resolve() in output_folders}
             self.build_config.build_reserved_paths.update(
-                os.path.relpath(Path(place, name), self.root) for name in ours
+                os.path.relpath(Path(parent, name), self.root) for name in ours
             )
             folders[:] = {name for name in folders if not is_scratch(name)} - ours
 
@@ -178,13 +178,13 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         chosen = build_data["force_include_editable" if editable else "force_include"]
         for library in libraries:
             chosen[str(library)] = f"{folder}/{library.name}"
-        self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
+        self._scratch = Path(tempfile.mkdtemp(prefix="latebind-"))
         if editable:
             chosen.update(self._search_path(folder))
         else:
             build_data["extra_metadata"][self._manifest(stage, libraries)] = Path(WHEEL_MANIFEST).name
             self._add_hook(package, folder, chosen)
-            file = self._made / sbom_file(config)
+            file = self._scratch / sbom_file(config)
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
             file.write_bytes(sbom(config, package, [stage], purl))
             build_data["sbom_files"].append(str(file))
@@ -195,11 +195,11 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         groups = self.metadata.core.entry_points
         if HOOK_GROUP in groups:
             return
-        module, made = folder.replace("/", "."), self._made or Path()
+        module, scratch = folder.replace("/", "."), self._scratch or Path()
         for name, text in hook_files(self._project, package, module, self.metadata.core.raw_name).items():
-            (made / name).parent.mkdir(parents=True, exist_ok=True)
-            write_text(made / name, text)
-            chosen[str(made / name)] = name
+            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+            write_text(scratch / name, text)
+            chosen[str(scratch / name)] = name
         groups[HOOK_GROUP] = dict([hook_entry(module)])
 
     def _tag(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
@@ -230,16 +230,16 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         parts = folder.split("/")
         name = f"_latebind_{'_'.join(parts)}"
         code = fill("editable.py", package=".".join(parts), parts=", ".join(f'"{part}"' for part in parts))
-        made = self._made or Path()
+        scratch = self._scratch or Path()
         for suffix, text in ((".py", code), (".pth", f"import {name}\n")):
-            write_text(made / f"{name}{suffix}", text)
-        return {str(made / f"{name}{suffix}"): f"{name}{suffix}" for suffix in (".py", ".pth")}
+            write_text(scratch / f"{name}{suffix}", text)
+        return {str(scratch / f"{name}{suffix}"): f"{name}{suffix}" for suffix in (".py", ".pth")}
 
     def _manifest(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
         """A file that records what the libraries were built from, so that `stage --import` can read the wheel."""
-        rows = tuple(file for file in stage.manifest.files if stage.root / file.path in libraries)
-        text = manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
-        file = (self._made or Path()) / Path(WHEEL_MANIFEST).name
+        staged_files = tuple(file for file in stage.manifest.files if stage.root / file.path in libraries)
+        text = manifest_text(dataclasses.replace(stage.manifest, files=staged_files, key="", imported=False))
+        file = (self._scratch or Path()) / Path(WHEEL_MANIFEST).name
         write_text(file, text)
         return str(file)
 
@@ -248,8 +248,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         if self.target_name == "wheel":
             name_unix(Path(artifact_path))
             add_notices(Path(artifact_path), self._notices)
-        if self._made is not None:
-            shutil.rmtree(self._made, ignore_errors=True)
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
 
 def name_unix(path: Path) -> None:
@@ -258,11 +258,11 @@ def name_unix(path: Path) -> None:
     Its bytes are then those that the same tool writes on Linux.
     """
     with zipfile.ZipFile(path) as archive:
-        rows = [(info, archive.read(info)) for info in archive.infolist()]
-    if all(info.create_system == UNIX for info, _ in rows):
+        members = [(info, archive.read(info)) for info in archive.infolist()]
+    if all(info.create_system == UNIX for info, _ in members):
         return
     with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
-        for info, data in rows:
+        for info, data in members:
             info.create_system = UNIX
             archive.writestr(info, data)
 
@@ -283,9 +283,9 @@ def _package(config: Config, table: dict[str, Any]) -> str:
     name = table.get("package", "")
     if name in config.wheel_sources:
         return str(name)
-    known = ", ".join(config.wheel_sources)
+    names = ", ".join(config.wheel_sources)
     raise BuildError(
         f"{name!r} is not a package with a wheel in {config.file.name}",
         where="pyproject.toml, [tool.hatch.*.hooks.latebind]",
-        advice=f'Write package = "...", one of: {known}.',
+        advice=f'Write package = "...", one of: {names}.',
     )

@@ -36,8 +36,8 @@ MetadataFields = TypedDict(
 """The fields of [project] that come from the configuration."""
 
 
-def metadata_fields(config: Config, package: str, own: tuple[str, ...] = ()) -> MetadataFields:
-    """The dynamic metadata of a package: version, dependencies (`own` first), optional-dependencies, urls.
+def metadata_fields(config: Config, package: str, own_requirements: tuple[str, ...] = ()) -> MetadataFields:
+    """The dynamic metadata of a package: version, dependencies (`own_requirements` first), optional-dependencies, urls.
 
     Packages of one project require each other by the same minor version: their binary interface is checked at
     run time, and a patch release of one must not force one of all.
@@ -49,7 +49,7 @@ def metadata_fields(config: Config, package: str, own: tuple[str, ...] = ()) -> 
     needs = [f"{name}~={since}" for name in names if name]
     return {
         "version": version,
-        "dependencies": [*own, *needs],
+        "dependencies": [*own_requirements, *needs],
         "optional-dependencies": _extras(config, package),
         "urls": {"Source": config.project.repository} if config.project.repository else {},
     }
@@ -57,11 +57,11 @@ def metadata_fields(config: Config, package: str, own: tuple[str, ...] = ()) -> 
 
 def _extras(config: Config, package: str) -> dict[str, list[str]]:
     """One extra for each distribution that supplies the runtime, with the one minimum and a marker for its targets."""
-    wheel, use = config.packages[package].wheel, config.runtime_of(package)
-    if wheel is None or wheel.extras == "none" or use is None:
+    wheel, runtime = config.packages[package].wheel, config.runtime_of(package)
+    if wheel is None or wheel.extras == "none" or runtime is None:
         return {}
-    supply = use.known.python
-    return {extra: [supply.render_requirement(extra, use.minimum)] for extra in supply.extras}
+    supply = runtime.known.python
+    return {extra: [supply.render_requirement(extra, runtime.minimum)] for extra in supply.extras}
 
 
 def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, ...]:
@@ -72,16 +72,16 @@ def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, .
     component, kind = config.packages[package].component, config.wheel_kind(package)
     refuse_foreign(kind, stage.rid)
     refuse_interpreter(kind)
-    found = tuple(library for library in stage.libraries(component) if fits(kind, library.name))
-    if not found:
-        held = ", ".join(library.name for library in stage.libraries(component))
+    modules = tuple(library for library in stage.libraries(component) if fits(kind, library.name))
+    if not modules:
+        library_names = ", ".join(library.name for library in stage.libraries(component))
         raise BuildError(
-            f"component {component} holds no module for this CPython, {abi_tags(kind)}: {held}",
+            f"component {component} holds no module for this CPython, {abi_tags(kind)}: {library_names}",
             where=str(stage.root),
             advice="Pack with the CPython that the module was built by.",
         )
     refuse_unexported(config, package, stage)
-    return found
+    return modules
 
 
 def build_distribution(
@@ -114,14 +114,14 @@ def build_distribution(
             raise BuildError(
                 _own_words(error) or f"{source.name} could not be built: {error.message}", where=str(source)
             ) from error
-        (made,) = Path(aside).iterdir()
-        if made.name != destination.name:
+        (artifact,) = Path(aside).iterdir()
+        if artifact.name != destination.name:
             raise BuildError(
-                f"the backend wrote {made.name}, and the configuration makes it {destination.name}",
+                f"the backend wrote {artifact.name}, and the configuration makes it {destination.name}",
                 where=str(source / "pyproject.toml"),
                 advice="Leave the version to latebind (list it in `dynamic`), and strict-naming at its default.",
             )
-        return _put(made, destination)
+        return _put(artifact, destination)
 
 
 def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, environment: Mapping[str, str]) -> None:
@@ -144,10 +144,10 @@ def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, envi
 
 def _own_words(error: ToolError) -> str:
     """The message of latebind's own hook, without the frontend's traceback around it; "" when it was not the hook."""
-    _, found, words = error.message.rpartition("latebind.errors.")
-    lines = [line.strip() for line in words.partition(": ")[2].splitlines()]
-    kept = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)
-    return "\n  ".join(kept) if found else ""
+    _, separator, text = error.message.rpartition("latebind.errors.")
+    lines = [line.strip() for line in text.partition(": ")[2].splitlines()]
+    relevant = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)
+    return "\n  ".join(relevant) if separator else ""
 
 
 def _put(path: Path, destination: Path) -> Path:

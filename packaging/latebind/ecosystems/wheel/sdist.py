@@ -41,16 +41,16 @@ def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> P
     (workdir / "build").mkdir(parents=True, exist_ok=True)
     source = config.root / config.wheel_sources[package]
     with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
-        made = build_distribution(source, Path(aside) / sdist_file(config, package), "sdist", rid="", workdir=workdir)
-        root = unpack_tar(made, Path(aside) / "unpacked")
-        _refuse_unbuildable(root, made.name)
-        _refuse_other_sources(run, load(root / FILE_NAME), made.name)
+        sdist = build_distribution(source, Path(aside) / sdist_file(config, package), "sdist", rid="", workdir=workdir)
+        root = unpack_tar(sdist, Path(aside) / "unpacked")
+        _refuse_unbuildable(root, sdist.name)
+        _refuse_other_sources(run, load(root / FILE_NAME), sdist.name)
         if wheel is not None:
             again = build_distribution(root, Path(aside) / wheel[0].name, "wheel", rid=wheel[1], workdir=workdir)
-            _refuse_other_wheel(wheel[0], again, made.name)
-        with replacing(dist / made.name) as place:
-            shutil.move(made, place)
-    return dist / made.name
+            _refuse_other_wheel(wheel[0], again, sdist.name)
+        with replacing(dist / sdist.name) as destination:
+            shutil.move(sdist, destination)
+    return dist / sdist.name
 
 
 def _refuse_unbuildable(root: Path, name: str) -> None:
@@ -80,8 +80,11 @@ def _refuse_other_sources(run: PackRun, unpacked: Config, name: str) -> None:
     if hash_sources(unpacked, run.workdir) == run.source_hash:
         return
     ours, theirs = (
-        {path.relative_to(one.native_source).as_posix(): hash_file(path) for path in native_files(one, run.workdir)}
-        for one in (run.config, unpacked)
+        {
+            path.relative_to(project.native_source).as_posix(): hash_file(path)
+            for path in native_files(project, run.workdir)
+        }
+        for project in (run.config, unpacked)
     )
     shown = ", ".join(_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
     raise BuildError(
@@ -97,8 +100,8 @@ def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
     ours, theirs = _members(tree), _members(sdist)
     changed = _changed(ours, theirs)
     named = [file for file in changed if not file.endswith("/RECORD")] or changed
-    words = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in named]
-    shown = ", ".join(f"{file} {word}" for file, word in list(zip(named, words, strict=True))[:_SHOWN])
+    states = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in named]
+    shown = ", ".join(f"{file} {state}" for file, state in list(zip(named, states, strict=True))[:_SHOWN])
     raise BuildError(
         f"a wheel that is built from {name} is not {tree.name}: {shown or 'the archives differ'}",
         where=name,

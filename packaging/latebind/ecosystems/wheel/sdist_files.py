@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PROJECT_NAME = "pyproject.toml"
 
 
-def write_sdist_files(config: Config, workdir: Path, root: Path, made: Path) -> dict[str, str]:
+def write_sdist_files(config: Config, workdir: Path, root: Path, destination: Path) -> dict[str, str]:
     """Write them to a folder; each with its place in the sdist. `root` is the folder of the wheel's pyproject.toml.
 
     Hatchling gives a file one place, so the native code is given as a copy: parts of it may be the wheel's, too.
@@ -33,13 +33,13 @@ def write_sdist_files(config: Config, workdir: Path, root: Path, made: Path) -> 
     }
     for name, (source, files) in folders.items():
         for file in files:
-            link_or_copy(file, _with_folder(made / name / file.relative_to(source)))
+            link_or_copy(file, _with_folder(destination / name / file.relative_to(source)))
     for name, data in backend_texts().items():
-        _with_folder(made / SDIST_BACKEND / name).write_bytes(data)
+        _with_folder(destination / SDIST_BACKEND / name).write_bytes(data)
     text = config.file.read_text("utf-8")
-    write_text(made / CONFIG_NAME, text if config.file.name == CONFIG_NAME else own_file(config.file))
-    write_text(made / PROJECT_NAME, sdist_pyproject(root / PROJECT_NAME, config.module_kind))
-    return {str(made / name): name for name in (*folders, SDIST_BACKEND, CONFIG_NAME, PROJECT_NAME)}
+    write_text(destination / CONFIG_NAME, text if config.file.name == CONFIG_NAME else own_file(config.file))
+    write_text(destination / PROJECT_NAME, sdist_pyproject(root / PROJECT_NAME, config.module_kind))
+    return {str(destination / name): name for name in (*folders, SDIST_BACKEND, CONFIG_NAME, PROJECT_NAME)}
 
 
 def _with_folder(path: Path) -> Path:

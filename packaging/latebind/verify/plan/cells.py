@@ -70,19 +70,19 @@ class _Line:
         return self.use.known.npm if self.consumer == NODE else self.other or self.use.known.python.distribution
 
 
-def versions_of(config: Config, use: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
+def versions_of(config: Config, runtime: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
     """The versions of a runtime that are verified, as the configuration has them."""
-    own = config.document.verify.runtimes.get(use.name, ("minimum", EACH_MINOR, "latest"))
-    return own if everything else tuple(entry for entry in own if entry != EACH_MINOR) or ("latest",)
+    entries = config.document.verify.runtimes.get(runtime.name, ("minimum", EACH_MINOR, "latest"))
+    return entries if everything else tuple(entry for entry in entries if entry != EACH_MINOR) or ("latest",)
 
 
 def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Question]:
     """Everything that the index must be asked before the cells are known."""
     asked = [_question(line, rid) for rid in rids for line in _lines(config, rid, extent)]
     oldest = [
-        Question(distribution=use.known.python.distribution, minimum=use.minimum, entry="minimum", target=rid,
+        Question(distribution=runtime.known.python.distribution, minimum=runtime.minimum, entry="minimum", target=rid,
                  python=extent.pythons[rid])
-        for rid in rids for use in config.document.runtime
+        for rid in rids for runtime in config.document.runtime
     ]  # fmt: skip
     oldest += [replace(question, entry="minimum") for question in asked if question is not None and question.npm]
     return [*(question for question in asked if question is not None), *oldest]
@@ -93,61 +93,63 @@ def expand_cells(config: Config, rid: Rid, extent: Extent, answers: Answers) -> 
 
     An entry that the index has nothing for stays as it is written, so that its cells are listed as *not run*.
     """
-    found: dict[str, PlannedCell] = {}
+    by_id: dict[str, PlannedCell] = {}
     for line in _lines(config, rid, extent):
         for planned in _planned(config, line, rid, answers):
-            known = found.get(planned.cell.id)
-            before = known.entries if known is not None else ()
-            found[planned.cell.id] = replace(known or planned, entries=tuple(dict.fromkeys((*before, line.entry))))
-    return tuple(found.values())
+            earlier = by_id.get(planned.cell.id)
+            before = earlier.entries if earlier is not None else ()
+            by_id[planned.cell.id] = replace(earlier or planned, entries=tuple(dict.fromkeys((*before, line.entry))))
+    return tuple(by_id.values())
 
 
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     """The runtimes that exist for a target; (None,) for a project that binds none."""
     uses = config.document.runtime or (None,)
-    return tuple(use for use in uses if not unsupplied(config, config.package_of(use), rid))
+    return tuple(runtime for runtime in uses if not unsupplied(config, config.package_of(runtime), rid))
 
 
 def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     system = target(rid).system
-    for use in runtimes_on(config, rid):
+    for runtime in runtimes_on(config, rid):
         for scenario in SCENARIOS:
-            if system not in scenario.systems or not _possible(config, use, scenario, rid):
+            if system not in scenario.systems or not _possible(config, runtime, scenario, rid):
                 continue
             for consumer in scenario.consumers:
-                if not is_wanted(config, consumer, use) or not _supplied(use, scenario, consumer, rid):
+                if not is_wanted(config, consumer, runtime) or not _supplied(runtime, scenario, consumer, rid):
                     continue
-                for entry in _entries(config, use, scenario, rid, extent):
-                    yield _Line(use, scenario, consumer, extent.pythons[rid], entry)
+                for entry in _entries(config, runtime, scenario, rid, extent):
+                    yield _Line(runtime, scenario, consumer, extent.pythons[rid], entry)
             if scenario.widened and extent.everything and is_wanted(config, PYTHON):
-                yield from _more(config, use, scenario, rid, extent)
+                yield from _more(config, runtime, scenario, rid, extent)
 
 
-def _more(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
+def _more(config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     """Other interpreters, and other distributions of the runtime."""
-    if rid == extent.home and not config.tried(use).native_only:
+    if rid == extent.home and not config.tried(runtime).native_only:
         for minor in extent.others:
-            for entry in ("minimum", "latest") if use else ("",):
-                yield _Line(use, scenario, PYTHON, minor, entry)
-    if use is not None:
-        supply = use.known.python
+            for entry in ("minimum", "latest") if runtime else ("",):
+                yield _Line(runtime, scenario, PYTHON, minor, entry)
+    if runtime is not None:
+        supply = runtime.known.python
         for extra, name in list(supply.extras.items())[1:]:
             if supply.is_supplied(extra, rid):
-                yield _Line(use, scenario, PYTHON, extent.pythons[rid], "latest", name)
+                yield _Line(runtime, scenario, PYTHON, extent.pythons[rid], "latest", name)
 
 
-def _entries(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> tuple[str, ...]:
+def _entries(
+    config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent
+) -> tuple[str, ...]:
     """What the index is asked for a scenario."""
-    if use is None or scenario.versions == "none":
+    if runtime is None or scenario.versions == "none":
         return ("",)
-    ep = config.provider(use)
+    ep = config.provider(runtime)
     if scenario.versions == "below" and ep is not None:
-        return (BELOW_FLOOR, *(f"{one}.*" if one.count(".") == 1 else one for one in ep.excepted))
+        return (BELOW_FLOOR, *(f"{version}.*" if version.count(".") == 1 else version for version in ep.excepted))
     if scenario.versions == "below":
-        return (BELOW_FLOOR,) if use.known.floor else ()
+        return (BELOW_FLOOR,) if runtime.known.floor else ()
     each_minor = config.document.verify.each_minor or config.document.targets.include[:1]
-    own = versions_of(config, use, everything=extent.everything and rid in each_minor)
-    return own if scenario.versions == "all" else own[-1:]
+    entries = versions_of(config, runtime, everything=extent.everything and rid in each_minor)
+    return entries if scenario.versions == "all" else entries[-1:]
 
 
 def _question(line: _Line, rid: Rid) -> Question | None:
@@ -195,53 +197,53 @@ def _kind(consumer: str) -> CellKind:
     return kinds.get(consumer, "nupkg")
 
 
-def _nuget(use: RuntimeUse | None, question: Question | None) -> str:
+def _nuget(runtime: RuntimeUse | None, question: Question | None) -> str:
     """The id of the runtime's package; its own name where applications get it from elsewhere."""
-    if use is None:
+    if runtime is None:
         return ""
-    return next(iter(use.known.nuget.ids), use.name if question is not None else "")
+    return next(iter(runtime.known.nuget.ids), runtime.name if question is not None else "")
 
 
-def _possible(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid) -> bool:
+def _possible(config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid) -> bool:
     """Whether a project can have a scenario at all: a cell that could never run would block the gate for good."""
-    if use is None:
+    if runtime is None:
         return scenario.without_runtime
-    ep = config.provider(use)
+    ep = config.provider(runtime)
     if ep is not None and not scenario.provider:
         return False
-    if scenario.name not in (config.tried(use).scenarios or (scenario.name,)):
+    if scenario.name not in (config.tried(runtime).scenarios or (scenario.name,)):
         return False
-    if scenario.synthetic and not use.has_text:
+    if scenario.synthetic and not runtime.has_text:
         return False
     able = {
         "": True,
-        "code that binds": not use.drop_in,  # a stub knows no package, and takes no minimum from its host
-        "a GPU distribution": "gpu" in use.known.python.extras and use.known.python.is_supplied("gpu", rid),
-        "a package that another one loads": bool(config.packages[config.package_of(use)].requires),
+        "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
+        "a GPU distribution": "gpu" in runtime.known.python.extras and runtime.known.python.is_supplied("gpu", rid),
+        "a package that another one loads": bool(config.packages[config.package_of(runtime)].requires),
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,
     }
     return able[scenario.needs]
 
 
-def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str, rid: Rid) -> bool:
+def _supplied(runtime: RuntimeUse | None, scenario: Scenario, consumer: str, rid: Rid) -> bool:
     """Whether a consumer can get the runtime: one that no NuGet feed has must be named.
 
     All but applications of npm get it from a wheel, or a folder that is made of one.
     """
-    if use is None:
+    if runtime is None:
         return True
-    supply = use.known.python
+    supply = runtime.known.python
     if scenario.versions != "none" and supply.extras and not supply.is_supplied(supply.extra, rid):
         return False
     if not scenario.computes or _kind(consumer) in ("wheel", "sdk"):
         return True
     if consumer == NODE:
-        return bool(use.known.npm)
-    return bool(use.known.nuget.ids) or scenario.named
+        return bool(runtime.known.npm)
+    return bool(runtime.known.nuget.ids) or scenario.named
 
 
-def is_wanted(config: Config, consumer: str, use: RuntimeUse | None = None) -> bool:
+def is_wanted(config: Config, consumer: str, runtime: RuntimeUse | None = None) -> bool:
     """Whether there is a consumer of that kind, and a package for it."""
     verify, packages = config.document.verify, config.packages.values()
     if consumer == PYTHON:
@@ -249,6 +251,6 @@ def is_wanted(config: Config, consumer: str, use: RuntimeUse | None = None) -> b
     if consumer == NODE:
         return bool(verify.node) and any(package.npm is not None for package in packages)
     if _kind(consumer) == "sdk":
-        return bool(verify.sdk) and config.package_of(use) in config.sdk_packages
+        return bool(verify.sdk) and config.package_of(runtime) in config.sdk_packages
     script = verify.c if consumer == C_NUPKG else verify.dotnet
     return bool(script) and any(package.nuget is not None for package in packages)

@@ -59,19 +59,19 @@ def installer_environment(home: Path) -> dict[str, str]:
     pip's own settings for the index are given to uv under uv's names, so that one setting serves both. Downloads are
     cached where the caller's uv and pip cache theirs, or below `home` when that is not writable.
     """
-    kept = {
+    settings = {
         key: value
         for key, value in os.environ.items()
         if key.startswith(("UV_", "PIP_", "SSL_")) or key.lower() in PROXIES
     }
-    kept |= {uv: kept[pip] for pip, uv in _SAME if pip in kept and uv not in kept}
+    settings |= {uv: settings[pip] for pip, uv in _SAME if pip in settings and uv not in settings}
     cache = Path(os.environ.get("XDG_CACHE_HOME") or callers_home() / ".cache")
     cache = cache if is_writable(cache) else home / "cache"
-    kept.setdefault("UV_CACHE_DIR", str(cache / "uv"))
-    kept.setdefault("PIP_CACHE_DIR", str(cache / "pip"))
+    settings.setdefault("UV_CACHE_DIR", str(cache / "uv"))
+    settings.setdefault("PIP_CACHE_DIR", str(cache / "pip"))
     system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP", "TMPDIR") if key in os.environ}
     fixed = {"HOME": str(home), "UV_NO_PROGRESS": "1", "UV_PYTHON_DOWNLOADS": "never", "PIP_NO_INPUT": "1"}
-    return {**kept, **system, **fixed, "PATH": os.environ.get("PATH", "")}
+    return {**settings, **system, **fixed, "PATH": os.environ.get("PATH", "")}
 
 
 def callers_home() -> Path:
@@ -84,36 +84,40 @@ def callers_home() -> Path:
 
 def is_writable(folder: Path) -> bool:
     """Whether files can be made in a folder, or the folder in its first ancestor that exists."""
-    there = next((path for path in (folder, *folder.parents) if os.access(path, os.F_OK)), folder)
-    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    existing = next((path for path in (folder, *folder.parents) if os.access(path, os.F_OK)), folder)
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
 
 
-def ask_index(argv: Sequence[str | Path], environment: Mapping[str, str], wanted: str) -> str:
+def ask_index(argv: Sequence[str | Path], environment: Mapping[str, str], requirement: str) -> str:
     """What an installer prints when it only resolves. Raises NotRun `no-distribution` or `no-index`."""
     try:
         return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
     except ToolError as error:
         if _reason(error) == "no-distribution":
-            raise NotRun("no-distribution", f"the index has no {wanted} for this Python") from error
+            raise NotRun("no-distribution", f"the index has no {requirement} for this Python") from error
         raise _no_answer(error) from error
 
 
-def ask_uv(argv: Sequence[str | Path], environment: Mapping[str, str], wanted: str, offline: threading.Event) -> str:
+def ask_uv(
+    argv: Sequence[str | Path], environment: Mapping[str, str], requirement: str, offline: threading.Event
+) -> str:
     """What uv resolves: from the index, or from its cache when the index does not answer; then `offline` is set.
 
     Raises NotRun as `ask_index` does.
     """
-    known = offline.is_set()
+    was_offline = offline.is_set()
     try:
-        return ask_index(argv, environment, wanted)
+        return ask_index(argv, environment, requirement)
     except NotRun as error:
-        if known:
-            raise NotRun("no-index", f"the package index does not answer, and uv's cache has no {wanted}") from error
+        if was_offline:
+            raise NotRun(
+                "no-index", f"the package index does not answer, and uv's cache has no {requirement}"
+            ) from error
         if error.reason != "no-index":
             raise
         unanswered = error
     try:
-        answer = ask_index(argv, {**environment, "UV_OFFLINE": "1"}, wanted)
+        answer = ask_index(argv, {**environment, "UV_OFFLINE": "1"}, requirement)
     except NotRun:
         raise unanswered from None
     if not offline.is_set():
@@ -141,7 +145,9 @@ def _no_answer(error: ToolError) -> NotRun:
 
 
 def _reason(error: ToolError) -> str:
-    return next((reason for reason, words in _WORDS.items() if any(word in error.message for word in words)), "")
+    return next(
+        (reason for reason, phrases in _WORDS.items() if any(phrase in error.message for phrase in phrases)), ""
+    )
 
 
 # ---- asking it -----------------------------------------------------------------------------------------------------
@@ -182,53 +188,55 @@ def ask(
     npm: Callable[[Question], tuple[str, ...]] | None = None,
 ) -> Answers:
     """Ask the index all questions in parallel; `npm` answers those for its registry."""
-    rows = sorted(set(questions))
-    answers = each(lambda row: _asked(row, installer, python, npm), rows, jobs=jobs)
-    found = {row: answer for row, answer in zip(rows, answers, strict=True) if not isinstance(answer, NotRun)}
-    trouble = {row: answer for row, answer in zip(rows, answers, strict=True) if isinstance(answer, NotRun)}
-    return Answers(found=found, trouble=trouble)
+    unique = sorted(set(questions))
+    answers = each(lambda question: _asked(question, installer, python, npm), unique, jobs=jobs)
+    versions = {
+        question: answer for question, answer in zip(unique, answers, strict=True) if not isinstance(answer, NotRun)
+    }
+    trouble = {question: answer for question, answer in zip(unique, answers, strict=True) if isinstance(answer, NotRun)}
+    return Answers(found=versions, trouble=trouble)
 
 
 def _asked(
-    row: Question, installer: Installer, python: Path, npm: Callable[[Question], tuple[str, ...]] | None
+    question: Question, installer: Installer, python: Path, npm: Callable[[Question], tuple[str, ...]] | None
 ) -> tuple[str, ...] | NotRun:
     try:
-        if row.npm and npm is not None:
-            return npm(row)
-        if row.entry != EACH_MINOR:
-            return (installer.resolve(requirement(row), python, row.target, row.python),)
-        latest = installer.resolve(row.distribution, python, row.target, row.python)
-        return tuple(_minors(row, latest, installer, python))
+        if question.npm and npm is not None:
+            return npm(question)
+        if question.entry != EACH_MINOR:
+            return (installer.resolve(requirement(question), python, question.target, question.python),)
+        latest = installer.resolve(question.distribution, python, question.target, question.python)
+        return tuple(_minors(question, latest, installer, python))
     except NotRun as error:
         return error
 
 
-def _minors(row: Question, latest: str, installer: Installer, python: Path) -> Iterable[str]:
+def _minors(question: Question, latest: str, installer: Installer, python: Path) -> Iterable[str]:
     """The newest release of each minor version, without those that were never released or not for this target."""
-    first, last = Version(row.minimum), Version(latest)
+    first, last = Version(question.minimum), Version(latest)
     if first.major != last.major:
         return
     for minor in range(first.minor, last.minor):
-        wanted = f"{row.distribution}=={first.major}.{minor}.*,>={row.minimum}"
+        minor_requirement = f"{question.distribution}=={first.major}.{minor}.*,>={question.minimum}"
         try:
-            yield installer.resolve(wanted, python, row.target, row.python)
+            yield installer.resolve(minor_requirement, python, question.target, question.python)
         except NotRun as error:
             if error.reason != "no-distribution":
                 raise
     yield latest
 
 
-def requirement(row: Question) -> str:
+def requirement(question: Question) -> str:
     """The requirement to resolve: `onnxruntime==1.19.*,>=1.19` for the minimum, `onnxruntime` for the latest."""
-    name = row.distribution
-    if row.entry == "latest":
+    name = question.distribution
+    if question.entry == "latest":
         return name
-    if row.entry == BELOW_FLOOR:
-        return f"{name}<{row.minimum}"
-    if row.entry == "minimum":
-        floor = Version(row.minimum)
-        return f"{name}=={floor.major}.{floor.minor}.*,>={row.minimum}"
-    return f"{name}=={row.entry}"
+    if question.entry == BELOW_FLOOR:
+        return f"{name}<{question.minimum}"
+    if question.entry == "minimum":
+        floor = Version(question.minimum)
+        return f"{name}=={floor.major}.{floor.minor}.*,>={question.minimum}"
+    return f"{name}=={question.entry}"
 
 
 def raised_minimum(version: str) -> str:

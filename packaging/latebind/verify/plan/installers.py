@@ -50,7 +50,7 @@ class Installer(Protocol):
         """Make an empty environment for an interpreter."""
 
     def install(  # noqa: PLR0913  # what an installation is
-        self, folder: Path, wanted: Sequence[str], *,
+        self, folder: Path, requirements: Sequence[str], *,
         into: Path | None = None, links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
         """Install from the index, and from the files in `links`, whose distributions `ours` come from no cache.
@@ -59,7 +59,7 @@ class Installer(Protocol):
         such thing for the environment's interpreter.
         """
 
-    def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
+    def resolve(self, requirement: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
         """The version that the index has for a requirement and an interpreter.
 
         `rid` asks for another target than this machine's, `minor` for another Python (`3.12`) than `python`.
@@ -67,7 +67,7 @@ class Installer(Protocol):
         Raises NotRun: `no-distribution` when there is none, `no-index` when the index does not answer.
         """
 
-    def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
+    def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
         """Unpack one wheel for a target into a folder, without its dependencies. Raises NotRun as `install` does."""
 
 
@@ -123,7 +123,7 @@ class Uv:
         run(argv, env=self._environment(), timeout=_TIME_LIMIT, log=log)
 
     def install(  # noqa: PLR0913  # as the protocol has it
-        self, folder: Path, wanted: Sequence[str], *,
+        self, folder: Path, requirements: Sequence[str], *,
         into: Path | None = None, links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
         """See Installer."""
@@ -132,27 +132,27 @@ class Uv:
         if ours and self.offline.is_set():  # uv refuses to refresh then
             run([self.uv, "cache", "clean", *ours], env=self._environment(), timeout=_TIME_LIMIT, log=log)
         else:
-            more += [word for name in ours for word in ("--refresh-package", name)]
+            more += [argument for name in ours for argument in ("--refresh-package", name)]
         with tempfile.TemporaryDirectory() as scratch:
             argv: list[str | Path] = [self.uv, "pip", "install", *_BINARY, *self._place(folder, into, Path(scratch))]
-            run_installer([*argv, *more, *wanted], self._environment(), log)
+            run_installer([*argv, *more, *requirements], self._environment(), log)
 
-    def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
+    def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
         """See Installer."""
         argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", *_BINARY, "--target", folder]
-        argv += [*_uv_platform(rid), *self._python(Path(sys.executable)), wanted]
+        argv += [*_uv_platform(rid), *self._python(Path(sys.executable)), requirement]
         run_installer(argv, self._environment(), log)
 
-    def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
+    def resolve(self, requirement: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
         """See Installer."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "wanted.in"
-            file.write_text(f"{wanted}\n", encoding="utf-8")
+            file.write_text(f"{requirement}\n", encoding="utf-8")
             argv: list[str | Path] = [self.uv, "pip", "compile", "--no-deps", "--no-header", "--no-annotate", *_BINARY]
             argv += [*self._platform(rid, minor, Path(folder)), *self._python(python), file]
-            match = _PINNED.search(ask_uv(argv, self._environment(), wanted, self.offline))
+            match = _PINNED.search(ask_uv(argv, self._environment(), requirement, self.offline))
         if match is None:
-            raise NotRun("no-distribution", f"the index has no {wanted}")
+            raise NotRun("no-distribution", f"the index has no {requirement}")
         return match[1]
 
     def _place(self, folder: Path, into: Path | None, _scratch: Path) -> list[str | Path]:
@@ -195,8 +195,8 @@ class ForeignUv(Uv):
         else:
             interpreter.symlink_to(machine.python)
         home = f"home = {machine.path(machine.python.parent)}"
-        rows = [home, "include-system-site-packages = false", f"version = {machine.python_version}"]
-        write_text(folder / "pyvenv.cfg", "\n".join(rows) + "\n")
+        settings = [home, "include-system-site-packages = false", f"version = {machine.python_version}"]
+        write_text(folder / "pyvenv.cfg", "\n".join(settings) + "\n")
 
     def _place(self, folder: Path, into: Path | None, scratch: Path) -> list[str | Path]:
         where = into or self.machine.site_packages(folder)
@@ -228,8 +228,8 @@ def uv_platform(machine: Machine) -> str:
     """
     tag = machine.platforms[0]
     match = _MANYLINUX.fullmatch(tag)
-    known = {row.wheel_tag: row.uv_platform for row in targets().values()}
-    name = f"{match[2]}-manylinux_{match[1]}" if match else known.get(tag)
+    platform_by_tag = {platform.wheel_tag: platform.uv_platform for platform in targets().values()}
+    name = f"{match[2]}-manylinux_{match[1]}" if match else platform_by_tag.get(tag)
     if name is None:
         raise NotRun("no-machine", f"uv knows no platform of the wheel tag {tag}, which {machine.title} installs")
     return name
@@ -249,24 +249,24 @@ class Virtualenv:
         run(argv, env=installer_environment(self.home), timeout=_TIME_LIMIT, log=log)
 
     def install(  # noqa: PLR0913  # as the protocol has it
-        self, folder: Path, wanted: Sequence[str], *,
+        self, folder: Path, requirements: Sequence[str], *,
         into: Path | None = None, links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
         """See Installer."""
         del ours  # pip caches no local files
         more: list[str | Path] = ["--target", into] if into else []
         more += ["--find-links", links] if links else []
-        argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", *_BINARY, *more, *wanted]
+        argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", *_BINARY, *more, *requirements]
         run_installer(argv, installer_environment(self.home), log)
 
-    def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
+    def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
         """See Installer."""
         scratch = folder.with_name(f"{folder.name}.env")
         self.create(scratch, Path(sys.executable), log)
         argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--no-deps", *_BINARY, "--target", folder]
-        run_installer([*argv, *_pip_platforms(rid), wanted], installer_environment(self.home), log)
+        run_installer([*argv, *_pip_platforms(rid), requirement], installer_environment(self.home), log)
 
-    def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
+    def resolve(self, requirement: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
         """See Installer."""
         scratch = self.home / "resolver"
         with self.lock:
@@ -278,8 +278,8 @@ class Virtualenv:
             report = Path(folder) / "resolved.json"
             argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--dry-run", "--ignore-installed"]
             argv += ["--no-deps", *_BINARY, "--quiet", *other, *([f"--target={folder}"] if other else [])]
-            argv += ["--report", report, wanted]
-            ask_index(argv, installer_environment(self.home), wanted)
+            argv += ["--report", report, requirement]
+            ask_index(argv, installer_environment(self.home), requirement)
             return str(json.loads(report.read_text("utf-8"))["install"][0]["metadata"]["version"])
 
 

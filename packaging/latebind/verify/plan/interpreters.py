@@ -72,11 +72,20 @@ def interpreters(minors: Sequence[str]) -> tuple[Interpreter, ...]:
 
     The first of them all is the one that runs latebind, when it is of a minor version that is asked for.
     """
-    own = own_interpreter()
-    places = dict.fromkeys(path.resolve() for minor in minors for path in _places(minor))
-    probed = [row for row in each(_probed, [path for path in places if path != own.path.resolve()]) if row]
-    found = {row.path.resolve(): row for row in (own, *probed)}.values()
-    return tuple(row for minor in minors for row in sorted(found, key=_newest_last) if row.minor == minor)
+    running = own_interpreter()
+    paths = dict.fromkeys(path.resolve() for minor in minors for path in _places(minor))
+    probed = [
+        interpreter
+        for interpreter in each(_probed, [path for path in paths if path != running.path.resolve()])
+        if interpreter
+    ]
+    by_path = {interpreter.path.resolve(): interpreter for interpreter in (running, *probed)}.values()
+    return tuple(
+        interpreter
+        for minor in minors
+        for interpreter in sorted(by_path, key=_newest_last)
+        if interpreter.minor == minor
+    )
 
 
 def own_interpreter() -> Interpreter:
@@ -91,28 +100,28 @@ def everybody_reaches(path: Path) -> bool:
     return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
 
 
-def choose(rows: Sequence[Interpreter], *, shared: bool = False, public: bool = False) -> Interpreter:
+def choose(candidates: Sequence[Interpreter], *, shared: bool = False, public: bool = False) -> Interpreter:
     """The first that has what is asked for. Raises NotRun `no-interpreter`."""
-    for row in rows:
-        if (row.shared or not shared) and (row.public or not public):
-            return row
+    for candidate in candidates:
+        if (candidate.shared or not shared) and (candidate.public or not public):
+            return candidate
     lacking = "with a shared libpython" if shared else "that every user may run"
     raise NotRun("no-interpreter", f"no CPython {lacking} is installed here")
 
 
-def _newest_last(row: Interpreter) -> tuple[bool, Version]:
-    own = row.path.resolve() == Path(getattr(sys, "_base_executable", "") or sys.executable).resolve()
-    return (not own, Version(row.version))
+def _newest_last(interpreter: Interpreter) -> tuple[bool, Version]:
+    is_running = interpreter.path.resolve() == Path(getattr(sys, "_base_executable", "") or sys.executable).resolve()
+    return (not is_running, Version(interpreter.version))
 
 
 def _places(minor: str) -> Iterator[Path]:
     """Where a CPython of that minor version may be: PATH, pyenv, uv, and the tool cache of hosted runners."""
     name = f"python{minor}"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
-        found = which(name, path=folder)
+        python = which(name, path=folder)
         # pyenv's shims depend on a choice that may not have been made; the real ones follow below.
-        if found and found.parent.name != "shims" and not (found.parent.parent / "pyvenv.cfg").exists():
-            yield found
+        if python and python.parent.name != "shims" and not (python.parent.parent / "pyvenv.cfg").exists():
+            yield python
     home = callers_home()
     data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     roots = [
@@ -129,7 +138,7 @@ def _below(root: Path, pattern: str) -> list[Path]:
     """The Pythons in the folders of a pattern; none where reading is denied."""
     name = like_host().installed_python
     try:
-        return [made / name for made in sorted(root.glob(pattern)) if (made / name).is_file()]
+        return [folder / name for folder in sorted(root.glob(pattern)) if (folder / name).is_file()]
     except OSError:
         return []
 

@@ -71,8 +71,8 @@ def from_the_packages(seen: Application) -> list[str]:
     installed = {path.name.lower(): path for path in seen.cache.glob("*/*/*.nupkg")}
     wrong = []
     for package in seen.packages:
-        found = installed.get(package.name.lower())
-        if found is not None and found.read_bytes() != package.read_bytes():
+        copy = installed.get(package.name.lower())
+        if copy is not None and copy.read_bytes() != package.read_bytes():
             wrong.append(f"NuGet installed another {package.name} than the one that was packed")
     return wrong
 
@@ -84,12 +84,12 @@ def apart(seen: Application) -> list[str]:
         for path in seen.libraries
         if path.startswith(f"{seen.cache}/") and "/runtimes/" in path
     }
-    wanted = {member.file for member in _native(seen.packages) if member.rid == seen.rid} & seen.loaded
-    wrong = [f"{file} was not loaded out of a package in {seen.cache}" for file in sorted(wanted - set(homes))]
+    expected = {member.file for member in _native(seen.packages) if member.rid == seen.rid} & seen.loaded
+    wrong = [f"{file} was not loaded out of a package in {seen.cache}" for file in sorted(expected - set(homes))]
     folders = sorted(set(homes.values()))
     if len(folders) != seen.parts:
-        places = ", ".join(folders)
-        wrong.append(f"native libraries came out of {len(folders)} packages instead of {seen.parts}: {places}")
+        listing = ", ".join(folders)
+        wrong.append(f"native libraries came out of {len(folders)} packages instead of {seen.parts}: {listing}")
     return wrong
 
 
@@ -108,13 +108,13 @@ def next_to_it(seen: Application) -> list[str]:
 def files_of_the_rid(seen: Application) -> list[str]:
     """The application has the RID's native files and the managed assemblies of the packages, and no others."""
     native = list(_native(seen.packages))
-    own = [member for member in native if member.rid == seen.rid]
-    wrong = [] if own else [f"no package has a native file for {seen.rid}"]
-    for member in own:
+    expected = [member for member in native if member.rid == seen.rid]
+    wrong = [] if expected else [f"no package has a native file for {seen.rid}"]
+    for member in expected:
         wrong += _differences(seen.out / member.file, [member])
     for file, members in _managed(seen.packages).items():
         wrong += _differences(seen.out / file, members)
-    foreign = {member.file for member in native} - {member.file for member in own}
+    foreign = {member.file for member in native} - {member.file for member in expected}
     strangers = [path for path in sorted(seen.out.rglob("*")) if path.name in foreign]
     nested = [path for path in sorted(seen.out.glob("runtimes/**/*")) if path.is_file()]
     return wrong + [f"{path.relative_to(seen.out)} is of another RID" for path in dict.fromkeys([*strangers, *nested])]
@@ -152,13 +152,13 @@ def _native(packages: Sequence[Path]) -> Iterator[_Member]:
 
 def _managed(packages: Sequence[Path]) -> dict[str, list[_Member]]:
     """The assemblies of all frameworks by their file's name."""
-    found: dict[str, list[_Member]] = {}
+    by_file: dict[str, list[_Member]] = {}
     for package in packages:
         for name in _names(package):
             if name.startswith("lib/") and name.endswith(".dll"):
                 member = _Member(package=package, name=name)
-                found.setdefault(member.file, []).append(member)
-    return found
+                by_file.setdefault(member.file, []).append(member)
+    return by_file
 
 
 def _names(package: Path) -> list[str]:
@@ -232,10 +232,10 @@ LAYOUTS: tuple[Layout, ...] = (
 )  # fmt: skip
 
 BUILD = LAYOUTS[0]
-RUNNING = tuple(row.name for row in LAYOUTS if row.start != "nothing")
+RUNNING = tuple(consumer.name for consumer in LAYOUTS if consumer.start != "nothing")
 """The consumers that compute something."""
 
 
 def layout(name: str) -> Layout:
     """The consumer of that name."""
-    return next(row for row in LAYOUTS if row.name == name)
+    return next(consumer for consumer in LAYOUTS if consumer.name == name)

@@ -62,9 +62,13 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         """The folder of the interpreter and the libraries of its system."""
         return self.python.parents[target(self.rid).python_home]
 
-    def argv(self, program: Path, *words: str | Path) -> list[str]:
+    def argv(self, program: Path, *arguments: str | Path) -> list[str]:
         """The command line here that runs a program there. Words that are paths are translated."""
-        return [*self.command, str(program), *(self.path(word) if isinstance(word, Path) else word for word in words)]
+        return [
+            *self.command,
+            str(program),
+            *(self.path(argument) if isinstance(argument, Path) else argument for argument in arguments),
+        ]
 
     def path(self, path: Path) -> str:
         """The name of one of our files there."""
@@ -93,14 +97,14 @@ def host_machine(python: Path) -> Machine:
     return Machine(rid=host_rid(), title=platform.platform(), python=python, python_version=platform.python_version())
 
 
-def machines_folder(given: Path | None, workdir: Path) -> Path | None:
+def machines_folder(folder: Path | None, workdir: Path) -> Path | None:
     """The folder of machine files: the one given, LATEBIND_MACHINES, `.machines` in the working folder, or none.
 
     Raises InputError when the one that is named does not exist.
     """
-    named = given or (Path(os.environ[MACHINES_VARIABLE]) if os.environ.get(MACHINES_VARIABLE) else None)
+    named = folder or (Path(os.environ[MACHINES_VARIABLE]) if os.environ.get(MACHINES_VARIABLE) else None)
     if named is not None and not named.is_dir():
-        origin = "--machines" if given else MACHINES_VARIABLE
+        origin = "--machines" if folder else MACHINES_VARIABLE
         raise InputError(f"{origin} names a folder that does not exist", where=str(named), advice=_ADVICE)
     usual = workdir / _FOLDER
     return named or (usual if usual.is_dir() else None)
@@ -111,13 +115,13 @@ def machines(folder: Path | None) -> Mapping[Rid, Machine]:
 
     Raises InputError for an invalid file, one that names files that do not exist, and a second one for a target.
     """
-    found: dict[Rid, Machine] = {}
+    by_rid: dict[Rid, Machine] = {}
     for file in sorted(folder.glob("*.toml")) if folder else ():
         machine = _read(file)
-        if machine.rid in found:
+        if machine.rid in by_rid:
             raise InputError(f"another file also describes {machine.rid}", where=str(file), advice="Keep one of them.")
-        found[machine.rid] = machine
-    return found
+        by_rid[machine.rid] = machine
+    return by_rid
 
 
 def _read(file: Path) -> Machine:
@@ -133,32 +137,32 @@ def _read(file: Path) -> Machine:
     return machine
 
 
-def _problems(row: Machine) -> Iterator[str]:
+def _problems(machine: Machine) -> Iterator[str]:
     """What is wrong with the values of a file."""
-    if row.rid not in targets():
-        yield f"rid: {row.rid} is not a target; known are {', '.join(targets())}"
-    if not row.command:
+    if machine.rid not in targets():
+        yield f"rid: {machine.rid} is not a target; known are {', '.join(targets())}"
+    if not machine.command:
         yield "command: it must not be empty"
-    if not row.platforms:
+    if not machine.platforms:
         yield "platforms: it must not be empty; no wheel would install"
-    if not _VERSION.fullmatch(row.python_version):
-        yield f"python_version: {row.python_version} is not of the form 3.11.9"
-    if row.jobs < 0:
-        yield f"jobs: {row.jobs} is less than 0"
-    if not row.python.is_absolute():
-        yield f"python: {row.python} is not an absolute path"
-    elif not row.python.is_file():
-        yield f"python: {row.python} does not exist; the machine was moved or removed"
+    if not _VERSION.fullmatch(machine.python_version):
+        yield f"python_version: {machine.python_version} is not of the form 3.11.9"
+    if machine.jobs < 0:
+        yield f"jobs: {machine.jobs} is less than 0"
+    if not machine.python.is_absolute():
+        yield f"python: {machine.python} is not an absolute path"
+    elif not machine.python.is_file():
+        yield f"python: {machine.python} does not exist; the machine was moved or removed"
 
 
-def unusable(rows: Iterable[Machine], home: Path) -> Mapping[Rid, NotRun]:
+def unusable(described: Iterable[Machine], home: Path) -> Mapping[Rid, NotRun]:
     """Why machines cannot be used, by target: their Python does not start, or is not the one that the file states.
 
     An emulator that was removed would make all of its test cases fail, which shows nothing about the packages.
     """
-    found = tuple(rows)
-    answers = each(lambda machine: _trouble(machine, home), found)
-    return {row.rid: trouble for row, trouble in zip(found, answers, strict=True) if trouble is not None}
+    candidates = tuple(described)
+    answers = each(lambda machine: _trouble(machine, home), candidates)
+    return {machine.rid: trouble for machine, trouble in zip(candidates, answers, strict=True) if trouble is not None}
 
 
 def _trouble(machine: Machine, home: Path) -> NotRun | None:
@@ -168,9 +172,9 @@ def _trouble(machine: Machine, home: Path) -> NotRun | None:
         output = run(argv, cwd=home, env=consumer_environment(machine.python, home), timeout=_PROBE_LIMIT).output
     except ToolError as error:
         return NotRun("no-machine", f"{machine.title} does not run: {error.message}", advice=advice)
-    words = output.split()
-    if machine.python_version in words:  # an emulator may print warnings around it
+    printed = output.split()
+    if machine.python_version in printed:  # an emulator may print warnings around it
         return None
-    seen = " ".join(words)[-200:] or "nothing"
+    seen = " ".join(printed)[-200:] or "nothing"
     text = f"{machine.title} has CPython {seen}, and its file states {machine.python_version}"
     return NotRun("no-machine", text, advice=advice)

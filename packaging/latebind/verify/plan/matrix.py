@@ -93,5 +93,5 @@ def _shares(counts: Mapping[tuple[Rid, str], int], max_jobs: int) -> dict[tuple[
 
 def _job(rid: Rid, python: str, index: int, number: int) -> dict[str, str]:
     share = f"{index}/{number}"
-    words = ["verify", "--all", "--target", rid, *(["--shard", share] if number > 1 else [])]
-    return {"target": rid, "runner": target(rid).runner, "shard": share, "python": python, "args": " ".join(words)}
+    arguments = ["verify", "--all", "--target", rid, *(["--shard", share] if number > 1 else [])]
+    return {"target": rid, "runner": target(rid).runner, "shard": share, "python": python, "args": " ".join(arguments)}

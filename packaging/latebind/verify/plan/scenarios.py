@@ -20,7 +20,7 @@ NODE = "node"
 """A Node.js program that npm installs the packages for."""
 CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
 """A program in C or C++ that CMake or pkg-config finds an unpacked SDK archive for."""
-FILES = tuple(row.name for row in LAYOUTS if row.start == "nothing")
+FILES = tuple(consumer.name for consumer in LAYOUTS if consumer.start == "nothing")
 """Consumers that are built and not run: any machine with an SDK can try them for every target."""
 _UNIX: tuple[System, ...] = ("linux", "macos")
 EVERY_SYSTEM: tuple[System, ...] = ("linux", "macos", "windows")
@@ -209,4 +209,4 @@ SCENARIOS: tuple[Scenario, ...] = (
 
 def scenario(name: str) -> Scenario:
     """The scenario of that name."""
-    return next(row for row in SCENARIOS if row.name == name)
+    return next(candidate for candidate in SCENARIOS if candidate.name == name)

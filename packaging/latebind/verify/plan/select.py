@@ -47,16 +47,20 @@ def any_of(expressions: Sequence[str]) -> str:
 
 def selectable_words(cell: Cell) -> frozenset[str]:
     """What a word of an expression may match, in lower case."""
-    whole = {cell.kind, cell.target, cell.consumer, cell.runtime, cell.version, cell.scenario}
-    parts = {part for name in whole for part in name.split("-")}
-    found = whole | parts | {cell.consumer_kind, *(() if cell.runtime else ("no-runtime",))}
-    return frozenset(name.lower() for name in found if name)
+    names = {cell.kind, cell.target, cell.consumer, cell.runtime, cell.version, cell.scenario}
+    parts = {part for name in names for part in name.split("-")}
+    matchable = names | parts | {cell.consumer_kind, *(() if cell.runtime else ("no-runtime",))}
+    return frozenset(name.lower() for name in matchable if name)
 
 
 def read_shard(text: str) -> tuple[int, int]:
     """`2/5` as (2, 5). Raises InputError for anything but two numbers, the first from 1 to the second."""
     index, slash, count = text.partition("/")
-    if slash and all(word.isascii() and word.isdigit() for word in (index, count)) and 1 <= int(index) <= int(count):
+    if (
+        slash
+        and all(number.isascii() and number.isdigit() for number in (index, count))
+        and 1 <= int(index) <= int(count)
+    ):
         return int(index), int(count)
     raise InputError(f"{text} is not a share", where="--shard", advice="Write the share and how many there are: 2/5.")
 
@@ -85,10 +89,10 @@ class _Parser:
     depth: int = 0
 
     def whole(self) -> Selector:
-        found = self._any()
+        condition = self._any()
         if self.at < len(self.tokens):
             raise self._error("expected 'and' or 'or' before" if self._next() != ")" else "unmatched")
-        return found
+        return condition
 
     def _next(self) -> str:
         return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
@@ -115,18 +119,18 @@ class _Parser:
         denied = False
         while self._take("not"):
             denied = not denied
-        found = self._inner() if self._take("(") else self._word()
-        return (lambda cell: not found(cell)) if denied else found
+        condition = self._inner() if self._take("(") else self._word()
+        return (lambda cell: not condition(cell)) if denied else condition
 
     def _inner(self) -> Selector:
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self._error(f"more than {_DEEPEST} nested parentheses before")
-        found = self._any()
+        condition = self._any()
         if not self._take(")"):
             raise self._error("expected ) before")
         self.depth -= 1
-        return found
+        return condition
 
     def _word(self) -> Selector:
         if self._next() in {"", ")", "and", "or"}:
@@ -141,8 +145,8 @@ class _Parser:
         """The position after `what` is the next token, or the end."""
         if self.at < len(self.tokens):
             token = self.tokens[self.at]
-            place = f"{token[0]}, at character {token.start() + 1}"
+            position = f"{token[0]}, at character {token.start() + 1}"
         else:
-            place = "its end"
+            position = "its end"
         shown = self.text if len(self.text) < _LONGEST else f"{self.text[:_LONGEST]}…"
-        return InputError(f"{what} {place}", where=f"-k {shown!r}", advice=_ADVICE)
+        return InputError(f"{what} {position}", where=f"-k {shown!r}", advice=_ADVICE)

@@ -123,9 +123,9 @@ def dependency_of(library: Path) -> tuple[str, str]:
 # ---- set-ups -------------------------------------------------------------------------------------------------------
 
 
-def gpu(bench: Bench, use: RuntimeUse) -> Situation:
+def gpu(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The GPU distribution is installed, too."""
-    name = use.known.python.extras["gpu"]
+    name = runtime.known.python.extras["gpu"]
     version = bench.supply.installer.resolve(name, bench.python)
     return Situation(also=(f"{name}=={version}",), binds=(bench.cell.version, version))
 
@@ -137,29 +137,29 @@ def upgraded(bench: Bench, _: RuntimeUse) -> Situation:
 
 def imported(when: Literal["before", "after"]) -> SetUp:
     """The runtime's Python module is imported before the consumer starts, or after it has ended."""
-    return lambda _, use: Situation(action=(f"--import-{when}", use.known.python.folder.partition("/")[0]))
+    return lambda _, runtime: Situation(action=(f"--import-{when}", runtime.known.python.folder.partition("/")[0]))
 
 
-def older_loaded(bench: Bench, use: RuntimeUse) -> Situation:
+def older_loaded(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The minimum is raised to the installed version, so that a real older one is too old."""
-    older = copied(bench, use, "older", bench.older())
+    older = copied(bench, runtime, "older", bench.older())
     floor = ".".join(bench.cell.version.split(".")[:2])
     return Situation(
         arguments=("--runtime-minimum", floor), action=("--preload", bench.machine.path(older)), roots=(older.parent,)
     )
 
 
-def two_runtimes(bench: Bench, use: RuntimeUse) -> Situation:
+def two_runtimes(bench: Bench, runtime: RuntimeUse) -> Situation:
     """An older copy that is new enough is loaded before the consumer starts."""
-    other = copied(bench, use, "other", bench.older())
+    other = copied(bench, runtime, "other", bench.older())
     return Situation(action=("--preload", bench.machine.path(other)), roots=(other.parent,), binds=(bench.older(),))
 
 
 def path(folder: str, names: Literal["file", "folder", "from home"] = "file") -> SetUp:
     """The consumer gets the path of the runtime's copy in a folder, or of that folder; or relative to where it runs."""
 
-    def set_up(bench: Bench, use: RuntimeUse) -> Situation:
-        library = copied(bench, use, folder)
+    def set_up(bench: Bench, runtime: RuntimeUse) -> Situation:
+        library = copied(bench, runtime, folder)
         if names == "from home":
             return _path(bench, library, shown=library.relative_to(bench.work / "home").as_posix())
         return _path(bench, library, shown=bench.machine.path(library.parent) if names == "folder" else "")
@@ -167,56 +167,56 @@ def path(folder: str, names: Literal["file", "folder", "from home"] = "file") ->
     return set_up
 
 
-def path_missing(bench: Bench, use: RuntimeUse) -> Situation:
+def path_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The consumer gets a path that does not exist."""
-    return _path(bench, bench.work / "nowhere" / _plain_name(use, bench.cell.target))
+    return _path(bench, bench.work / "nowhere" / _plain_name(runtime, bench.cell.target))
 
 
-def path_text(bench: Bench, use: RuntimeUse) -> Situation:
+def path_text(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The consumer gets the path of a text file."""
-    file = bench.work / "given" / _plain_name(use, bench.cell.target)
+    file = bench.work / "given" / _plain_name(runtime, bench.cell.target)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text(b""))
     return _path(bench, file)
 
 
-def variable_file(bench: Bench, use: RuntimeUse) -> Situation:
+def variable_file(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The environment variable names the file."""
-    library = copied(bench, use, "given")
-    return Situation(environment={use.known.environment: bench.machine.path(library)}, roots=(library.parent,))
+    library = copied(bench, runtime, "given")
+    return Situation(environment={runtime.known.environment: bench.machine.path(library)}, roots=(library.parent,))
 
 
-def variable_missing(bench: Bench, use: RuntimeUse) -> Situation:
+def variable_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The environment variable names a file that does not exist."""
-    variable = use.known.environment
-    file = bench.machine.path(bench.work / "nowhere" / _plain_name(use, bench.cell.target))
+    variable = runtime.known.environment
+    file = bench.machine.path(bench.work / "nowhere" / _plain_name(runtime, bench.cell.target))
     return Situation(environment={variable: file}, values={"path": file, "variable": variable})
 
 
-def decoy(bench: Bench, use: RuntimeUse) -> Situation:
+def decoy(bench: Bench, runtime: RuntimeUse) -> Situation:
     """An older copy under the plain name is in a folder that the system's loader searches first."""
-    row = target(bench.cell.target)
-    library = bench.supply.library(use, bench.older(), row.rid)
+    platform = target(bench.cell.target)
+    library = bench.supply.library(runtime, bench.older(), platform.rid)
     folder = bench.work / "decoy"
     folder.mkdir()
-    for name in getattr(use.known.names, row.system):
+    for name in getattr(runtime.known.names, platform.system):
         shutil.copyfile(library, folder / name)
-    return Situation(environment={row.library_path: bench.machine.path(folder)})
+    return Situation(environment={platform.library_path: bench.machine.path(folder)})
 
 
-def decoy_system(bench: Bench, use: RuntimeUse) -> Situation:
+def decoy_system(bench: Bench, runtime: RuntimeUse) -> Situation:
     """An older copy is in the system's own folder."""
-    library = bench.supply.library(use, bench.older(), bench.cell.target)
+    library = bench.supply.library(runtime, bench.older(), bench.cell.target)
     return Situation(action=("--plant", bench.machine.path(library)))
 
 
-def odd_folder(bench: Bench, use: RuntimeUse) -> Situation:
+def odd_folder(bench: Bench, runtime: RuntimeUse) -> Situation:
     """Installed in a folder with an odd name; on Windows an execution provider gets letters of Western Europe alone.
 
     ONNX Runtime turns the path of a plugin into the system's code page (microsoft/onnxruntime, pull requests 27724 and
     28390 for other paths), and refuses one that does not fit there. No provider can change that.
     """
-    is_limited = bench.config.provider(use) is not None and target(bench.cell.target).system == "windows"
+    is_limited = bench.config.provider(runtime) is not None and target(bench.cell.target).system == "windows"
     # CMake gives a linker the folder of a library in words that commas separate.
     odd = ODD.replace(",", "") if bench.cell.kind == "sdk" else ODD
     return Situation(folder=ODD.partition(",")[0] if is_limited else odd)
@@ -241,26 +241,26 @@ def other_major(bench: Bench, _: RuntimeUse) -> Situation:
     return Situation(spoil=lambda data: renamed(data, version, major), values={"major": major})
 
 
-def other_architecture(bench: Bench, use: RuntimeUse) -> Situation:
+def other_architecture(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The library is the one for the other processor."""
-    own, other = target(bench.cell.target), other_processor(bench.cell.target)
+    own_target, other = target(bench.cell.target), other_processor(bench.cell.target)
     if other is None:
-        raise NotRun("no-distribution", f"there is no target like {own.rid} for another processor")
+        raise NotRun("no-distribution", f"there is no target like {own_target.rid} for another processor")
     try:
-        data = bench.supply.library(use, bench.cell.version, other.rid).read_bytes()
+        data = bench.supply.library(runtime, bench.cell.version, other.rid).read_bytes()
     except NotRun as error:
-        raise NotRun(error.reason, f"no {use.known.title} {bench.cell.version} for {other.rid}") from error
-    return Situation(spoil=lambda _: data, values={"own": own.processor, "other": other.processor})
+        raise NotRun(error.reason, f"no {runtime.known.title} {bench.cell.version} for {other.rid}") from error
+    return Situation(spoil=lambda _: data, values={"own": own_target.processor, "other": other.processor})
 
 
-def dependency_missing(bench: Bench, use: RuntimeUse) -> Situation:
+def dependency_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     """A library that the runtime needs has another name."""
-    library = bench.supply.library(use, bench.cell.version, bench.cell.target)
+    library = bench.supply.library(runtime, bench.cell.version, bench.cell.target)
     needed, gone = dependency_of(library)
     return Situation(spoil=lambda data: renamed(data, needed, gone), values={"gone": gone})
 
 
-def without_backend(bench: Bench, use: RuntimeUse) -> Situation:
+def without_backend(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The package that binds the runtime is not installed."""
     packages = bench.config.packages
     name = bench.config.wheel_name(bench.package) if bench.cell.kind == "wheel" else None
@@ -268,25 +268,25 @@ def without_backend(bench: Bench, use: RuntimeUse) -> Situation:
     if bench.cell.kind == "npm" and npm is not None:
         name = npm.name
     shown = name or (nuget.id if nuget and bench.cell.kind == "nupkg" else bench.package)
-    return Situation(without=bench.package, values={"backend": shown, "runtime": use.name})
+    return Situation(without=bench.package, values={"backend": shown, "runtime": runtime.name})
 
 
-def copied(bench: Bench, use: RuntimeUse, folder: str, version: str = "") -> Path:
+def copied(bench: Bench, runtime: RuntimeUse, folder: str, version: str = "") -> Path:
     """The runtime's library of a version, by default the test case's, copied with its neighbours to a new folder."""
-    library = bench.supply.library(use, version or bench.cell.version, bench.cell.target)
-    made = bench.work / folder
-    made.mkdir(parents=True, exist_ok=True)
+    library = bench.supply.library(runtime, version or bench.cell.version, bench.cell.target)
+    destination = bench.work / folder
+    destination.mkdir(parents=True, exist_ok=True)
     for file in library.parent.iterdir():
         if file.is_file():
-            link_or_copy(file, made / file.name)
-    return made / library.name
+            link_or_copy(file, destination / file.name)
+    return destination / library.name
 
 
 def _path(bench: Bench, file: Path, *, shown: str = "") -> Situation:
-    words = shown or bench.machine.path(file)
-    return Situation(arguments=("--runtime-path", words), roots=(file.parent,), values={"path": words})
+    argument = shown or bench.machine.path(file)
+    return Situation(arguments=("--runtime-path", argument), roots=(file.parent,), values={"path": argument})
 
 
-def _plain_name(use: RuntimeUse, rid: Rid) -> str:
-    names: tuple[str, ...] = getattr(use.known.names, target(rid).system)
+def _plain_name(runtime: RuntimeUse, rid: Rid) -> str:
+    names: tuple[str, ...] = getattr(runtime.known.names, target(rid).system)
     return names[-1]

@@ -23,12 +23,12 @@ _LOG_BYTES = 64 << 20
 
 def write_reports(report: Report, folder: Path, log_of: Callable[[CellResult], str]) -> None:
     """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/, which is emptied first."""
-    texts = {row.log: log_of(row) for row in report.cells if row.log}
+    texts = {result.log: log_of(result) for result in report.cells if result.log}
     shutil.rmtree(folder / "logs", ignore_errors=True)
     for name, text in texts.items():
         write_text(folder / name, text)
     write_text(folder / "verify.json", report_json(report))
-    for name, text in renderings(report, lambda row: texts.get(row.log, "")).items():
+    for name, text in renderings(report, lambda result: texts.get(result.log, "")).items():
         write_text(folder / name, text)
 
 
@@ -52,14 +52,14 @@ def merge_files(files: Sequence[Path]) -> tuple[Report, Callable[[CellResult], s
     reports = {str(file): read_report(file) for file in files}
     merged = merge(reports)
     beside = [Path(name).parent for name, report in reports.items() for _ in report.machines]
-    return merged, lambda row: read_log(beside[row.machine], row)
+    return merged, lambda result: read_log(beside[result.machine], result)
 
 
-def read_log(folder: Path, row: CellResult) -> str:
+def read_log(folder: Path, result: CellResult) -> str:
     """A cell's log in a folder, "" when it has none. Links that lead out of the folder are not followed."""
-    file = folder / row.log
+    file = folder / result.log
     try:
-        if not row.log or not file.is_file() or not file.resolve().is_relative_to(folder.resolve()):
+        if not result.log or not file.is_file() or not file.resolve().is_relative_to(folder.resolve()):
             return ""
         with file.open("rb") as stream:
             return stream.read(_LOG_BYTES).decode("utf-8", "backslashreplace")

@@ -70,12 +70,12 @@ def patterns(config: Config) -> tuple[Pattern, ...]:
         return tuple(Pattern(glob=glob) for glob in config.document.verify.required)
     return tuple(
         Pattern(
-            glob=f"*/{rid}/*/{row.name}",
+            glob=f"*/{rid}/*/{scenario.name}",
             # Where no runtime exists for a target, nothing is planned for it.
-            may_be_empty=row.required == "where it is tried" or not runtimes_on(config, rid),
+            may_be_empty=scenario.required == "where it is tried" or not runtimes_on(config, rid),
         )
         for rid in config.document.targets.include
-        for row in _asked_for(config)
+        for scenario in _asked_for(config)
     )
 
 
@@ -83,24 +83,24 @@ def _asked_for(config: Config) -> list[Scenario]:
     """The scenarios that must pass; other ones show computing in a project whose only consumers are in C."""
 
     def tried(required: str) -> bool:
-        rows = (row for row in SCENARIOS if row.required == required)
-        return any(is_wanted(config, name) for row in rows for name in row.consumers)
+        candidates = (scenario for scenario in SCENARIOS if scenario.required == required)
+        return any(is_wanted(config, name) for scenario in candidates for name in scenario.consumers)
 
     without = "for every target" if tried(_INSTEAD) and not tried("for every target") else _INSTEAD
-    return [row for row in SCENARIOS if row.required not in ("no", without)]
+    return [scenario for scenario in SCENARIOS if scenario.required not in ("no", without)]
 
 
 def judge_gate(config: Config, report: Report) -> Gate:
     """Compare a report with what the configuration requires: of the cells that it plans and those of the report."""
-    wanted = patterns(config)
-    rows = (row for row in report.cells if not _exists_nowhere(config, report, row))
-    required = tuple(row for row in rows if is_required(row.id, wanted))
+    required_patterns = patterns(config)
+    relevant = (result for result in report.cells if not _exists_nowhere(config, report, result))
+    required = tuple(result for result in relevant if is_required(result.id, required_patterns))
     shares = tuple(_missing_shares(report))
-    missing = [row for row in absent(config, report) if is_required(row.cell.id, wanted)]
+    missing = [planned for planned in absent(config, report) if is_required(planned.cell.id, required_patterns)]
     blocks = [
-        *(block for pattern in wanted for block in _empty(pattern, report, missing)),
+        *(block for pattern in required_patterns for block in _empty(pattern, report, missing)),
         *(shares or _absences(missing, report)),  # a missing share is reported once, not again for each of its cells
-        *(_block(report, row) for row in required if row.outcome is not State.PASSED),
+        *(_block(report, result) for result in required if result.outcome is not State.PASSED),
     ]
     return Gate(required=required, blocks=tuple(blocks), missing=len(missing))
 
@@ -111,8 +111,8 @@ def absent(config: Config, report: Report) -> tuple[PlannedCell, ...]:
     The index is not asked, so a cell counts as reported when a row answers its entry (`minimum`, `latest`). Cells that
     only `--all` adds are not expected.
     """
-    reported = {(*_coordinates(row.cell), entry) for row in report.cells for entry in row.entries}
-    pythons = [row.consumer.removeprefix(PYTHON) for row in report.cells if row.kind == "wheel"]
+    reported = {(*_coordinates(result.cell), entry) for result in report.cells for entry in result.entries}
+    pythons = [result.consumer.removeprefix(PYTHON) for result in report.cells if result.kind == "wheel"]
     scope = Extent(pythons=dict.fromkeys(targets(), (pythons or [_OWN_PYTHON])[0]), home=Rid(""))
     return tuple(
         replace(planned, entries=missing)
@@ -122,21 +122,21 @@ def absent(config: Config, report: Report) -> tuple[PlannedCell, ...]:
     )
 
 
-def _exists_nowhere(config: Config, report: Report, row: CellResult) -> bool:
+def _exists_nowhere(config: Config, report: Report, result: CellResult) -> bool:
     """Whether no machine could run a cell, and nothing is lost by it.
 
     The index may have no wheel of a further distribution, and none of an old version for a new Python. The ordinary
     distribution must then have been tried in that version with another Python.
     """
-    if row.reason != "no-distribution" or row.kind != "wheel":
+    if result.reason != "no-distribution" or result.kind != "wheel":
         return False
-    if row.runtime not in {use.known.python.distribution for use in config.document.runtime}:
+    if result.runtime not in {runtime.known.python.distribution for runtime in config.document.runtime}:
         return True
     others = (other for other in report.cells if other.outcome is not State.NOT_RUN)
     tried_entries = {
-        entry for other in others if _coordinates(other.cell) == _coordinates(row.cell) for entry in other.entries
+        entry for other in others if _coordinates(other.cell) == _coordinates(result.cell) for entry in other.entries
     }
-    return bool(row.entries) and set(row.entries) <= tried_entries
+    return bool(result.entries) and set(result.entries) <= tried_entries
 
 
 def _coordinates(cell: Cell) -> tuple[str, ...]:
@@ -144,59 +144,65 @@ def _coordinates(cell: Cell) -> tuple[str, ...]:
     return (cell.kind, cell.target, cell.consumer_kind, cell.runtime, cell.scenario)
 
 
-def is_required(id_: str, wanted: Iterable[Pattern]) -> bool:
+def is_required(id_: str, required_patterns: Iterable[Pattern]) -> bool:
     """Whether a cell must have passed, by its id."""
-    return any(fnmatchcase(id_, pattern.glob) for pattern in wanted)
+    return any(fnmatchcase(id_, pattern.glob) for pattern in required_patterns)
 
 
 def _empty(pattern: Pattern, report: Report, missing: Sequence[PlannedCell]) -> Iterator[Block]:
     """A block for a pattern that matches no cell: none of the report, and none that is missing from it."""
-    ids = (*(row.id for row in report.cells), *(planned.cell.id for planned in missing))
+    ids = (*(result.id for result in report.cells), *(planned.cell.id for planned in missing))
     if not pattern.may_be_empty and not any(fnmatchcase(id_, pattern.glob) for id_ in ids):
         target = pattern.glob.split("/")[1] if pattern.glob.count("/") else ""
-        known = target and not set(target) & set("*?[")
-        cure = f"Run latebind verify{f' --target {target}' if known else ''}, merge its report, or fix the pattern."
+        is_exact = target and not set(target) & set("*?[")
+        cure = f"Run latebind verify{f' --target {target}' if is_exact else ''}, merge its report, or fix the pattern."
         yield Block(subject=pattern.glob, why="is required and matches no test case of the report", cure=cure)
 
 
 def _absences(missing: Sequence[PlannedCell], report: Report) -> Iterator[Block]:
     """A block for each required cell that is absent, and one for all cells of a target that has no row."""
-    there = {row.target for row in report.cells}
-    subjects = {row.cell.target: f"*/{row.cell.target}/*" for row in missing if row.cell.target not in there}
-    for subject, rid in dict.fromkeys((subjects.get(row.cell.target, row.cell.id), row.cell.target) for row in missing):
+    reported = {result.target for result in report.cells}
+    subjects = {
+        planned.cell.target: f"*/{planned.cell.target}/*" for planned in missing if planned.cell.target not in reported
+    }
+    for subject, rid in dict.fromkeys(
+        (subjects.get(planned.cell.target, planned.cell.id), planned.cell.target) for planned in missing
+    ):
         cure = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
         yield Block(subject=subject, why="is required by the configuration and is not in the report", cure=cure)
 
 
 def _missing_shares(report: Report) -> Iterator[Block]:
     """Shares that are in no report: nobody would miss their cells."""
-    found: dict[tuple[str, str, int], set[int]] = {}
+    by_run: dict[tuple[str, str, int], set[int]] = {}
     for machine in report.machines:
         if machine.get("share"):
             index, number = read_shard(machine["share"])
             key = (machine.get("targets", machine.get("target", "")), machine.get("python", ""), number)
-            found.setdefault(key, set()).add(index)
-    for (rids, _, number), have in sorted(found.items()):
+            by_run.setdefault(key, set()).add(index)
+    for (rids, _, number), have in sorted(by_run.items()):
         for index in sorted(set(range(1, number + 1)) - have):
-            words = " ".join(f"--target {rid}" for rid in rids.split())
+            options = " ".join(f"--target {rid}" for rid in rids.split())
             yield Block(
                 subject=f"share {index}/{number} of {rids}",
                 why="was reported by no machine",
-                cure=f"Run latebind verify {words} --shard {index}/{number}, and merge its report.",
+                cure=f"Run latebind verify {options} --shard {index}/{number}, and merge its report.",
             )
 
 
-def _block(report: Report, row: CellResult) -> Block:
-    if row.outcome is State.FAILED:
-        why = f"failed: {words(report, row)}"
-        return Block(subject=row.id, why=why, cure=f"Read {row.log}, fix it, and run: latebind verify -k {row.id}")
-    cure = f"Run latebind verify --target {row.target} where that can run, and merge its report."
-    return Block(subject=row.id, why=words(report, row), cure=cure)
+def _block(report: Report, result: CellResult) -> Block:
+    if result.outcome is State.FAILED:
+        why = f"failed: {words(report, result)}"
+        return Block(
+            subject=result.id, why=why, cure=f"Read {result.log}, fix it, and run: latebind verify -k {result.id}"
+        )
+    cure = f"Run latebind verify --target {result.target} where that can run, and merge its report."
+    return Block(subject=result.id, why=words(report, result), cure=cure)
 
 
 def gate_text(gate: Gate) -> str:
     """For a terminal: the required cells; what blocks, equal reasons once, and what to do; the count."""
-    lines = [f"{MARKS[row.outcome]}  {row.id}" for row in gate.required]
+    lines = [f"{MARKS[result.outcome]}  {result.id}" for result in gate.required]
     reasons: dict[tuple[str, str], list[str]] = {}
     for block in gate.blocks:
         reasons.setdefault((block.why, block.cure), []).append(block.subject)
@@ -208,8 +214,8 @@ def gate_text(gate: Gate) -> str:
 def gate_json(gate: Gate) -> str:
     """`{"required": [{"id", "outcome"}], "blocks": [{"subject", "why", "cure"}]}`, ending with a line feed."""
     document = {
-        "required": [{"id": row.id, "outcome": row.outcome.value} for row in gate.required],
-        "blocks": [asdict(row) for row in gate.blocks],
+        "required": [{"id": result.id, "outcome": result.outcome.value} for result in gate.required],
+        "blocks": [asdict(block) for block in gate.blocks],
     }
     return json.dumps(document, indent=2) + "\n"
 
@@ -220,16 +226,16 @@ def gate_markdown(gate: Gate) -> str:
     if gate.blocks:
         lines += ["", "| what | why | what next |", "|---|---|---|"]
         lines += [
-            f"| {markdown_code(row.subject)} | {markdown_text(row.why, _LONGEST)} | "
-            f"{markdown_text(row.cure, _LONGEST)} |"
-            for row in gate.blocks
+            f"| {markdown_code(block.subject)} | {markdown_text(block.why, _LONGEST)} | "
+            f"{markdown_text(block.cure, _LONGEST)} |"
+            for block in gate.blocks
         ]
     return "\n".join(lines) + "\n"
 
 
 def gate_count(gate: Gate) -> str:
     """`Gate passed: 12 of 12 required test cases.`, `Gate failed: 11 of 12 required test cases passed, 1 problem.`."""
-    passed = sum(row.outcome is State.PASSED for row in gate.required)
+    passed = sum(result.outcome is State.PASSED for result in gate.required)
     ratio = f"{passed} of {plural(len(gate.required) + gate.missing, 'required test case')}"
     problems = plural(len(gate.blocks), "problem")
     return f"Gate failed: {ratio} passed, {problems}." if gate.blocks else f"Gate passed: {ratio}."

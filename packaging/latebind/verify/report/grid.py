@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from latebind.verify.report.report import CellResult, Report
 
-_BY_VERSION = frozenset(row.name for row in SCENARIOS if row.versions == "all")
+_BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
 """Scenarios with a table of versions of their own."""
 _SYNOPSIS = 300
 _DEEP = re.compile(r"(?<![/:])(?:[A-Za-z]:)?(?:[/\\][^/\\\s\"'()]+){4,}")
@@ -43,29 +43,31 @@ class Group:
 
 def groups(report: Report) -> tuple[Group, ...]:
     """The report as tables, with consumers and targets in the order of the report and versions in their own order."""
-    found: dict[tuple[str, str], list[CellResult]] = {}
-    for row in report.cells:
-        found.setdefault((row.kind, row.consumer), []).append(row)
-    return tuple(Group(kind=kind, consumer=name, grids=_grids(rows)) for (kind, name), rows in found.items())
+    by_consumer: dict[tuple[str, str], list[CellResult]] = {}
+    for result in report.cells:
+        by_consumer.setdefault((result.kind, result.consumer), []).append(result)
+    return tuple(
+        Group(kind=kind, consumer=name, grids=_grids(results)) for (kind, name), results in by_consumer.items()
+    )
 
 
-def words(report: Report, row: CellResult) -> str:
+def words(report: Report, result: CellResult) -> str:
     """How a cell ended, in words, with all machines where they disagree."""
-    if row.outcome is State.NOT_RUN:
-        why = synopsis(row.summary.partition(": ")[0]) or NOT_RUN_REASONS.get(row.reason, "")
-        text = f"not run: {row.reason} ({why})"
+    if result.outcome is State.NOT_RUN:
+        why = synopsis(result.summary.partition(": ")[0]) or NOT_RUN_REASONS.get(result.reason, "")
+        text = f"not run: {result.reason} ({why})"
     else:
-        text = row.reason if row.outcome is State.FAILED else row.summary
-    if all(other.outcome is row.outcome for other in row.elsewhere):
+        text = result.reason if result.outcome is State.FAILED else result.summary
+    if all(other.outcome is result.outcome for other in result.elsewhere):
         return text
-    ends = [(row.machine, row.outcome), *((other.machine, other.outcome) for other in row.elsewhere)]
+    ends = [(result.machine, result.outcome), *((other.machine, other.outcome) for other in result.elsewhere)]
     return f"{text}\n({'; '.join(f'{state.value} on {machine_name(report, index)}' for index, state in ends)})"
 
 
 def synopsis(text: str, longest: int = _SYNOPSIS) -> str:
     """A long text, shortened: first to the ends of its paths, then by its middle."""
     if len(text) > longest:
-        text = _DEEP.sub(lambda found: "…/" + "/".join(re.split(r"[/\\]", found[0])[-2:]), text)
+        text = _DEEP.sub(lambda match: "…/" + "/".join(re.split(r"[/\\]", match[0])[-2:]), text)
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half].rstrip()} … {text[-half:].lstrip()}"
 
@@ -83,43 +85,48 @@ def source_line(report: Report) -> str:
     return ", ".join(filter(None, [name, source.commit and f"commit {source.commit[:7]}", source.date]))
 
 
-def runtime(row: CellResult) -> str:
+def runtime(result: CellResult) -> str:
     """`onnxruntime 1.31.1`, or `no runtime`."""
-    return f"{row.runtime} {row.version}".strip() or "no runtime"
+    return f"{result.runtime} {result.version}".strip() or "no runtime"
 
 
-def _grids(rows: Sequence[CellResult]) -> tuple[Grid, ...]:
-    others = [row for row in rows if row.scenario not in _BY_VERSION]
-    found: dict[tuple[str, str], list[CellResult]] = {}
-    for row in rows:
-        if row.scenario in _BY_VERSION:
-            found.setdefault((row.runtime, row.scenario), []).append(row)
+def _grids(results: Sequence[CellResult]) -> tuple[Grid, ...]:
+    others = [result for result in results if result.scenario not in _BY_VERSION]
+    by_runtime: dict[tuple[str, str], list[CellResult]] = {}
+    for result in results:
+        if result.scenario in _BY_VERSION:
+            by_runtime.setdefault((result.runtime, result.scenario), []).append(result)
     tables = [
-        _grid(f"{scenario} with {runtime_}" if runtime_ else scenario, found[runtime_, scenario], _version, key=_order)
-        for runtime_, scenario in sorted(found)
+        _grid(
+            f"{scenario} with {runtime_}" if runtime_ else scenario,
+            by_runtime[runtime_, scenario],
+            _version,
+            key=_order,
+        )
+        for runtime_, scenario in sorted(by_runtime)
     ]
-    return (*tables, *([_grid("other scenarios", others, lambda row: row.scenario)] if others else []))
+    return (*tables, *([_grid("other scenarios", others, lambda result: result.scenario)] if others else []))
 
 
-def _version(row: CellResult) -> str:
-    return row.version or "no runtime"
+def _version(result: CellResult) -> str:
+    return result.version or "no runtime"
 
 
 def _grid(
     title: str,
-    rows: Sequence[CellResult],
+    results: Sequence[CellResult],
     column: Callable[[CellResult], str],
     *,
     key: Callable[[str], object] | None = None,
 ) -> Grid:
-    places: dict[tuple[str, str], list[CellResult]] = {}
-    for row in rows:
-        places.setdefault((row.target, column(row)), []).append(row)
-    targets = list(dict.fromkeys(row.target for row in rows))
-    columns = list(dict.fromkeys(column(row) for row in rows))
+    cells: dict[tuple[str, str], list[CellResult]] = {}
+    for result in results:
+        cells.setdefault((result.target, column(result)), []).append(result)
+    targets = list(dict.fromkeys(result.target for result in results))
+    columns = list(dict.fromkeys(column(result) for result in results))
     if key is not None:
         columns.sort(key=key)  # type: ignore[arg-type]  # _order gives what sorts
-    table = ((rid, tuple(tuple(places.get((rid, name), ())) for name in columns)) for rid in targets)
+    table = ((rid, tuple(tuple(cells.get((rid, name), ())) for name in columns)) for rid in targets)
     return Grid(title=title, columns=tuple(columns), rows=tuple(table))
 
 

@@ -35,9 +35,9 @@ def report_html(report: Report, log_of: Callable[[CellResult], str]) -> str:
     """The page. `log_of` gives the text of a cell's log, "" for none."""
     script = (folder("templates") / "verify.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
-    states = Counter(row.outcome for row in report.cells)
-    numbers = {row.id: index for index, row in enumerate(report.cells)}
-    failed = [row for row in report.cells if row.outcome is State.FAILED]
+    states = Counter(result.outcome for result in report.cells)
+    numbers = {result.id: index for index, result in enumerate(report.cells)}
+    failed = [result for result in report.cells if result.outcome is State.FAILED]
     return render(
         "verify.html.j2",
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
@@ -52,11 +52,11 @@ def report_html(report: Report, log_of: Callable[[CellResult], str]) -> str:
         packages=report.packages,
         failed=failed[:_FAILURES],
         failed_more=max(0, len(failed) - _FAILURES),
-        number=lambda row: numbers[row.id],
-        style=lambda row: _CLASSES[row.outcome],
+        number=lambda result: numbers[result.id],
+        style=lambda result: _CLASSES[result.outcome],
         runtime=runtime,
-        words=lambda row: printable(words(report, row)),
-        short=lambda row: printable(synopsis(words(report, row))),
+        words=lambda result: printable(words(report, result)),
+        short=lambda result: printable(synopsis(words(report, result))),
         shown=printable,
         plural=plural,
         data=_data(report, log_of),
@@ -68,8 +68,8 @@ def clipped(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     head = limit // 4
-    left = len(text) - limit
-    return f"{text[:head]}\n\n… {plural(left, 'character')} left out …\n\n{text[-(limit - head) :]}"
+    omitted = len(text) - limit
+    return f"{text[:head]}\n\n… {plural(omitted, 'character')} left out …\n\n{text[-(limit - head) :]}"
 
 
 def _data(report: Report, log_of: Callable[[CellResult], str]) -> str:
@@ -77,29 +77,29 @@ def _data(report: Report, log_of: Callable[[CellResult], str]) -> str:
 
     Only `<` could end the element or begin a comment in it (HTML, "Restrictions for contents of script elements").
     """
-    text = json.dumps([_cell(report, row, log_of(row)) for row in report.cells], ensure_ascii=False)
+    text = json.dumps([_cell(report, result, log_of(result)) for result in report.cells], ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _cell(report: Report, row: CellResult, log: str) -> dict[str, Any]:
+def _cell(report: Report, result: CellResult, log: str) -> dict[str, Any]:
     facts = {
-        "package": row.kind,
-        "target": row.target,
-        "consumer": row.consumer,
-        "runtime": runtime(row),
-        "scenario": row.scenario,
-        "took": f"{row.seconds:.1f} s{', remembered from an earlier run' if row.cached else ''}",
-        "machine": machine_name(report, row.machine) if report.machines else "",
-        **{key: _fact(value) for key, value in row.facts.items()},
+        "package": result.kind,
+        "target": result.target,
+        "consumer": result.consumer,
+        "runtime": runtime(result),
+        "scenario": result.scenario,
+        "took": f"{result.seconds:.1f} s{', remembered from an earlier run' if result.cached else ''}",
+        "machine": machine_name(report, result.machine) if report.machines else "",
+        **{key: _fact(value) for key, value in result.facts.items()},
     }
     return {
-        "id": printable(row.id),
-        "state": row.outcome.value,
-        "style": _CLASSES[row.outcome],
-        "words": printable(words(report, row)),
+        "id": printable(result.id),
+        "state": result.outcome.value,
+        "style": _CLASSES[result.outcome],
+        "words": printable(words(report, result)),
         "facts": [[printable(key).replace("_", " "), printable(value)] for key, value in facts.items() if value],
-        "file": printable(row.log),
-        "log": printable(clipped(log, LOG_LIMITS[row.outcome]).replace("\t", "    ")),
+        "file": printable(result.log),
+        "log": printable(clipped(log, LOG_LIMITS[result.outcome]).replace("\t", "    ")),
     }
 
 

@@ -33,16 +33,16 @@ def merge(reports: Mapping[str, Report]) -> Report:
     _check_different(reports)
     packages = _packages(reports)
     _check_complete(reports, packages)
-    found: dict[str, list[CellResult]] = {}
+    by_id: dict[str, list[CellResult]] = {}
     first = 0
     for report in reports.values():
-        for row in report.cells:
-            found.setdefault(row.id, []).append(_moved(row, first))
+        for result in report.cells:
+            by_id.setdefault(result.id, []).append(_moved(result, first))
         first += len(report.machines)
     machines = tuple(machine for report in reports.values() for machine in report.machines)
     return Report(
         packages=packages,
-        cells=tuple(_merged(rows) for rows in found.values()),
+        cells=tuple(_merged(results) for results in by_id.values()),
         machines=machines,
         source=_source(reports),
     )
@@ -50,15 +50,15 @@ def merge(reports: Mapping[str, Report]) -> Report:
 
 def _source(reports: Mapping[str, Report]) -> Provenance:
     """The sources of all reports; a machine without git knows no commit. Raises InputError when they differ."""
-    found = {}
+    agreed = {}
     for field in Provenance.__struct_fields__:
         values = {getattr(report.source, field) for report in reports.values()} - {""}
         if len(values) > 1:
             raise InputError(
                 f"the reports differ in {field}: {', '.join(sorted(values))}", where="--merge", advice=_ADVICE
             )
-        found[field] = next(iter(values), "")
-    return Provenance(**found)
+        agreed[field] = next(iter(values), "")
+    return Provenance(**agreed)
 
 
 def _check_different(reports: Mapping[str, Report]) -> None:
@@ -72,25 +72,25 @@ def _check_different(reports: Mapping[str, Report]) -> None:
 
 def _packages(reports: Mapping[str, Report]) -> tuple[PackageHash, ...]:
     """Every package once, by name. Raises InputError with each file that has two hashes, and where."""
-    found: dict[str, dict[str, list[str]]] = {}
+    hashes_by_file: dict[str, dict[str, list[str]]] = {}
     for name, report in reports.items():
         for package in report.packages:
-            found.setdefault(package.file, {}).setdefault(package.sha256, []).append(name)
+            hashes_by_file.setdefault(package.file, {}).setdefault(package.sha256, []).append(name)
     problems = []
-    for file, hashes in found.items():
+    for file, hashes in hashes_by_file.items():
         if len(hashes) > 1:
-            places = (f"{digest[:16]}… in {', '.join(names)}" for digest, names in hashes.items())
-            problems.append(f"{file} is {' and '.join(places)}")
+            copies = (f"{digest[:16]}… in {', '.join(names)}" for digest, names in hashes.items())
+            problems.append(f"{file} is {' and '.join(copies)}")
     if problems:
         raise InputError(f"the packages differ: {'; '.join(problems)}", where="--merge", advice=_ADVICE)
-    return tuple(PackageHash(file, next(iter(hashes))) for file, hashes in sorted(found.items()))
+    return tuple(PackageHash(file, next(iter(hashes))) for file, hashes in sorted(hashes_by_file.items()))
 
 
 def _check_complete(reports: Mapping[str, Report], packages: Sequence[PackageHash]) -> None:
     """A report may lack only packages for other targets than those that it ran cells of."""
     for name, report in reports.items():
         have = {package.file for package in report.packages}
-        ran = {row.target for row in report.cells if row.outcome is not State.NOT_RUN}
+        ran = {result.target for result in report.cells if result.outcome is not State.NOT_RUN}
         for package in packages:
             meant = _targets_of(package.file)
             if package.file in have or (meant is not None and not meant & ran):
@@ -106,23 +106,23 @@ def _targets_of(file: str) -> frozenset[str] | None:
     except InvalidWheelFilename:
         named = frozenset(str(rid) for rid in targets() if re.search(rf"[.-]{rid}[.-]", file))
         return named or None
-    fits = frozenset(str(rid) for rid, row in targets().items() if any(installs(row, tag) for tag in tags))
+    fits = frozenset(str(rid) for rid, target in targets().items() if any(installs(target, tag) for tag in tags))
     return None if "any" in tags else fits or None
 
 
-def _moved(row: CellResult, first: int) -> CellResult:
+def _moved(result: CellResult, first: int) -> CellResult:
     """A row with its machines numbered as in the merged report."""
-    others = tuple(msgspec.structs.replace(other, machine=other.machine + first) for other in row.elsewhere)
-    return msgspec.structs.replace(row, machine=row.machine + first, elsewhere=others)
+    others = tuple(msgspec.structs.replace(other, machine=other.machine + first) for other in result.elsewhere)
+    return msgspec.structs.replace(result, machine=result.machine + first, elsewhere=others)
 
 
-def _merged(rows: Sequence[CellResult]) -> CellResult:
-    best = max(rows, key=lambda row: _WEIGHT[row.outcome])  # max() gives the first of equals
-    others = (end for row in rows for end in _ends(row, itself=row is not best))
+def _merged(results: Sequence[CellResult]) -> CellResult:
+    best = max(results, key=lambda result: _WEIGHT[result.outcome])  # max() gives the first of equals
+    others = (end for result in results for end in _ends(result, itself=result is not best))
     return msgspec.structs.replace(best, elsewhere=tuple(end for end in others if end.outcome is not State.NOT_RUN))
 
 
-def _ends(row: CellResult, *, itself: bool) -> Iterator[Elsewhere]:
+def _ends(result: CellResult, *, itself: bool) -> Iterator[Elsewhere]:
     if itself:
-        yield Elsewhere(row.machine, row.outcome, row.reason)
-    yield from row.elsewhere
+        yield Elsewhere(result.machine, result.outcome, result.reason)
+    yield from result.elsewhere

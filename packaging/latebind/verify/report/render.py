@@ -28,9 +28,9 @@ _SUMMARY_BYTES = 1_000_000
 
 def report_count(report: Report) -> str:
     """How many cells ended in each state, and why some were not run."""
-    states = Counter(row.outcome for row in report.cells)
+    states = Counter(result.outcome for result in report.cells)
     text = f"{states[State.PASSED]} passed, {states[State.FAILED]} failed, {states[State.NOT_RUN]} not run"
-    reasons = Counter(row.reason for row in report.cells if row.outcome is State.NOT_RUN)
+    reasons = Counter(result.reason for result in report.cells if result.outcome is State.NOT_RUN)
     if reasons:
         text += " (" + ", ".join(f"{reason}: {number}" for reason, number in sorted(reasons.items())) + ")"
     return text
@@ -48,17 +48,17 @@ def report_text(report: Report, *, width: int | None = None) -> str:
     for heading in ("", "test case", "runtime", "result"):
         table.add_column(heading, overflow="fold")
     table.add_column("s", justify="right")
-    for row in report.cells:
-        name = f"{row.kind} {row.target} {row.consumer} {row.scenario}"
-        columns = (name, f"{row.runtime} {row.version}".strip(), _shown(report, row))
+    for result in report.cells:
+        name = f"{result.kind} {result.target} {result.consumer} {result.scenario}"
+        columns = (name, f"{result.runtime} {result.version}".strip(), _shown(report, result))
         plain = [Text(printable(text)) for text in columns]
-        seconds = f"{row.seconds:.1f}" + ("*" if row.cached else "")
-        table.add_row(Text(MARKS[row.outcome], style=_STYLES[row.outcome]), *plain, seconds)
+        seconds = f"{result.seconds:.1f}" + ("*" if result.cached else "")
+        table.add_row(Text(MARKS[result.outcome], style=_STYLES[result.outcome]), *plain, seconds)
     buffer = io.StringIO()
     terminal = Console().is_terminal
     console = Console(file=buffer, width=width or (None if terminal else 160), force_terminal=terminal)
     console.print(table)
-    remembered = any(row.cached for row in report.cells)
+    remembered = any(result.cached for result in report.cells)
     text = (
         buffer.getvalue() + report_count(report) + ("  (* remembered: nothing has changed since)" if remembered else "")
     )
@@ -79,16 +79,18 @@ def report_markdown(report: Report) -> str:
         for grid in group.grids:
             title = markdown_text(f"{group.kind}, {group.consumer}: {grid.title}", _SENTENCE)
             lines += ["", f"### {title}", "", *_table(grid)]
-    kept, left = "\n".join(lines) + "\n", 0
+    document, omitted = "\n".join(lines) + "\n", 0
     for block in (_packages(report), _cells(report), *_out_of_scope(report)):
         text = "\n".join(["", *block]) + "\n"
-        if len((kept + text).encode()) < _SUMMARY_BYTES:
-            kept += text
+        if len((document + text).encode()) < _SUMMARY_BYTES:
+            document += text
         else:
-            left += 1
-    if len(kept.encode()) >= _SUMMARY_BYTES:  # some thousands of targets and versions: the totals and the failures
+            omitted += 1
+    if len(document.encode()) >= _SUMMARY_BYTES:  # some thousands of targets and versions: the totals and the failures
         return "\n".join([*heading, *_failures(report)]) + "\n\nThe matrix is too long for a summary.\n"
-    return kept + (f"\n{plural(left, 'section')} left out: too long for a summary; see the report.\n" if left else "")
+    return document + (
+        f"\n{plural(omitted, 'section')} left out: too long for a summary; see the report.\n" if omitted else ""
+    )
 
 
 def report_junit(report: Report) -> str:
@@ -98,14 +100,14 @@ def report_junit(report: Report) -> str:
     """
     root = ET.Element("testsuites", name="latebind verify")
     suites: dict[str, list[CellResult]] = {}
-    for row in report.cells:
-        suites.setdefault(f"{row.kind} {row.target} {row.consumer}", []).append(row)
-    for name, rows in suites.items():
-        hosts = dict.fromkeys(machine_name(report, row.machine) for row in rows)
+    for result in report.cells:
+        suites.setdefault(f"{result.kind} {result.target} {result.consumer}", []).append(result)
+    for name, results in suites.items():
+        hosts = dict.fromkeys(machine_name(report, result.machine) for result in results)
         suite = ET.SubElement(root, "testsuite", name=printable(name), hostname=printable("; ".join(hosts)))
-        for row in rows:
-            _case(suite, report, row)
-    if report.problem and not any(row.outcome is State.FAILED for row in report.cells):
+        for result in results:
+            _case(suite, report, result)
+    if report.problem and not any(result.outcome is State.FAILED for result in report.cells):
         suite = ET.SubElement(root, "testsuite", name="verification")
         case = ET.SubElement(suite, "testcase", classname="latebind.verify", name="the verification as a whole")
         ET.SubElement(case, "failure", type="failed", message=printable(report.problem))
@@ -120,38 +122,39 @@ def report_junit(report: Report) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, report: Report, row: CellResult) -> None:
+def _case(suite: ET.Element, report: Report, result: CellResult) -> None:
     case = ET.SubElement(
         suite,
         "testcase",
-        classname=printable(f"latebind.verify.{row.kind}.{row.target}.{row.consumer}"),
-        name=printable(f"{row.scenario} with {runtime(row)}"),
-        time=f"{row.seconds:.2f}",
+        classname=printable(f"latebind.verify.{result.kind}.{result.target}.{result.consumer}"),
+        name=printable(f"{result.scenario} with {runtime(result)}"),
+        time=f"{result.seconds:.2f}",
     )
-    text = printable(words(report, row))
-    if row.outcome is State.FAILED:
+    text = printable(words(report, result))
+    if result.outcome is State.FAILED:
         failure = ET.SubElement(case, "failure", type="failed", message=synopsis(text.replace("\n", " ")))
-        failure.text = f"{text}\nlog: {printable(row.log)}"
-    elif row.outcome is State.NOT_RUN:
+        failure.text = f"{text}\nlog: {printable(result.log)}"
+    elif result.outcome is State.NOT_RUN:
         ET.SubElement(case, "skipped", message=text)
     else:
         ET.SubElement(case, "system-out").text = text
 
 
-def _shown(report: Report, row: CellResult) -> str:
+def _shown(report: Report, result: CellResult) -> str:
     """For the console: the middle of long texts is left out; the report has all of it."""
-    text = words(report, row)
-    if row.outcome is State.FAILED:
-        return f"{shorten(text, _LONGEST)}\nlog: {row.log}"
-    return synopsis(text, _SENTENCE) if row.outcome is State.PASSED else text
+    text = words(report, result)
+    if result.outcome is State.FAILED:
+        return f"{shorten(text, _LONGEST)}\nlog: {result.log}"
+    return synopsis(text, _SENTENCE) if result.outcome is State.PASSED else text
 
 
 def _failures(report: Report) -> Iterator[str]:
-    failed = [row for row in report.cells if row.outcome is State.FAILED]
+    failed = [result for result in report.cells if result.outcome is State.FAILED]
     if failed:
         yield from ("", "### Failed", "")
         yield from (
-            f"- {markdown_code(row.id)}: {markdown_text(words(report, row), _LONGEST)}" for row in failed[:_FAILURES]
+            f"- {markdown_code(result.id)}: {markdown_text(words(report, result), _LONGEST)}"
+            for result in failed[:_FAILURES]
         )
     if len(failed) > _FAILURES:
         yield f"- and {len(failed) - _FAILURES} more"
@@ -160,16 +163,16 @@ def _failures(report: Report) -> Iterator[str]:
 def _table(grid: Grid) -> Iterator[str]:
     yield f"| target | {' | '.join(markdown_text(name, _SENTENCE) for name in grid.columns)} |"
     yield f"|---|{':-:|' * len(grid.columns)}"
-    for target, places in grid.rows:
-        marks = (" ".join(_SIGNS[row.outcome] for row in place) for place in places)
+    for target, cells in grid.rows:
+        marks = (" ".join(_SIGNS[result.outcome] for result in results) for results in cells)
         yield f"| {markdown_text(target, _SENTENCE)} | {' | '.join(marks)} |"
 
 
 def _cells(report: Report) -> Iterator[str]:
     yield from ("<details><summary>Every test case</summary>", "", "| | test case | result | s |", "|---|---|---|---|")
-    for row in report.cells:
-        text = markdown_text(words(report, row), _SENTENCE)
-        yield f"| {MARKS[row.outcome]} | {markdown_code(row.id)} | {text} | {row.seconds:.1f} |"
+    for result in report.cells:
+        text = markdown_text(words(report, result), _SENTENCE)
+        yield f"| {MARKS[result.outcome]} | {markdown_code(result.id)} | {text} | {result.seconds:.1f} |"
     yield from ("", "</details>")
 
 
@@ -186,11 +189,11 @@ def _packages(report: Report) -> Iterator[str]:
 def _out_of_scope(report: Report) -> Iterator[list[str]]:
     """Cases that a consumer leaves out on purpose; equal lists once."""
     seen: list[object] = []
-    for row in report.cells:
-        names = row.facts.get("out_of_scope")
+    for result in report.cells:
+        names = result.facts.get("out_of_scope")
         if isinstance(names, dict) and names and names not in seen:
             seen.append(names)
-            title = markdown_text(f"Out of scope for {row.id}: {plural(len(names), 'case')}", _SENTENCE)
+            title = markdown_text(f"Out of scope for {result.id}: {plural(len(names), 'case')}", _SENTENCE)
             lines = [
                 f"- {markdown_code(str(name))}: {markdown_text(str(why), _SENTENCE)}" for name, why in names.items()
             ]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from latebind.model import Artifact, Outcome
 
-_PROOFS = frozenset(row.name for row in SCENARIOS if row.proves)
+_PROOFS = frozenset(scenario.name for scenario in SCENARIOS if scenario.proves)
 _PROBLEM = "problem"
 """The key in the JSON document for what follows from the rest of it."""
 NEWER_THAN = "newer_than"
@@ -101,16 +101,16 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         Refusing a runtime proves little. A share may have no cell that could prove more; the gate judges all shares.
         """
-        failed = sum(row.outcome is State.FAILED for row in self.cells)
+        failed = sum(result.outcome is State.FAILED for result in self.cells)
         if failed:
             return f"{plural(failed, 'test case')} failed"
-        proofs = [row for row in self.cells if row.scenario in _PROOFS]
+        proofs = [result for result in self.cells if result.scenario in _PROOFS]
         is_share = len(self.machines) == 1 and "share" in self.machines[0]
-        if any(row.outcome is State.PASSED for row in proofs) or (is_share and not proofs):
+        if any(result.outcome is State.PASSED for result in proofs) or (is_share and not proofs):
             return ""
         if not self.cells:
             return "no test case was run"
-        reasons = sorted({row.reason for row in proofs})
+        reasons = sorted({result.reason for result in proofs})
         why = f"those that do were not run: {', '.join(reasons)}" if reasons else "none of those that do was selected"
         return f"no test case loaded the library and ran it; {why}"
 
@@ -139,9 +139,9 @@ def is_newer_minor(version: str, tried: str) -> bool:
 
 def describe_new_runtimes(report: Report) -> tuple[str, ...]:
     """A sentence for each runtime version that is newer than any that latebind was tried with."""
-    rows = [row for row in report.cells if NEWER_THAN in row.facts and row.version]
-    versions = {(row.runtime, row.version): str(row.facts[NEWER_THAN]) for row in rows}
-    failed = {(row.runtime, row.version) for row in rows if row.outcome is State.FAILED}
+    newer = [result for result in report.cells if NEWER_THAN in result.facts and result.version]
+    versions = {(result.runtime, result.version): str(result.facts[NEWER_THAN]) for result in newer}
+    failed = {(result.runtime, result.version) for result in newer if result.outcome is State.FAILED}
     return tuple(
         f"New: {name} {version}, {'with failures' if (name, version) in failed else 'which passed'}; "
         f"latebind was tried with versions up to {tried}."
@@ -154,7 +154,7 @@ def report_json(report: Report) -> str:
     document = {_PROBLEM: report.problem, **msgspec.to_builtins(report)}
     text = json.dumps(document, indent=2, ensure_ascii=False)
     # Output that is not text became lone surrogates, which JSON and UTF-8 cannot hold: they are escaped.
-    return re.sub("[\ud800-\udfff]", lambda found: f"\\\\u{ord(found[0]):04x}", text) + "\n"
+    return re.sub("[\ud800-\udfff]", lambda match: f"\\\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def read_report(file: Path) -> Report:
@@ -182,24 +182,24 @@ def _decode(raw: bytes) -> Report:
 
 def _problem(report: Report) -> str:
     """What is wrong beyond the types; "" when nothing is."""
-    if len({row.id for row in report.cells}) < len(report.cells):
+    if len({result.id for result in report.cells}) < len(report.cells):
         return "a cell occurs twice"
     if len({package.file for package in report.packages}) < len(report.packages):
         return "a package occurs twice"
-    rows = (problem for row in report.cells if (problem := _row_problem(row, len(report.machines))))
-    return next(rows, "") or next((text for text in map(_share_problem, report.machines) if text), "")
+    problems = (problem for result in report.cells if (problem := _row_problem(result, len(report.machines))))
+    return next(problems, "") or next((text for text in map(_share_problem, report.machines) if text), "")
 
 
-def _row_problem(row: CellResult, machines: int) -> str:
-    log = PurePosixPath(row.log)
-    if row.id != row.cell.id:
-        return f"the id {row.id} does not match its cell"
-    if row.outcome is State.NOT_RUN and row.reason not in NOT_RUN_REASONS:
-        return f"{row.id}: {row.reason!r} is not a known reason"
-    if not all(0 <= index < machines for index in (row.machine, *(end.machine for end in row.elsewhere))):
-        return f"{row.id} names a machine that does not exist"
-    if row.log and (log.parts[:1] != ("logs",) or ".." in log.parts or set("\\\0") & set(row.log)):
-        return f"{row.id}: the log {row.log!r} is not in logs/"
+def _row_problem(result: CellResult, machines: int) -> str:
+    log = PurePosixPath(result.log)
+    if result.id != result.cell.id:
+        return f"the id {result.id} does not match its cell"
+    if result.outcome is State.NOT_RUN and result.reason not in NOT_RUN_REASONS:
+        return f"{result.id}: {result.reason!r} is not a known reason"
+    if not all(0 <= index < machines for index in (result.machine, *(end.machine for end in result.elsewhere))):
+        return f"{result.id} names a machine that does not exist"
+    if result.log and (log.parts[:1] != ("logs",) or ".." in log.parts or set("\\\0") & set(result.log)):
+        return f"{result.id}: the log {result.log!r} is not in logs/"
     return ""
 
 
@@ -226,7 +226,7 @@ def verify_schema() -> dict[str, Any]:
         "if": {"properties": {"outcome": {"const": State.NOT_RUN.value}}},
         "then": {"properties": {"reason": {"enum": list(NOT_RUN_REASONS)}}},
     }
-    reasons = "; ".join(f"{key}: {words}" for key, words in NOT_RUN_REASONS.items())
+    reasons = "; ".join(f"{key}: {meaning}" for key, meaning in NOT_RUN_REASONS.items())
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "latebind verify report",

@@ -100,8 +100,8 @@ class Bench:
     @cached_property
     def situation(self) -> Situation:
         """What the scenario sets up; made when it is first needed. Raises NotRun."""
-        given = self.scenario.set_up
-        return ORDINARY if self.use is None else given(self, self.use) if callable(given) else given
+        set_up = self.scenario.set_up
+        return ORDINARY if self.use is None else set_up(self, self.use) if callable(set_up) else set_up
 
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""
@@ -134,23 +134,23 @@ class Bench:
         """What fills the placeholders of the scenario's messages; `installed` is the runtime's installed file."""
         if self.use is None:
             return {}
-        known = self.use.known
-        extra, dist = known.python.extra, known.python.distribution
+        preset = self.use.known
+        extra, dist = preset.python.extra, preset.python.distribution
         wheel = self.config.wheel_name(self.package)
         asked = f"{dist}>={self.use.minimum}" if self.use.drop_in else f"{wheel}[{extra}]"
         ways = {  # the command, and what it installs
             "wheel": ("pip install", f'"{asked}"'),
-            "nupkg": ("dotnet add package", next(iter(known.nuget.ids), "")),
+            "nupkg": ("dotnet add package", next(iter(preset.nuget.ids), "")),
             "sdk": ("", ""),  # a program in C says itself how to get it
-            "npm": ("npm install", f'"{known.npm}@>={self.use.minimum}"' if known.npm else ""),
+            "npm": ("npm install", f'"{preset.npm}@>={self.use.minimum}"' if preset.npm else ""),
         }
         way, what = ways[self.cell.kind]
         return {
-            "title": known.title,
+            "title": preset.title,
             "dist": dist,
             "version": self.cell.version,
             "minimum": self.use.minimum,
-            "floor": known.floor,
+            "floor": preset.floor,
             "installed": installed,
             "fix": way if what or self.cell.kind == "sdk" else "pip install",
             "install": f"{way} {what}" if what else "",
@@ -182,9 +182,9 @@ class Bench:
 
     def at_least(self) -> int:
         """How many cases must pass: what the configuration sets for the newest version up to that of the data."""
-        known = {Version(version): count for version, count in self.config.tried(self.use).at_least.items()}
-        reached = [version for version in known if self.oldest_bound and version <= Version(self.oldest_bound)]
-        every = known[max(reached)] if reached else 1
+        counts = {Version(version): count for version, count in self.config.tried(self.use).at_least.items()}
+        reached = [version for version in counts if self.oldest_bound and version <= Version(self.oldest_bound)]
+        every = counts[max(reached)] if reached else 1
         return min(self.scenario.sample // 2, every) or 1 if self.scenario.sample else every
 
 
@@ -207,7 +207,7 @@ def tried(bench: Bench, run_cell: Callable[[Bench], Outcome]) -> Outcome:
     except NotRun as error:
         return Outcome(cell=bench.cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     except LatebindError as error:
-        if any(words in str(error) for words in _NO_ROOM_WORDS):
+        if any(phrase in str(error) for phrase in _NO_ROOM_WORDS):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(bench.log)) from error
         phase = error.phase if isinstance(error, PhaseError) else "prepare"
         return Outcome(cell=bench.cell, state=State.FAILED, reason=str(error), facts={"phase": phase})

@@ -49,23 +49,23 @@ class Expectation:
     """Globs of the runtime's file names: these must come from `roots` even where others need not."""
 
 
-def judge(cell: Cell, wanted: Expectation, ended: ConsumerRun, view: ProcessView | None = None) -> Outcome:
+def judge(cell: Cell, expectation: Expectation, ended: ConsumerRun, view: ProcessView | None = None) -> Outcome:
     """Whether a consumer did what is expected; `view` is its process as the driver saw it."""
-    if wanted.scenario.negative:
-        loading, computing = _refused(wanted, ended), []
+    if expectation.scenario.negative:
+        loading, computing = _refused(expectation, ended), []
     else:
         loading = _unloaded(ended)
-        computing = _miscomputed(ended, wanted, quiet=bool(loading))
-        loading += _misplaced(cell, ended, wanted, quiet=bool(loading or computing))
+        computing = _miscomputed(ended, expectation, quiet=bool(loading))
+        loading += _misplaced(cell, ended, expectation, quiet=bool(loading or computing))
     if view is not None:
-        loading += _unclean(view, wanted)
+        loading += _unclean(view, expectation)
     if loading or computing:
         phase: Phase = "load" if loading else "inference"
         return Outcome(cell=cell, state=State.FAILED, reason="\n".join(loading + computing), facts={"phase": phase})
-    if wanted.scenario.negative:
+    if expectation.scenario.negative:
         message = ended.result.message
         return Outcome(cell=cell, state=State.PASSED, summary=f'says: "{message}"', facts={"sentence": message})
-    return _passed(cell, wanted, ended)
+    return _passed(cell, expectation, ended)
 
 
 def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
@@ -74,7 +74,7 @@ def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcom
     What it leaves out on purpose is listed in the report.
     """
     reference = bench.reference()
-    wanted = Expectation(
+    expectation = Expectation(
         scenario=bench.scenario,
         roots=(str(bench.work),),
         values=bench.values(library),
@@ -82,11 +82,11 @@ def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcom
         at_least=bench.at_least(),
         binds=bench.binds(),
     )
-    return judge(bench.cell, wanted, ended)
+    return judge(bench.cell, expectation, ended)
 
 
-def _passed(cell: Cell, wanted: Expectation, ended: ConsumerRun) -> Outcome:
-    result, reference = ended.result, wanted.reference
+def _passed(cell: Cell, expectation: Expectation, ended: ConsumerRun) -> Outcome:
+    result, reference = ended.result, expectation.reference
     facts: dict[str, object] = {
         "passed": len(result.passed),
         "runtime_version": result.version,
@@ -100,7 +100,7 @@ def _passed(cell: Cell, wanted: Expectation, ended: ConsumerRun) -> Outcome:
             summary += f" ({len(reference):,} through the runtime's own API)"
     if result.newest is not None:
         facts["newest"] = {"function": result.newest.function, "since": result.newest.since}
-        summary += _newest(result.newest, wanted.values)
+        summary += _newest(result.newest, expectation.values)
     return Outcome(cell=cell, state=State.PASSED, summary=summary, facts=facts)
 
 
@@ -124,51 +124,51 @@ def _unloaded(ended: ConsumerRun) -> list[str]:
     return [f"{text}: {ended.result.message}" if ended.result.message else with_output(text, ended.output)]
 
 
-def _miscomputed(ended: ConsumerRun, wanted: Expectation, *, quiet: bool) -> list[str]:
+def _miscomputed(ended: ConsumerRun, expectation: Expectation, *, quiet: bool) -> list[str]:
     """Cases that failed or are missing; `quiet` about missing ones when the reason is known."""
-    reference, passed, failed = wanted.reference, ended.result.passed, ended.result.failed
-    lost = [row for row in failed if reference is None or row.name in reference]
-    problems = [f"{row.name}: {row.message}" for row in lost[:_SHOWN_FAILURES]]
+    reference, passed, failed = expectation.reference, ended.result.passed, ended.result.failed
+    lost = [failure for failure in failed if reference is None or failure.name in reference]
+    problems = [f"{failure.name}: {failure.message}" for failure in lost[:_SHOWN_FAILURES]]
     if len(lost) > _SHOWN_FAILURES:
         problems.append(f"and {len(lost) - _SHOWN_FAILURES} more")
     if problems or quiet:
         return problems
-    if len(passed) < wanted.at_least:
-        return [f"{plural(len(passed), 'case')} passed, at least {wanted.at_least:,} must"]
-    absent = (reference or frozenset()) - set(passed) - {row.name for row in failed}
-    if absent and not wanted.scenario.sample:
+    if len(passed) < expectation.at_least:
+        return [f"{plural(len(passed), 'case')} passed, at least {expectation.at_least:,} must"]
+    absent = (reference or frozenset()) - set(passed) - {failure.name for failure in failed}
+    if absent and not expectation.scenario.sample:
         return [f"{plural(len(absent), 'case')} {'was' if len(absent) == 1 else 'were'} never tried: {min(absent)}"]
     return []
 
 
-def _misplaced(cell: Cell, ended: ConsumerRun, wanted: Expectation, *, quiet: bool) -> list[str]:
+def _misplaced(cell: Cell, ended: ConsumerRun, expectation: Expectation, *, quiet: bool) -> list[str]:
     """That another runtime or library was loaded; `quiet` about the version when the reason is known."""
     problems, version = [], ended.result.version
-    fits = version in wanted.binds if wanted.binds else bool(version)
+    fits = version in expectation.binds if expectation.binds else bool(version)
     if not quiet and not fits:
-        expected = " or ".join(wanted.binds) or "one that reports its version"
+        expected = " or ".join(expectation.binds) or "one that reports its version"
         problems.append(f"bound runtime {version or 'of unknown version'}, expected {expected}")
     if target(cell.target).lists_libraries and cell.runtime and not ended.result.libraries:
         problems.append("the consumer did not report which libraries it had loaded")
-    inside = _inside(wanted.roots)
+    inside = _inside(expectation.roots)
     strangers = [path for path in ended.result.libraries if not path.startswith(inside)]
-    return problems + [f"{path} was loaded from outside {wanted.roots[0]}" for path in strangers]
+    return problems + [f"{path} was loaded from outside {expectation.roots[0]}" for path in strangers]
 
 
 def _inside(roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for root in roots for name in {root, str(Path(root).resolve())})
 
 
-def _unclean(view: ProcessView, wanted: Expectation) -> list[str]:
+def _unclean(view: ProcessView, expectation: Expectation) -> list[str]:
     """What a clean environment would not have: foreign entries of sys.path, libraries, variables."""
-    own, root = _inside(wanted.roots), wanted.roots[0]
-    inside = (*own, *(_inside((wanted.base,)) if wanted.base else ()), *_SYSTEM)
+    inside_roots, root = _inside(expectation.roots), expectation.roots[0]
+    inside = (*inside_roots, *(_inside((expectation.base,)) if expectation.base else ()), *_SYSTEM)
     problems = [f"{path} was mapped, from outside {root}" for path in view.libraries if not _is_in(path, inside)]
     problems += [
         f"{path}, a file of the runtime, was mapped from outside {root}"
         for path in view.libraries
-        if any(fnmatch(re.split(r"[\\/]", path)[-1].lower(), glob) for glob in wanted.runtime)
-        and not path.startswith(own)
+        if any(fnmatch(re.split(r"[\\/]", path)[-1].lower(), glob) for glob in expectation.runtime)
+        and not path.startswith(inside_roots)
     ]
     problems += [f"{path} was on sys.path" for path in view.path if path and not _is_in(path, inside)]
     leaks = [name for name in view.variables if name.startswith("PYTHON") or name in _LEAKS]
@@ -179,10 +179,10 @@ def _is_in(path: str, inside: Sequence[str]) -> bool:
     return path.startswith(tuple(inside)) or path.lower().startswith(_SYSTEM)
 
 
-def _refused(wanted: Expectation, ended: ConsumerRun) -> list[str]:
+def _refused(expectation: Expectation, ended: ConsumerRun) -> list[str]:
     message = ended.result.message
     if ended.status != NOTHING_LOADED or not message:
         return [f"loading was expected to fail, but the consumer {ending(ended.status)}"]
-    texts = [text.format_map(wanted.values) for text in wanted.scenario.says]
+    texts = [text.format_map(expectation.values) for text in expectation.scenario.says]
     lower = message.lower()
     return [f'the error message lacks "{text}": {message}' for text in texts if text.lower() not in lower]

@@ -43,9 +43,9 @@ def build_for(rid: Rid, floor: str, source: Path, tree: Path, *defines: str, log
     """The same for a target: by zig where this machine has no compiler of its own for it."""
     if rid == host_rid() and _found(_COMPILERS["C"]) is not None:
         return build_here(source, tree, *defines, log=log)
-    row, zig = target(rid), toolchain("zig", target(rid))
+    platform, zig = target(rid), toolchain("zig", target(rid))
     tree.mkdir(parents=True)
-    return _by_cmake(source, tree, [*zig.configure(row, floor, tree), *defines], zig.environment(tree), log)
+    return _by_cmake(source, tree, [*zig.configure(platform, floor, tree), *defines], zig.environment(tree), log)
 
 
 def build_with_pkg_config(source: Path, tree: Path, prefix: Path, *, log: Path | None = None) -> Path:
@@ -61,8 +61,8 @@ def build_with_pkg_config(source: Path, tree: Path, prefix: Path, *, log: Path |
     modules = sorted(path.stem for path in folder.glob("*.pc"))
     flags = shlex.split(run([asked, "--cflags", "--libs", *modules], env=environment, timeout=_TIME_LIMIT).output)
     tree.mkdir(parents=True)
-    words: list[str | Path] = ["-o", tree / CONSUMER, *flags, f"-Wl,-rpath,{folder.parent}", "-lm"]
-    run([compiler, *sources["C"], *sources["C++"], *words], env=environment, timeout=_TIME_LIMIT, log=log)
+    arguments: list[str | Path] = ["-o", tree / CONSUMER, *flags, f"-Wl,-rpath,{folder.parent}", "-lm"]
+    run([compiler, *sources["C"], *sources["C++"], *arguments], env=environment, timeout=_TIME_LIMIT, log=log)
     return tree / CONSUMER
 
 
@@ -77,8 +77,8 @@ def _by_cmake(
     cmake, ninja = program("cmake"), program("ninja")
     if cmake is None:
         raise NotRun("no-compiler", "building a program in C needs CMake on PATH")
-    words = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []
-    configure: list[str | Path] = [cmake, "-S", source, "-B", tree, *words, "-DCMAKE_BUILD_TYPE=Release", *defines]
+    generator = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []
+    configure: list[str | Path] = [cmake, "-S", source, "-B", tree, *generator, "-DCMAKE_BUILD_TYPE=Release", *defines]
     run(configure, env=environment, timeout=_TIME_LIMIT, log=log)
     run([cmake, "--build", tree], env=environment, timeout=_TIME_LIMIT, log=log)
     for name in (CONSUMER, f"{CONSUMER}.exe"):
@@ -88,10 +88,10 @@ def _by_cmake(
 
 
 def _own_compiler(language: str) -> Path:
-    found = _found(_COMPILERS[language])
-    if found is None:
+    compiler = _found(_COMPILERS[language])
+    if compiler is None:
         raise NotRun("no-compiler", f"building a program in {language} needs CMake and a compiler on PATH")
-    return found
+    return compiler
 
 
 def _found(names: Iterable[str]) -> Path | None:

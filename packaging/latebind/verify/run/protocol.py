@@ -149,8 +149,8 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
             text = f"{name} {ending(ended.returncode)} and wrote no result"
             why = advice if advice and is_crash(ended.returncode) else _ADVICE
             raise InputError(with_output(text, ended.output), advice=why) from error
-        found = with_record(read_result(raw, name), record)
-        return ConsumerRun(status=ended.returncode, output=ended.output, result=found)
+        parsed = with_record(read_result(raw, name), record)
+        return ConsumerRun(status=ended.returncode, output=ended.output, result=parsed)
 
 
 def with_output(text: str, output: str) -> str:
@@ -176,17 +176,17 @@ def with_record(result: ConsumerResult, record: Path) -> ConsumerResult:
     if not record.is_file():
         return result
     try:
-        rows = [msgspec.json.decode(line, type=Recorded) for line in record.read_bytes().splitlines()]
+        records = [msgspec.json.decode(line, type=Recorded) for line in record.read_bytes().splitlines()]
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(f"the record of the stub is damaged: {error}", where=str(record)) from error
-    report = result.report or next((row.report for row in reversed(rows) if row.report), None)
+    report = result.report or next((recorded.report for recorded in reversed(records) if recorded.report), None)
     libraries = result.libraries or ((report.path,) if report and report.path else ())
-    calls = (row for row in rows if row.since and (report is None or row.runtime == report.runtime))
-    newest = max(calls, key=lambda row: Version(row.since), default=None)
+    calls = (call for call in records if call.since and (report is None or call.runtime == report.runtime))
+    newest = max(calls, key=lambda call: Version(call.since), default=None)
     return msgspec.structs.replace(result, report=report, libraries=libraries, newest=newest)
 
 
 def _place(error: Exception) -> str:
     """`invalid character at byte 0`."""
-    words = str(error).removeprefix("JSON is malformed: ")
-    return re.sub(r" \(byte (\d+)\)$", r" at byte \1", words[:1].lower() + words[1:])
+    text = str(error).removeprefix("JSON is malformed: ")
+    return re.sub(r" \(byte (\d+)\)$", r" at byte \1", text[:1].lower() + text[1:])

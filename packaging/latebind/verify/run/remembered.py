@@ -51,8 +51,8 @@ class Memory:
             fingerprint(*_ELSEWHERE),
         )
         verify = config.document.verify
-        data = [verify.data, *(own.data for own in verify.own.values())]
-        scripts = [verify.python, verify.reference, *(row.script for row in data if row)]
+        data = [verify.data, *(settings.data for settings in verify.own.values())]
+        scripts = [verify.python, verify.reference, *(settings.script for settings in data if settings)]
         folders = {(config.root / script).parent for script in scripts if script}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         programs = {"nupkg": (verify.dotnet, verify.c), "npm": (verify.node,), "sdk": (verify.sdk,)}
@@ -77,11 +77,16 @@ class Memory:
     def recall(self, cell: Cell, key: str) -> Outcome | None:
         """The outcome of an earlier run; None when there is none that can be read."""
         try:
-            known = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=_Passed)
+            passed = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=_Passed)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
         return Outcome(
-            cell=cell, state=State.PASSED, summary=known.summary, seconds=known.seconds, facts=known.facts, cached=True
+            cell=cell,
+            state=State.PASSED,
+            summary=passed.summary,
+            seconds=passed.seconds,
+            facts=passed.facts,
+            cached=True,
         )
 
     def keep(self, outcome: Outcome, key: str) -> None:

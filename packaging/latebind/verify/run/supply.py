@@ -55,9 +55,11 @@ class Environment:
         """Where packages are."""
         return self.packages or self.machine.site_packages(self.root)
 
-    def install(self, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path) -> None:
+    def install(
+        self, requirements: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
+    ) -> None:
         """Install as Installer.install() does."""
-        self.installer.install(self.root, wanted, into=self.packages, links=links, ours=ours, log=log)
+        self.installer.install(self.root, requirements, into=self.packages, links=links, ours=ours, log=log)
 
 
 def empty_environment(tool: Installer, machine: Machine, folder: Path, *, target: bool, log: Path) -> Environment:
@@ -94,11 +96,11 @@ class Supply:
         requires = choose_requirements(settings, version)
         if not script.is_file():
             raise InputError("the data script does not exist", where=str(script), advice="Set verify.data.script.")
-        made = self.folder / "data" / hash_parts(_neighbours(script), *requires)
-        with self.once(made) as aside:
+        folder = self.folder / "data" / hash_parts(_neighbours(script), *requires)
+        with self.once(folder) as aside:
             if aside is not None:
                 self._prepare(script, requires, aside)
-        return made
+        return folder
 
     def _prepare(self, script: Path, requires: tuple[str, ...], folder: Path) -> None:
         with _scratch(folder) as (env, log):
@@ -111,7 +113,7 @@ class Supply:
                 raise InputError("the data script wrote nothing", where=str(script))
 
     def reference(
-        self, machine: Machine, runtime: str, data: Path, words: tuple[str, ...] = ()
+        self, machine: Machine, runtime: str, data: Path, arguments: tuple[str, ...] = ()
     ) -> frozenset[str] | None:
         """The names of the cases that a runtime's own API (`onnxruntime==1.31.1`) passes; None without a reference.
 
@@ -121,12 +123,12 @@ class Supply:
         if not script:
             return None
         path = self.config.root / script
-        key = hash_parts(_neighbours(path), data.name, runtime, machine.rid, machine.title, *words, *self.pins)
-        made = self.folder / "reference" / key
-        with self.once(made) as aside:
+        key = hash_parts(_neighbours(path), data.name, runtime, machine.rid, machine.title, *arguments, *self.pins)
+        folder = self.folder / "reference" / key
+        with self.once(folder) as aside:
             if aside is not None:
-                self._compute(machine, [path, "--reference", *words, "--cases", data], runtime, aside)
-        return frozenset(json.loads((made / "result.json").read_text("utf-8"))["passed"])
+                self._compute(machine, [path, "--reference", *arguments, "--cases", data], runtime, aside)
+        return frozenset(json.loads((folder / "result.json").read_text("utf-8"))["passed"])
 
     def _compute(self, machine: Machine, argv: list[str | Path], runtime: str, folder: Path) -> None:
         with _scratch(folder) as (env, log):
@@ -135,35 +137,35 @@ class Supply:
             command = machine.argv(environment.python, "-I", *argv, "--out", folder / "result.json")
             run(command, cwd=env, env=consumer_environment(environment.python, env), timeout=_TIME_LIMIT, log=log)
 
-    def library(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
+    def library(self, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
         """The runtime's shared library of a version, unpacked from its wheel for a target.
 
         Raises NotRun when the index has no such wheel, InputError when the wheel holds no shared runtime.
         """
-        name = use.known.python.distribution
-        made = self.folder / "runtimes" / f"{name}-{version}-{rid}"
-        with self.once(made) as aside:
+        name = runtime.known.python.distribution
+        folder = self.folder / "runtimes" / f"{name}-{version}-{rid}"
+        with self.once(folder) as aside:
             if aside is not None:
                 self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log")
-        return runtime_libraries(use, made, rid)[0]
+        return runtime_libraries(runtime, folder, rid)[0]
 
     def installer_for(self, machine: Machine) -> Installer:
         """What fills environments of a machine from here. Raises NotRun for another machine's without uv."""
         return self.installer if machine.is_host else foreign_installer(machine, self.installer.home)
 
     @contextmanager
-    def once(self, made: Path) -> Iterator[Path | None]:
-        """A folder to fill, renamed to `made` afterwards; None when it was made before."""
-        with self._locks[made]:
-            if made.is_dir():
+    def once(self, destination: Path) -> Iterator[Path | None]:
+        """A folder to fill, renamed to `destination` afterwards; None when it was made before."""
+        with self._locks[destination]:
+            if destination.is_dir():
                 yield None
                 return
-            aside = made.with_name(f".{made.name}.part")
+            aside = destination.with_name(f".{destination.name}.part")
             shutil.rmtree(aside, ignore_errors=True)
             aside.mkdir(parents=True)
             try:
                 yield aside
-                aside.rename(made)
+                aside.rename(destination)
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
 
@@ -189,19 +191,19 @@ def choose_requirements(settings: VerifyData, version: str) -> tuple[str, ...]:
     return settings.requires.get((reached[-1:] or keys[:1] or [ANY_VERSION])[0], ())
 
 
-def runtime_libraries(use: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
+def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     """The runtime's shared library below a folder that its wheel was installed into, and its copies.
 
     Some wheels hold one with a version in its name and one without. Raises InputError when there is none.
     """
-    known = use.known
+    preset = runtime.known
     system = target(rid).system
-    globs = (*getattr(known.names, system), *getattr(known.globs, system))
-    folder = site / known.python.folder
-    found = [path for path in sorted(folder.glob("*")) if any(fnmatch.fnmatch(path.name, g) for g in globs)]
-    if not found:
-        raise InputError(f"{known.title} is installed without a shared library", where=str(folder))
-    return found
+    globs = (*getattr(preset.names, system), *getattr(preset.globs, system))
+    folder = site / preset.python.folder
+    libraries = [path for path in sorted(folder.glob("*")) if any(fnmatch.fnmatch(path.name, g) for g in globs)]
+    if not libraries:
+        raise InputError(f"{preset.title} is installed without a shared library", where=str(folder))
+    return libraries
 
 
 def hash_parts(*parts: str) -> str:

@@ -44,11 +44,11 @@ def build_path_lacking(package: Contents) -> Iterator[Hit | Skip]:
         if not inner.lower().startswith(BUILD_FOLDERS):
             continue
         try:
-            found = dict.fromkeys(_own_paths(parse(data, inner)))
+            paths = dict.fromkeys(_own_paths(parse(data, inner)))
         except InputError as error:
             yield Hit(inner=inner, message=error.message, evidence=(inner,))
             continue
-        for path in found:
+        for path in paths:
             inside = posixpath.normpath(posixpath.join(posixpath.dirname(inner), path.replace("\\", "/")))
             if not inside.startswith("..") and not _is_there(inside.lower(), names):
                 yield Hit(
@@ -58,16 +58,16 @@ def build_path_lacking(package: Contents) -> Iterator[Hit | Skip]:
                 )
 
 
-def _own_paths(row: Element) -> Iterator[str]:
+def _own_paths(element: Element) -> Iterator[str]:
     """Paths below the file's own folder, except those guarded by Exists() and those that MSBuild must evaluate."""
-    if _MAY_LACK.search(row.get("Condition", "")):
+    if _MAY_LACK.search(element.get("Condition", "")):
         return
-    for text in (row.text or "", *row.attrib.values()):
+    for text in (element.text or "", *element.attrib.values()):
         for match in _OWN_PATH.finditer(text):
             path = match[1].strip()
             if path and not any(mark in path for mark in _EVALUATED):
                 yield path
-    for child in row:
+    for child in element:
         yield from _own_paths(child)
 
 

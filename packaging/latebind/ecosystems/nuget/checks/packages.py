@@ -40,20 +40,20 @@ def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
     Files that the ignored file should have copied are then missing when the application runs. `nuget pack` warns with
     NU5129.
     """
-    found = readable_nuspec(package)
-    if found is None:
+    nuspec_file = readable_nuspec(package)
+    if nuspec_file is None:
         return
-    wanted = found[1].fields.get("id", "")
-    places: dict[tuple[str, str], list[str]] = {}
+    package_id = nuspec_file[1].fields.get("id", "")
+    names_by_folder: dict[tuple[str, str], list[str]] = {}
     for file in package.files:
         match = _BUILD_FILE.fullmatch(file.name)
         if match:
-            places.setdefault((match[1], match[3].lower()), []).append(match[2])
-    for (folder, suffix), names in sorted(places.items()):
-        if wanted.lower() not in {name.lower() for name in names}:
+            names_by_folder.setdefault((match[1], match[3].lower()), []).append(match[2])
+    for (folder, suffix), names in sorted(names_by_folder.items()):
+        if package_id.lower() not in {name.lower() for name in names}:
             yield Hit(
                 inner=f"{folder}{names[0]}{suffix}",
-                message=f"is ignored: NuGet imports {folder}{wanted}{suffix}",
+                message=f"is ignored: NuGet imports {folder}{package_id}{suffix}",
                 evidence=tuple(f"{folder}{name}{suffix}" for name in names),
             )
 

@@ -71,10 +71,10 @@ def nuget_rule_broken(package: Contents) -> Iterator[Hit | Skip]:
 
     Tools that write the archive themselves do not run these rules, so you never see the warnings.
     """
-    found = None if package.is_symbols else readable_nuspec(package)
-    if found is None:
+    nuspec_file = None if package.is_symbols else readable_nuspec(package)
+    if nuspec_file is None:
         return
-    name, spec = found
+    name, spec = nuspec_file
     for rule in RULES:
         for inner, message in rule.broken(package, spec):
             yield Hit(
@@ -93,7 +93,9 @@ def _sample_value(_: Contents, spec: ParsedNuspec) -> Broken:
     for key, sample in _SAMPLES.items():
         if spec.fields.get(key) == sample:
             yield "", f"{key} is still the sample value {sample!r}"
-    if any((row.id, row.version) == ("SampleDependency", "[1.0]") for row in spec.dependencies[:1]):
+    if any(
+        (dependency.id, dependency.version) == ("SampleDependency", "[1.0]") for dependency in spec.dependencies[:1]
+    ):
         yield "", "the dependency is still the sample SampleDependency 1.0"
 
 
@@ -102,8 +104,8 @@ def _unknown_framework(package: Contents, spec: ParsedNuspec) -> Broken:
     for name in _names(package):
         lib, _, rest = name.partition("/")
         folder, _, inside = rest.partition("/")
-        known = folder.lower() == language or _KNOWN_FRAMEWORK.fullmatch(folder)
-        if lib.lower() == "lib" and inside and not known:
+        is_known = folder.lower() == language or _KNOWN_FRAMEWORK.fullmatch(folder)
+        if lib.lower() == "lib" and inside and not is_known:
             yield name, f"lib/{folder} names no framework, so projects ignore its files"
 
 
@@ -111,9 +113,9 @@ def _prerelease_dependency(_: Contents, spec: ParsedNuspec) -> Broken:
     version = spec.fields.get("version", "")
     if "-" in version:
         return
-    for row in spec.dependencies:
-        if any("-" in bound for bound in row.version.strip("[]()").split(",")):
-            yield "", f"the stable package {version} depends on the prerelease {row.id} {row.version}"
+    for dependency in spec.dependencies:
+        if any("-" in bound for bound in dependency.version.strip("[]()").split(",")):
+            yield "", f"the stable package {version} depends on the prerelease {dependency.id} {dependency.version}"
 
 
 def _placeholder_in_use(package: Contents, _: ParsedNuspec) -> Broken:
@@ -125,16 +127,16 @@ def _placeholder_in_use(package: Contents, _: ParsedNuspec) -> Broken:
 
 
 def _any_version(_: Contents, spec: ParsedNuspec) -> Broken:
-    for row in spec.dependencies[:1]:  # NuGet checks only the first
-        if not row.version:
-            yield "", f"the dependency {row.id} names no version"
+    for dependency in spec.dependencies[:1]:  # NuGet checks only the first
+        if not dependency.version:
+            yield "", f"the dependency {dependency.id} names no version"
 
 
 def _long_path(package: Contents, spec: ParsedNuspec) -> Broken:
-    place = f"{spec.fields.get('id', '')}/{spec.fields.get('version', '')}/"
+    prefix = f"{spec.fields.get('id', '')}/{spec.fields.get('version', '')}/"
     for name in _names(package):
-        if len(place) + len(name) > _LONGEST_PATH:
-            yield name, f"its path in the package cache, {place}…, is longer than {_LONGEST_PATH} characters"
+        if len(prefix) + len(name) > _LONGEST_PATH:
+            yield name, f"its path in the package cache, {prefix}…, is longer than {_LONGEST_PATH} characters"
 
 
 def _unknown_license(_: Contents, spec: ParsedNuspec) -> Broken:
@@ -199,15 +201,15 @@ def short(framework: str) -> str:
 def _references(package: Contents, spec: ParsedNuspec) -> Broken:
     """Compare the names in `<references>` with the files of ref/ for each framework; "" stands for every framework."""
     names: dict[str, set[str]] = {}
-    for row in spec.references:
-        names.setdefault(short(row.framework), set()).add(row.file.lower())
+    for reference in spec.references:
+        names.setdefault(short(reference.framework), set()).add(reference.file.lower())
     files: dict[str, set[str]] = {}
     for inner, framework in places(package):
         if inner.lower().startswith("ref/"):
             files.setdefault(short(framework), set()).add(posixpath.basename(inner).lower())
     for framework in sorted((files.keys() | names.keys()) - {""}) if names else ():
-        named, there = names.get(framework, names.get("", set())), files.get(framework, set())
-        for name in sorted(named ^ there):
+        named, present = names.get(framework, names.get("", set())), files.get(framework, set())
+        for name in sorted(named ^ present):
             yield "", f"{name} is in {'<references>' if name in named else 'ref/'} alone, for {framework}"
     if not files:
         yield from (("", f"{name} is in <references> alone, without ref/") for name in sorted(names.get("", set())))
@@ -217,7 +219,9 @@ def _refused(code: str) -> Rule:
     return Rule(
         code,
         "warning",
-        lambda package, spec: ((file, why) for one, file, why in creation_errors(package, spec) if one == code),
+        lambda package, spec: (
+            (file, why) for broken_code, file, why in creation_errors(package, spec) if broken_code == code
+        ),
     )
 
 

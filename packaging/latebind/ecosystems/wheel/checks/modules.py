@@ -48,12 +48,12 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     if floor is None:
         return
     used = {
-        row.name: row.library.lower()
-        for row in image.imports
-        if row.kind != "weak"
-        and row.name.startswith(("Py", "_Py"))
-        and not row.name.startswith(_OWN_ENTRY)
-        and row.name not in package.exported
+        symbol.name: symbol.library.lower()
+        for symbol in image.imports
+        if symbol.kind != "weak"
+        and symbol.name.startswith(("Py", "_Py"))
+        and not symbol.name.startswith(_OWN_ENTRY)
+        and symbol.name not in package.exported
     }
     if floor > pythonabi.newest():
         yield Skip(reason=f"this version of latebind does not know the stable ABI of {_dotted(floor)}")
@@ -61,8 +61,10 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     table = pythonabi.stable_names()
     # Another library that it needs may define names like Python's, such as shiboken's PyEnumMeta_Check.
     others = {name.lower() for name in image.needed if not platforms.is_system(name) and not platforms.is_python(name)}
-    own = {name for name in used if used[name] in others or (image.format == "elf" and others)}
-    strangers = [f"{name} is not in the stable ABI" for name in sorted(used) if name not in table and name not in own]
+    from_others = {name for name in used if used[name] in others or (image.format == "elf" and others)}
+    strangers = [
+        f"{name} is not in the stable ABI" for name in sorted(used) if name not in table and name not in from_others
+    ]
     newer = [
         f"{name} is new in {_dotted(table[name].since)}"
         for name in sorted(used)
@@ -72,7 +74,11 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     stable |= {"python3t.dll"} if floor >= pythonabi.ABI3T else set()
     tied = sorted({library for library in used.values() if platforms.is_python(library)} - stable)
     tied = [f"imports {library}" for library in tied]
-    if "abi3t" in wheel.abis and image.python_module and not any(row.name.startswith("PyMod") for row in image.exports):
+    if (
+        "abi3t" in wheel.abis
+        and image.python_module
+        and not any(export.name.startswith("PyMod") for export in image.exports)
+    ):
         tied += [f"{name} is for CPython with the GIL alone" for name in sorted(_DEFINED.intersection(used))]
     seen = [*strangers, *newer, *tied]
     if seen:
@@ -81,7 +87,7 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
             message=f"breaks {promise} with {plural(len(seen), 'import')}: {seen[0]}",
             evidence=some(seen),
             fix=_EXPORT if tied and tied[-1].endswith("alone") else "",
-            severity="error" if tied or any(row.partition(" ")[0] not in own for row in newer) else "warning",
+            severity="error" if tied or any(text.partition(" ")[0] not in from_others for text in newer) else "warning",
         )
 
 
@@ -114,8 +120,10 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
         yield Hit(message=message, evidence=evidence, severity="warning")
     else:
         stem = file.base.partition(".")[0]
-        twins = [row for row in package.native if row.folder == file.folder and row.base.startswith(f"{stem}.")]
-        fits = len({pythonabi.module_abi(row.base) for row in twins}) > 1  # one for each of several Pythons
+        twins = [
+            module for module in package.native if module.folder == file.folder and module.base.startswith(f"{stem}.")
+        ]
+        fits = len({pythonabi.module_abi(module.base) for module in twins}) > 1  # one for each of several Pythons
         yield Hit(
             message=f"is not found by {lost}, for which the tag {tags} installs it"
             if lost

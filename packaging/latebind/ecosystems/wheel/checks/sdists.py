@@ -78,8 +78,10 @@ def _lacks_backend(package: Contents, top: str, backend: str) -> bool:
     folders = [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
     module = backend.partition(":")[0].replace(".", "/")
     names = {file.name for file in package.files}
-    places = [posixpath.normpath(f"{top}/{folder}/{module}") for folder in folders]
-    return bool(places) and not any({f"{place}.py", f"{place}/__init__.py"} & names for place in places)
+    candidates = [posixpath.normpath(f"{top}/{folder}/{module}") for folder in folders]
+    return bool(candidates) and not any(
+        {f"{candidate}.py", f"{candidate}/__init__.py"} & names for candidate in candidates
+    )
 
 
 def _backend(text: bytes) -> str:

@@ -44,35 +44,35 @@ _SIGNALLED = 128
 
 def main() -> int:
     """Run the script, and always write SEEN.json."""
-    own, script = _split(sys.argv[1:])
-    given = _parser().parse_args(own)
-    if given.site:
-        site.addsitedir(given.site)
-        sys.path.remove(given.site)
-        sys.path.insert(0, given.site)
-    if given.read_only and _writable(Path(given.read_only)):
-        sys.stderr.write(f"a write into {given.read_only} was not denied\n")
+    own_arguments, script = _split(sys.argv[1:])
+    options = _parser().parse_args(own_arguments)
+    if options.site:
+        site.addsitedir(options.site)
+        sys.path.remove(options.site)
+        sys.path.insert(0, options.site)
+    if options.read_only and _writable(Path(options.read_only)):
+        sys.stderr.write(f"a write into {options.read_only} was not denied\n")
         return WRITABLE
-    planted = _planted(Path(given.plant)) if given.plant else None
-    if given.preload:
-        ctypes.CDLL(given.preload)
-    if given.import_before:
-        importlib.import_module(given.import_before)
+    planted = _planted(Path(options.plant)) if options.plant else None
+    if options.preload:
+        ctypes.CDLL(options.preload)
+    if options.import_before:
+        importlib.import_module(options.import_before)
     try:
-        status = _run(given, script)
-        if given.import_after:
-            importlib.import_module(given.import_after)
+        status = _run(options, script)
+        if options.import_after:
+            importlib.import_module(options.import_after)
     finally:
         if planted is not None:
             planted.unlink()
         seen = {"path": sys.path, "libraries": mapped(), "variables": sorted(os.environ)}
-        Path(given.seen).write_text(json.dumps(seen, indent=1), encoding="utf-8")
+        Path(options.seen).write_text(json.dumps(seen, indent=1), encoding="utf-8")
     return status
 
 
-def _split(words: list[str]) -> tuple[list[str], list[str]]:
-    at = words.index("--")
-    return words[:at], words[at + 1 :]
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    at = arguments.index("--")
+    return arguments[:at], arguments[at + 1 :]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,26 +90,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(given: argparse.Namespace, script: list[str]) -> int:
-    path, words = script[0], script[1:]
-    if given.threads:
-        return _together(_threads(given.threads, path, words), words)
-    if given.fork:
-        first = call(path, _numbered(words, 0))
-        return _together([first, *_forked(path, words)], words)
-    if given.spawn:
-        return _together([_spawned(path, _numbered(words, 0))], words)
-    if given.subprocess:
-        again = [sys.executable, "-I", __file__, "--seen", f"{given.seen}.child"]
-        again += ["--site", given.site] if given.site else []
+def _run(options: argparse.Namespace, script: list[str]) -> int:
+    path, arguments = script[0], script[1:]
+    if options.threads:
+        return _together(_threads(options.threads, path, arguments), arguments)
+    if options.fork:
+        first = call(path, _numbered(arguments, 0))
+        return _together([first, *_forked(path, arguments)], arguments)
+    if options.spawn:
+        return _together([_spawned(path, _numbered(arguments, 0))], arguments)
+    if options.subprocess:
+        again = [sys.executable, "-I", __file__, "--seen", f"{options.seen}.child"]
+        again += ["--site", options.site] if options.site else []
         ended = subprocess.run([*again, "--", *script], check=False)  # the cell's own interpreter
         return _status(ended.returncode)
-    return _whole(path, words)
+    return _whole(path, arguments)
 
 
-def _whole(path: str, words: list[str]) -> int:
+def _whole(path: str, arguments: list[str]) -> int:
     """The script as a program."""
-    sys.argv = [path, *words]
+    sys.argv = [path, *arguments]
     try:
         runpy.run_path(path, run_name="__main__")
     except SystemExit as end:
@@ -117,9 +117,9 @@ def _whole(path: str, words: list[str]) -> int:
     return 0
 
 
-def call(path: str, words: list[str]) -> int:
+def call(path: str, arguments: list[str]) -> int:
     """The script's main(arguments), with the script as a module."""
-    return int(_module(path).main(words) or 0)
+    return int(_module(path).main(arguments) or 0)
 
 
 def _module(path: str) -> Any:
@@ -134,7 +134,7 @@ def _module(path: str) -> Any:
     return sys.modules[name]
 
 
-def _threads(count: int, path: str, words: list[str]) -> list[int]:
+def _threads(count: int, path: str, arguments: list[str]) -> list[int]:
     """All threads start together, with the script loaded, so that they only race for the binding."""
     _module(path)
     barrier = threading.Barrier(count)
@@ -144,7 +144,7 @@ def _threads(count: int, path: str, words: list[str]) -> list[int]:
     def work(number: int) -> None:
         barrier.wait()
         try:
-            statuses[number] = call(path, _numbered(words, number))
+            statuses[number] = call(path, _numbered(arguments, number))
         except Exception:  # noqa: BLE001  # threading would print it, too, with those of other threads between its lines
             with printing:
                 traceback.print_exc()
@@ -160,27 +160,27 @@ def _joined(threads: Sequence[threading.Thread], statuses: list[int]) -> list[in
     return statuses
 
 
-def _forked(path: str, words: list[str]) -> list[int]:
+def _forked(path: str, arguments: list[str]) -> list[int]:
     child = os.fork()
     if child == 0:
         status = 1
         try:
-            status = call(path, _numbered(words, 1))
+            status = call(path, _numbered(arguments, 1))
         except Exception:  # noqa: BLE001  # os._exit() would print nothing
             traceback.print_exc()
         finally:
             os._exit(status)
-    parent = call(path, _numbered(words, 2))
+    parent = call(path, _numbered(arguments, 2))
     _, ended = os.waitpid(child, 0)
     return [_status(os.waitstatus_to_exitcode(ended)), parent]
 
 
-def _spawned(path: str, words: list[str]) -> int:
+def _spawned(path: str, arguments: list[str]) -> int:
     import multiprocessing  # noqa: PLC0415  # a script may come first and choose its own way to start processes
 
     context = multiprocessing.get_context("spawn")
     answer = context.SimpleQueue()
-    process = context.Process(target=_child, args=(path, words, sys.path, answer))
+    process = context.Process(target=_child, args=(path, arguments, sys.path, answer))
     process.start()
     process.join()
     return answer.get() if process.exitcode == 0 else _status(process.exitcode or 1)
@@ -191,15 +191,15 @@ def _status(code: int) -> int:
     return code if code >= 0 else _SIGNALLED - code
 
 
-def _child(path: str, words: list[str], places: list[str], answer: Any) -> None:
-    sys.path[:] = places
-    answer.put(call(path, words))
+def _child(path: str, arguments: list[str], search_path: list[str], answer: Any) -> None:
+    sys.path[:] = search_path
+    answer.put(call(path, arguments))
 
 
-def _numbered(words: list[str], number: int) -> list[str]:
+def _numbered(arguments: list[str], number: int) -> list[str]:
     """The arguments with a numbered name of the result."""
-    at = words.index("--out") + 1
-    return [*words[:at], _name(words[at], number), *words[at + 1 :]]
+    at = arguments.index("--out") + 1
+    return [*arguments[:at], _name(arguments[at], number), *arguments[at + 1 :]]
 
 
 def _name(path: str, number: int) -> str:
@@ -207,14 +207,14 @@ def _name(path: str, number: int) -> str:
     return f"{stem}.{number}{suffix}"
 
 
-def _together(statuses: list[int], words: list[str]) -> int:
+def _together(statuses: list[int], arguments: list[str]) -> int:
     """The highest status; the worst result under the original name, failed when the others differ from it."""
-    out = words[words.index("--out") + 1]
+    out = arguments[arguments.index("--out") + 1]
     worst = max(range(len(statuses)), key=lambda number: statuses[number])
     if not all(Path(_name(out, number)).is_file() for number in range(len(statuses))):
         return max(statuses) or 1  # what ended the run without a result is in the output
     results = [json.loads(Path(_name(out, number)).read_text("utf-8")) for number in range(len(statuses))]
-    differing = [n for n, row in enumerate(results) if _essence(row) != _essence(results[worst])]
+    differing = [n for n, result in enumerate(results) if _essence(result) != _essence(results[worst])]
     if differing and not any(statuses):
         results[worst].setdefault("failed", []).append(
             {"name": "all at once", "message": f"the results of runs {differing} differ from run {worst}"}
@@ -232,9 +232,9 @@ def _planted(library: Path) -> Path:
     """Copy a library into Windows' system folder."""
     name = ctypes.create_unicode_buffer(32768)
     ctypes.windll.kernel32.GetSystemDirectoryW(name, len(name))  # type: ignore[attr-defined]  # Windows alone has it
-    place = Path(name.value) / library.name
-    shutil.copyfile(library, place)
-    return place
+    destination = Path(name.value) / library.name
+    shutil.copyfile(library, destination)
+    return destination
 
 
 def _writable(folder: Path) -> bool:

@@ -36,16 +36,16 @@ def main() -> int:
 
 def state() -> dict[str, object]:
     """State of the whole process, which a library must leave alone."""
-    found: dict[str, object] = {"how tiny numbers are computed": str(_DENORMAL * float("1"))}
+    facts: dict[str, object] = {"how tiny numbers are computed": str(_DENORMAL * float("1"))}
     rounding: Callable[[], int] | None = getattr(ctypes.CDLL(None), "fegetround", None) if _is_posix() else None
     if rounding is not None:
-        found["how numbers are rounded"] = rounding()
+        facts["how numbers are rounded"] = rounding()
     if sys.platform == "linux":
         status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("utf-8").splitlines())
-        found["which signals are handled"] = (status["SigIgn"], status["SigCgt"])
-        found["how many threads run"] = status["Threads"]
-        found["the environment variables"] = _variables()
-    return found
+        facts["which signals are handled"] = (status["SigIgn"], status["SigCgt"])
+        facts["how many threads run"] = status["Threads"]
+        facts["the environment variables"] = _variables()
+    return facts
 
 
 def _is_posix() -> bool:
@@ -54,12 +54,12 @@ def _is_posix() -> bool:
 
 def _variables() -> list[bytes]:
     """The variables as C sees them; os.environ is a copy."""
-    rows = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
-    found, number = [], 0
-    while (row := rows[number]) is not None:
-        found.append(row)
+    pointers = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
+    variables, number = [], 0
+    while (variable := pointers[number]) is not None:
+        variables.append(variable)
         number += 1
-    return found
+    return variables
 
 
 if __name__ == "__main__":
