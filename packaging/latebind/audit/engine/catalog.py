@@ -69,7 +69,7 @@ def own_checks() -> Mapping[str, Check]:
     by_code: dict[str, Check] = {}
     modules = [f"audit.checks.{name}" for name in _SHARED] + [f"ecosystems.{name}" for name in _OF_ECOSYSTEMS]
     for module in modules:
-        for check in _declared(importlib.import_module(f"latebind.{module}")):
+        for check in _list_checks(importlib.import_module(f"latebind.{module}")):
             if check.code in by_code or check.code[:3] not in FAMILIES:
                 raise AssertionError(check.code)
             by_code[check.code] = check
@@ -84,7 +84,7 @@ def checks() -> Mapping[str, Check]:
     """
     by_code = dict(own_checks())
     for entry in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        for check in _provided(entry):
+        for check in _load_checks(entry):
             if existing := by_code.get(check.code):
                 raise LatebindError(
                     f"{check.origin} and {existing.origin or 'latebind'} both provide a check {check.code}",
@@ -94,7 +94,7 @@ def checks() -> Mapping[str, Check]:
     return dict(sorted(by_code.items()))
 
 
-def _provided(entry: EntryPoint) -> Iterator[Check]:
+def _load_checks(entry: EntryPoint) -> Iterator[Check]:
     distribution = entry.dist.name if entry.dist is not None else entry.value
     try:
         loaded = entry.load()
@@ -104,7 +104,7 @@ def _provided(entry: EntryPoint) -> Iterator[Check]:
             where=f"entry point {GROUP}: {entry.name} = {entry.value}",
             advice=f"Update or uninstall it: python -m pip uninstall {distribution}",
         ) from error
-    for check in _declared(loaded):
+    for check in _list_checks(loaded):
         if check.code.startswith(OWN_PREFIX):
             raise LatebindError(
                 f"{distribution} declares a check {check.code}, but codes with {OWN_PREFIX} are latebind's own",
@@ -114,7 +114,7 @@ def _provided(entry: EntryPoint) -> Iterator[Check]:
         yield check.provided_by(distribution)
 
 
-def _declared(holder: object) -> Iterator[Check]:
+def _list_checks(holder: object) -> Iterator[Check]:
     """The checks of a module, or the one check that `holder` is."""
     values = vars(holder).values() if isinstance(holder, ModuleType) else (holder,)
     yield from dict.fromkeys(value for value in values if isinstance(value, Check))
