@@ -92,7 +92,7 @@ def reproduce(config: Config, rids: Sequence[str], workdir: Path) -> Reproduced:
         clock = _make_clock(Path(folder))
         rooms = [Path(folder).resolve() / around.folder for around in (FIRST, SECOND)]
         for room in rooms:
-            ignored = _ignored(outputs(config, workdir))
+            ignored = _make_filter(outputs(config, workdir))
             shutil.copytree(config.root, room / "project", ignore=ignored, symlinks=True)
         first, second = (
             _pack(config, rids, room, around, clock) for room, around in zip(rooms, (FIRST, SECOND), strict=True)
@@ -136,17 +136,17 @@ def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances
     return work / "dist"
 
 
-def _ignored(output_folders: Folders) -> Callable[[str, list[str]], set[str]]:
+def _make_filter(output_folders: Folders) -> Callable[[str, list[str]], set[str]]:
     """For copytree: files that were generated, so that each run starts from sources only."""
 
-    def ignored(folder: str, names: list[str]) -> set[str]:
+    def list_ignored(folder: str, names: list[str]) -> set[str]:
         here = Path(folder).resolve()
         ignored_names = {name for name in names if is_scratch(name) or (here / name).resolve() in output_folders}
         if any(name.endswith("proj") for name in names):  # MSBuild's own, next to a .csproj
             ignored_names |= {"bin", "obj"} & set(names)
         return ignored_names
 
-    return ignored
+    return list_ignored
 
 
 def _compare(first: Path, second: Path, name: str) -> Iterator[Difference]:
@@ -195,8 +195,8 @@ def _compare_members(
 def _at_first_difference(first: bytes, second: bytes, name: str) -> Difference:
     length = min(len(first), len(second))
     offset = next((index for index in range(length) if first[index] != second[index]), length)
-    return Difference(file=name, offset=offset, first=_shown(first, offset), second=_shown(second, offset))
+    return Difference(file=name, offset=offset, first=_show_bytes(first, offset), second=_show_bytes(second, offset))
 
 
-def _shown(data: bytes, offset: int) -> str:
+def _show_bytes(data: bytes, offset: int) -> str:
     return repr(data[offset : offset + 16])[1:] if offset < len(data) else "the end"

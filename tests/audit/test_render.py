@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from latebind.audit.engine.catalog import checks, explain
 from latebind.audit.engine.cause import cause_id, stable
-from latebind.audit.engine.wording import demangled
+from latebind.audit.engine.wording import demangle
 from latebind.audit.reports.console import audit_text
 from latebind.audit.reports.pages import check_index, check_pages
 from latebind.audit.reports.render import RENDERERS, audit_json, audit_schema
@@ -121,7 +121,7 @@ def test_fail_on_is_the_least_severity_that_fails(severity, statuses):
     ],
 )
 def test_names_of_cxx_are_readable(name, shown):
-    assert demangled(name) == shown
+    assert demangle(name) == shown
 
 
 @pytest.mark.parametrize(

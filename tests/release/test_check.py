@@ -148,7 +148,7 @@ HIDDEN = {
 def test_an_untouched_release_is_sound(release):
     checked = check_release(release)
     assert checked.problems == ()
-    assert checked.found.blocks == ()
+    assert checked.release.blocks == ()
 
 
 @pytest.mark.parametrize("name", TAMPERED)

@@ -132,7 +132,7 @@ def test_a_changelog_without_the_version_is_told(made, tmp_path):
     assert (tmp_path / "out/CHANGELOG.md").read_text("utf-8") == "# tiny 1.2.3, unreleased\n\n- More.\n"
     checked = check_release(tmp_path / "out")
     assert checked.problems == ()
-    assert [row.subject for row in checked.found.blocks] == [row.subject for row in made.blocks] == ["changelog"]
+    assert [row.subject for row in checked.release.blocks] == [row.subject for row in made.blocks] == ["changelog"]
 
 
 def previous(made, tmp_path, version, *exports):

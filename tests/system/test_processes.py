@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from latebind.system.processes import TREE, _of_ps, end_trees, extended, marked, watched_over
+from latebind.system.processes import TREE, _of_ps, end_trees, extend_mark, list_marked, watched_over
 from latebind.system.run import run
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has jobs instead")
@@ -21,7 +21,7 @@ def sleeper():
 
     def start(mark, **how):
         started.append(subprocess.Popen(SLEEP, env={**os.environ, TREE: mark}, **how))
-        while mark not in dict(marked()).values():
+        while mark not in dict(list_marked()).values():
             time.sleep(0.01)
         return started[-1]
 
@@ -33,8 +33,8 @@ def sleeper():
 
 @POSIX
 def test_a_tree_is_ended_in_every_session_and_its_neighbours_are_not(sleeper):
-    one, other = extended(""), extended("")
-    below = [sleeper(one), sleeper(extended(one), start_new_session=True), sleeper(extended(extended(one)))]
+    one, other = extend_mark(""), extend_mark("")
+    below = [sleeper(one), sleeper(extend_mark(one), start_new_session=True), sleeper(extend_mark(extend_mark(one)))]
     beside = [sleeper(other), sleeper(f"{one}0")]
     end_trees([one])
     assert [process.wait(5) for process in below] == [-signal.SIGKILL] * 3
@@ -43,16 +43,16 @@ def test_a_tree_is_ended_in_every_session_and_its_neighbours_are_not(sleeper):
 
 @POSIX
 def test_ending_nothing_ends_nothing(sleeper):
-    process = sleeper(extended(""))
+    process = sleeper(extend_mark(""))
     end_trees([])
-    end_trees([extended("")])
+    end_trees([extend_mark("")])
     assert process.poll() is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="not run: these words are for Linux's ps")
 def test_what_ps_prints_is_read_as_proc_is(sleeper):
     """macOS has no /proc; its ps prints environments in the same form."""
-    mark = extended(extended(""))
+    mark = extend_mark(extend_mark(""))
     process = sleeper(mark)
     assert (process.pid, mark) in set(_of_ps(["ps", "axeww", "-o", "pid=,args="]))
 
@@ -89,7 +89,7 @@ def test_a_holder_that_is_killed_takes_its_tree_along(tmp_path, how):
 def test_what_a_block_leaves_running_at_its_end_is_left_alone(sleeper, fails):
     """A cache of compiled files is a daemon that later builds use."""
     with pytest.raises(ZeroDivisionError) if fails else watched_over(), watched_over() as mark:
-        process = sleeper(extended(mark))
+        process = sleeper(extend_mark(mark))
         assert not fails or 1 / 0
     time.sleep(0.3)
     assert process.poll() is None
@@ -99,7 +99,7 @@ def test_what_a_block_leaves_running_at_its_end_is_left_alone(sleeper, fails):
 def test_an_interrupted_block_ends_all_that_it_started(sleeper):
     def interrupted():
         with watched_over() as mark:
-            begun.append(sleeper(extended(mark)))
+            begun.append(sleeper(extend_mark(mark)))
             raise KeyboardInterrupt
 
     begun = []

@@ -20,7 +20,7 @@ def edit_cmake(
     """The text with the targets `components` installed as `component`; what they link stays as it is."""
     changes: list[tuple[int, str]] = []
     parsed = commands(text)
-    installed = {name for command in parsed if command.name == "install" for name in _installed(command)}
+    installed = {name for command in parsed if command.name == "install" for name in _find_installed_targets(command)}
     for command in parsed:
         if command.name == "target_link_libraries" and any(
             runtime_of(argument, variables) for argument in command.words[1:]
@@ -29,14 +29,18 @@ def edit_cmake(
                 line = f"\n{_indent(text, command.start)}install(TARGETS {command.words[0]} COMPONENT {component})"
                 changes.append((command.end, line))
                 installed.add(command.words[0])
-        elif (targets := _installed(command)) and "COMPONENT" not in command.words and set(targets) <= set(components):
+        elif (
+            (targets := _find_installed_targets(command))
+            and "COMPONENT" not in command.words
+            and set(targets) <= set(components)
+        ):
             changes.append((command.arguments[len(targets)].end, f" COMPONENT {component}"))
     for position, new in sorted(changes, reverse=True):
         text = text[:position] + new + text[position:]
     return text
 
 
-def _installed(command: Command) -> tuple[str, ...]:
+def _find_installed_targets(command: Command) -> tuple[str, ...]:
     """The targets of install(TARGETS ...)."""
     if command.name != "install" or command.words[:1] != ("TARGETS",):
         return ()

@@ -52,7 +52,7 @@ def project_files(name: str, language: str, author: str) -> dict[str, str]:
         "verify/smoke.py": "new/smoke.py.j2",
     }
     runtime = preset("onnxruntime")
-    files = _rendered(
+    files = _render_files(
         templates,
         name,
         author,
@@ -78,10 +78,10 @@ def provider_files(name: str, author: str) -> dict[str, str]:
         "verify/dotnet/Smoke.csproj": "new_ep/Smoke.csproj.j2",
         "verify/smoke.py": "new_ep/smoke.py.j2",
     }
-    return _rendered(templates, name, author, id=module.strip("_").replace("_", "-"), camel=_camel(name))
+    return _render_files(templates, name, author, id=module.strip("_").replace("_", "-"), camel=_camel(name))
 
 
-def _rendered(templates: dict[str, str], name: str, author: str, **values: object) -> dict[str, str]:
+def _render_files(templates: dict[str, str], name: str, author: str, **values: object) -> dict[str, str]:
     common = {
         "name": name,
         "module": module_name(name),

@@ -76,7 +76,7 @@ def plan(discovery: Found, facts: Facts) -> Plan:
         elif path.name == "latebind.toml":
             changes.append(_with_drop_in(path, set(discovery.runtimes) - done))
     if targets:
-        changes.append(_ignored(discovery.root / ".gitignore"))
+        changes.append(_extend_gitignore(discovery.root / ".gitignore"))
     return Plan(
         changes=tuple(_as_it_is(change) for change in changes if change.before != change.after), notes=tuple(notes)
     )
@@ -129,7 +129,7 @@ def _with_drop_in(path: Path, runtimes: Iterable[str]) -> Change:
     return Change(path=path, before=before, after=after)
 
 
-def _ignored(path: Path) -> Change:
+def _extend_gitignore(path: Path) -> Change:
     """A .gitignore that lists the folders that latebind writes."""
     before = path.read_text("utf-8", "surrogateescape") if path.exists() else None
     lines = [line.strip() for line in (before or "").splitlines()]

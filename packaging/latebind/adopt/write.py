@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from latebind.adopt.plan import Change
 
 
-def shown(change: Change, root: Path) -> str:
+def render_diff(change: Change, root: Path) -> str:
     """A change as a unified diff that `git apply` accepts."""
     name = change.path.relative_to(root).as_posix()
     before = (change.before or "").splitlines(keepends=True)

@@ -66,6 +66,6 @@ def version_text(numbers: Version) -> str:
     return ".".join(str(number) for number in numbers)
 
 
-def padded(version: Version) -> Version:
+def pad_version(version: Version) -> Version:
     """Three numbers, so that 11 and 11.0 are equal."""
     return (*version, 0, 0, 0)[:3]

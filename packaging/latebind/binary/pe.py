@@ -26,7 +26,7 @@ _CHPE_METADATA = 200
 def read_pe(data: Data) -> Image:
     """The image in `data`. Raises InputError, ValueError, IndexError or struct.error when it is damaged or cut off."""
     file = PeFile(data)
-    normal, delayed = _libraries(_imports(file)), _libraries(_delayed(file))
+    normal, delayed = _libraries(_imports(file)), _libraries(_read_delayed_imports(file))
     kinds: dict[str, LinkKind] = {library: "delay" for library in delayed if library not in normal}
     arch = _ARCH.get(file.machine, f"unknown-{file.machine}")
     exports = tuple(_exports(file))
@@ -71,7 +71,7 @@ def _imports(file: PeFile) -> Iterator[tuple[str, list[str]]]:
         position += 20
 
 
-def _delayed(file: PeFile) -> Iterator[tuple[str, list[str]]]:
+def _read_delayed_imports(file: PeFile) -> Iterator[tuple[str, list[str]]]:
     address, _ = file.directory(_DELAYED)
     position = file.place_of(address) if address else 0
     while address:

@@ -61,7 +61,7 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     own_headers = {name.rpartition("/")[2]: text for name, text in described_files.items() if name.endswith(".h")}
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
     declared = "" if runtime == "onnxruntime" else f"\nLB_DECLARE_STUB({runtime});\n"
-    text = "\n".join([*lines, *_joined(loader, bodies, own_headers=own_headers)])
+    text = "\n".join([*lines, *_join_sources(loader, bodies, own_headers=own_headers)])
     public_names = [f"{runtime}_{name}" for name in _PUBLIC]
     if source.version == "own":  # what the project defines, and what that may call
         public_names += [f"{runtime}_read_version", "image_symbol", "image_keep"]
@@ -78,9 +78,9 @@ def loader_amalgamation(loader: Path, runtimes: Iterable[tuple[str, str]]) -> di
     include = loader / "include" / "latebind"
     texts = {path.name: path.read_text("utf-8") for path in include.glob("*.h")}
     head = _head(loader, _LOADER)
-    public = [texts["latebind.h"], *(header for header, _ in runtimes), _guarded(texts["ort_api.h"], _ORT_API)]
+    public = [texts["latebind.h"], *(header for header, _ in runtimes), _guard(texts["ort_api.h"], _ORT_API)]
     first = f"{_FIRST}#define LATEBIND_ORT_API\n"
-    joined = _joined(loader, [source for _, source in runtimes], texts, '#include "latebind.h"\n')
+    joined = _join_sources(loader, [source for _, source in runtimes], texts, '#include "latebind.h"\n')
     return {
         "latebind.c": "\n".join([head, first, *joined]),
         "latebind.h": "\n".join([head, *(_OWN.sub("", text) for text in public)]),
@@ -93,7 +93,7 @@ def _head(loader: Path, what: str) -> str:
     return _HEAD.format(what=what, licence=licence.replace("\n", "\n * ").replace(" * \n", " *\n"))
 
 
-def _joined(
+def _join_sources(
     loader: Path,
     bodies: list[str],
     apart: Iterable[str] = (),
@@ -109,9 +109,9 @@ def _joined(
     texts[0][0].extend(bodies)
     headers = _headers(loader, [body for some, _ in texts for body in some], apart, own_headers or {})
     # System headers first: what follows is hidden, and their declarations must not be.
-    lines = [_guarded(_includes([*some, *(headers if not when else ())]), when) for some, when in texts]
+    lines = [_guard(_includes([*some, *(headers if not when else ())]), when) for some, when in texts]
     lines += [_HIDDEN, first, *headers]
-    lines += [_guarded("".join(_OWN.sub("", body) for body in some), when) for some, when in texts]
+    lines += [_guard("".join(_OWN.sub("", body) for body in some), when) for some, when in texts]
     return [*lines, "#ifndef _MSC_VER\n#pragma GCC diagnostic pop\n#pragma GCC visibility pop\n#endif\n"]
 
 
@@ -140,7 +140,7 @@ def _headers(loader: Path, bodies: Iterable[str], excluded: Iterable[str], own_h
         text = files[name]
         for other in _OWN.findall(text):
             add(other)
-        texts[name] = _guarded(_OWN.sub("", text), "defined(_WIN32)" if name.endswith("_windows.h") else "")
+        texts[name] = _guard(_OWN.sub("", text), "defined(_WIN32)" if name.endswith("_windows.h") else "")
 
     for name in sorted({name for body in bodies for name in _OWN.findall(body)}):
         add(name)
@@ -152,5 +152,5 @@ def _includes(texts: Iterable[str]) -> str:
     return "".join(f"#if __has_include({name})\n#include {name}\n#endif\n" for name in names)
 
 
-def _guarded(text: str, when: str) -> str:
+def _guard(text: str, when: str) -> str:
     return f"#if {when}\n{text}\n#endif\n" if when else text

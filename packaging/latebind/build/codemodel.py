@@ -64,10 +64,12 @@ def read_codemodel(ninja: Path, tree: Path, source: Path) -> CodeModel:
     components = {rule["component"] for folder in folders for rule in folder["installers"] if "component" in rule}
     groups = [group for target in targets for group in target.get("compileGroups", [])]
     searched = {source / include["path"] for group in groups for include in group.get("includes", [])}
-    return CodeModel(files=_resolved(files), searched=_resolved(searched), components=tuple(sorted(components)))
+    return CodeModel(
+        files=_resolve_paths(files), searched=_resolve_paths(searched), components=tuple(sorted(components))
+    )
 
 
-def _resolved(paths: set[Path]) -> tuple[Path, ...]:
+def _resolve_paths(paths: set[Path]) -> tuple[Path, ...]:
     return tuple(sorted({path.resolve() for path in paths if path.exists()}))
 
 

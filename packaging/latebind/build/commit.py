@@ -40,7 +40,7 @@ def source_commit(config: Config, environment: Mapping[str, str] | None = None) 
     """
     env = os.environ if environment is None else environment
     if COMMIT_VARIABLE in env:
-        return _stated(env[COMMIT_VARIABLE])
+        return _check_commit(env[COMMIT_VARIABLE])
     git = which("git", path=env.get("PATH", ""))
     repository = any((folder / ".git").exists() for folder in (config.root, *config.root.parents))
     if repository and git is not None:
@@ -83,7 +83,7 @@ def _without_hooks(environment: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in environment.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
 
 
-def _stated(text: str) -> str:
+def _check_commit(text: str) -> str:
     if text and not _HASH.fullmatch(text):
         raise BuildError(
             f"{COMMIT_VARIABLE} is {text!r}, which is not a commit", advice="Give all 40 or 64 hexadecimal digits."

@@ -57,7 +57,7 @@ class Extension:
         """
         floor = floor_of(self.kind)
         shutil.rmtree(folder, ignore_errors=True)
-        include = self._copied(folder / "include")
+        include = self._copy_headers(folder / "include")
         limit = f"0x{floor[0]:02X}{floor[1]:02X}0000" if floor else ""
         return [
             f"-DPython_EXECUTABLE={Path(sys.executable).as_posix()}",  # nanobind and pybind11 look for one
@@ -69,7 +69,7 @@ class Extension:
             f"-DLATEBIND_PYTHON_LIBRARY={self._library(folder, floor) if self.target.dlltool_machine else ''}",
         ]
 
-    def _copied(self, include: Path) -> Path:
+    def _copy_headers(self, include: Path) -> Path:
         """The headers with the pyconfig.h of the target: one that asks the compiler, or this CPython's own.
 
         They are copied because Python.h includes the pyconfig.h of its own folder first, and that one may

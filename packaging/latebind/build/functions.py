@@ -139,7 +139,7 @@ def _read_header(path: Path, declared: Declared) -> None:
         text = f"does not compile as C\n{tail(errors)}"
         raise InputError(text, where=str(path), advice="Name a header of the C interface that can be included alone.")
     tree, _ = json.JSONDecoder().raw_decode(ended.output[start:])
-    for declaration, file in _located(tree.get("inner", [])):
+    for declaration, file in _locate_declarations(tree.get("inner", [])):
         is_function = declaration.get("kind") == "FunctionDecl"
         is_outside = (
             declaration.get("storageClass") == "static" or declaration.get("inline") or declaration.get("isImplicit")
@@ -155,7 +155,7 @@ def _zig_folder(zig: Path) -> str:
     return match[1] if match else str(zig.parent / "lib")
 
 
-def _located(declarations: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
+def _locate_declarations(declarations: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
     """Each declaration with its file: clang names a file only where it differs from that of the place before."""
     file = ""
     for declaration in declarations:

@@ -79,7 +79,7 @@ def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[Impo
 def _from_stage(folder: Path) -> ImportedFiles:
     manifest = _manifest((folder / MANIFEST).read_bytes(), str(folder / MANIFEST))
     files = {file.path: _bytes(folder / file.path) for file in manifest.files}
-    return _checked(str(folder), manifest, files)
+    return _check_import(str(folder), manifest, files)
 
 
 def _from_wheel(wheel: Path) -> ImportedFiles:
@@ -102,7 +102,7 @@ def _from_wheel(wheel: Path) -> ImportedFiles:
                     f"the wheel holds {len(inside)} files named {library} instead of one", where=str(wheel)
                 )
             files[file.path] = archive.read(inside[0])
-    return _checked(str(wheel), manifest, files)
+    return _check_import(str(wheel), manifest, files)
 
 
 def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> ImportedFiles:
@@ -123,14 +123,14 @@ def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Im
     files = {path.relative_to(folder).as_posix(): _bytes(path) for path in paths}
     manifest = StageManifest(
         rid=platform.rid, key="", source_hash=source_hash, toolchain=ON_TRUST, floor=config.floor(platform),
-        files=tuple(_staged(name, data) for name, data in files.items()),
+        files=tuple(_describe_file(name, data) for name, data in files.items()),
     )  # fmt: skip
-    return _checked(str(folder), manifest, files)
+    return _check_import(str(folder), manifest, files)
 
 
-def _checked(origin: str, manifest: StageManifest, files: Mapping[str, bytes]) -> ImportedFiles:
+def _check_import(origin: str, manifest: StageManifest, files: Mapping[str, bytes]) -> ImportedFiles:
     for file in manifest.files:
-        if _staged(file.path, files[file.path]).sha256 != file.sha256:
+        if _describe_file(file.path, files[file.path]).sha256 != file.sha256:
             raise BuildError(
                 f"{file.path} is not the file that was built: its bytes were changed afterwards",
                 where=origin,
@@ -149,7 +149,7 @@ def _merge(earlier: ImportedFiles | None, more: ImportedFiles) -> ImportedFiles:
                 f"{path} of {more.manifest.rid} is in {earlier.origin} with other bytes", where=more.origin
             )
     files = {**earlier.files, **more.files}
-    staged_files = tuple(_staged(path, data) for path, data in files.items())
+    staged_files = tuple(_describe_file(path, data) for path, data in files.items())
     toolchain = " + ".join(dict.fromkeys([earlier.manifest.toolchain, more.manifest.toolchain]))
     manifest = dataclasses.replace(more.manifest, files=staged_files, toolchain=toolchain)
     return ImportedFiles(origin=earlier.origin, manifest=manifest, files=files)
@@ -163,7 +163,9 @@ def _write(native: ImportedFiles, root: Path) -> StageManifest:
     ):
         existing_files = {file.path: (root / file.path).read_bytes() for file in existing.manifest.files}
         native = _merge(ImportedFiles(origin=str(root), manifest=existing.manifest, files=existing_files), native)
-    files = tuple(sorted((_staged(path, data) for path, data in native.files.items()), key=lambda file: file.path))
+    files = tuple(
+        sorted((_describe_file(path, data) for path, data in native.files.items()), key=lambda file: file.path)
+    )
     key = hashlib.sha256("\0".join([current, *(f"{file.path} {file.sha256}" for file in files)]).encode()).hexdigest()
     manifest = dataclasses.replace(native.manifest, key=key, files=files, imported=True)
     with new_stage(root) as aside:
@@ -174,7 +176,7 @@ def _write(native: ImportedFiles, root: Path) -> StageManifest:
     return manifest
 
 
-def _staged(path: str, data: bytes) -> StagedFile:
+def _describe_file(path: str, data: bytes) -> StagedFile:
     return StagedFile(path=path, sha256=Sha256(hashlib.sha256(data).hexdigest()), size=len(data))
 
 

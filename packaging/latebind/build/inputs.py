@@ -66,14 +66,14 @@ class SourceBoundary:
         outside = [path for path in foreign if not path.is_relative_to(self._native)]
         if outside:
             raise BuildError(
-                f"the native code includes files from outside {self._folder}: {self._shown(outside)}",
+                f"the native code includes files from outside {self._folder}: {self._list_paths(outside)}",
                 where=self._config.file.name,
                 advice="Move them below it; or, since the sdist must hold them all, set native.source to a folder that "
                 "does, and native.cmake to the folder in it that has CMakeLists.txt.",
             )
         if foreign:
             raise BuildError(
-                f"the native code includes files that latebind does not count as sources: {self._shown(foreign)}",
+                f"the native code includes files that latebind does not count as sources: {self._list_paths(foreign)}",
                 where=self._config.file.name,
                 advice=f"Move them out of folders for outputs ({', '.join(NAMES)}), caches and packages of this "
                 "project, or take them out of native.exclude.",
@@ -90,7 +90,7 @@ class SourceBoundary:
         ]
         if outside:
             LOG.say(
-                f"note: the compiler looks for headers outside {self._folder}: {self._shown(outside)}. "
+                f"note: the compiler looks for headers outside {self._folder}: {self._list_paths(outside)}. "
                 "The build is refused if it finds any there."
             )
 
@@ -105,7 +105,7 @@ class SourceBoundary:
             and not _is_installed(path.relative_to(self._repository))
         )
 
-    def _shown(self, paths: Sequence[Path]) -> str:
+    def _list_paths(self, paths: Sequence[Path]) -> str:
         more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
         return ", ".join(Path(os.path.relpath(path, self._config.root)).as_posix() for path in paths[:_SHOWN]) + more
 

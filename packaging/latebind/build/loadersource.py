@@ -62,7 +62,7 @@ def write_sources(config: Config, folder: Path) -> list[Path]:
     texts: dict[str, str] = {}
     for runtime in config.document.runtime:
         if runtime.describe is not None:
-            header, source = _described(runtime, f"{config.file.name} by latebind")
+            header, source = _render_runtime(runtime, f"{config.file.name} by latebind")
             texts |= {f"latebind/{runtime.name}.h": header, **({f"{runtime.name}.c": source} if source else {})}
     return write_changed(texts, folder)
 
@@ -72,13 +72,13 @@ def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
     loader = cmake_dir()
     texts = []
     for runtime in uses:
-        header, source = _described(runtime, "a preset or description by latebind")
+        header, source = _render_runtime(runtime, "a preset or description by latebind")
         preset_source = loader / "src" / f"{runtime.name}.c"
         texts.append((header, source if runtime.describe else preset_source.read_text("utf-8")))
     return write_changed(loader_amalgamation(loader, texts), folder)
 
 
-def _described(runtime: RuntimeUse, origin: str) -> tuple[str, str]:
+def _render_runtime(runtime: RuntimeUse, origin: str) -> tuple[str, str]:
     """The header of a runtime and the source that reads its version; "" for one that is not made here."""
     form = runtime.describe.version if runtime.describe else "own"
     return runtime_header(runtime.known, runtime.minimum, origin), "" if form == "own" else version_source(

@@ -54,7 +54,7 @@ def newer(stage: Stage, libraries: Iterable[Path]) -> BuildError | None:
             )
         for image in images:
             need, reason = _NEEDS[platform.floor_key](image)
-            if floors.padded(need) > floors.padded(floors.numeric(floor)):
+            if floors.pad_version(need) > floors.pad_version(floors.numeric(floor)):
                 return BuildError(
                     f"{library.name} needs {reason}, and the floor of {platform.rid} is {platform.libc_title} {floor}",
                     where=str(library),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import configured
+from latebind.commands.common import load_config
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ def _audit(arguments: argparse.Namespace) -> int:
     if arguments.explain:
         _explain(arguments.explain)
         return 0
-    config, workdir = configured(arguments) if not arguments.paths or arguments.project != Path() else (None, Path())
+    config, workdir = load_config(arguments) if not arguments.paths or arguments.project != Path() else (None, Path())
     if config is not None and not arguments.paths:
         _describe_dist(config, workdir)
     policy = _policy(arguments, config)
-    baseline = _known(arguments, config)
+    baseline = _load_baseline(arguments, config)
     report = audit_paths(arguments.paths or [workdir / "dist"], policy)
     if arguments.write_baseline:
         write_text(arguments.write_baseline, baseline_text(report.findings))
@@ -141,7 +141,7 @@ def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     )
 
 
-def _known(arguments: argparse.Namespace, config: Config | None) -> Baseline | None:
+def _load_baseline(arguments: argparse.Namespace, config: Config | None) -> Baseline | None:
     """The baseline that --baseline or the project names, unless one is to be written."""
     from latebind.audit.engine.baseline import read_baseline  # noqa: PLC0415
 

@@ -55,7 +55,7 @@ def print_json(document: object) -> None:
     print(json.dumps(document, indent=2))
 
 
-def configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
+def load_config(arguments: argparse.Namespace) -> tuple[Config, Path]:
     """The configuration of the project and the working folder. Raises what `find` and `load` raise."""
     from latebind.config.file import find, load  # noqa: PLC0415
 
@@ -64,7 +64,7 @@ def configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
     return config, workdir
 
 
-def chosen(arguments: argparse.Namespace, config: Config) -> list[Rid]:
+def choose_targets(arguments: argparse.Namespace, config: Config) -> list[Rid]:
     """The targets that --target names, by default this machine's.
 
     Raises LatebindError for an unknown target, and when the project has no target for this machine.
@@ -87,8 +87,8 @@ def chosen(arguments: argparse.Namespace, config: Config) -> list[Rid]:
 
 def stage_all(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
     """Build or find the stage of each chosen target."""
-    config, workdir = configured(arguments)
-    return config, workdir, _build_stages(config, workdir, chosen(arguments, config))
+    config, workdir = load_config(arguments)
+    return config, workdir, _build_stages(config, workdir, choose_targets(arguments, config))
 
 
 def _build_stages(config: Config, workdir: Path, rids: list[Rid]) -> list[Stage]:
@@ -107,9 +107,9 @@ def pack_all(arguments: argparse.Namespace, also: Sequence[str] = ()) -> tuple[C
     from latebind.system.log import LOG  # noqa: PLC0415
     from latebind.tables.targets import target  # noqa: PLC0415
 
-    config, workdir = configured(arguments)
+    config, workdir = load_config(arguments)
     refuse_missing(config, scripts=False)  # before minutes of compiling
-    rids = list(dict.fromkeys([*chosen(arguments, config), *(target(name).rid for name in also)]))
+    rids = list(dict.fromkeys([*choose_targets(arguments, config), *(target(name).rid for name in also)]))
     packed = pack(config, _build_stages(config, workdir, rids), workdir, workdir / "dist")
     for line in describe_losses(packed.losses):
         LOG.say(line)
@@ -124,7 +124,7 @@ def alone(work: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Names
         from latebind.system.lock import exclusive  # noqa: PLC0415
 
         source_date_epoch()  # reports a wrong value before a compiler does
-        _, workdir = configured(arguments)
+        _, workdir = load_config(arguments)
         with exclusive(workdir):
             return work(arguments)
 

@@ -37,7 +37,7 @@ def _init(arguments: argparse.Namespace) -> int:
     from latebind.adopt.facts import facts  # noqa: PLC0415  # as all imports below: --help must be quick
     from latebind.adopt.find import find  # noqa: PLC0415
     from latebind.adopt.plan import plan  # noqa: PLC0415
-    from latebind.adopt.write import shown, write  # noqa: PLC0415
+    from latebind.adopt.write import render_diff, write  # noqa: PLC0415
 
     if arguments.yes and arguments.dry_run:
         raise LatebindError("--yes would have no effect with --dry-run", advice="Leave one of them out.")
@@ -49,7 +49,7 @@ def _init(arguments: argparse.Namespace) -> int:
     _say(discovery)
     planned = plan(discovery, facts(discovery))
     for change in planned.changes:
-        print(shown(change, root))
+        print(render_diff(change, root))
     for note in planned.notes if planned.changes else ():
         print(f"by hand: {note}")
     own_changes = [change for change in planned.changes if change.is_own]
@@ -58,7 +58,7 @@ def _init(arguments: argparse.Namespace) -> int:
         print(_DONE if discovery.is_adopted or discovery.runtimes else _UNKNOWN)
     elif not chosen:
         print(f"next: latebind init --apply  # changes {plural(len(own_changes), 'existing file')} as shown")
-    elif _agreed(arguments, chosen):
+    elif _confirm(arguments, chosen):
         for path in write(chosen):
             print(f"written: {path.relative_to(root).as_posix()}")
         if own_changes and not arguments.apply:
@@ -70,7 +70,7 @@ def _init(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _agreed(arguments: argparse.Namespace, chosen: list[Change]) -> bool:
+def _confirm(arguments: argparse.Namespace, chosen: list[Change]) -> bool:
     if arguments.yes or arguments.dry_run:
         return bool(arguments.yes)
     if not sys.stdin.isatty() or not sys.stdout.isatty():

@@ -11,8 +11,8 @@ from latebind.commands.common import (
     add_format,
     add_target,
     alone,
-    chosen,
-    configured,
+    choose_targets,
+    load_config,
     pack_all,
     print_json,
     stage_all,
@@ -84,8 +84,8 @@ def _plan(arguments: argparse.Namespace) -> int:
     from latebind.pack.render import not_made  # noqa: PLC0415
     from latebind.plan import refuse_missing  # noqa: PLC0415
 
-    config, workdir = configured(arguments)
-    rids = chosen(arguments, config)
+    config, workdir = load_config(arguments)
+    rids = choose_targets(arguments, config)
     refuse_missing(config)
     if arguments.format == "json":
         files = [asdict(planned) for planned in plan_files(config, rids)]
@@ -109,7 +109,7 @@ def _stage(arguments: argparse.Namespace) -> int:
     from latebind.build.stage import open_stage  # noqa: PLC0415
     from latebind.tables.targets import targets  # noqa: PLC0415
 
-    config, workdir = configured(arguments)
+    config, workdir = load_config(arguments)
     if arguments.sources:
         import_native(config, arguments.sources, workdir, arguments.target)
     stages = [staged for rid in targets() if (staged := open_stage(workdir / "stage" / rid)) is not None]
@@ -145,8 +145,8 @@ def _pack(arguments: argparse.Namespace) -> int:
 def _reproduce(arguments: argparse.Namespace) -> int:
     from latebind.reproduce import reproduce  # noqa: PLC0415
 
-    config, workdir = configured(arguments)
-    result = reproduce(config, chosen(arguments, config), workdir)
+    config, workdir = load_config(arguments)
+    result = reproduce(config, choose_targets(arguments, config), workdir)
     if arguments.format == "json":
         print_json(asdict(result))
         return int(bool(result.differences) or not result.equal)
@@ -164,6 +164,6 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 def _cibuildwheel(arguments: argparse.Namespace) -> int:
     from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config  # noqa: PLC0415
 
-    config, _ = configured(arguments)
+    config, _ = load_config(arguments)
     print(cibuildwheel_config(config, arguments.package, arguments.latebind), end="")
     return 0

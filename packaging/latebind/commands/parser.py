@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Once(argparse._StoreAction):  # noqa: SLF001  # argparse keeps its actions to itself
     """Stores one value and refuses a second one, of which argparse would keep only the last."""
 
-    _given: Any = None
+    _previous: Any = None
 
     def __call__(
         self,
@@ -23,10 +23,10 @@ class Once(argparse._StoreAction):  # noqa: SLF001  # argparse keeps its actions
         option_string: str | None = None,
     ) -> None:
         """Called by argparse each time that the option is given. Raises ArgumentError for the second."""
-        if option_string is not None and self._given is not None:
-            text = f"given twice, as {str(self._given)!r} and {str(values)!r}: leave one of them out"
+        if option_string is not None and self._previous is not None:
+            text = f"given twice, as {str(self._previous)!r} and {str(values)!r}: leave one of them out"
             raise argparse.ArgumentError(self, text)
-        self._given = values
+        self._previous = values
         super().__call__(parser, namespace, values, option_string)
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, configured, print_json
+from latebind.commands.common import add_format, load_config, print_json
 from latebind.errors import LatebindError
 from latebind.text import plural, printable
 
@@ -53,7 +53,7 @@ def _make(arguments: argparse.Namespace) -> int:
 
     if arguments.publishable:
         raise LatebindError("--publishable has no effect with --output", advice="Leave it out.")
-    config, workdir = configured(arguments)
+    config, workdir = load_config(arguments)
     near = [folder / "CHANGELOG.md" for folder in (config.root, workdir)]
     sources = ReleaseInputs(
         dist=arguments.dist or workdir / "dist",
@@ -76,8 +76,8 @@ def _check(arguments: argparse.Namespace) -> int:
     if vain:
         raise LatebindError(f"{', '.join(vain)} would have no effect with --check", advice="Leave it out.")
     checked: Checked = check_release(arguments.check)
-    _show(arguments.format, checked.found, checked.problems, checked.notes)
-    shut = arguments.publishable and checked.found is not None and bool(checked.found.blocks)
+    _show(arguments.format, checked.release, checked.problems, checked.notes)
+    shut = arguments.publishable and checked.release is not None and bool(checked.release.blocks)
     return int(bool(checked.problems) or shut)
 
 

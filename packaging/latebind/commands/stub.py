@@ -53,7 +53,7 @@ def _stub(arguments: argparse.Namespace) -> int:
     targets = _targets(arguments)
     source = _source(arguments, targets)
     if arguments.source:
-        paths = _written(source, output)
+        paths = _write_sources(source, output)
     else:
         stubs = _stubs(arguments, source, targets)
         each(lambda stub: stub.make(output / stub.target.rid), stubs)
@@ -65,7 +65,7 @@ def _stub(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _written(source: StubSource, output: Path) -> list[Path]:
+def _write_sources(source: StubSource, output: Path) -> list[Path]:
     """Write the stub as sources and return the files."""
     from latebind.build.amalgamation import amalgamation  # noqa: PLC0415
     from latebind.build.loadersource import write_changed  # noqa: PLC0415

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_machines, add_target, alone, chosen, configured, count, pack_all
+from latebind.commands.common import add_machines, add_target, alone, choose_targets, count, load_config, pack_all
 from latebind.errors import LatebindError
 from latebind.system.log import LOG
 
@@ -93,8 +93,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
     if arguments.everything and not arguments.target:
         arguments.target = ["all"]
-    config, workdir = configured(arguments)
-    options, rids = _options(arguments, config, workdir), chosen(arguments, config)
+    config, workdir = load_config(arguments)
+    options, rids = _options(arguments, config, workdir), choose_targets(arguments, config)
     if arguments.list:
         print(list_cells(config, rids, workdir, options))
         return 0
@@ -151,7 +151,7 @@ def _merge(arguments: argparse.Namespace) -> int:
     from latebind.verify.report.files import merge_files, write_reports  # noqa: PLC0415
 
     merged, log_of = merge_files(arguments.merge)
-    write_reports(merged, arguments.output or configured(arguments)[1] / "reports", log_of)
+    write_reports(merged, arguments.output or load_config(arguments)[1] / "reports", log_of)
     _show(merged, arguments.format)
     return merged.exit_status
 
@@ -168,7 +168,7 @@ def _gate(arguments: argparse.Namespace) -> int:
     from latebind.verify.report.gate import GATE_RENDERERS, judge_gate  # noqa: PLC0415
     from latebind.verify.report.report import read_report  # noqa: PLC0415
 
-    config, workdir = configured(arguments)
+    config, workdir = load_config(arguments)
     gate = judge_gate(config, read_report(arguments.report or workdir / "reports" / "verify.json"))
     print(GATE_RENDERERS[arguments.format](gate), end="")
     return gate.exit_status
@@ -177,8 +177,8 @@ def _gate(arguments: argparse.Namespace) -> int:
 def _matrix(arguments: argparse.Namespace) -> int:
     from latebind.verify.plan.matrix import matrix, matrix_json  # noqa: PLC0415
 
-    config, _ = configured(arguments)
+    config, _ = load_config(arguments)
     arguments.target = arguments.target or ["all"]
     pythons = arguments.python or [f"{sys.version_info.major}.{sys.version_info.minor}"]
-    print(matrix_json(matrix(config, chosen(arguments, config), pythons, arguments.max_jobs)), end="")
+    print(matrix_json(matrix(config, choose_targets(arguments, config), pythons, arguments.max_jobs)), end="")
     return 0

@@ -96,7 +96,7 @@ def _link(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     """A path as a quoted CMake argument."""
     text = path.as_posix().replace("\\", "/")
     return '"' + text.replace('"', '\\"').replace("$", "\\$") + '"'
@@ -118,8 +118,8 @@ class _Zig:
             system=target.cmake_system,
             processor=target.arch,
             triple=zig_triple(target, floor),
-            zig=_quoted(self.zig),
-            **{tool: _quoted(file) for tool, file in wrappers.items()},
+            zig=_quote(self.zig),
+            **{tool: _quote(file) for tool, file in wrappers.items()},
         )
         if not file.is_file() or file.read_text("utf-8") != text:
             write_text(file, text)

@@ -9,7 +9,7 @@ from packaging.version import Version
 
 from latebind.config.described import DescribedRuntime, problems, version_of, version_problems
 from latebind.config.document import ANY_VERSION
-from latebind.config.reader import Reader, dotted, nearest
+from latebind.config.reader import Reader, format_key, nearest
 from latebind.config.sdk import SdkConfig
 from latebind.model import Rid
 from latebind.tables.presets import presets
@@ -137,7 +137,7 @@ def _check_described(
     for keys, text, advice in problems(
         described, runtime.minimum, [platform.system for platform in platforms if platform is not None]
     ):
-        reader.problem((*here, "describe", *keys), f"{dotted((*here, 'describe', *keys))}: {text}", advice)
+        reader.problem((*here, "describe", *keys), f"{format_key((*here, 'describe', *keys))}: {text}", advice)
 
 
 def _check_tried(config: Config, reader: Reader) -> None:

@@ -93,7 +93,7 @@ class Config:
         """The execution provider that a package of the project adds to the runtime, or None."""
         return self.packages[self.package_of(runtime)].ep if runtime is not None else None
 
-    def needed(self, package: str) -> tuple[str, ...]:
+    def list_needed_packages(self, package: str) -> tuple[str, ...]:
         """A package, and those of the project that it requires, directly or not."""
         names = [package]
         for name in names:
@@ -103,7 +103,9 @@ class Config:
     @property
     def sdk_packages(self) -> tuple[str, ...]:
         """The packages in an SDK archive: those with `sdk = true`, and what they require, in the order of the file."""
-        names = {other for name, package in self.packages.items() if package.sdk for other in self.needed(name)}
+        names = {
+            other for name, package in self.packages.items() if package.sdk for other in self.list_needed_packages(name)
+        }
         return tuple(name for name in self.packages if name in names)
 
     @property
@@ -112,7 +114,7 @@ class Config:
         versions = (package.sdk.soversion for package in self.packages.values() if isinstance(package.sdk, SdkConfig))
         return next(versions, None)
 
-    def tried(self, runtime: RuntimeUse | None) -> VerifyOwn:
+    def verification_of(self, runtime: RuntimeUse | None) -> VerifyOwn:
         """How a runtime is verified: its own settings, else those for all runtimes."""
         verify = self.document.verify
         settings = verify.own.get(runtime.name, VerifyOwn()) if runtime is not None else VerifyOwn()

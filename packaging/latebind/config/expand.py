@@ -26,12 +26,12 @@ def expand(document: Document, reader: Reader) -> Document:
         advice = "Write one number, or give each minimum a latebind.toml of its own."
         reader.problem(("package", [*minimums.values()][-1], "ep"), text, advice)
     about = document.project.description.rstrip(".")
-    packages = {name: _expanded(package, about) for name, package in document.package.items()}
+    packages = {name: _expand_package(package, about) for name, package in document.package.items()}
     runtime = RuntimeUse(preset=EP_RUNTIME, minimum=next(iter(minimums)))
     return replace(document, package=packages, runtime=(*document.runtime, runtime))
 
 
-def _expanded(package: Package, about: str) -> Package:
+def _expand_package(package: Package, about: str) -> Package:
     ep = package.ep
     if ep is None:
         return package

@@ -24,7 +24,7 @@ def line_of(text: str, path: tuple[Key, ...]) -> int:
     """
     best_length, best_line = 0, 1
     for key, line in _keys(text):
-        shared = _shared(key, path)
+        shared = _count_shared(key, path)
         if shared == len(key) and shared > best_length:
             best_length, best_line = shared, line
     return best_line
@@ -41,7 +41,7 @@ def headers(text: str) -> Iterator[tuple[str, tuple[Key, ...] | None]]:
         yield line, _parts(header[2]) if header else None
 
 
-def _shared(key: tuple[Key, ...], path: tuple[Key, ...]) -> int:
+def _count_shared(key: tuple[Key, ...], path: tuple[Key, ...]) -> int:
     count = 0
     for written, asked in zip(key, path, strict=False):
         if written != asked:
@@ -64,7 +64,7 @@ def _keys(text: str) -> Iterator[tuple[tuple[Key, ...], int]]:
             table = _parts(header[2])
             if header[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
-            table = _indexed(table, counts)
+            table = _index_table(table, counts)
             yield table, number
         elif pair := _PAIR.match(line):
             keys = _parts(pair[1])
@@ -76,7 +76,7 @@ def _parts(dotted: str) -> tuple[Key, ...]:
     return tuple(part.strip("\"'") for part in re.findall(_PART, dotted))
 
 
-def _indexed(table: tuple[Key, ...], counts: dict[tuple[Key, ...], int]) -> tuple[Key, ...]:
+def _index_table(table: tuple[Key, ...], counts: dict[tuple[Key, ...], int]) -> tuple[Key, ...]:
     """The table's path, with an index after every array of tables that it is in."""
     out: list[Key] = []
     for length in range(1, len(table) + 1):

@@ -63,14 +63,14 @@ class Reader:
             return self._struct(kind, raw, path)
         if origin is dict and _is_struct(args[1]) and isinstance(raw, dict):
             structs = {key: self._value(args[1], value, (*path, key)) for key, value in raw.items()}
-            return structs or self._converted(dict[str, Any], raw, path)
+            return structs or self._convert(dict[str, Any], raw, path)
         if origin is tuple and _is_struct(args[0]) and isinstance(raw, list):
             return tuple(self._value(args[0], value, (*path, index)) for index, value in enumerate(raw))
-        return self._converted(kind, raw, path)
+        return self._convert(kind, raw, path)
 
     def _struct(self, kind: type[msgspec.Struct], raw: Any, path: tuple[Key, ...]) -> object:
         if not isinstance(raw, dict):
-            self.problem(path, f"{dotted(path)} must be a table")
+            self.problem(path, f"{format_key(path)} must be a table")
             return None
         fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
         before = len(self.problems)
@@ -79,13 +79,13 @@ class Reader:
             if key in fields:
                 values[fields[key].name] = self._value(fields[key].type, value, (*path, key))
             else:
-                self.problem((*path, key), f"unknown key {dotted((*path, key))}", nearest(key, fields))
+                self.problem((*path, key), f"unknown key {format_key((*path, key))}", nearest(key, fields))
         for key, field in fields.items():
             if field.required and key not in raw:
-                self.problem(path, f"{dotted((*path, key))} is missing")
+                self.problem(path, f"{format_key((*path, key))} is missing")
         return kind(**values) if len(self.problems) == before else None
 
-    def _converted(self, kind: Any, raw: Any, path: tuple[Key, ...]) -> object:
+    def _convert(self, kind: Any, raw: Any, path: tuple[Key, ...]) -> object:
         try:
             return msgspec.convert(raw, kind, strict=True)
         except msgspec.ValidationError as error:
@@ -93,11 +93,11 @@ class Reader:
             advice = nearest(raw, _choices(kind)) if isinstance(raw, str) else ""
             wrong = _WRONG_TYPE.fullmatch(text)
             if wrong and wrong[1] == "str" and isinstance(raw, (int, float)) and not isinstance(raw, bool):
-                advice = f'Write it as "{self._written(path) or raw}".'
-            self.problem(path, f"{dotted(path)} {_in_words(text)}", advice)
+                advice = f'Write it as "{self._read_number(path) or raw}".'
+            self.problem(path, f"{format_key(path)} {_in_words(text)}", advice)
             return None
 
-    def _written(self, path: tuple[Key, ...]) -> str:
+    def _read_number(self, path: tuple[Key, ...]) -> str:
         """A number as it is written in the file: 1.20, which TOML reads as 1.2."""
         line = self._text.splitlines()[line_of(self._text, self._prefix + path) - 1]
         match = re.search(rf"\b{re.escape(str(path[-1]))}[\"']?\s*=\s*([-+0-9._]+)", line)
@@ -142,7 +142,7 @@ def _holds_structs(kind: Any) -> bool:
     return typing.get_origin(kind) in (dict, tuple) and any(_is_struct(arg) for arg in typing.get_args(kind))
 
 
-def dotted(path: tuple[Key, ...]) -> str:
+def format_key(path: tuple[Key, ...]) -> str:
     """Keys as they are written in TOML: `runtime[0].describe.name`."""
     parts = [f"[{key}]" if isinstance(key, int) else f".{key}" for key in path if key != "options"]
     return "".join(parts).lstrip(".") or "the file"

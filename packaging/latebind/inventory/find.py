@@ -90,7 +90,7 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
         inside = [member.name for member in archive.members if not member.is_folder]
         native_files = tuple(_libraries(archive, path.stem.rpartition("-")[2]))
     replaced = {part.name: part for part in named}
-    libraries = tuple(replace(library, parts=_replaced(library.parts, replaced)) for library in native_files)
+    libraries = tuple(replace(library, parts=_replace_parts(library.parts, replaced)) for library in native_files)
     seen = {part.name for library in native_files for part in library.parts}
     bill = Bill(
         purl=f"pkg:pypi/{name}@{quote(str(version), safe='')}",
@@ -142,7 +142,7 @@ def _libraries(archive: ZipReader, tag: str) -> Iterator[Library]:
         )
 
 
-def _replaced(parts: Sequence[Part], named: Mapping[str, Part]) -> tuple[Part, ...]:
+def _replace_parts(parts: Sequence[Part], named: Mapping[str, Part]) -> tuple[Part, ...]:
     return tuple(sorted({named.get(part.name, part) for part in parts}))
 
 

@@ -27,10 +27,10 @@ _FROM_A_COPY = "Take the file from the release again, and check SHA256SUMS again
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """The result. `found` is None if the folder could not be read that far."""
+    """The result. `release` is None if the folder could not be read that far."""
 
     problems: tuple[Contradiction, ...]
-    found: Derived | None
+    release: Derived | None
     notes: tuple[str, ...] = ()
 
 
@@ -49,13 +49,13 @@ def check_release(folder: Path) -> Checked:
         problems.append(
             Contradiction(file=_inside(folder, error.where), why=error.message, cure=error.advice or _FROM_A_COPY)
         )
-        return Checked(problems=tuple(problems), found=None)
+        return Checked(problems=tuple(problems), release=None)
     problems += contradictions(derived)
     named = {problem.file for problem in problems}
     problems += (problem for problem in _different(folder, derived, origin) if problem.file not in named)
     same = origin.latebind == __version__
     note = f"made by latebind {origin.latebind}, checked by {__version__}: reports were made again, not compared"
-    return Checked(problems=tuple(problems), found=derived, notes=() if same else (note,))
+    return Checked(problems=tuple(problems), release=derived, notes=() if same else (note,))
 
 
 def _inside(folder: Path, where: str) -> str:

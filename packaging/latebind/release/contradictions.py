@@ -37,9 +37,9 @@ def contradictions(derived: Derived) -> Iterator[Contradiction]:
     for package in derived.packages:
         yield from _version(package, derived.config.project.version)
         yield from _minimums(package, derived)
-    yield from _verified(derived)
-    yield from _audited(derived)
-    yield from _broken(derived)
+    yield from _check_verified(derived)
+    yield from _check_audit(derived)
+    yield from _check_breaks(derived)
 
 
 def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
@@ -65,7 +65,7 @@ def _minimums(package: ReleasePackage, derived: Derived) -> Iterator[Contradicti
             yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 
-def _verified(derived: Derived) -> Iterator[Contradiction]:
+def _check_verified(derived: Derived) -> Iterator[Contradiction]:
     """Check that exactly these packages were verified, byte for byte."""
     verified = {package.file: package.sha256 for package in derived.report.packages}
     here = {package.artifact.path.name: package.artifact for package in derived.packages}
@@ -84,7 +84,7 @@ def _verified(derived: Derived) -> Iterator[Contradiction]:
             yield Contradiction(file=f"{PACKAGES}/{name}", why=why, cure=cure)
 
 
-def _audited(derived: Derived) -> Iterator[Contradiction]:
+def _check_audit(derived: Derived) -> Iterator[Contradiction]:
     for finding in derived.audit.findings:
         if finding.severity == "error":
             yield Contradiction(
@@ -92,7 +92,7 @@ def _audited(derived: Derived) -> Iterator[Contradiction]:
             )
 
 
-def _broken(derived: Derived) -> Iterator[Contradiction]:
+def _check_breaks(derived: Derived) -> Iterator[Contradiction]:
     breaks = [change for change in derived.changes if change.breaking]
     if derived.old is None or not breaks or may_break(derived.old.version, derived.new.version):
         return

@@ -85,7 +85,7 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
 
 def obstacles(config: Config, packages: Sequence[ReleasePackage], report: Report, changes: str) -> tuple[Block, ...]:
     """What blocks a release apart from the gate: unreported cells, targets without packages, a silent changelog."""
-    return (*_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
+    return (*_find_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
 
 
 def _untold(config: Config, changes: str) -> Iterator[Block]:
@@ -94,7 +94,7 @@ def _untold(config: Config, changes: str) -> Iterator[Block]:
         yield Block(subject="changelog", why=f"has no section [{version}]", cure=f"Write one: ## [{version}] - DATE.")
 
 
-def _unreported(config: Config, report: Report) -> Iterator[Block]:
+def _find_unreported(config: Config, report: Report) -> Iterator[Block]:
     """Cells of the configuration that are not in the report, not even as *not run*; the gate names required ones."""
     required = patterns(config)
     by_target: dict[str, list[str]] = {}

@@ -138,11 +138,11 @@ class ZipReader:
         if info.file_size > limit:
             raise InputError(f"{human_size(info.file_size)} exceed the limit of {human_size(limit)}", where=where)
         try:
-            yield from self._checked(info)
+            yield from self._read_checked(info)
         except _READ_ERRORS as error:
             raise InputError(f"damaged member: {str(error).partition(' for file ')[0]}", where=where) from error
 
-    def _checked(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    def _read_checked(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
         """The bytes of a member. zipfile checks them against the CRC, this method against the directory."""
         self._file.seek(info.header_offset)
         header = self._file.read(_LOCAL_HEADER.size)

@@ -67,7 +67,7 @@ class Log:
             yield
             return
         started = time.monotonic()
-        with self._shown(running, started):
+        with self._show_step(running, started):
             try:
                 yield
             except BaseException:
@@ -76,7 +76,7 @@ class Log:
             self._write(f"{done} in {duration(time.monotonic() - started)}")
 
     @contextmanager
-    def _shown(self, running: str, started: float) -> Iterator[None]:
+    def _show_step(self, running: str, started: float) -> Iterator[None]:
         key = object()
         with ExitStack() as stack:
             with self._lock:

@@ -34,7 +34,7 @@ _PAUSE, _LIMIT = 0.02, 30.0
 _LINE = re.compile(rf"^\s*(\d+)\s.*\b{TREE}=(\S*)", re.MULTILINE)
 
 
-def extended(parent_mark: str) -> str:
+def extend_mark(parent_mark: str) -> str:
     """A new mark for a process that one with the mark `parent_mark` starts."""
     mark = secrets.token_hex(6)
     return f"{parent_mark}/{mark}" if parent_mark else mark
@@ -47,7 +47,7 @@ def end_trees(marks: Collection[str]) -> None:
     """
     quiet, end = 0, time.monotonic() + _LIMIT
     while marks and quiet < _ROUNDS and time.monotonic() < end:
-        pids = [pid for pid, mark in marked() if pid != os.getpid() and _is_below(mark, marks)]
+        pids = [pid for pid, mark in list_marked() if pid != os.getpid() and _is_below(mark, marks)]
         for pid in pids:
             try:
                 os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
@@ -64,7 +64,7 @@ def watched_over() -> Iterator[str]:
     An interruption ends it as well.
     """
     parent_mark = os.environ.get(TREE, "")
-    mark = extended(parent_mark)
+    mark = extend_mark(parent_mark)
     watcher = None if sys.platform == "win32" else _watcher(mark)  # Windows' jobs end with their holder
     os.environ[TREE] = mark
     last = b""
@@ -93,7 +93,7 @@ def _watcher(mark: str) -> subprocess.Popen[bytes]:
     )
 
 
-def marked() -> Iterator[tuple[int, str]]:
+def list_marked() -> Iterator[tuple[int, str]]:
     """Every process that has a mark, with it. Zombies have none."""
     if sys.platform == "linux":
         yield from _of_proc(Path("/proc"))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from latebind.errors import ToolError
 from latebind.system.limits import Limits, PastLimitError, watch
 from latebind.system.log import LOG
-from latebind.system.processes import TREE, end_trees, extended
+from latebind.system.processes import TREE, end_trees, extend_mark
 from latebind.text import ending, is_crash
 
 if sys.platform == "win32":
@@ -108,10 +108,10 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     limited = limits is not None and limits.watched
     if limited:
         check_limits()
-    mark = extended(os.environ.get(TREE, ""))
+    mark = extend_mark(os.environ.get(TREE, ""))
     try:
         started = _start(arguments, mark, limited=limited, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
-        raw = _finished(started, limits or Limits(seconds=timeout))
+        raw = _finish(started, limits or Limits(seconds=timeout))
     except PastLimitError as error:
         text = _decode(error.output)
         _write_log(log, arguments, text)
@@ -178,10 +178,10 @@ def check_limits() -> None:
         raise ToolError("psutil is missing, which holds cells to limits", advice=_VERIFY_ADVICE)
 
 
-def _finished(started: _Started, limits: Limits) -> bytes:
+def _finish(started: _Started, limits: Limits) -> bytes:
     """What a process printed by its end; nothing of it is left. Raises PastLimitError with what it had printed."""
     try:
-        return _waited(started, limits)
+        return _wait(started, limits)
     except PastLimitError as error:
         error.output = _end(started)
         raise
@@ -194,7 +194,7 @@ def _finished(started: _Started, limits: Limits) -> bytes:
         started.close()
 
 
-def _waited(started: _Started, limits: Limits) -> bytes:
+def _wait(started: _Started, limits: Limits) -> bytes:
     """What a process printed by its end. Raises PastLimitError."""
     process = started.process
     if not limits.watched:

@@ -190,8 +190,8 @@ def test_a_stand_in_is_made_only_of_a_runtime_whose_version_is_text(tmp_path, fo
 
 
 def test_a_package_needs_itself_and_all_that_those_it_requires_need():
-    assert CONFIG.needed("onnxruntime") == ("onnxruntime", "core")
-    assert CONFIG.needed("core") == ("core",)
+    assert CONFIG.list_needed_packages("onnxruntime") == ("onnxruntime", "core")
+    assert CONFIG.list_needed_packages("core") == ("core",)
 
 
 def test_a_project_without_a_runtime_is_tried_without_one(tiny):

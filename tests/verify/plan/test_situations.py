@@ -19,7 +19,7 @@ def library(tmp_path_factory):
 
 def test_halves_noughts_and_texts(library):
     data = library.read_bytes()
-    assert spoil.truncated(data) == data[: len(data) // 2]
+    assert spoil.truncate(data) == data[: len(data) // 2]
     assert len(spoil.corrupt(data)) == len(data)
     assert not spoil.corrupt(data).startswith(b"\x7fELF")
     assert spoil.text(data).startswith(b"This is not a library")
@@ -27,7 +27,7 @@ def test_halves_noughts_and_texts(library):
 
 def test_a_name_is_changed_in_place(library):
     data = library.read_bytes()
-    changed = spoil.renamed(data, "1.31.1", "2.31.1")
+    changed = spoil.rename(data, "1.31.1", "2.31.1")
     assert len(changed) == len(data)
     assert b"\x002.31.1\x00" in changed
 
@@ -35,7 +35,7 @@ def test_a_name_is_changed_in_place(library):
 @pytest.mark.parametrize(("old", "new"), [("9.99.9", "8.88.8"), ("1.31.1", "10.31.1")])
 def test_a_name_that_is_not_there_or_of_another_length_is_refused(library, old, new):
     with pytest.raises(InputError, match=r"does not hold"):
-        spoil.renamed(library.read_bytes(), old, new)
+        spoil.rename(library.read_bytes(), old, new)
 
 
 def test_a_needed_library_gets_a_name_that_no_system_has(library):

@@ -7,7 +7,7 @@ import re
 import chromium
 import msgspec
 import pytest
-from latebind.verify.report.html import LOG_LIMITS, clipped, report_html
+from latebind.verify.report.html import LOG_LIMITS, clip, report_html
 from latebind.verify.report.report import Provenance, Report
 
 from tests.verify.reports import HOSTILE, large, report, row
@@ -42,7 +42,7 @@ def test_the_page_asks_for_nothing():
 
 def test_a_long_log_is_clipped_with_the_count_of_what_is_left_out():
     text = "begin" + "x" * 100_000 + "end"
-    short = clipped(text, 1000)
+    short = clip(text, 1000)
     assert short.startswith("begin")
     assert short.endswith("end")
     assert f"… {len(text) - 1000:,} characters left out …" in short

@@ -186,7 +186,7 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
             reported.add(names)
             if why != "sha256":
                 yield _shared_name(files, why)
-            elif soname := _linked(files):
+            elif soname := _find_soname(files):
                 yield _copied_links(files, soname)
             else:
                 message = f"has the same bytes as another file: {names[0]}"
@@ -204,7 +204,7 @@ def _shared_name(files: Sequence[File], soname: str) -> Hit:
     )
 
 
-def _linked(files: Sequence[File]) -> str:
+def _find_soname(files: Sequence[File]) -> str:
     """The SONAME of equal files when they are a library and its links, by their names: libx.so, libx.so.1."""
     stems = {_VERSIONS.sub("", file.base) for file in files}
     return next((file.base for file in files if file.base == file.own_name and len(stems) == 1), "")

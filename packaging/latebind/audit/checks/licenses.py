@@ -68,7 +68,7 @@ def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
         fields = read_headers(package.texts.get(name, b""), name)
     except InputError:
         return  # LB502 reports it
-    for message, evidence in _refused(package, fields):
+    for message, evidence in _find_refused_fields(package, fields):
         yield Hit(inner=name, message=message, evidence=(evidence,))
     for file, data in package.texts.items():
         if file.startswith(f"{package.dist_info}/sboms/"):
@@ -81,7 +81,7 @@ def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
 _SBOM = "Write the SBOM again, as JSON in UTF-8."
 
 
-def _refused(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
     """What is wrong, with the line."""
     written = "".join(fields.get("metadata-version", ())[:1])
     try:

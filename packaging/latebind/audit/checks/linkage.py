@@ -149,12 +149,12 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
             continue
         if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue  # LB101
-        yield replace(_judged(package, file, image, name), evidence=(needs(image, name),))
+        yield replace(_judge_missing_library(package, file, image, name), evidence=(needs(image, name),))
 
 
-def _judged(package: Contents, file: File, image: Image, name: str) -> Hit:
+def _judge_missing_library(package: Contents, file: File, image: Image, name: str) -> Hit:
     """How bad the lack of a library is, where it comes from, and who can supply it."""
-    if (expected_hit := _expected(package, file, image, name)) is not None:
+    if (expected_hit := _find_expected_source(package, file, image, name)) is not None:
         return expected_hit
     why = f"needs {name}, which is not in the package or on every {SYSTEMS[image.format]} system"
     promised = package.wheel is not None and any(
@@ -167,7 +167,7 @@ def _judged(package: Contents, file: File, image: Image, name: str) -> Hit:
     return Hit(message=why, severity="warning" if image.link_kinds.get(name) in ("weak", "delay") else "error")
 
 
-def _expected(package: Contents, file: File, image: Image, name: str) -> Hit | None:
+def _find_expected_source(package: Contents, file: File, image: Image, name: str) -> Hit | None:
     """Where a library should come from, if that is known."""
     text = f"needs {name}, expected"
     if provider := supplier(package, file, image, name):

@@ -64,7 +64,7 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
     promises = [(floor, name) for name in names if (floor := platforms.macos_floor(name, image.arch))]
     if package.wheel is None and (floor := floors.numeric(policy.macos)):
         promises = [(floor, "the configured floor")]
-    if promises and floors.padded(needed) > floors.padded(min(promises)[0]):
+    if promises and floors.pad_version(needed) > floors.pad_version(min(promises)[0]):
         floor, promiser = min(promises)
         yield Hit(
             message=f"needs macOS {image.min_os}, but {promiser} promises {floors.version_text(floor)}",

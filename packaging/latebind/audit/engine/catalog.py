@@ -39,7 +39,7 @@ def own_checks() -> Mapping[str, Check]:
     """latebind's own checks by code, sorted."""
     by_code: dict[str, Check] = {}
     for module in _own_modules():
-        for check in _declared(module):
+        for check in _list_checks(module):
             if check.code in by_code or check.code[:3] not in FAMILIES:
                 raise AssertionError(check.code)
             by_code[check.code] = check
@@ -54,7 +54,7 @@ def checks() -> Mapping[str, Check]:
     """
     by_code = dict(own_checks())
     for entry in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        for check in _provided(entry):
+        for check in _load_checks(entry):
             if existing := by_code.get(check.code):
                 raise LatebindError(
                     f"{check.origin} and {existing.origin or 'latebind'} both provide a check {check.code}",
@@ -64,7 +64,7 @@ def checks() -> Mapping[str, Check]:
     return dict(sorted(by_code.items()))
 
 
-def _provided(entry: EntryPoint) -> Iterator[Check]:
+def _load_checks(entry: EntryPoint) -> Iterator[Check]:
     distribution = entry.dist.name if entry.dist is not None else entry.value
     try:
         loaded = entry.load()
@@ -74,7 +74,7 @@ def _provided(entry: EntryPoint) -> Iterator[Check]:
             where=f"entry point {GROUP}: {entry.name} = {entry.value}",
             advice=f"Update or uninstall it: python -m pip uninstall {distribution}",
         ) from error
-    for check in _declared(loaded):
+    for check in _list_checks(loaded):
         if check.code.startswith(OWN_PREFIX):
             raise LatebindError(
                 f"{distribution} declares a check {check.code}, but codes with {OWN_PREFIX} are latebind's own",
@@ -92,7 +92,7 @@ def _own_modules() -> Iterator[ModuleType]:
         yield module
 
 
-def _declared(holder: object) -> Iterator[Check]:
+def _list_checks(holder: object) -> Iterator[Check]:
     """The checks of a module, or the one check that `holder` is."""
     values = vars(holder).values() if isinstance(holder, ModuleType) else (holder,)
     yield from dict.fromkeys(value for value in values if isinstance(value, Check))

@@ -116,14 +116,14 @@ def finding_identity(finding: Finding) -> str:
 
 def stable(text: str, package: str) -> str:
     """Text without the parts that differ between builds and releases: versions, floors, hashes of grafted files."""
-    short, version = _known(package)
+    short, version = _read_release(package)
     if version is not None:
         text = version.sub("*", text.replace(package, short))
     return _PYTHON.sub("*", GRAFTED.sub("-*", text))
 
 
 @cache
-def _known(package: str) -> tuple[str, re.Pattern[str] | None]:
+def _read_release(package: str) -> tuple[str, re.Pattern[str] | None]:
     """The name of a package in a baseline, and the pattern that finds its version in other text."""
     release = next((match for form in _VERSION if (match := form.fullmatch(package))), None)
     if release is None:

@@ -50,12 +50,12 @@ def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, .
     """
     by_name: dict[str, RuntimePreset] = {}
     for name in names:
-        runtime = _described(folder / name) if name.endswith(".toml") else preset(name)
+        runtime = _read_runtime(folder / name) if name.endswith(".toml") else preset(name)
         by_name[runtime.name] = runtime
     return tuple(by_name.values())
 
 
-def _described(path: Path) -> RuntimePreset:
+def _read_runtime(path: Path) -> RuntimePreset:
     """A runtime described in a file. Keys that only building and verifying need may be missing."""
     try:
         table = msgspec.toml.decode(path.read_bytes(), type=dict[str, Any])

@@ -75,12 +75,12 @@ def some(names: list[str]) -> tuple[str, ...]:
 
 def first(names: Sequence[str]) -> str:
     """The first three names for a headline: readable, each once, long ones cut."""
-    readable = dict.fromkeys(map(demangled, names[:_SHOWN]))
+    readable = dict.fromkeys(map(demangle, names[:_SHOWN]))
     shown = [name if len(name) <= CUT else f"{name[:CUT]}…" for name in [*readable][:_IN_HEADLINE]]
     return ", ".join(shown) + (", ..." if len(names) > _IN_HEADLINE else "")
 
 
-def demangled(name: str) -> str:
+def demangle(name: str) -> str:
     """`arrow::Table` of a C++ name with namespaces or a simple function, without types; any other name as it is."""
     head = _MANGLED.match(name)
     if head is None:

@@ -77,12 +77,12 @@ def manifest_path(package: Contents) -> str:
 def read_manifest(package: Contents) -> Manifest | None:
     """The package.json of an npm package; None when it is missing or not a JSON object, which LB901 reports."""
     inner = manifest_path(package)
-    fields = _parsed(package.texts[inner]) if inner else None
+    fields = _parse_json(package.texts[inner]) if inner else None
     return Manifest(inner=inner, fields=fields) if isinstance(fields, dict) else None
 
 
 @lru_cache(maxsize=1)
-def _parsed(text: bytes) -> object:
+def _parse_json(text: bytes) -> object:
     """Cached, since several checks ask for the same one."""
     try:
         return json.loads(text.decode("utf-8-sig"))

@@ -59,12 +59,12 @@ def sdk_paths(package: Contents) -> Iterator[SdkPath]:
         yield from dict.fromkeys(_of_cmake(name, text) if name.endswith(".cmake") else _of_pc(name, text))
 
 
-def included(text: str) -> tuple[str, ...]:
+def find_includes(text: str) -> tuple[str, ...]:
     """The headers that a header includes in quotes. Those in angle brackets may be the system's."""
     return tuple(dict.fromkeys(_INCLUDE.findall(text)))
 
 
-def linked(text: str) -> tuple[str, ...]:
+def find_libraries(text: str) -> tuple[str, ...]:
     """The libraries of the field Libs of a pkg-config file, without -l."""
     line = next((line for line in text.splitlines() if line.startswith("Libs:")), "")
     return tuple(argument.removeprefix("-l") for argument in _WORD.findall(line) if argument.startswith("-l"))
@@ -79,29 +79,29 @@ def _of_cmake(file: str, text: str) -> Iterator[SdkPath]:
         for match in _ABSOLUTE.finditer(line):
             yield SdkPath(file=file, line=line, path=match[1])
         if setting := _COMPONENT.search(line) or _SET.search(line):
-            value = _expanded(setting[2], values)
+            value = _expand_path(setting[2], values)
             if value is not None and setting.re is _COMPONENT and setting[3].upper() in _UPWARDS:
                 value = posixpath.dirname(value)
             if value is not None:
                 values[setting[1]] = value
                 yield SdkPath(file=file, line=line, path=value, may_lack=True)
         for part in (part for quoted in _QUOTED.findall(line) for part in quoted.split(";")):
-            value = _expanded(part, values)
+            value = _expand_path(part, values)
             if value is not None:
                 may_lack = _MAY_LACK.search(line) is not None or "*" in value
                 yield SdkPath(file=file, line=line, path=value, may_lack=may_lack)
 
 
-def _expanded(text: str, values: Mapping[str, str]) -> str | None:
+def _expand_path(text: str, values: Mapping[str, str]) -> str | None:
     """The normalized path of a text that begins with a known variable and contains no unknown ones."""
     match = _VARIABLE.match(text)
     if match is None or match[1] not in values:
         return None
-    text = _filled(text, values)
+    text = _fill_variables(text, values)
     return None if "$" in text else posixpath.normpath(text)
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
+def _fill_variables(text: str, values: Mapping[str, str]) -> str:
     """A text with its variables replaced; "$" if it grows too long for a path, since values can double."""
     if len(text) <= _LONGEST:
         text = _VARIABLE.sub(lambda variable: values.get(variable[1], variable[0]), text)
@@ -112,12 +112,12 @@ def _of_pc(file: str, text: str) -> Iterator[SdkPath]:
     values = {"pcfiledir": posixpath.dirname(file)}
     for line in (line.strip() for line in text.splitlines()):
         if match := _PC_VARIABLE.fullmatch(line):
-            value = _filled(match[2].strip('"'), values)
+            value = _fill_variables(match[2].strip('"'), values)
             arguments = [value] if "/" in value else []
             values[match[1]] = value
         elif match := _PC_FIELD.fullmatch(line):
             plain = (argument.replace('"', "").replace("\\ ", " ") for argument in _WORD.findall(match[2]))
-            expanded = (_filled(argument, values) for argument in plain)
+            expanded = (_fill_variables(argument, values) for argument in plain)
             arguments = [
                 argument[2:] if argument[:2] in ("-I", "-L") else argument
                 for argument in expanded

@@ -6,7 +6,7 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.cause import package_of, sections
-from latebind.audit.engine.wording import CUT, count_line, demangled, others, place
+from latebind.audit.engine.wording import CUT, count_line, demangle, others, place
 from latebind.text import plural, printable
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
         shown = [cause for cause in package_causes if verbose or cause.severity != "note"]
         lines += [package] if shown and len(report.packages) > 1 else []
         lines += _section(shown, report, verbose=verbose)
-    lines += _titled("waived", _waived(report))
-    lines += _titled("in the baseline, but not found", report.gone if verbose else _few(report.gone))
+    lines += _add_title("waived", _list_waivers(report))
+    lines += _add_title("in the baseline, but not found", report.gone if verbose else _few(report.gone))
     if verbose:
-        lines += _titled("skipped", _skipped(report.skipped))
+        lines += _add_title("skipped", _list_skips(report.skipped))
     lines.append(count_line(report, notes_hidden=not verbose))
     # A line feed in a hostile name would start a line that looks like a finding.
     return "".join(printable(line).replace("\n", "\\n") + "\n" for line in lines)
@@ -83,7 +83,7 @@ def _summary(cause: Cause, report: AuditReport) -> Iterator[str]:
         yield f"{_INDENT}in {where}{others(cause, report)}"
     quoted = f"{cause.first.message}\n{cause.first.subject}"  # a message cuts long names
     for text in cause.first.evidence[:1]:
-        if demangled(text.rpartition(" ")[2])[:CUT] not in quoted:
+        if demangle(text.rpartition(" ")[2])[:CUT] not in quoted:
             yield _short(f"{_INDENT}saw: {text}")
 
 
@@ -108,7 +108,7 @@ def _differing(messages: Sequence[str]) -> list[str]:
     return [" ".join(parts[before : len(parts) - after]).rstrip(",:") for parts in split]
 
 
-def _titled(title: str, lines: Sequence[str]) -> list[str]:
+def _add_title(title: str, lines: Sequence[str]) -> list[str]:
     return [title, *(f"  {line}" for line in lines)] if lines else []
 
 
@@ -118,7 +118,7 @@ def _few(lines: Sequence[str]) -> list[str]:
     return [*map(_short, lines[:few]), *([f"and {more} more (-v)"] if more > 0 else [])]
 
 
-def _waived(report: AuditReport) -> list[str]:
+def _list_waivers(report: AuditReport) -> list[str]:
     """One line for each check and reason."""
     groups: dict[tuple[str, str], list[str]] = {}
     for waived in report.waived:
@@ -129,7 +129,7 @@ def _waived(report: AuditReport) -> list[str]:
     ]
 
 
-def _skipped(skips: tuple[Skipped, ...]) -> list[str]:
+def _list_skips(skips: tuple[Skipped, ...]) -> list[str]:
     """One line for each subject and reason, with the names of up to four checks, else their number."""
     groups: dict[tuple[str, str], list[str]] = {}
     for skip in skips:

@@ -228,7 +228,7 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
     if manifest is None:
         return
     installed = installed_files(package).keys()
-    for key, named, ends, severity in _named(manifest):
+    for key, named, ends, severity in _list_entry_points(manifest):
         path = named.removeprefix("./").rstrip("/")
         if path and ".." not in path.split("/") and not any(f"{path}{end}" in installed for end in ends):
             if key == "main" and "index.js" in installed:
@@ -241,7 +241,7 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
             )
 
 
-def _named(manifest: Manifest) -> Iterator[tuple[str, str, tuple[str, ...], Severity]]:
+def _list_entry_points(manifest: Manifest) -> Iterator[tuple[str, str, tuple[str, ...], Severity]]:
     """Each file that package.json names as an entry point: the key, the file, its possible suffixes, the severity."""
     if main := manifest.text("main"):
         yield "main", main, _MAIN_ENDS, "warning" if "exports" in manifest.fields else "error"

@@ -49,10 +49,10 @@ def run_node_cell(bench: Bench) -> Outcome:
     app = bench.work / bench.situation.folder
     tarballs = _lay_out(bench, app)
     if first := bench.situation.first:
-        assert_first(_ended(bench, _installed(bench, app, tarballs, first)).result.version, first)
-    program = _installed(bench, app, tarballs, bench.cell.version)
-    library = _spoiled(bench, app)
-    ended = _ended(bench, program)
+        assert_first(_run_program(bench, _install_program(bench, app, tarballs, first)).result.version, first)
+    program = _install_program(bench, app, tarballs, bench.cell.version)
+    library = _break_runtime(bench, app)
+    ended = _run_program(bench, program)
     expectation = Expectation(
         scenario=bench.scenario,
         roots=tuple(str(root) for root in (app, *bench.situation.roots)),
@@ -96,7 +96,7 @@ def _ours(bench: Bench) -> dict[str, Path]:
     return tarballs
 
 
-def _installed(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: str) -> Path:
+def _install_program(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: str) -> Path:
     """Install the packages, and a version of the runtime ("" for none), from npm's cache. The program to start."""
     manifest = _manifest(bench, app, tarballs, version)
     (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
@@ -147,7 +147,7 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
     return {**manifest, "private": True, "dependencies": needed, "optionalDependencies": optional}
 
 
-def _spoiled(bench: Bench, app: Path) -> str:
+def _break_runtime(bench: Bench, app: Path) -> str:
     """The runtime's installed library, broken as the scenario asks for; "" without one."""
     runtime = bench.use
     if runtime is None or not runtime.known.npm or not bench.cell.version:
@@ -167,7 +167,7 @@ def _libraries(folder: Path, runtime: RuntimeUse, bench: Bench) -> list[Path]:
     return [path for name in names for path in sorted(folder.glob(f"bin/*/{system}/{arch}/{name}"))]
 
 
-def _ended(bench: Bench, program: Path) -> ConsumerRun:
+def _run_program(bench: Bench, program: Path) -> ConsumerRun:
     """Run the program, and read what it wrote."""
     home, result = bench.work / "home", bench.work / "result.json"
     home.mkdir(exist_ok=True)

@@ -93,7 +93,10 @@ def entry_points(own_files: Collection[str]) -> dict[str, Any]:
     required = next((name for name in _REQUIRED if name in own_files), "")
     imported = _IMPORTED if _IMPORTED in own_files else ""
     required_types = _REQUIRED_TYPES if _REQUIRED_TYPES in own_files else _TYPES
-    by_import, by_require = _typed(imported, _IMPORTED_TYPES, own_files), _typed(required, required_types, own_files)
+    by_import, by_require = (
+        _add_types(imported, _IMPORTED_TYPES, own_files),
+        _add_types(required, required_types, own_files),
+    )
     entry = {"import": by_import, "require": by_require} if imported and required else by_import or by_require
     main = required or imported or f"{GENERATED}.cjs"
     types = next((name for name in (_TYPES, _REQUIRED_TYPES, _IMPORTED_TYPES) if name in own_files), "")
@@ -122,7 +125,7 @@ def _both(stem: str) -> dict[str, Any]:
     }
 
 
-def _typed(file: str, types: str, own_files: Collection[str]) -> dict[str, str]:
+def _add_types(file: str, types: str, own_files: Collection[str]) -> dict[str, str]:
     """A file with its types, which come first, as TypeScript demands; {} for no file."""
     if not file:
         return {}

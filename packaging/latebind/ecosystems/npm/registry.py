@@ -77,14 +77,14 @@ def answer(question: Question, home: Path) -> tuple[str, ...]:
     """The versions that the registry has for a question, ascending. Raises NotRun."""
     home.mkdir(parents=True, exist_ok=True)
     with _ASKING:
-        versions = fitting(question, _listed(question.distribution, home))
+        versions = fitting(question, _list_versions(question.distribution, home))
     if not versions:
         raise NotRun("no-distribution", f"the npm registry has no {question.distribution} that fits {question.entry}")
     return versions
 
 
 @cache
-def _listed(name: str, home: Path) -> tuple[str, ...]:
+def _list_versions(name: str, home: Path) -> tuple[str, ...]:
     """All versions of a package."""
     try:
         listed = json.loads(run_npm(["view", name, "versions", "--json"], home, home))

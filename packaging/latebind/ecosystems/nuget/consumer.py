@@ -45,7 +45,7 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
     else:
         built, ended = _run(bench, consumer, work)
         wrong = [] if bench.scenario.negative else _unproven(bench, consumer, built, ended.result)
-        outcome = _judged(bench, ended, str(_runtime_in(bench, built) or ""))
+        outcome = _judge_consumer(bench, ended, str(_runtime_in(bench, built) or ""))
     if outcome.state is State.FAILED or wrong:
         reason = "\n".join(filter(None, [outcome.reason, *wrong]))
         phase = "install" if consumer.layout.start == "nothing" else "load"  # what is unproven: where files are
@@ -68,7 +68,7 @@ def run_c_cell(bench: Bench) -> Outcome:
     cases = bench.data()
     source = bench.config.root / bench.config.document.verify.c
     with failing_at("install"):
-        packages = unpack(_feed(bench), bench.work / "packages")
+        packages = unpack(_collect_packages(bench), bench.work / "packages")
         defines = (f"-DPACKAGES={packages}", f"-DRID={bench.cell.target}")
         program = build_here(source, bench.work / "build", *defines, log=bench.log)
     result = bench.work / "result.json"
@@ -76,13 +76,13 @@ def run_c_cell(bench: Bench) -> Outcome:
     ended = run_consumer(
         argv, name="the C consumer", result=result, cwd=bench.work, env=clean_environment(), log=bench.log
     )
-    outcome = _judged(bench, ended)
+    outcome = _judge_consumer(bench, ended)
     if outcome.state is not State.PASSED or not bench.cell.version:
         return outcome
     return replace(outcome, facts={**outcome.facts, "runtime_package": ASSEMBLED})
 
 
-def _feed(bench: Bench) -> list[Path]:
+def _collect_packages(bench: Bench) -> list[Path]:
     """The project's nupkgs, and the runtime's where the test case has one. Raises NotRun when one was not made."""
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
     version = bench.config.project.version
@@ -113,7 +113,7 @@ def _is_on_feed(bench: Bench) -> bool:
     return bench.use is not None and bool(bench.cell.version) and bool(bench.use.known.nuget.ids)
 
 
-def _judged(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
+def _judge_consumer(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
     outcome, assembly = judge_program(bench, ended, library), ended.result.assembly
     if not assembly.framework:
         return outcome
@@ -132,7 +132,7 @@ def _consumer(bench: Bench) -> DotnetConsumer:
         properties["RuntimeName"] = bench.use.name
     return DotnetConsumer(
         project=bench.config.root / bench.config.document.verify.dotnet,
-        packages=_feed(bench),
+        packages=_collect_packages(bench),
         version=bench.config.project.version,
         environment=clean_environment(),
         layout=layout(bench.cell.consumer),
@@ -177,7 +177,9 @@ def _unproven(
         name: package.nuget.id.lower() for name, package in bench.config.packages.items() if package.nuget is not None
     }
     restored = {name for name, package_id in ids.items() if (built.cache / package_id).is_dir()}
-    missing = [name for name in bench.config.needed(bench.package) if name not in restored] if bench.use else []
+    missing = (
+        [name for name in bench.config.list_needed_packages(bench.package) if name not in restored] if bench.use else []
+    )
     if missing and bench.situation.without not in missing:
         return [f"the consumer restored nothing of the package {name}" for name in missing]
     ours = {artifact.path.name for artifact in bench.artifacts}

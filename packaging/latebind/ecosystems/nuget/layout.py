@@ -45,7 +45,7 @@ def native(stages: Sequence[Stage], component: str) -> list[Entry]:
     ]
 
 
-def managed(builds: Sequence[ManagedBuild]) -> list[Entry]:
+def list_assemblies(builds: Sequence[ManagedBuild]) -> list[Entry]:
     """Assembly and documentation for each framework."""
     if not builds:
         return [Entry(name=f"lib/{NATIVE_ONLY_FRAMEWORK}/_._", data=b"")]

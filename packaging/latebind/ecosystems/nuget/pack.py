@@ -145,7 +145,7 @@ def _native(job: _Job) -> list[Entry]:
 def _whole(job: _Job) -> Artifact:
     files = [
         *_native(job),
-        *nugetfiles.managed(job.managed),
+        *nugetfiles.list_assemblies(job.managed),
         *nugetfiles.targets_entries(job.nuspec.id, [stage.rid for stage in job.stages]),
         *nugetfiles.header_entries(job.nuspec.id, job.stages, job.component),
     ]
@@ -157,11 +157,11 @@ def _split(job: _Job) -> list[Artifact]:
     nuspec = job.nuspec
     rids = [stage.rid for stage in job.stages]
     # An application gets a target's files and the managed ones in one folder, though they come from two packages.
-    nugetfiles.refuse_twins([*_native(job), *nugetfiles.managed(job.managed)], where=nuspec.id)
+    nugetfiles.refuse_twins([*_native(job), *nugetfiles.list_assemblies(job.managed)], where=nuspec.id)
     pins = tuple(Dependency(id=part_id(nuspec.id, rid), range=exactly(nuspec.version)) for rid in rids)
     top = replace(job, stages=(), nuspec=replace(nuspec, dependencies=(*nuspec.dependencies, *pins)))
     files = [
-        *nugetfiles.managed(job.managed),
+        *nugetfiles.list_assemblies(job.managed),
         *nugetfiles.targets_entries(nuspec.id, (), elsewhere=rids),
         *nugetfiles.header_entries(nuspec.id, job.stages, job.component),
     ]
@@ -176,7 +176,7 @@ def _split(job: _Job) -> list[Artifact]:
         )
         files = [
             *_native(replace(job, stages=(stage,))),
-            *nugetfiles.managed(()),
+            *nugetfiles.list_assemblies(()),
             *nugetfiles.targets_entries(part.id, [stage.rid], part_of=nuspec.id),
         ]
         artifacts.append(_write(replace(job, stages=(stage,), managed=(), nuspec=part), files))

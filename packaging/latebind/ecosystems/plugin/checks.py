@@ -95,8 +95,8 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
         inner = providers[0].name
     else:
         inner = _module_name(providers[0])
-        tree = _parsed(package.texts.get(inner, b""))
-        names = {name for node in ast.walk(tree) for name in _defined(node)} if tree else set()
+        tree = _parse_module(package.texts.get(inner, b""))
+        names = {name for node in ast.walk(tree) for name in _list_defined_names(node)} if tree else set()
         missing = [] if "*" in names else [name for name in _PYTHON_HELPERS if name not in names]
     if missing:
         what = "no assembly has" if package.kind == "nupkg" else "the module lacks"
@@ -117,7 +117,7 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     """The module of a wheel gives the path of its library, whose file name differs between platforms."""
     for file in package.providers[:1]:
         inner = _module_name(file)
-        named = _named(package, inner, _LIBRARY)
+        named = _find_constants(package, inner, _LIBRARY)
         if named and not any(name.lower() in package.bases for name in named):
             yield Hit(
                 inner=inner,
@@ -153,7 +153,7 @@ def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
     """The module of a wheel, or each assembly of a nupkg that has a helper, with the names of providers in it."""
     if package.kind == "wheel":
         inner = _module_name(package.providers[0])
-        yield inner, _named(package, inner, _NAME)
+        yield inner, _find_constants(package, inner, _NAME)
         return
     for file in package.files:
         if file.is_managed:
@@ -264,7 +264,7 @@ def _module_name(library: File) -> str:
 
 
 @lru_cache(maxsize=1)
-def _parsed(text: bytes) -> ast.Module | None:
+def _parse_module(text: bytes) -> ast.Module | None:
     """The syntax tree of a module, None when it is empty or cannot be parsed. Several checks ask for the same one."""
     if not text or len(text) > _MAX_MODULE:
         return None
@@ -274,15 +274,15 @@ def _parsed(text: bytes) -> ast.Module | None:
         return None
 
 
-def _named(package: Contents, inner: str, form: re.Pattern[str]) -> list[str]:
+def _find_constants(package: Contents, inner: str, form: re.Pattern[str]) -> list[str]:
     """The string constants of a module that have a form, sorted."""
-    tree = _parsed(package.texts.get(inner, b""))
+    tree = _parse_module(package.texts.get(inner, b""))
     nodes = ast.walk(tree) if tree else iter(())
     texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return sorted(text for text in texts if form.fullmatch(text))
 
 
-def _defined(node: ast.AST) -> list[str]:
+def _list_defined_names(node: ast.AST) -> list[str]:
     """The names that a statement defines, with "*" for an import of everything."""
     if isinstance(node, ast.FunctionDef):
         return [node.name]

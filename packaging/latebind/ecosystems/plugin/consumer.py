@@ -13,7 +13,7 @@ from latebind.binary import read_images
 from latebind.binary.read import PEEK, sniff
 from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.wheel.consumer import wheels_of
-from latebind.ecosystems.wheel.environment import installed
+from latebind.ecosystems.wheel.environment import make_environment
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.system.resources import folder
@@ -52,10 +52,10 @@ def run_host_cell(bench: Bench) -> Outcome:
         floor = bench.config.floor(target(rid))
         program = build_for(rid, floor, _SOURCE, bench.work / "host", include, log=bench.log)
     with failing_at("install"):
-        ready = installed(bench, wheels)
+        ready = make_environment(bench, wheels)
     outcome = Outcome(cell=bench.cell, state=State.PASSED)
     for ep in _providers(bench):
-        outcome = _tried(bench, ready, program, ep)
+        outcome = _run_provider(bench, ready, program, ep)
         if outcome.state is not State.PASSED:
             break
     return outcome
@@ -65,7 +65,7 @@ def _providers(bench: Bench) -> Iterator[EpConfig]:
     yield from (package.ep for package in bench.config.packages.values() if package.ep is not None)
 
 
-def _tried(bench: Bench, ready: Installed, program: Path, ep: EpConfig) -> Outcome:
+def _run_provider(bench: Bench, ready: Installed, program: Path, ep: EpConfig) -> Outcome:
     """One provider in a process of its own. Raises NotRun without a device for it, PhaseError without a result."""
     library = _library_in(ready.environment.site / ep.module)
     result = ready.answers / "result.json"

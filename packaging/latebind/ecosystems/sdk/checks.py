@@ -10,7 +10,7 @@ from latebind.audit.checks.dependencies import comparable_version
 from latebind.audit.engine.platforms import rid_arch
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.wording import own_name
-from latebind.audit.readers.sdk_files import HEADERS, included, linked, sdk_paths, sdk_texts
+from latebind.audit.readers.sdk_files import HEADERS, find_includes, find_libraries, sdk_paths, sdk_texts
 from latebind.binary.implib import import_library
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def names_missing(package: Contents) -> Iterator[Hit | Skip]:
             if posixpath.basename(soname) not in bases:
                 yield Hit(inner=file, message=f"names {soname}, which is not in the archive", evidence=(soname,))
     for file, text in sdk_texts(package, ".pc"):
-        libraries = linked(text)
+        libraries = find_libraries(text)
         if libraries and not any(form.format(name) in bases for name in libraries for form in _LINKED):
             shown = " ".join(f"-l{name}" for name in libraries)
             yield Hit(inner=file, message=f"links {shown}, and the archive has no such library", evidence=(shown,))
@@ -119,7 +119,7 @@ def _headers_missing(package: Contents, names: set[str]) -> Iterator[Hit]:
     for name in names:
         by_base.setdefault(posixpath.basename(name), []).append(f"/{name}")
     for file, text in sdk_texts(package, *HEADERS):
-        for named in included(text):
+        for named in find_includes(text):
             path = posixpath.normpath(named)
             while path.startswith("../"):
                 path = path.removeprefix("../")

@@ -15,7 +15,7 @@ from latebind.model import State
 from latebind.system.tarball import unpack_tar
 from latebind.tables.targets import target
 from latebind.verify.plan.scenarios import PKG_CONFIG
-from latebind.verify.plan.situations import copied
+from latebind.verify.plan.situations import copy_runtime
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, build_with_pkg_config, clean_environment, library_folder
@@ -39,7 +39,7 @@ def run_sdk_cell(bench: Bench) -> Outcome:
     """
     cases, machine = bench.data(), bench.machine
     with failing_at("install"):
-        program = _built(bench, _unpacked(bench))
+        program = _build_program(bench, _unpack_archive(bench))
     folder, library = _runtime(bench)
     result = bench.work / "result.json"
     ended = run_consumer(
@@ -56,7 +56,7 @@ def run_sdk_cell(bench: Bench) -> Outcome:
     return replace(outcome, facts={**outcome.facts, "runtime_library": _SUPPLIED})
 
 
-def _unpacked(bench: Bench) -> Path:
+def _unpack_archive(bench: Bench) -> Path:
     """The prefix: the archive's one folder. Raises NotRun when it was not made."""
     name = sdk_file(bench.config, bench.cell.target)
     path = next((artifact.path for artifact in bench.artifacts if artifact.path.name == name), None)
@@ -70,7 +70,7 @@ def _unpacked(bench: Bench) -> Path:
     return unpack_tar(path, folder)
 
 
-def _built(bench: Bench, prefix: Path) -> Path:
+def _build_program(bench: Bench, prefix: Path) -> Path:
     source, tree = bench.config.root / bench.config.document.verify.sdk, prefix.parent / "build"
     if bench.cell.consumer == PKG_CONFIG:
         return build_with_pkg_config(source, tree, prefix, log=bench.log)
@@ -89,6 +89,6 @@ def _runtime(bench: Bench) -> tuple[Path, str]:
     if runtime is None or not bench.cell.version:
         folder.mkdir()
         return folder, ""
-    library = copied(bench, runtime, f"runtime/{runtime.known.python.folder}")
+    library = copy_runtime(bench, runtime, f"runtime/{runtime.known.python.folder}")
     bench.situation.break_files(runtime_libraries(runtime, folder, bench.cell.target))
     return library.parent, bench.machine.path(library)

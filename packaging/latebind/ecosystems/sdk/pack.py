@@ -207,7 +207,7 @@ def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[
     headers: dict[str, bytes] = {}
     having = {name for name in packages if stage.headers(config.packages[name].component)}
     for name in packages:
-        if having.isdisjoint(config.needed(name)):
+        if having.isdisjoint(config.list_needed_packages(name)):
             component = config.packages[name].component
             raise BuildError(
                 f"component {component} installed no header for {stage.rid}, so nothing can be compiled with it",

@@ -42,10 +42,10 @@ def pack_symbols(config: Config, stage: Stage, workdir: Path, outdir: Path) -> P
     or ToolError when the native build fails.
     """
     dsymutil = _separator(stage)
-    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-symbols-", dir=_made(workdir)) as aside:
+    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-symbols-", dir=_make_build_folder(workdir)) as aside:
         prefix = Path(aside)
         build_with_symbols(config, target(stage.rid), workdir, prefix)
-        separated = [_separated(stage.root, library, prefix, dsymutil) for library in _libraries(config, stage)]
+        separated = [_separate_symbols(stage.root, library, prefix, dsymutil) for library in _libraries(config, stage)]
     manifest = {
         "project": config.project.name,
         "version": config.project.version,
@@ -60,7 +60,7 @@ def pack_symbols(config: Config, stage: Stage, workdir: Path, outdir: Path) -> P
     return path
 
 
-def _made(workdir: Path) -> Path:
+def _make_build_folder(workdir: Path) -> Path:
     folder = workdir / "build"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -93,11 +93,13 @@ def _libraries(config: Config, stage: Stage) -> list[Path]:
     return [library for component in sorted(staged & components) for library in stage.libraries(component)]
 
 
-def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -> tuple[dict[str, str], list[Entry]]:
+def _separate_symbols(
+    root: Path, library: Path, prefix: Path, dsymutil: Path | None
+) -> tuple[dict[str, str], list[Entry]]:
     """A row of the manifest, and the files that hold the symbols of a library, whose twin is below `prefix`."""
     inner = library.relative_to(root)
     twin = prefix / inner
-    shipped = _matched(root.name, library, twin)
+    shipped = _match_twin(root.name, library, twin)
     name = f"{inner.parts[0]}/{library.name}"
     twin_entry = Entry(name=_by_id(shipped.id), data=twin.read_bytes())
     files = list(_bundle(dsymutil, twin, name)) if dsymutil else [twin_entry]
@@ -119,7 +121,7 @@ def _by_id(id_: bytes) -> str:
     return f".build-id/{text[:2]}/{text[2:]}.debug"
 
 
-def _matched(rid: str, library: Path, twin: Path) -> Loaded:
+def _match_twin(rid: str, library: Path, twin: Path) -> Loaded:
     """What is loaded of a staged library. Raises NotRun when its twin with debug information is another library."""
     try:
         shipped, other = (read_loaded(path.read_bytes(), path.name) for path in (library, twin))

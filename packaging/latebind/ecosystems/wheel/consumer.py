@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.ecosystems.wheel.environment import disturbances, freeze, installed, is_left_out, upgrade
+from latebind.ecosystems.wheel.environment import disturbances, freeze, is_left_out, make_environment, upgrade
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
@@ -44,14 +44,14 @@ def run_python_cell(bench: Bench) -> Outcome:
         assert_reached(bench.work / "env", _script(bench), DRIVER)
     chosen = [wheel for wheel in wheels if not is_left_out(bench, wheel)]
     with failing_at("install"):
-        ready = installed(bench, chosen)
+        ready = make_environment(bench, chosen)
     if bench.situation.first:
-        outcome = _judged(bench, ready, binds=(bench.situation.first,))
+        outcome = _judge_consumer(bench, ready, binds=(bench.situation.first,))
         if outcome.state is not State.PASSED:
             return outcome
         with failing_at("install"):
             upgrade(bench, ready)
-    return _quiet(bench, ready, chosen, _judged(bench, ready, binds=bench.binds()))
+    return _quiet(bench, ready, chosen, _judge_consumer(bench, ready, binds=bench.binds()))
 
 
 def wheels_of(bench: Bench) -> list[Artifact]:
@@ -101,8 +101,8 @@ def _quiet(bench: Bench, ready: Installed, wheels: list[Artifact], outcome: Outc
     return replace(outcome, state=State.FAILED, reason=reason, summary="", facts={**outcome.facts, "phase": "load"})
 
 
-def _judged(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -> Outcome:
-    ended, view = _consumed(bench, ready)
+def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -> Outcome:
+    ended, view = _run_consumer(bench, ready)
     if ended.status == 0 and ended.result.no_device:
         raise NotRun("no-device", ended.result.no_device)
     expectation = Expectation(
@@ -123,7 +123,7 @@ def _judged(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -> Outcom
     return replace(outcome, summary=f"{outcome.summary} (by {title})", facts={**outcome.facts, "machine": title})
 
 
-def _consumed(bench: Bench, ready: Installed) -> tuple[ConsumerRun, ProcessView | None]:
+def _run_consumer(bench: Bench, ready: Installed) -> tuple[ConsumerRun, ProcessView | None]:
     """Run the consumer, and read what it and the driver wrote."""
     script, path, environment, situation = _script(bench), bench.machine.path, ready.environment, bench.situation
     out, seen = ready.answers / "result.json", ready.answers / "seen.json"

@@ -49,7 +49,7 @@ class Installed:
     """The runtime's installed library, as the consumer's system names it; "" without one."""
 
 
-def installed(bench: Bench, wheels: list[Artifact]) -> Installed:
+def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
     """Make the environment of a test case. Raises NotRun or LatebindError."""
     situation, machine = bench.situation, bench.machine
     python = choose(
@@ -64,7 +64,7 @@ def installed(bench: Bench, wheels: list[Artifact]) -> Installed:
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
     _assert_installed(environment.site, wheels)
-    library = _spoiled(bench, environment)
+    library = _break_runtime(bench, environment)
     if situation.unprivileged:
         lock(environment.root)
         hand_over(home, answers)
@@ -94,7 +94,7 @@ def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> Non
     names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
     links = wheels[0].path.parent if bench.situation.by_extra else None
     try:
-        environment.install(_wanted(bench, wheels, names), links=links, ours=names, log=bench.log)
+        environment.install(_list_requirements(bench, wheels, names), links=links, ours=names, log=bench.log)
     except NotRun as error:
         if error.reason != "no-distribution":
             raise
@@ -102,7 +102,7 @@ def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> Non
         raise LatebindError(f"the packages cannot be installed with what the index has: {error.message}") from error
 
 
-def _wanted(bench: Bench, wheels: list[Artifact], names: list[str]) -> list[str]:
+def _list_requirements(bench: Bench, wheels: list[Artifact], names: list[str]) -> list[str]:
     """What to install: files of dist/ by path and the runtime by name; or only what a user would type."""
     if not bench.situation.by_extra or bench.use is None:
         return [*(str(wheel.path) for wheel in wheels), *_apart(bench)]
@@ -133,7 +133,7 @@ def _assert_installed(site: Path, wheels: list[Artifact]) -> None:
                     raise LatebindError(f"{file} is not the file that {wheel.path.name} holds")
 
 
-def _spoiled(bench: Bench, environment: Environment) -> str:
+def _break_runtime(bench: Bench, environment: Environment) -> str:
     """Break the installed runtime as the scenario asks; return its path as the consumer's system names it."""
     if bench.use is None or not bench.cell.version or bench.scenario.versions == "below":
         return ""

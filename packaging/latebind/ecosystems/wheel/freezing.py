@@ -33,9 +33,9 @@ def hook_files(config: Config, package: str, module: str, distribution: str) -> 
         "pyinstaller_hook.py",
         module=module,
         runtime=supplied.folder.partition("/")[0] if supplied else "",
-        distributions=_listed([distribution, *(supplied.extras.values() if supplied else ())]),
-        files=_listed(name for name in (runtime.known.file_globs if runtime else ()) if not _USUAL.match(name)),
-        dependents=_listed(filter(None, map(config.wheel_name, dependents))),
+        distributions=_quote_names([distribution, *(supplied.extras.values() if supplied else ())]),
+        files=_quote_names(name for name in (runtime.known.file_globs if runtime else ()) if not _USUAL.match(name)),
+        dependents=_quote_names(filter(None, map(config.wheel_name, dependents))),
     )
     folder = f"{module.replace('.', '/')}/_pyinstaller"
     return {
@@ -49,5 +49,5 @@ def hook_entry(module: str) -> tuple[str, str]:
     return "hook-dirs", f"{module}._pyinstaller:get_hook_dirs"
 
 
-def _listed(names: Iterable[str]) -> str:
+def _quote_names(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in dict.fromkeys(names))

@@ -121,7 +121,7 @@ def build_distribution(
                 where=str(source / "pyproject.toml"),
                 advice="Leave the version to latebind (list it in `dynamic`), and strict-naming at its default.",
             )
-        return _put(artifact, destination)
+        return _move_into_place(artifact, destination)
 
 
 def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, environment: Mapping[str, str]) -> None:
@@ -150,7 +150,7 @@ def _own_words(error: ToolError) -> str:
     return "\n  ".join(relevant) if separator else ""
 
 
-def _put(path: Path, destination: Path) -> Path:
+def _move_into_place(path: Path, destination: Path) -> Path:
     """Move a finished file to its place in one step, also to another file system."""
     with replacing(destination) as aside:
         shutil.move(path, aside)

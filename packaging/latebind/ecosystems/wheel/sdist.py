@@ -86,7 +86,7 @@ def _refuse_other_sources(run: PackRun, unpacked: Config, name: str) -> None:
         }
         for project in (run.config, unpacked)
     )
-    shown = ", ".join(_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
+    shown = ", ".join(_list_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
     raise BuildError(
         f"{name} would hold other native code than the project: {shown}",
         where=name,
@@ -98,7 +98,7 @@ def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
     if sha256(tree) == sha256(sdist):
         return
     ours, theirs = _members(tree), _members(sdist)
-    changed = _changed(ours, theirs)
+    changed = _list_changed(ours, theirs)
     named = [file for file in changed if not file.endswith("/RECORD")] or changed
     states = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in named]
     shown = ", ".join(f"{file} {state}" for file, state in list(zip(named, states, strict=True))[:_SHOWN])
@@ -109,7 +109,7 @@ def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
     )
 
 
-def _changed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
+def _list_changed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
     """The files, by name, that are not the same on both sides."""
     return sorted(file for file in ours.keys() | theirs.keys() if ours.get(file) != theirs.get(file))
 

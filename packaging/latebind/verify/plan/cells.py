@@ -54,7 +54,7 @@ class PlannedCell:
 class _Line:
     """One line of the plan before the index has answered."""
 
-    use: RuntimeUse | None
+    runtime: RuntimeUse | None
     scenario: Scenario
     consumer: str
     python: str
@@ -65,9 +65,9 @@ class _Line:
 
     @property
     def distribution(self) -> str:
-        if self.use is None:
+        if self.runtime is None:
             return ""
-        return self.use.known.npm if self.consumer == NODE else self.other or self.use.known.python.distribution
+        return self.runtime.known.npm if self.consumer == NODE else self.other or self.runtime.known.python.distribution
 
 
 def versions_of(config: Config, runtime: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def expand_cells(config: Config, rid: Rid, extent: Extent, answers: Answers) -> 
     """
     by_id: dict[str, PlannedCell] = {}
     for line in _lines(config, rid, extent):
-        for planned in _planned(config, line, rid, answers):
+        for planned in _plan_line(config, line, rid, answers):
             earlier = by_id.get(planned.cell.id)
             before = earlier.entries if earlier is not None else ()
             by_id[planned.cell.id] = replace(earlier or planned, entries=tuple(dict.fromkeys((*before, line.entry))))
@@ -115,7 +115,7 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
             if system not in scenario.systems or not _possible(config, runtime, scenario, rid):
                 continue
             for consumer in scenario.consumers:
-                if not is_wanted(config, consumer, runtime) or not _supplied(runtime, scenario, consumer, rid):
+                if not is_wanted(config, consumer, runtime) or not _is_supplied(runtime, scenario, consumer, rid):
                     continue
                 for entry in _entries(config, runtime, scenario, rid, extent):
                     yield _Line(runtime, scenario, consumer, extent.pythons[rid], entry)
@@ -125,7 +125,7 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
 
 def _more(config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     """Other interpreters, and other distributions of the runtime."""
-    if rid == extent.home and not config.tried(runtime).native_only:
+    if rid == extent.home and not config.verification_of(runtime).native_only:
         for minor in extent.others:
             for entry in ("minimum", "latest") if runtime else ("",):
                 yield _Line(runtime, scenario, PYTHON, minor, entry)
@@ -153,24 +153,24 @@ def _entries(
 
 
 def _question(line: _Line, rid: Rid) -> Question | None:
-    if line.use is None or not line.entry:
+    if line.runtime is None or not line.entry:
         return None
     # Below the floor no version has a shared library; below a higher minimum one may have.
     below = line.entry == BELOW_FLOOR and not line.scenario.provider
-    minimum = line.use.known.floor if below else line.use.minimum
+    minimum = line.runtime.known.floor if below else line.runtime.minimum
     npm = line.consumer == NODE
     return Question(
         distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python, npm=npm
     )
 
 
-def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
+def _plan_line(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
     question = _question(line, rid)
     kind = _kind(line.consumer)
-    name = _nuget(line.use, question) if kind == "nupkg" else line.distribution
+    name = _nuget(line.runtime, question) if kind == "nupkg" else line.distribution
     # Where no runtime is installed, the id names it only to tell it from the first.
-    shown = name if question is not None or line.use not in (None, *config.document.runtime[:1]) else ""
-    ep = config.provider(line.use) if line.scenario.proves else None
+    shown = name if question is not None or line.runtime not in (None, *config.document.runtime[:1]) else ""
+    ep = config.provider(line.runtime) if line.scenario.proves else None
     for version in ("",) if question is None else answers.found.get(question, (line.entry,)):
         if ep is not None and ep.excepts(version):
             continue
@@ -184,10 +184,10 @@ def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterato
         )
         yield PlannedCell(
             cell=cell,
-            use=line.use,
+            use=line.runtime,
             question=question,
             python=line.python,
-            native_only=config.tried(line.use).native_only,
+            native_only=config.verification_of(line.runtime).native_only,
         )
 
 
@@ -211,7 +211,7 @@ def _possible(config: Config, runtime: RuntimeUse | None, scenario: Scenario, ri
     ep = config.provider(runtime)
     if ep is not None and not scenario.provider:
         return False
-    if scenario.name not in (config.tried(runtime).scenarios or (scenario.name,)):
+    if scenario.name not in (config.verification_of(runtime).scenarios or (scenario.name,)):
         return False
     if scenario.synthetic and not runtime.has_text:
         return False
@@ -226,7 +226,7 @@ def _possible(config: Config, runtime: RuntimeUse | None, scenario: Scenario, ri
     return able[scenario.needs]
 
 
-def _supplied(runtime: RuntimeUse | None, scenario: Scenario, consumer: str, rid: Rid) -> bool:
+def _is_supplied(runtime: RuntimeUse | None, scenario: Scenario, consumer: str, rid: Rid) -> bool:
     """Whether a consumer can get the runtime: one that no NuGet feed has must be named.
 
     All but applications of npm get it from a wheel, or a folder that is made of one.

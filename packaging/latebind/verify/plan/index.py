@@ -189,7 +189,7 @@ def ask(
 ) -> Answers:
     """Ask the index all questions in parallel; `npm` answers those for its registry."""
     unique = sorted(set(questions))
-    answers = each(lambda question: _asked(question, installer, python, npm), unique, jobs=jobs)
+    answers = each(lambda question: _ask(question, installer, python, npm), unique, jobs=jobs)
     versions = {
         question: answer for question, answer in zip(unique, answers, strict=True) if not isinstance(answer, NotRun)
     }
@@ -197,7 +197,7 @@ def ask(
     return Answers(found=versions, trouble=trouble)
 
 
-def _asked(
+def _ask(
     question: Question, installer: Installer, python: Path, npm: Callable[[Question], tuple[str, ...]] | None
 ) -> tuple[str, ...] | NotRun:
     try:

@@ -76,7 +76,7 @@ def interpreters(minors: Sequence[str]) -> tuple[Interpreter, ...]:
     paths = dict.fromkeys(path.resolve() for minor in minors for path in _places(minor))
     probed = [
         interpreter
-        for interpreter in each(_probed, [path for path in paths if path != running.path.resolve()])
+        for interpreter in each(_probe, [path for path in paths if path != running.path.resolve()])
         if interpreter
     ]
     by_path = {interpreter.path.resolve(): interpreter for interpreter in (running, *probed)}.values()
@@ -92,7 +92,7 @@ def own_interpreter() -> Interpreter:
     """The CPython that this environment was made from: other environments must not depend on this one."""
     path = Path(getattr(sys, "_base_executable", "") or sys.executable)
     version = ".".join(map(str, sys.version_info[:3]))
-    return _probed(path) or Interpreter(path=path, version=version, shared=False, prefix=sys.base_prefix)
+    return _probe(path) or Interpreter(path=path, version=version, shared=False, prefix=sys.base_prefix)
 
 
 def everybody_reaches(path: Path) -> bool:
@@ -143,7 +143,7 @@ def _below(root: Path, pattern: str) -> list[Path]:
         return []
 
 
-def _probed(path: Path) -> Interpreter | None:
+def _probe(path: Path) -> Interpreter | None:
     """What a program reports about itself; None when it is not a CPython for wheels, or does not answer."""
     try:
         output = run([path, "-I", "-c", _PROBE], timeout=_TIME_LIMIT, env=_bare()).output

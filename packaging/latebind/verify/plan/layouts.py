@@ -112,7 +112,7 @@ def files_of_the_rid(seen: Application) -> list[str]:
     wrong = [] if expected else [f"no package has a native file for {seen.rid}"]
     for member in expected:
         wrong += _differences(seen.out / member.file, [member])
-    for file, members in _managed(seen.packages).items():
+    for file, members in _list_assemblies(seen.packages).items():
         wrong += _differences(seen.out / file, members)
     foreign = {member.file for member in native} - {member.file for member in expected}
     strangers = [path for path in sorted(seen.out.rglob("*")) if path.name in foreign]
@@ -122,7 +122,7 @@ def files_of_the_rid(seen: Application) -> list[str]:
 
 def one_program(seen: Application) -> list[str]:
     """The managed assemblies are inside the program, not next to it."""
-    outside = sorted(set(_managed(seen.packages)) & {path.name for path in seen.out.iterdir()})
+    outside = sorted(set(_list_assemblies(seen.packages)) & {path.name for path in seen.out.iterdir()})
     return [f"{file} is next to the program, not inside it" for file in outside]
 
 
@@ -150,7 +150,7 @@ def _native(packages: Sequence[Path]) -> Iterator[_Member]:
                 yield _Member(package=package, name=name)
 
 
-def _managed(packages: Sequence[Path]) -> dict[str, list[_Member]]:
+def _list_assemblies(packages: Sequence[Path]) -> dict[str, list[_Member]]:
     """The assemblies of all frameworks by their file's name."""
     by_file: dict[str, list[_Member]] = {}
     for package in packages:

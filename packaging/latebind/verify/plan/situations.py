@@ -80,7 +80,7 @@ ORDINARY = Situation()
 # ---- how a library is broken ---------------------------------------------------------------------------------------
 
 
-def truncated(data: bytes) -> bytes:
+def truncate(data: bytes) -> bytes:
     """The first half, as after an interrupted download."""
     return data[: len(data) // 2]
 
@@ -95,7 +95,7 @@ def text(_: bytes) -> bytes:
     return _TEXT * 64
 
 
-def renamed(data: bytes, old: str, new: str) -> bytes:
+def rename(data: bytes, old: str, new: str) -> bytes:
     """The library with a zero-terminated name replaced everywhere by another of the same length.
 
     Raises InputError when it does not occur, or the lengths differ.
@@ -130,19 +130,19 @@ def gpu(bench: Bench, runtime: RuntimeUse) -> Situation:
     return Situation(also=(f"{name}=={version}",), binds=(bench.cell.version, version))
 
 
-def upgraded(bench: Bench, _: RuntimeUse) -> Situation:
+def upgrade(bench: Bench, _: RuntimeUse) -> Situation:
     """An older runtime is installed and used first."""
     return Situation(first=bench.older())
 
 
-def imported(when: Literal["before", "after"]) -> SetUp:
+def import_runtime(when: Literal["before", "after"]) -> SetUp:
     """The runtime's Python module is imported before the consumer starts, or after it has ended."""
     return lambda _, runtime: Situation(action=(f"--import-{when}", runtime.known.python.folder.partition("/")[0]))
 
 
 def older_loaded(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The minimum is raised to the installed version, so that a real older one is too old."""
-    older = copied(bench, runtime, "older", bench.older())
+    older = copy_runtime(bench, runtime, "older", bench.older())
     floor = ".".join(bench.cell.version.split(".")[:2])
     return Situation(
         arguments=("--runtime-minimum", floor), action=("--preload", bench.machine.path(older)), roots=(older.parent,)
@@ -151,7 +151,7 @@ def older_loaded(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def two_runtimes(bench: Bench, runtime: RuntimeUse) -> Situation:
     """An older copy that is new enough is loaded before the consumer starts."""
-    other = copied(bench, runtime, "other", bench.older())
+    other = copy_runtime(bench, runtime, "other", bench.older())
     return Situation(action=("--preload", bench.machine.path(other)), roots=(other.parent,), binds=(bench.older(),))
 
 
@@ -159,7 +159,7 @@ def path(folder: str, names: Literal["file", "folder", "from home"] = "file") ->
     """The consumer gets the path of the runtime's copy in a folder, or of that folder; or relative to where it runs."""
 
     def set_up(bench: Bench, runtime: RuntimeUse) -> Situation:
-        library = copied(bench, runtime, folder)
+        library = copy_runtime(bench, runtime, folder)
         if names == "from home":
             return _path(bench, library, shown=library.relative_to(bench.work / "home").as_posix())
         return _path(bench, library, shown=bench.machine.path(library.parent) if names == "folder" else "")
@@ -182,7 +182,7 @@ def path_text(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def variable_file(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The environment variable names the file."""
-    library = copied(bench, runtime, "given")
+    library = copy_runtime(bench, runtime, "given")
     return Situation(environment={runtime.known.environment: bench.machine.path(library)}, roots=(library.parent,))
 
 
@@ -222,7 +222,7 @@ def odd_folder(bench: Bench, runtime: RuntimeUse) -> Situation:
     return Situation(folder=ODD.partition(",")[0] if is_limited else odd)
 
 
-def unsupported(bench: Bench, _: RuntimeUse) -> Situation:
+def pass_module(bench: Bench, _: RuntimeUse) -> Situation:
     """The script that calls an execution provider gets its module."""
     ep = bench.config.packages[bench.package].ep
     return Situation(arguments=("--module", ep.module)) if ep else ORDINARY
@@ -238,7 +238,7 @@ def other_major(bench: Bench, _: RuntimeUse) -> Situation:
     """The library states the next major version."""
     version = bench.cell.version
     major = str(int(version.partition(".")[0]) + 1) + version[version.index(".") :]
-    return Situation(spoil=lambda data: renamed(data, version, major), values={"major": major})
+    return Situation(spoil=lambda data: rename(data, version, major), values={"major": major})
 
 
 def other_architecture(bench: Bench, runtime: RuntimeUse) -> Situation:
@@ -257,7 +257,7 @@ def dependency_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     """A library that the runtime needs has another name."""
     library = bench.supply.library(runtime, bench.cell.version, bench.cell.target)
     needed, gone = dependency_of(library)
-    return Situation(spoil=lambda data: renamed(data, needed, gone), values={"gone": gone})
+    return Situation(spoil=lambda data: rename(data, needed, gone), values={"gone": gone})
 
 
 def without_backend(bench: Bench, runtime: RuntimeUse) -> Situation:
@@ -271,7 +271,7 @@ def without_backend(bench: Bench, runtime: RuntimeUse) -> Situation:
     return Situation(without=bench.package, values={"backend": shown, "runtime": runtime.name})
 
 
-def copied(bench: Bench, runtime: RuntimeUse, folder: str, version: str = "") -> Path:
+def copy_runtime(bench: Bench, runtime: RuntimeUse, folder: str, version: str = "") -> Path:
     """The runtime's library of a version, by default the test case's, copied with its neighbours to a new folder."""
     library = bench.supply.library(runtime, version or bench.cell.version, bench.cell.target)
     destination = bench.work / folder

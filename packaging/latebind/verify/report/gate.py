@@ -82,11 +82,11 @@ def patterns(config: Config) -> tuple[Pattern, ...]:
 def _asked_for(config: Config) -> list[Scenario]:
     """The scenarios that must pass; other ones show computing in a project whose only consumers are in C."""
 
-    def tried(required: str) -> bool:
+    def is_tried(required: str) -> bool:
         candidates = (scenario for scenario in SCENARIOS if scenario.required == required)
         return any(is_wanted(config, name) for scenario in candidates for name in scenario.consumers)
 
-    without = "for every target" if tried(_INSTEAD) and not tried("for every target") else _INSTEAD
+    without = "for every target" if is_tried(_INSTEAD) and not is_tried("for every target") else _INSTEAD
     return [scenario for scenario in SCENARIOS if scenario.required not in ("no", without)]
 
 

@@ -63,7 +63,7 @@ def report_html(report: Report, log_of: Callable[[CellResult], str]) -> str:
     )
 
 
-def clipped(text: str, limit: int) -> str:
+def clip(text: str, limit: int) -> str:
     """A log with its beginning and more of its end, and how much was left out between them."""
     if len(text) <= limit:
         return text
@@ -99,7 +99,7 @@ def _cell(report: Report, result: CellResult, log: str) -> dict[str, Any]:
         "words": printable(words(report, result)),
         "facts": [[printable(key).replace("_", " "), printable(value)] for key, value in facts.items() if value],
         "file": printable(result.log),
-        "log": printable(clipped(log, LOG_LIMITS[result.outcome]).replace("\t", "    ")),
+        "log": printable(clip(log, LOG_LIMITS[result.outcome]).replace("\t", "    ")),
     }
 
 
@@ -108,5 +108,5 @@ def _fact(value: object) -> str:
     if isinstance(value, dict):
         value = [f"{name}: {text}" for name, text in value.items()]
     if isinstance(value, list):
-        return clipped("\n".join([f"{len(value)}:", *map(str, value)]), _FACTS) if value else ""
+        return clip("\n".join([f"{len(value)}:", *map(str, value)]), _FACTS) if value else ""
     return str(value)

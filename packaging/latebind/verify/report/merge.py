@@ -37,12 +37,12 @@ def merge(reports: Mapping[str, Report]) -> Report:
     first = 0
     for report in reports.values():
         for result in report.cells:
-            by_id.setdefault(result.id, []).append(_moved(result, first))
+            by_id.setdefault(result.id, []).append(_renumber_machines(result, first))
         first += len(report.machines)
     machines = tuple(machine for report in reports.values() for machine in report.machines)
     return Report(
         packages=packages,
-        cells=tuple(_merged(results) for results in by_id.values()),
+        cells=tuple(_merge_results(results) for results in by_id.values()),
         machines=machines,
         source=_source(reports),
     )
@@ -110,13 +110,13 @@ def _targets_of(file: str) -> frozenset[str] | None:
     return None if "any" in tags else fits or None
 
 
-def _moved(result: CellResult, first: int) -> CellResult:
+def _renumber_machines(result: CellResult, first: int) -> CellResult:
     """A row with its machines numbered as in the merged report."""
     others = tuple(msgspec.structs.replace(other, machine=other.machine + first) for other in result.elsewhere)
     return msgspec.structs.replace(result, machine=result.machine + first, elsewhere=others)
 
 
-def _merged(results: Sequence[CellResult]) -> CellResult:
+def _merge_results(results: Sequence[CellResult]) -> CellResult:
     best = max(results, key=lambda result: _WEIGHT[result.outcome])  # max() gives the first of equals
     others = (end for result in results for end in _ends(result, itself=result is not best))
     return msgspec.structs.replace(best, elsewhere=tuple(end for end in others if end.outcome is not State.NOT_RUN))

@@ -50,7 +50,7 @@ def report_text(report: Report, *, width: int | None = None) -> str:
     table.add_column("s", justify="right")
     for result in report.cells:
         name = f"{result.kind} {result.target} {result.consumer} {result.scenario}"
-        columns = (name, f"{result.runtime} {result.version}".strip(), _shown(report, result))
+        columns = (name, f"{result.runtime} {result.version}".strip(), _format_result(report, result))
         plain = [Text(printable(text)) for text in columns]
         seconds = f"{result.seconds:.1f}" + ("*" if result.cached else "")
         table.add_row(Text(MARKS[result.outcome], style=_STYLES[result.outcome]), *plain, seconds)
@@ -140,7 +140,7 @@ def _case(suite: ET.Element, report: Report, result: CellResult) -> None:
         ET.SubElement(case, "system-out").text = text
 
 
-def _shown(report: Report, result: CellResult) -> str:
+def _format_result(report: Report, result: CellResult) -> str:
     """For the console: the middle of long texts is left out; the report has all of it."""
     text = words(report, result)
     if result.outcome is State.FAILED:

@@ -128,7 +128,7 @@ class Bench:
 
     def data(self) -> Path:
         """The folder of what the consumer computes. An older runtime has data of its own: it knows less."""
-        return self.supply.data(self.config.tried(self.use).data, self.oldest_bound)
+        return self.supply.data(self.config.verification_of(self.use).data, self.oldest_bound)
 
     def values(self, installed: str = "") -> Mapping[str, str]:
         """What fills the placeholders of the scenario's messages; `installed` is the runtime's installed file."""
@@ -182,7 +182,7 @@ class Bench:
 
     def at_least(self) -> int:
         """How many cases must pass: what the configuration sets for the newest version up to that of the data."""
-        counts = {Version(version): count for version, count in self.config.tried(self.use).at_least.items()}
+        counts = {Version(version): count for version, count in self.config.verification_of(self.use).at_least.items()}
         reached = [version for version in counts if self.oldest_bound and version <= Version(self.oldest_bound)]
         every = counts[max(reached)] if reached else 1
         return min(self.scenario.sample // 2, every) or 1 if self.scenario.sample else every

@@ -52,11 +52,11 @@ class Expectation:
 def judge(cell: Cell, expectation: Expectation, ended: ConsumerRun, view: ProcessView | None = None) -> Outcome:
     """Whether a consumer did what is expected; `view` is its process as the driver saw it."""
     if expectation.scenario.negative:
-        loading, computing = _refused(expectation, ended), []
+        loading, computing = _check_refusal(expectation, ended), []
     else:
-        loading = _unloaded(ended)
-        computing = _miscomputed(ended, expectation, quiet=bool(loading))
-        loading += _misplaced(cell, ended, expectation, quiet=bool(loading or computing))
+        loading = _find_load_failures(ended)
+        computing = _find_failed_cases(ended, expectation, quiet=bool(loading))
+        loading += _find_misplaced(cell, ended, expectation, quiet=bool(loading or computing))
     if view is not None:
         loading += _unclean(view, expectation)
     if loading or computing:
@@ -65,7 +65,7 @@ def judge(cell: Cell, expectation: Expectation, ended: ConsumerRun, view: Proces
     if expectation.scenario.negative:
         message = ended.result.message
         return Outcome(cell=cell, state=State.PASSED, summary=f'says: "{message}"', facts={"sentence": message})
-    return _passed(cell, expectation, ended)
+    return _summarize(cell, expectation, ended)
 
 
 def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
@@ -85,7 +85,7 @@ def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcom
     return judge(bench.cell, expectation, ended)
 
 
-def _passed(cell: Cell, expectation: Expectation, ended: ConsumerRun) -> Outcome:
+def _summarize(cell: Cell, expectation: Expectation, ended: ConsumerRun) -> Outcome:
     result, reference = ended.result, expectation.reference
     facts: dict[str, object] = {
         "passed": len(result.passed),
@@ -114,7 +114,7 @@ def _newest(call: Recorded, values: Mapping[str, str]) -> str:
     return ""
 
 
-def _unloaded(ended: ConsumerRun) -> list[str]:
+def _find_load_failures(ended: ConsumerRun) -> list[str]:
     """That the consumer could load nothing, or ended in another way than a consumer does."""
     if ended.status in (ALL_PASSED, SOME_FAILED) and not ended.result.message:
         return []
@@ -124,7 +124,7 @@ def _unloaded(ended: ConsumerRun) -> list[str]:
     return [f"{text}: {ended.result.message}" if ended.result.message else with_output(text, ended.output)]
 
 
-def _miscomputed(ended: ConsumerRun, expectation: Expectation, *, quiet: bool) -> list[str]:
+def _find_failed_cases(ended: ConsumerRun, expectation: Expectation, *, quiet: bool) -> list[str]:
     """Cases that failed or are missing; `quiet` about missing ones when the reason is known."""
     reference, passed, failed = expectation.reference, ended.result.passed, ended.result.failed
     lost = [failure for failure in failed if reference is None or failure.name in reference]
@@ -141,7 +141,7 @@ def _miscomputed(ended: ConsumerRun, expectation: Expectation, *, quiet: bool) -
     return []
 
 
-def _misplaced(cell: Cell, ended: ConsumerRun, expectation: Expectation, *, quiet: bool) -> list[str]:
+def _find_misplaced(cell: Cell, ended: ConsumerRun, expectation: Expectation, *, quiet: bool) -> list[str]:
     """That another runtime or library was loaded; `quiet` about the version when the reason is known."""
     problems, version = [], ended.result.version
     fits = version in expectation.binds if expectation.binds else bool(version)
@@ -179,7 +179,7 @@ def _is_in(path: str, inside: Sequence[str]) -> bool:
     return path.startswith(tuple(inside)) or path.lower().startswith(_SYSTEM)
 
 
-def _refused(expectation: Expectation, ended: ConsumerRun) -> list[str]:
+def _check_refusal(expectation: Expectation, ended: ConsumerRun) -> list[str]:
     message = ended.result.message
     if ended.status != NOTHING_LOADED or not message:
         return [f"loading was expected to fail, but the consumer {ending(ended.status)}"]

@@ -41,7 +41,7 @@ def build_here(source: Path, tree: Path, *defines: str, log: Path | None = None)
 
 def build_for(rid: Rid, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
     """The same for a target: by zig where this machine has no compiler of its own for it."""
-    if rid == host_rid() and _found(_COMPILERS["C"]) is not None:
+    if rid == host_rid() and _find_program(_COMPILERS["C"]) is not None:
         return build_here(source, tree, *defines, log=log)
     platform, zig = target(rid), toolchain("zig", target(rid))
     tree.mkdir(parents=True)
@@ -50,7 +50,7 @@ def build_for(rid: Rid, floor: str, source: Path, tree: Path, *defines: str, log
 
 def build_with_pkg_config(source: Path, tree: Path, prefix: Path, *, log: Path | None = None) -> Path:
     """The program of a folder's sources, linked with every module of a prefix. Raises NotRun, ToolError."""
-    asked = _found(("pkg-config", "pkgconf"))
+    asked = _find_program(("pkg-config", "pkgconf"))
     if asked is None:
         raise NotRun("no-compiler", "there is no pkg-config on PATH")
     sources = {language: [path for path in sorted(source.iterdir()) if path.suffix in endings]
@@ -88,11 +88,11 @@ def _by_cmake(
 
 
 def _own_compiler(language: str) -> Path:
-    compiler = _found(_COMPILERS[language])
+    compiler = _find_program(_COMPILERS[language])
     if compiler is None:
         raise NotRun("no-compiler", f"building a program in {language} needs CMake and a compiler on PATH")
     return compiler
 
 
-def _found(names: Iterable[str]) -> Path | None:
+def _find_program(names: Iterable[str]) -> Path | None:
     return next((path for name in names if (path := which(name)) is not None), None)

@@ -177,7 +177,7 @@ def _groups_differ(package: Contents, spec: ParsedNuspec) -> Broken:
         yield "", f"lib/ and ref/ have no files for {', '.join(surplus)}, which has a dependency group"
 
 
-def _undotted(package: Contents, spec: ParsedNuspec) -> Broken:
+def _find_undotted(package: Contents, spec: ParsedNuspec) -> Broken:
     named = [*(("", name) for name in spec.frameworks), *places(package)]
     for inner, framework in named:
         if re.fullmatch(r"net[5-9]\d*(-.*)?", framework, re.IGNORECASE):
@@ -215,7 +215,7 @@ def _references(package: Contents, spec: ParsedNuspec) -> Broken:
         yield from (("", f"{name} is in <references> alone, without ref/") for name in sorted(names.get("", set())))
 
 
-def _refused(code: str) -> Rule:
+def _make_rule(code: str) -> Rule:
     return Rule(
         code,
         "warning",
@@ -234,7 +234,7 @@ def _files(pattern: str, message: str) -> Callable[[Contents, ParsedNuspec], Bro
 _FOLDERS = r"lib|analyzers|ref|runtimes|native|build|buildcrosstargeting|buildtransitive|tools|contentfiles|embed"
 """Where NU5100 expects assemblies."""
 RULES: tuple[Rule, ...] = (
-    *map(_refused, CODES),
+    *map(_make_rule, CODES),
     Rule("NU5048", "note", _icon_url),
     Rule("NU5100", "warning", _files(
         rf"(?!({_FOLDERS})/).*\.(dll|winmd)",
@@ -261,6 +261,6 @@ RULES: tuple[Rule, ...] = (
     Rule("NU5127", "warning", _no_library),
     Rule("NU5128", "note", _groups_differ),
     Rule("NU5131", "note", _references),
-    Rule("NU5501", "warning", _undotted),
+    Rule("NU5501", "warning", _find_undotted),
 )  # fmt: skip
 """In the order of their codes."""

@@ -56,7 +56,7 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
         and symbol.name not in package.exported
     }
     if floor > pythonabi.newest():
-        yield Skip(reason=f"this version of latebind does not know the stable ABI of {_dotted(floor)}")
+        yield Skip(reason=f"this version of latebind does not know the stable ABI of {_format_python(floor)}")
         return
     table = pythonabi.stable_names()
     # Another library that it needs may define names like Python's, such as shiboken's PyEnumMeta_Check.
@@ -66,7 +66,7 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
         f"{name} is not in the stable ABI" for name in sorted(used) if name not in table and name not in from_others
     ]
     newer = [
-        f"{name} is new in {_dotted(table[name].since)}"
+        f"{name} is new in {_format_python(table[name].since)}"
         for name in sorted(used)
         if name in table and table[name].since > floor
     ]
@@ -110,7 +110,7 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     in a wheel for one CPython works, but the other CPythons that it could serve cannot install it.
     """
     abi = pythonabi.module_abi(file.base)
-    lost = _lost(abi, wheel)
+    lost = _find_lost_pythons(abi, wheel)
     if not image.python_module or not abi or (abi in wheel.abis and not lost) or "none" in wheel.abis:
         return  # LB306 covers wheels whose ABI is none
     tags = f"{'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}"
@@ -133,13 +133,13 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
         )
 
 
-def _lost(abi: str, wheel: WheelName) -> str:
+def _find_lost_pythons(abi: str, wheel: WheelName) -> str:
     """Which Pythons of the tag do not find a stable-ABI module of that name; "" for none."""
     oldest = min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=pythonabi.ABI3T)
     if abi == "abi3t" and oldest < pythonabi.ABI3T and wheel.abis != ("abi3t",):
-        return f"{_dotted(oldest)}, which knows no .abi3t.so"
+        return f"{_format_python(oldest)}, which knows no .abi3t.so"
     if abi == "abi3" and any(name.endswith("t") for name in wheel.abis) and oldest >= pythonabi.ABI3T:
-        return f"free-threaded {_dotted(oldest)}, which knows no .abi3.so"
+        return f"free-threaded {_format_python(oldest)}, which knows no .abi3.so"
     return ""
 
 
@@ -150,5 +150,5 @@ def _floor(wheel: WheelName) -> pythonabi.PythonVersion | None:
     return min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=None)
 
 
-def _dotted(version: pythonabi.PythonVersion) -> str:
+def _format_python(version: pythonabi.PythonVersion) -> str:
     return f"CPython {version[0]}.{version[1]}"

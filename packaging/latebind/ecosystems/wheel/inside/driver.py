@@ -53,7 +53,7 @@ def main() -> int:
     if options.read_only and _writable(Path(options.read_only)):
         sys.stderr.write(f"a write into {options.read_only} was not denied\n")
         return WRITABLE
-    planted = _planted(Path(options.plant)) if options.plant else None
+    planted = _plant_library(Path(options.plant)) if options.plant else None
     if options.preload:
         ctypes.CDLL(options.preload)
     if options.import_before:
@@ -65,7 +65,7 @@ def main() -> int:
     finally:
         if planted is not None:
             planted.unlink()
-        seen = {"path": sys.path, "libraries": mapped(), "variables": sorted(os.environ)}
+        seen = {"path": sys.path, "libraries": list_mapped_libraries(), "variables": sorted(os.environ)}
         Path(options.seen).write_text(json.dumps(seen, indent=1), encoding="utf-8")
     return status
 
@@ -95,10 +95,10 @@ def _run(options: argparse.Namespace, script: list[str]) -> int:
     if options.threads:
         return _together(_threads(options.threads, path, arguments), arguments)
     if options.fork:
-        first = call(path, _numbered(arguments, 0))
-        return _together([first, *_forked(path, arguments)], arguments)
+        first = call(path, _number_result(arguments, 0))
+        return _together([first, *_fork_script(path, arguments)], arguments)
     if options.spawn:
-        return _together([_spawned(path, _numbered(arguments, 0))], arguments)
+        return _together([_spawn_script(path, _number_result(arguments, 0))], arguments)
     if options.subprocess:
         again = [sys.executable, "-I", __file__, "--seen", f"{options.seen}.child"]
         again += ["--site", options.site] if options.site else []
@@ -144,15 +144,15 @@ def _threads(count: int, path: str, arguments: list[str]) -> list[int]:
     def work(number: int) -> None:
         barrier.wait()
         try:
-            statuses[number] = call(path, _numbered(arguments, number))
+            statuses[number] = call(path, _number_result(arguments, number))
         except Exception:  # noqa: BLE001  # threading would print it, too, with those of other threads between its lines
             with printing:
                 traceback.print_exc()
 
-    return _joined([threading.Thread(target=work, args=(number,)) for number in range(count)], statuses)
+    return _run_threads([threading.Thread(target=work, args=(number,)) for number in range(count)], statuses)
 
 
-def _joined(threads: Sequence[threading.Thread], statuses: list[int]) -> list[int]:
+def _run_threads(threads: Sequence[threading.Thread], statuses: list[int]) -> list[int]:
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -160,22 +160,22 @@ def _joined(threads: Sequence[threading.Thread], statuses: list[int]) -> list[in
     return statuses
 
 
-def _forked(path: str, arguments: list[str]) -> list[int]:
+def _fork_script(path: str, arguments: list[str]) -> list[int]:
     child = os.fork()
     if child == 0:
         status = 1
         try:
-            status = call(path, _numbered(arguments, 1))
+            status = call(path, _number_result(arguments, 1))
         except Exception:  # noqa: BLE001  # os._exit() would print nothing
             traceback.print_exc()
         finally:
             os._exit(status)
-    parent = call(path, _numbered(arguments, 2))
+    parent = call(path, _number_result(arguments, 2))
     _, ended = os.waitpid(child, 0)
     return [_status(os.waitstatus_to_exitcode(ended)), parent]
 
 
-def _spawned(path: str, arguments: list[str]) -> int:
+def _spawn_script(path: str, arguments: list[str]) -> int:
     import multiprocessing  # noqa: PLC0415  # a script may come first and choose its own way to start processes
 
     context = multiprocessing.get_context("spawn")
@@ -196,7 +196,7 @@ def _child(path: str, arguments: list[str], search_path: list[str], answer: Any)
     answer.put(call(path, arguments))
 
 
-def _numbered(arguments: list[str], number: int) -> list[str]:
+def _number_result(arguments: list[str], number: int) -> list[str]:
     """The arguments with a numbered name of the result."""
     at = arguments.index("--out") + 1
     return [*arguments[:at], _name(arguments[at], number), *arguments[at + 1 :]]
@@ -228,7 +228,7 @@ def _essence(result: dict[str, Any]) -> list[object]:
     return [result.get("passed"), result.get("error"), (result.get("report") or {}).get("path")]
 
 
-def _planted(library: Path) -> Path:
+def _plant_library(library: Path) -> Path:
     """Copy a library into Windows' system folder."""
     name = ctypes.create_unicode_buffer(32768)
     ctypes.windll.kernel32.GetSystemDirectoryW(name, len(name))  # type: ignore[attr-defined]  # Windows alone has it
@@ -245,7 +245,7 @@ def _writable(folder: Path) -> bool:
     return True
 
 
-def mapped() -> list[str]:
+def list_mapped_libraries() -> list[str]:
     """The files of the libraries that are mapped into this process."""
     if sys.platform == "linux":
         lines = Path("/proc/self/maps").read_text("utf-8", "surrogateescape").splitlines()
