@@ -140,7 +140,7 @@ def write_portable(folder: Path, rids: list[str], npm: str = "") -> Path:
     return write_client(folder, latebind=config, cmakelists=PORTABLE_CMAKE, tiny=PORTABLE_SOURCE)
 
 
-def packed(folder: Path, *rids: str, workdir: Path | None = None) -> PackResult:
+def pack_project(folder: Path, *rids: str, workdir: Path | None = None) -> PackResult:
     """What packing a project makes, for all its targets unless some are named."""
     file, workdir = folder / "latebind.toml", workdir or folder
     config = load(file if file.exists() else folder / "pyproject.toml")

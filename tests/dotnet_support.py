@@ -215,7 +215,7 @@ class CaseWriter:
     def add(self, name: str, model: bytes, inputs: list[tuple], outputs: list[tuple]) -> None:
         """A case with one set of inputs and outputs, each (name, type, array)."""
         sets = [{"inputs": [self._tensor(*row) for row in inputs], "outputs": [self._tensor(*row) for row in outputs]}]
-        self._cases.append({"name": name, "model": self._put(model), "rtol": 1e-3, "atol": 1e-7, "sets": sets})
+        self._cases.append({"name": name, "model": self._append(model), "rtol": 1e-3, "atol": 1e-7, "sets": sets})
 
     def write(self, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
@@ -224,7 +224,7 @@ class CaseWriter:
         case_files().write_cases(folder, document)
         return folder
 
-    def _put(self, data: bytes) -> list[int]:
+    def _append(self, data: bytes) -> list[int]:
         place = [len(self._data), len(data)]
         self._data += data
         return place
@@ -232,10 +232,10 @@ class CaseWriter:
     def _tensor(self, name: str, type_: int, array: np.ndarray) -> dict[str, object]:
         row = {"name": name, "type": type_, "shape": list(array.shape), "offsets": None}
         if type_ != TensorProto.STRING:
-            return row | {"data": self._put(np.ascontiguousarray(array).tobytes())}
+            return row | {"data": self._append(np.ascontiguousarray(array).tobytes())}
         texts = [text.encode() for text in array.ravel()]
         offsets = np.cumsum([0, *map(len, texts)]).astype("<i8")
-        return row | {"data": self._put(b"".join(texts)), "offsets": self._put(offsets.tobytes())}
+        return row | {"data": self._append(b"".join(texts)), "offsets": self._append(offsets.tobytes())}
 
 
 def identity_model(type_: int, shape: list[object]) -> bytes:

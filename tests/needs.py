@@ -38,7 +38,7 @@ def runtime_folder() -> Path:
     return Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
 
 
-def needed(*names: str) -> list[str]:
+def require_programs(*names: str) -> list[str]:
     """The paths of programs."""
     found = {name: shutil.which(name) for name in names}
     for name, path in found.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import ROOT
-from tests.needs import needed, official_header
+from tests.needs import official_header, require_programs
 from tests.programs import run_checked
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def tiny_ep(folder: Path) -> Path:
         return library
     if sys.platform != "linux":
         pytest.skip("not run: this is not Linux")
-    (compiler,) = needed("cc")
+    (compiler,) = require_programs("cc")
     header = official_header(folder, "newest")
     words = [f"-D{name}={value}" for name, value in MACROS.items()]
     folders = [f"-I{place}" for place in (header.parent, ROOT / "loader/include")]

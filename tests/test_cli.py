@@ -16,7 +16,7 @@ from latebind.cli import _parser
 from latebind.commands.completion import _actions
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client
-from tests.needs import needed
+from tests.needs import require_programs
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
 
@@ -24,7 +24,7 @@ def snapshot(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
 
 
-def packed(latebind, tiny):
+def pack_tiny(latebind, tiny):
     """A project that was packed once; returns what is in dist/."""
     assert_success(latebind("-C", tiny, "pack"))
     made = snapshot(tiny / "dist")
@@ -118,7 +118,7 @@ def test_every_problem_of_a_configuration_is_told_at_once(latebind, tiny):
 
 
 def test_missing_source_folder(latebind, tiny):
-    before = packed(latebind, tiny)
+    before = pack_tiny(latebind, tiny)
     shutil.rmtree(tiny / "native")
 
     result = latebind("-C", tiny, "build")
@@ -142,7 +142,7 @@ def test_no_configuration(latebind, tmp_path):
     ids=["configure", "compile", "install"],
 )  # fmt: skip
 def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(latebind, tiny, changed, words):
-    before = packed(latebind, tiny), snapshot(tiny / "stage")
+    before = pack_tiny(latebind, tiny), snapshot(tiny / "stage")
     write_client(tiny, **changed)
 
     result = latebind("-C", tiny, "pack")
@@ -153,7 +153,7 @@ def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(la
 
 
 def test_missing_compiler(latebind, tiny, tmp_path):
-    before = packed(latebind, tiny)
+    before = pack_tiny(latebind, tiny)
     write_client(tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
     (tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
 
@@ -166,22 +166,22 @@ def test_missing_compiler(latebind, tiny, tmp_path):
 @pytest.fixture
 def small_disk(tmp_path):
     """Mounts a small file system; skips with the reason where that is not allowed."""
-    mount, umount = needed("mount", "umount")
+    mount, umount = require_programs("mount", "umount")
     disk = tmp_path / "disk"
     disk.mkdir()
 
-    def made(kilobytes):
+    def mount_disk(kilobytes):
         if run_program(mount, "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", disk).returncode != 0:
             pytest.skip("mounting a small tmpfs needs root")
         return disk
 
-    yield made
+    yield mount_disk
     run_program(umount, "-l", disk)
 
 
 @pytest.mark.parametrize("kilobytes", [4, 24, 200], ids=["at-once", "in-the-build", "later"])
 def test_full_disk(latebind, tiny, small_disk, kilobytes):
-    before = packed(latebind, tiny)
+    before = pack_tiny(latebind, tiny)
     disk = small_disk(kilobytes)
     assert_refused(latebind("-C", tiny, "--workdir", disk, "pack"), "The disk is full")
     assert not [path for path in disk.rglob("*.whl") if not path.name.startswith(".")]
@@ -207,7 +207,7 @@ def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, smal
 
 @pytest.mark.parametrize("after", [0.2, 0.6, 1.0, 1.6])
 def test_interrupted_midway(latebind, tiny, after):
-    before = packed(latebind, tiny), snapshot(tiny / "stage")
+    before = pack_tiny(latebind, tiny), snapshot(tiny / "stage")
     (tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
     (tiny / "native" / "CMakeLists.txt").write_text(
         CMAKE + "execute_process(COMMAND ${CMAKE_COMMAND} -E sleep 30)\n", encoding="utf-8"
@@ -234,7 +234,7 @@ def test_usage_errors_exit_with_2(latebind):
 
 def test_plan_lists_what_pack_makes(latebind, tiny):
     lines = latebind("-C", tiny, "plan").stdout.splitlines()
-    assert {line.rpartition("/")[2] for line in lines if line.startswith("/")} == set(packed(latebind, tiny))
+    assert {line.rpartition("/")[2] for line in lines if line.startswith("/")} == set(pack_tiny(latebind, tiny))
 
 
 def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
@@ -332,7 +332,7 @@ def test_quiet_and_verbose_stand_before_or_after_the_command(latebind, tiny):
 
 
 def test_a_report_cannot_take_the_place_of_a_folder(latebind, tiny):
-    packed(latebind, tiny)
+    pack_tiny(latebind, tiny)
     assert_refused(
         latebind("-C", tiny, "audit", "--output", tiny / "a.json"), "takes a folder", "--output reports writes"
     )

@@ -198,16 +198,18 @@ def test_the_configuration_has_the_same_choices(latebind, tiny, tmp_path):
     config = tiny / "latebind.toml"
     text = config.read_text(encoding="utf-8")
 
-    def audited(table, *options):
+    def run_audit(table, *options):
         config.write_text(f"{text}\n[audit]\n{table}\n", encoding="utf-8")
         return latebind("-C", tiny, "audit", *options)
 
-    assert audited("").returncode == 1, "the project's default is all"
-    assert audited('profile = "runtime"').returncode == 0
-    assert audited('ignore = ["LB6"]').returncode == 0
-    assert audited('ignore = ["LB6"]', "--select", "LB611").returncode == 1, "options come first"
-    assert audited('select = ["LB1"]', "--profile", "all").returncode == 1
-    assert audited('fail_on = "never"').returncode == 0
-    assert_refused(audited('select = ["LB0"]'), "latebind.toml: audit.select: LB0 matches no check", "Did you mean LB")
-    audited("", "--write-baseline", tiny / "known.json")
-    assert "1 in the baseline" in audited('baseline = "known.json"').stdout
+    assert run_audit("").returncode == 1, "the project's default is all"
+    assert run_audit('profile = "runtime"').returncode == 0
+    assert run_audit('ignore = ["LB6"]').returncode == 0
+    assert run_audit('ignore = ["LB6"]', "--select", "LB611").returncode == 1, "options come first"
+    assert run_audit('select = ["LB1"]', "--profile", "all").returncode == 1
+    assert run_audit('fail_on = "never"').returncode == 0
+    assert_refused(
+        run_audit('select = ["LB0"]'), "latebind.toml: audit.select: LB0 matches no check", "Did you mean LB"
+    )
+    run_audit("", "--write-baseline", tiny / "known.json")
+    assert "1 in the baseline" in run_audit('baseline = "known.json"').stdout

@@ -205,12 +205,12 @@ def test_a_runtime_of_ones_own_binds_as_its_page_shows(latebind, tmp_path):
         "print(library.packer_bound(ctypes.c_ulong(1000), why, ctypes.c_size_t(4000)), why.value.decode())"
     )
 
-    def told(**more):
+    def run_script(**more):
         return run_checked(sys.executable, "-c", script, cwd=tmp_path, env={**environment, **more})
 
-    wrong = told(ZLIB_LIB_PATH="/nowhere/libz.so")
+    wrong = run_script(ZLIB_LIB_PATH="/nowhere/libz.so")
     assert wrong.startswith("0 " + " ".join(sentence_shown("zlib was not found at").split())), wrong
-    found = told()
+    found = run_script()
     if " was not found " in found:
         pytest.skip("not run: this system has no zlib")
     assert re.match(r"\d{4} zlib 1\.\d\S* is bound from /\S*libz\.so", found), found

@@ -27,7 +27,7 @@ def dist(latenn_here):
     return latenn_here
 
 
-def staged(folder):
+def hash_files(folder):
     return {path.relative_to(folder).as_posix(): sha256(path) for path in folder.rglob("*") if path.is_file()}
 
 
@@ -95,7 +95,7 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packag
     targets = ("osx-arm64", "win-x64")
     assert_success(latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets)))
     for rid in targets:
-        assert staged(other.parent / "stage" / rid) == staged(latenn_packages.parent / "stage" / rid)
+        assert hash_files(other.parent / "stage" / rid) == hash_files(latenn_packages.parent / "stage" / rid)
 
 
 def test_all_targets_come_from_this_machine_small_and_clean(latenn_packages):

@@ -12,7 +12,7 @@ ALLOWED = {
 """Names that may be defined in several modules, each with the reason."""
 
 
-def repeated():
+def find_repeated():
     places = defaultdict(list)
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.parse(path.read_text("utf-8")).body:
@@ -22,8 +22,8 @@ def repeated():
 
 
 def test_a_public_name_has_one_meaning():
-    assert {name: rows for name, rows in repeated().items() if name not in ALLOWED} == {}
+    assert {name: rows for name, rows in find_repeated().items() if name not in ALLOWED} == {}
 
 
 def test_each_allowed_name_still_occurs_twice():
-    assert set(ALLOWED) - set(repeated()) == set()
+    assert set(ALLOWED) - set(find_repeated()) == set()

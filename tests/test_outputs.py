@@ -45,7 +45,7 @@ def packages(folder):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, latebind):
+def undisturbed_packages(tmp_path_factory, latebind):
     """The packages of the project where nothing else is."""
     folder = write_flat(tmp_path_factory.mktemp("undisturbed"))
     assert latebind("-C", folder, "pack").returncode == 0
@@ -79,7 +79,7 @@ def churn(*folders):
             thread.join()
 
 
-def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind, undisturbed):
+def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind, undisturbed_packages):
     folders = [flat / name / "other" for name in ("build", "stage", "dist", "reports")]
     with churn(*folders):
         for _ in range(3):
@@ -87,7 +87,7 @@ def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind,
             (flat / "build" / "pack.json").unlink(missing_ok=True)
             assert_success(latebind("-C", flat, "pack"))
     shutil.rmtree(flat / "dist" / "other")
-    assert packages(flat) == undisturbed
+    assert packages(flat) == undisturbed_packages
 
 
 def test_a_second_run_makes_nothing(flat, latebind):
@@ -102,12 +102,12 @@ def test_a_second_run_makes_nothing(flat, latebind):
 
 
 @pytest.mark.parametrize("first", [".", "out", "deep/er"])
-def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undisturbed, tmp_path, first):
+def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undisturbed_packages, tmp_path, first):
     """A working folder inside the sources that an earlier run had is none of the sources either."""
     inside, outside = flat / first, tmp_path / "outside"
     for workdir in (inside, outside, inside):
         assert_success(latebind("-C", flat, "--workdir", workdir, "pack"))
-        assert packages(workdir) == undisturbed
+        assert packages(workdir) == undisturbed_packages
     with zipfile.ZipFile(inside / "dist" / "Tiny.1.2.3.nupkg") as nupkg:
         assert not [name for name in nupkg.namelist() if "part" in name]
 

@@ -44,7 +44,7 @@ class Hook(BuildHookInterface):
 """
 
 
-def hooked(tiny, name):
+def reproduce_hook(tiny, name):
     """What two packs differ in when a hook writes the date into a file of that name, an expression."""
     write_client(tiny, pyproject=HOOKED)
     (tiny / "python" / "tiny" / "hook.py").write_text(HOOK.format(name=name), encoding="utf-8")
@@ -52,13 +52,13 @@ def hooked(tiny, name):
 
 
 def test_a_file_that_only_one_run_makes_is_told(tiny):
-    shown = [str(row) for row in hooked(tiny, "os.environ['USER'] + '.txt'").differences]
+    shown = [str(row) for row in reproduce_hook(tiny, "os.environ['USER'] + '.txt'").differences]
     assert any(line.endswith("tiny/one.txt: there / missing") for line in shown), shown
     assert any(line.endswith("tiny/two.txt: missing / there") for line in shown), shown
 
 
 def test_a_date_in_a_package_is_found(tiny):
-    result = hooked(tiny, "'made.txt'")
+    result = reproduce_hook(tiny, "'made.txt'")
     if result.not_varied:
         pytest.skip(f"not run: {result.not_varied[0]}")
     assert {row.file.partition("!")[2] for row in result.differences if row.offset >= 0} >= {"tiny/made.txt"}

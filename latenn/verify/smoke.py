@@ -90,7 +90,7 @@ class Cases:
         elif kind in DTYPES:
             flat = np.frombuffer(data, np.dtype(DTYPES[kind]).newbyteorder("<"))
         else:
-            flat = _extended(data, kind, math.prod(row["shape"]))
+            flat = _read_extended(data, kind, math.prod(row["shape"]))
         shaped: NDArray[Any] = flat.reshape(row["shape"])
         return shaped
 
@@ -102,7 +102,7 @@ class Cases:
         return array
 
 
-def _extended(data: bytes, kind: int, count: int) -> NDArray[Any]:
+def _read_extended(data: bytes, kind: int, count: int) -> NDArray[Any]:
     """Elements of a type of ml_dtypes. Raises TypeError for one that it does not have."""
     if kind not in EXTENDED:
         raise TypeError(f"element type {kind} has no NumPy dtype")
@@ -152,7 +152,7 @@ def _latenn(cases: Cases, arguments: argparse.Namespace) -> tuple[dict[str, Any]
         text = {"type": type(error).__name__, "code": error.code, "message": str(error), "report": error.report}
         return {"error": text}, 3
     passed, failed = _run_all(cases, run)
-    libraries = sorted(_mapped("latenn", *NAMES[arguments.runtime]))
+    libraries = sorted(_find_mapped("latenn", *NAMES[arguments.runtime]))
     return {
         "report": report,
         "passed": passed,
@@ -201,7 +201,7 @@ def _agree(outputs: list[Any], expected: list[NDArray[Any]], rtol: float, atol: 
             np.testing.assert_array_equal(value, want)
 
 
-def _mapped(*words: str) -> Iterator[str]:
+def _find_mapped(*words: str) -> Iterator[str]:
     """Libraries in this process whose name contains one of the words; nothing without /proc."""
     maps = Path("/proc/self/maps")
     if maps.exists():

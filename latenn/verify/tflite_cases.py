@@ -84,7 +84,7 @@ def alike(code: int, kind: str = "float32", shape: tuple[int, ...] = (2, 3), **m
     return Case(tensors, (node,), "a b", "y", shapes, signature)
 
 
-def changed(code: int, given: Tensor, made: Tensor, options: Any = None, version: int = 1) -> Case:
+def build_unary(code: int, given: Tensor, made: Tensor, options: Any = None, version: int = 1) -> Case:
     """y = code(x)."""
     return Case({"x": given, "y": made}, (Node(code, "x", "y", options, version),), "x", "y")
 
@@ -98,7 +98,7 @@ def set_up(options: Any, **fields: Any) -> Any:
 
 def cast(source: str, wanted: str) -> Case:
     """y = x in another type."""
-    return changed(OP.CAST, Tensor(source, (2, 5)), Tensor(wanted, (2, 5)), schema.CastOptionsT(), 1)
+    return build_unary(OP.CAST, Tensor(source, (2, 5)), Tensor(wanted, (2, 5)), schema.CastOptionsT(), 1)
 
 
 F32 = "float32"
@@ -122,10 +122,10 @@ CASES: dict[str, Case] = {  # of types, ranks and shapes: operations are the run
         {"a": Tensor("int32", (6,)), "b": Tensor("int32", (6,)), "y": Tensor("bool", (6,))},
         (Node(OP.EQUAL, "a b", "y", schema.EqualOptionsT()),), "a b", "y",
     ),
-    "quantize": changed(
+    "quantize": build_unary(
         OP.QUANTIZE, Tensor(F32, (2, 5)), Tensor("int8", (2, 5), None, 0.1, 4), schema.QuantizeOptionsT()
     ),
-    "complex_abs": changed(OP.COMPLEX_ABS, Tensor("complex64", (4,)), Tensor(F32, (4,))),
+    "complex_abs": build_unary(OP.COMPLEX_ABS, Tensor("complex64", (4,)), Tensor(F32, (4,))),
     "cast_int32": cast(F32, "int32"),
     "cast_int64": cast(F32, "int64"),
     "cast_uint8": cast("int32", "uint8"),

@@ -52,7 +52,7 @@ class Compiler:
 
     folder: Path
 
-    def shared(self, source: str, *flags: str | Path, target: str = GLIBC, name: str = "libx.so") -> Path:
+    def library(self, source: str, *flags: str | Path, target: str = GLIBC, name: str = "libx.so") -> Path:
         """A stripped shared library made of a C source."""
         return self._make(source, "x.c", ["-shared", "-fPIC", "-O2", "-s", *flags], target, name)
 
@@ -64,7 +64,7 @@ class Compiler:
         """An object file."""
         return self._make(source, file, ["-c", "-fPIC", "-O2", *flags], target, "x.o")
 
-    def linked(self, thing: Path, *flags: str) -> Path:
+    def link_object(self, thing: Path, *flags: str) -> Path:
         """A shared library made of an object file by lld itself, for flags that the zig driver does not pass on."""
         key = hashlib.sha256(repr((thing.as_posix(), flags)).encode()).hexdigest()[:16]
         return self._run(self.folder / key / "libx.so", ["ld.lld", "-shared", *flags, str(thing)])
@@ -148,17 +148,17 @@ class Bench:
 
     def good(self, target: str = GLIBC, soname: str = "liblatenn.so") -> bytes:
         """A library that no check objects to."""
-        return self.compiler.shared(GOOD, f"-Wl,-soname,{soname}", target=target).read_bytes()
+        return self.compiler.library(GOOD, f"-Wl,-soname,{soname}", target=target).read_bytes()
 
     def runtime(self, soname: str = "libonnxruntime.so.1", name: str = "libonnxruntime.so.1") -> Path:
         """A stand-in runtime: its SONAME, its symbol version, its entry symbol."""
         script = self.compiler.text(VERSIONED)
         flags = (f"-Wl,-soname,{soname}", f"-Wl,--version-script={script}")
-        return self.compiler.shared(RUNTIME, *flags, name=name)
+        return self.compiler.library(RUNTIME, *flags, name=name)
 
-    def linked(self) -> bytes:
+    def linked_library(self) -> bytes:
         """A library that was linked against the stand-in runtime."""
-        return self.compiler.shared(USER, self.runtime(), "-Wl,-soname,liblatenn.so").read_bytes()
+        return self.compiler.library(USER, self.runtime(), "-Wl,-soname,liblatenn.so").read_bytes()
 
     def dylib(self, target: str = MAC_ARM, *flags: str) -> bytes:
         """A macOS library that no check objects to."""
@@ -330,7 +330,7 @@ def commands(data: bytes) -> Iterator[tuple[int, int, int]]:
         place += size
 
 
-def relinked(data: bytes, library: str, command: int) -> bytes:
+def change_load_command(data: bytes, library: str, command: int) -> bytes:
     """A thin Mach-O file in which that library is loaded by another command, as ld's -weak and -reexport flags do.
 
     The commands differ by their number alone; zig's linker has no such flags.

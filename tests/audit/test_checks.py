@@ -30,14 +30,14 @@ CASES = [case for part in PARTS for case in part.CASES]
 ELSEWHERE = {"LB605"}
 
 
-def found(case, paths):
+def list_findings(case, paths):
     report = audit_here(paths, case.policy)
     return [finding for finding in report.findings if finding.code == case.code]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.code}-{case.what}".replace(" ", "_") for case in CASES])
 def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
-    bad = found(case, case.bad(bench))
+    bad = list_findings(case, case.bad(bench))
     matching = [
         row for row in bad if row.subject.endswith(case.at) and case.says in " ".join((row.message, *row.evidence))
     ]
@@ -48,7 +48,7 @@ def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
 
     for path in Path(bench.folder).iterdir():
         path.unlink()
-    good = found(case, case.good(bench))
+    good = list_findings(case, case.good(bench))
     assert not [row for row in good if row.severity == case.severity], good
 
 
@@ -97,7 +97,9 @@ def test_good_packages_are_clean(bench):
 
 
 def test_binaries_for_a_system_with_other_rules_are_not_judged(bench):
-    report = audit_here(bench.wheel({"latenn/liblatenn.so": bench.linked()}, tag="cp313-cp313-android_24_x86_64"))
+    report = audit_here(
+        bench.wheel({"latenn/liblatenn.so": bench.linked_library()}, tag="cp313-cp313-android_24_x86_64")
+    )
 
     assert not [row for row in report.findings if row.subject.endswith(".so") and row.code < "LB4"]
     assert {row.reason for row in report.skipped if row.subject.endswith(".so")} == {

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 BASE, PER_BYTE = 120 * 10**6, 3
 
 
-def measured(wheel):
+def measure_memory(wheel):
     command = [sys.executable, ROOT / "bench" / "memory.py", wheel]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=300)
     (row,) = json.loads(done.stdout)
@@ -27,7 +27,7 @@ def test_a_worker_takes_little_more_than_three_times_the_member_that_it_reads(be
     library = bench.good() + os.urandom(60 << 20)
     (wheel,) = bench.wheel({"latenn/liblatenn.so": library})
 
-    row = measured(wheel)
+    row = measure_memory(wheel)
 
     assert row["largest"] == len(library) > 60 << 20
     assert row["peak"] <= BASE + PER_BYTE * row["largest"]
@@ -37,14 +37,14 @@ def test_a_worker_takes_little_more_than_three_times_the_member_that_it_reads(be
 @pytest.mark.skipif(sys.platform == "win32", reason="the peak of a process is read as POSIX tells it")
 def test_a_huge_library_is_not_held_in_memory(bench):
     (wheel,) = bench.wheel({"latenn/liblatenn.so": bench.good() + os.urandom(200 << 20)})
-    assert measured(wheel)["peak"] < BASE
+    assert measure_memory(wheel)["peak"] < BASE
 
 
 def test_a_library_that_is_mapped_from_the_disk_has_the_same_findings(bench, monkeypatch):
     path = b"/home/someone/src/a.c\0"
     binaries = {
         "a.so": bench.good() + path,
-        "b.so": bench.compiler.shared(RUNTIME + GOOD).read_bytes() + bytes(40 << 20) + path,
+        "b.so": bench.compiler.library(RUNTIME + GOOD).read_bytes() + bytes(40 << 20) + path,
         "c.dylib": bench.dylib(),
         "d.dll": bench.dll() + b":\\Users\\someone\\x.c\0",
     }

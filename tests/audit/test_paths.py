@@ -29,7 +29,7 @@ def test_a_folder_stands_for_the_packages_below_it(bench):
 def test_a_stage_folder_is_audited_itself(bench):
     path = bench.folder / "linux-x64" / "core" / "liblatenn.so"
     path.parent.mkdir(parents=True)
-    path.write_bytes(bench.linked())
+    path.write_bytes(bench.linked_library())
 
     report = audit_here([bench.folder / "linux-x64"])
 
@@ -98,7 +98,7 @@ def test_object_files_are_skipped(bench):
 
 
 def test_code_of_a_coprocessor_is_skipped(bench):
-    data = bytearray(bench.linked())
+    data = bytearray(bench.linked_library())
     assert any(row.code == "LB101" for row in audit_here(bench.bare("libskel.so", bytes(data))).findings)
     data[18:20] = (164).to_bytes(2, "little")  # e_machine: EM_QDSP6
     report = audit_here(bench.bare("libskel.so", bytes(data)))
@@ -126,7 +126,7 @@ def test_a_text_file_is_an_input_error(bench):
 
 
 def test_a_zip_under_any_name_is_an_archive(bench):
-    (path,) = bench.wheel({"latenn/liblatenn.so": bench.linked()})
+    (path,) = bench.wheel({"latenn/liblatenn.so": bench.linked_library()})
     report = audit_here([path.rename(path.with_suffix(".jar"))])
     assert "LB101" in {row.code for row in report.findings}
 
@@ -179,7 +179,7 @@ def test_exports_of_a_package_are_asked_of_its_parts_too(bench):
 
 
 def test_other_versions_are_no_twins(bench):
-    other = bench.compiler.shared("int latenn_other(void) { return 2; }\n").read_bytes()
+    other = bench.compiler.library("int latenn_other(void) { return 2; }\n").read_bytes()
     wheel = bench.wheel(version="2.0.0")
     nupkg = bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": other})
     assert audit_here([*wheel, *nupkg]).findings == ()

@@ -26,7 +26,7 @@ BROKEN = TELEMETRY.replace("for file in package.files", "for file in package.mis
 
 
 @pytest.fixture
-def installed(tmp_path):
+def install_checks(tmp_path):
     """Install a distribution with one module of checks; return the environment in which it is found."""
 
     def install(source, *, name="acme-checks", module="acme_checks", value="acme_checks"):
@@ -60,11 +60,11 @@ BOTH = ["one-1.0-py3-none-any.whl!one/telemetry.so", "two-1.0-py3-none-any.whl!t
 
 
 @pytest.mark.parametrize("value", ["acme_checks", "acme_checks:telemetry"], ids=["module", "check"])
-def test_checks_of_an_installed_distribution_run(latebind, installed, folder, value):
-    assert subjects(latebind("audit", "--format", "json", folder, env=installed(TELEMETRY, value=value))) == BOTH
+def test_checks_of_an_installed_distribution_run(latebind, install_checks, folder, value):
+    assert subjects(latebind("audit", "--format", "json", folder, env=install_checks(TELEMETRY, value=value))) == BOTH
 
 
-def test_checks_of_an_installed_distribution_run_in_spawned_workers(installed, folder):
+def test_checks_of_an_installed_distribution_run_in_spawned_workers(install_checks, folder):
     code = (
         "import multiprocessing, sys, threading\n"
         "from pathlib import Path\n"
@@ -77,13 +77,13 @@ def test_checks_of_an_installed_distribution_run_in_spawned_workers(installed, f
     script = folder.parent / "spawn.py"
     script.write_text(code)
     command = [sys.executable, str(script), str(folder)]
-    environment = {**os.environ, **installed(TELEMETRY)}
+    environment = {**os.environ, **install_checks(TELEMETRY)}
     result = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     assert subjects(result) == BOTH
 
 
-def test_explain_and_sarif_know_third_party_checks(latebind, installed, folder):
-    environment = installed(TELEMETRY)
+def test_explain_and_sarif_know_third_party_checks(latebind, install_checks, folder):
+    environment = install_checks(TELEMETRY)
     page = latebind("audit", "--explain", "acme001", env=environment).stdout
     assert page.startswith("# ACME001: Telemetry included\n")
     assert "checks of acme-checks" in page
@@ -101,18 +101,20 @@ def test_explain_and_sarif_know_third_party_checks(latebind, installed, folder):
     ],
     ids=["import", "prefix", "parameter", "code"],
 )
-def test_a_distribution_whose_checks_cannot_be_loaded_is_named(latebind, installed, folder, source, says):
-    assert_refused(latebind("audit", folder, env=installed(source)), says, "acme-checks")
+def test_a_distribution_whose_checks_cannot_be_loaded_is_named(latebind, install_checks, folder, source, says):
+    assert_refused(latebind("audit", folder, env=install_checks(source)), says, "acme-checks")
 
 
-def test_two_distributions_with_one_code_are_named(latebind, installed, folder):
-    installed(TELEMETRY)
-    result = latebind("audit", folder, env=installed(TELEMETRY, name="other-checks", module="other", value="other"))
+def test_two_distributions_with_one_code_are_named(latebind, install_checks, folder):
+    install_checks(TELEMETRY)
+    result = latebind(
+        "audit", folder, env=install_checks(TELEMETRY, name="other-checks", module="other", value="other")
+    )
     assert_refused(result, "other-checks and acme-checks both provide a check ACME001")
 
 
-def test_a_third_party_check_that_fails_is_a_finding_that_names_it(latebind, installed, folder):
-    result = latebind("audit", "--format", "json", folder, env=installed(BROKEN))
+def test_a_third_party_check_that_fails_is_a_finding_that_names_it(latebind, install_checks, folder):
+    result = latebind("audit", "--format", "json", folder, env=install_checks(BROKEN))
     rows = [row["message"] for row in json.loads(result.stdout)["findings"] if row["code"] == "LB605"]
     assert len(rows) == 2
     assert all("check ACME001 of acme-checks failed with AttributeError" in row for row in rows)
@@ -124,12 +126,12 @@ def test_a_check_is_given_the_values_that_it_names():
     def judge(image, runtime):
         yield from (image, runtime)
 
-    def misspelled(images):
+    def check_images(images):
         yield from images
 
     assert declare(judge).parameters == ("image", "runtime")
     with pytest.raises(LatebindError, match="asks for 'images'"):
-        declare(misspelled)
+        declare(check_images)
 
 
 def test_the_parameters_of_a_check_decide_on_its_scope_unless_it_is_given():

@@ -65,7 +65,7 @@ def missing(file, library, severity="error"):
     return Finding(code="LB107", severity=severity, subject=f"a-1.0-x.whl!{file}", message=text, fix="Add it.")
 
 
-def shown(*findings, **more):
+def render_lines(*findings, **more):
     return audit_text(AuditReport(subjects=1, findings=findings, packages=("a-1.0-x.whl",)), **more).splitlines()
 
 
@@ -74,7 +74,7 @@ def test_text_shows_errors_first_one_cause_once_and_each_fix_once():
     warning = Finding(code="LB101", severity="warning", subject="a-1.0-x.whl!a.so", message="links it", fix="Don't.")
     errors = [missing(file, "libx.so.1") for file in ("a.so", "b.so", "c.so")]
     other = replace(missing("a.so", "libother.so.1"), fix="Remove it.")
-    lines = shown(note, warning, *errors, other, other, missing("a.so", "liby.so.1"))
+    lines = render_lines(note, warning, *errors, other, other, missing("a.so", "liby.so.1"))
     assert lines == [
         "  error   LB107 needs libx.so.1, which is not in the package",
         "          in a.so and 2 other files",
@@ -89,7 +89,7 @@ def test_text_shows_errors_first_one_cause_once_and_each_fix_once():
         "          fix: Don't.",
         "a-1.0-x.whl: 6 errors with 3 causes, 1 warning, 1 note not shown (-v)",
     ]
-    verbose = shown(note, *errors, verbose=True)
+    verbose = render_lines(note, *errors, verbose=True)
     assert [line.strip() for line in verbose if line.startswith("          in ")] == [
         "in a.so", "in b.so", "in c.so", "in a.so",
     ]  # fmt: skip
@@ -167,10 +167,10 @@ def test_text_has_a_section_for_each_package_with_a_cause_of_its_own():
 
 def test_text_names_the_first_of_many_causes_and_says_what_differs_in_the_rest():
     rows = [missing("a.so", f"lib{number}.so") for number in range(70)]
-    lines = shown(*rows)
+    lines = render_lines(*rows)
     assert len(lines) == 13
     assert lines[-3].strip().startswith("and 65 more of LB107 (-v): lib13.so, lib14.so, lib15.so, lib16.so, ")
-    assert len(shown(*rows, verbose=True)) == 142
+    assert len(render_lines(*rows, verbose=True)) == 142
 
 
 @pytest.mark.parametrize("checks", [1, 4, 9, 60])
@@ -180,7 +180,7 @@ def test_the_report_of_a_package_has_less_than_40_lines_and_names_what_it_leaves
         for m in range(100, 100 + checks)
         for n in range(9)
     ]
-    lines = shown(*rows)
+    lines = render_lines(*rows)
     assert len(lines) < 40
     assert "LB100" in lines[0]
     named = {line.split()[1] for line in lines if line.startswith("  error")}
@@ -189,7 +189,7 @@ def test_the_report_of_a_package_has_less_than_40_lines_and_names_what_it_leaves
     assert not left_out or left_out[0].startswith(
         f"  … {9 * (checks - len(named))} more causes of LB{100 + len(named)}, "
     )
-    assert len(shown(*rows, verbose=True)) > 40 or checks == 1
+    assert len(render_lines(*rows, verbose=True)) > 40 or checks == 1
 
 
 def test_a_cause_is_the_same_in_all_files_builds_and_versions_and_another_for_another_reason():

@@ -12,7 +12,7 @@ from latebind.binary import read_image, read_images
 from latebind.errors import InputError
 
 from tests.audit.cases.windows import DELAYED, FORWARD, F
-from tests.audit.corpus import GOOD, MAC_ARM, MAC_INTEL, RUNTIME, USER, WINDOWS_ARM, relinked, universal
+from tests.audit.corpus import GOOD, MAC_ARM, MAC_INTEL, RUNTIME, USER, WINDOWS_ARM, change_load_command, universal
 
 ARCHS = {lief.MachO.Header.CPU_TYPE.ARM64: "aarch64", lief.MachO.Header.CPU_TYPE.X86_64: "x86_64"}
 COMMAND = lief.MachO.LoadCommand.TYPE
@@ -79,7 +79,7 @@ def libraries(bench, target):
     yield "not stripped", compile_(MIXED, "-g", target=target).read_bytes()
     yield "linked", user
     for number in (0x80000018, 0x8000001F, 0x80000023, 0x20):
-        yield f"linked by {number:#x}", relinked(user, "libonnxruntime", number)
+        yield f"linked by {number:#x}", change_load_command(user, "libonnxruntime", number)
     yield "undefined", compile_(USER, "-Wl,-undefined,dynamic_lookup", target=target).read_bytes()
     yield "install name", compile_(MIXED, "-Wl,-install_name,/opt/libx.dylib", target=target).read_bytes()
     yield "newer macOS", compile_(MIXED, target=target.replace("11.0", "13.3")).read_bytes()
@@ -172,7 +172,7 @@ def facts_of_pe(binary):
 
 def other_libraries(bench):
     """ELF and PE files that differ in what the readers read."""
-    shared, dll, thing = bench.compiler.shared, bench.compiler.dll, bench.compiler.import_library
+    shared, dll, thing = bench.compiler.library, bench.compiler.dll, bench.compiler.import_library
     yield "elf", "plain", shared(GOOD, "-Wl,-soname,liblatenn.so").read_bytes()
     yield "elf", "needs the runtime", shared(USER, bench.runtime(), "-Wl,-rpath,/a:$ORIGIN").read_bytes()
     yield "elf", "search path of old", shared(USER, "-Wl,-rpath,/a", "-Wl,--disable-new-dtags").read_bytes()

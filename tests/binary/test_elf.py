@@ -15,7 +15,7 @@ def image(path):
 
 
 def test_identity_of_a_library(bench):
-    found = image(bench.compiler.shared(GOOD, "-Wl,-soname,liblatenn.so", "-Wl,--build-id=0x00ff00aa"))
+    found = image(bench.compiler.library(GOOD, "-Wl,-soname,liblatenn.so", "-Wl,--build-id=0x00ff00aa"))
 
     assert (found.format, found.file_type, found.arch, found.soname) == ("elf", "shared", "x86_64", "liblatenn.so")
     assert found.needed == ("libc.so.6",)
@@ -27,7 +27,7 @@ def test_identity_of_a_library(bench):
 
 
 def test_imports_name_symbol_version_library_and_kind(bench):
-    found = image(bench.compiler.shared(USER, bench.runtime()))
+    found = image(bench.compiler.library(USER, bench.runtime()))
     assert (
         Import(name="OrtGetApiBase", version="VERS_1.19.2", library="libonnxruntime.so.1", kind="normal")
         in found.imports
@@ -36,7 +36,7 @@ def test_imports_name_symbol_version_library_and_kind(bench):
 
 def test_weak_imports(bench):
     source = "__attribute__((weak)) extern int maybe(void);\nint f(void) { return maybe ? maybe() : 0; }\n"
-    assert Import(name="maybe", kind="weak") in image(bench.compiler.shared(source)).imports
+    assert Import(name="maybe", kind="weak") in image(bench.compiler.library(source)).imports
 
 
 def test_exports_name_kind_and_version(bench):
@@ -44,7 +44,7 @@ def test_exports_name_kind_and_version(bench):
     assert found.exports == (Export(name="OrtGetApiBase", kind="func", version="VERS_1.19.2"),)
 
     source = "int latenn_data = 1;\n__attribute__((weak)) int latenn_weak(void) { return 1; }\n"
-    found = image(bench.compiler.shared(source))
+    found = image(bench.compiler.library(source))
     assert set(found.exports) == {
         Export(name="latenn_data", kind="data"),
         Export(name="latenn_weak", kind="func"),
@@ -54,8 +54,8 @@ def test_exports_name_kind_and_version(bench):
 def test_rpath_and_runpath_are_kept_apart(bench):
     source = "int f(void) { return 1; }\n"
     flags = ("-Wl,-rpath,/a:$ORIGIN",)
-    assert image(bench.compiler.shared(source, *flags)).runpath == ("/a", "$ORIGIN")
-    old = image(bench.compiler.shared(source, *flags, "-Wl,--disable-new-dtags"))
+    assert image(bench.compiler.library(source, *flags)).runpath == ("/a", "$ORIGIN")
+    old = image(bench.compiler.library(source, *flags, "-Wl,--disable-new-dtags"))
     assert (old.rpath, old.runpath) == (("/a", "$ORIGIN"), ())
 
 
@@ -84,12 +84,12 @@ def test_java_classes_are_not_mach_o():
 
 def test_assembler_symbols_without_a_type_are_told_by_their_place(bench):
     text = '.section .note.GNU-stack,"",@progbits\n.text\n.globl code\ncode: ret\n.data\n.globl room\nroom: .quad 0\n'
-    found = image(bench.compiler.linked(bench.compiler.thing(text, file="x.s")))
+    found = image(bench.compiler.link_object(bench.compiler.thing(text, file="x.s")))
     assert {row.name: row.kind for row in found.exports} == {"code": "func", "room": "data"}
 
 
 def test_debug_symbols_that_were_split_off_are_not_a_cut_off_library(bench, tmp_path):
-    library = bench.compiler.shared(GOOD + "int x[5000] = {1};\n", "-g")
+    library = bench.compiler.library(GOOD + "int x[5000] = {1};\n", "-g")
     objcopy = shutil.which("objcopy")
     if objcopy is None:
         pytest.skip("there is no objcopy")

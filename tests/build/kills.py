@@ -74,7 +74,7 @@ def finish(process: subprocess.Popen[bytes]) -> None:
     assert process.returncode == 0, output.decode()
 
 
-def made(folder: Path, command: str) -> dict[str, str]:
+def hash_outputs(folder: Path, command: str) -> dict[str, str]:
     """The hash of every file that a command is for: those of the stage, and packages."""
     paths = [*(folder / "stage").rglob("*"), *(folder / "dist" if command == "pack" else folder / "no").rglob("*")]
     return {
@@ -125,16 +125,16 @@ class Campaign:
     def __init__(self, root: Path, command: str, seed: int) -> None:
         self.folder, self.command = root / "killed", command
         self.chance = random.Random(seed)  # noqa: S311  # the same moments in every run
-        self.expected = [self._undisturbed(root / f"undisturbed{variant}", variant) for variant in range(2)]
+        self.expected = [self._run_undisturbed(root / f"undisturbed{variant}", variant) for variant in range(2)]
         self.attempts, self.slowest = 0, 0.0
         finish(start(write_slow(self.folder, 1), command))
         begun = time.monotonic()
         finish(start(write_slow(self.folder, 0), command))
         self.seconds = time.monotonic() - begun
 
-    def _undisturbed(self, folder: Path, variant: int) -> dict[str, str]:
+    def _run_undisturbed(self, folder: Path, variant: int) -> dict[str, str]:
         finish(start(write_slow(folder, variant), self.command))
-        return made(folder, self.command)
+        return hash_outputs(folder, self.command)
 
     def kill(self, how: signal.Signals, *, second: bool) -> bool:
         """Start, kill, and run again: at once, or when nothing is left running. Whether it came before the end."""
@@ -153,7 +153,7 @@ class Campaign:
             again = start(self.folder, self.command)
         finish(again)
         wait_until_gone(self.folder)
-        assert made(self.folder, self.command) == self.expected[variant], f"attempt {self.attempts}, {how.name}"
+        assert hash_outputs(self.folder, self.command) == self.expected[variant], f"attempt {self.attempts}, {how.name}"
         return in_time
 
     def _refuse_torn(self) -> None:

@@ -27,14 +27,14 @@ def test_a_definition_file_may_be_an_option_of_the_linker(tmp_path):
     files = {"native/below/CMakeLists.txt": "\n".join(rows[2:]) + "\n", "native/tiny.def": DEFINITION}
     folder = write_ep(tmp_path, source=f"{UNMARKED}int other(void) {{ return 1; }}\n", cmake="\n".join(cmake) + "\n")
     write_files(folder, files)
-    prefix = built(folder, "win-x64")
+    prefix = install_files(folder, "win-x64")
     found = {path.name: exports(path) for path in sorted(prefix.rglob("*.dll"))}
     assert found == {f"{name}.dll": ["CreateEpFactories", "ReleaseEpFactory"] for name in OPTIONS}
 
 
 def test_a_provider_may_mark_nothing_and_rely_on_latebind_ep(tmp_path):
     folder = write_ep(tmp_path, source=f"{UNMARKED}int other(void) {{ return 1; }}\n")
-    assert exports(*built(folder, "linux-x64").rglob("*.so")) == ["CreateEpFactories", "ReleaseEpFactory"]
+    assert exports(*install_files(folder, "linux-x64").rglob("*.so")) == ["CreateEpFactories", "ReleaseEpFactory"]
 
 
 DEFINITION = """\
@@ -45,7 +45,7 @@ EXPORTS
 """
 
 
-def built(folder, rid):
+def install_files(folder, rid):
     """The files that a project installs for a target."""
     prefix = folder / "installed"
     native_build(load(folder / "latebind.toml"), target(Rid(rid)), folder).install(folder, prefix)

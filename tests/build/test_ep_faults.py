@@ -14,7 +14,7 @@ from latebind.audit.audit import audit_paths
 from latebind.audit.project import project_policy
 from latebind.config.file import load
 
-from tests.client import packed
+from tests.client import pack_project
 from tests.dotnet_support import dotnet_environment
 from tests.epclient import write_ep
 
@@ -29,7 +29,7 @@ def dist(tmp_path_factory):
         for key, value in dotnet_environment().items():
             patch.setenv(key, value)
         folder = write_ep(tmp_path_factory.mktemp("faults"))
-        packed(folder)
+        pack_project(folder)
     return folder
 
 

@@ -21,7 +21,7 @@ from latebind.tables.parts import find_parts, known_parts
 from latebind.tables.targets import target
 from packaging.licenses import canonicalize_license_expression
 
-from tests.client import BOUND, by_kind, hashes, members, packed, write_client
+from tests.client import BOUND, by_kind, hashes, members, pack_project, write_client
 from tests.conftest import ROOT
 from tests.sdkclient import HEADER
 
@@ -49,19 +49,19 @@ extern "C" __attribute__((visibility("default"))) int tiny_add(int a, int b) {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def packed_project(tmp_path_factory):
     config = BOUND.replace("[package.tiny]", "[package.tiny]\nsdk = true")
     config = config.replace("nuget = {", 'npm = { name = "tiny" }\nnuget = {')
     root = write_client(tmp_path_factory.mktemp("held"), latebind=config, cmakelists=CMAKE)
     (root / "native" / "tiny.cpp").write_text(CODE, encoding="utf-8")
     (root / "native" / "tiny.h").write_text(HEADER, encoding="utf-8")
-    return root, packed(root)
+    return root, pack_project(root)
 
 
-def test_every_package_with_the_loader_carries_its_notice(made):
+def test_every_package_with_the_loader_carries_its_notice(packed_project):
     notice = (cmake_dir() / "LICENSE").read_bytes()
     places = {}
-    for artifact in made[1].artifacts:
+    for artifact in packed_project[1].artifacts:
         found = [name for name, data in members(artifact.path).items() if data == notice]
         places[artifact.path.name.partition("-1.2.3")[0] + "." + artifact.kind] = found
     assert places == {
@@ -74,21 +74,21 @@ def test_every_package_with_the_loader_carries_its_notice(made):
     }
 
 
-def test_the_wheel_names_the_notice_and_the_audit_finds_nothing(made, tmp_path):
-    wheel = by_kind(made[1])["wheel"]
+def test_the_wheel_names_the_notice_and_the_audit_finds_nothing(packed_project, tmp_path):
+    wheel = by_kind(packed_project[1])["wheel"]
     metadata = Parser().parsestr(members(wheel)["tiny-1.2.3.dist-info/METADATA"].decode())
     assert metadata.get_all("License-File") == ["LICENSE", "LICENSE-latebind.txt"]
     assert not audit_here([wheel], Policy(choice=Choice(select=("LB5",)))).findings
 
 
-def test_packing_again_gives_the_same_bytes(made, tmp_path):
-    root, first = made
-    assert hashes(packed(root, workdir=tmp_path)) == hashes(first)
+def test_packing_again_gives_the_same_bytes(packed_project, tmp_path):
+    root, first = packed_project
+    assert hashes(pack_project(root, workdir=tmp_path)) == hashes(first)
 
 
-def test_the_sbom_lists_loader_and_the_compilers_libraries(made):
+def test_the_sbom_lists_loader_and_the_compilers_libraries(packed_project):
     for kind in ("wheel", "nupkg", "sdk"):
-        inside = members(by_kind(made[1])[kind])
+        inside = members(by_kind(packed_project[1])[kind])
         (name,) = [name for name in inside if name.endswith(".cdx.json")]
         document = json.loads(inside[name])
         rows = {row["name"]: row for row in document["components"] if row["bom-ref"].startswith("part/")}

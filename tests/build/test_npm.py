@@ -17,8 +17,18 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.filenames import npm_file
 
-from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, edit, hashes, member, members, packed, write_client
-from tests.needs import needed
+from tests.client import (
+    CONFIG,
+    PORTABLE_CMAKE,
+    PORTABLE_SOURCE,
+    edit,
+    hashes,
+    member,
+    members,
+    pack_project,
+    write_client,
+)
+from tests.needs import require_programs
 from tests.programs import run_program
 
 RIDS = ["linux-x64", "win-x64"]
@@ -53,7 +63,7 @@ def sources(folder, files=SOURCE):
 @pytest.fixture(scope="module")
 def tarballs(tmp_path_factory):
     folder = project(tmp_path_factory.mktemp("npm"))
-    made = packed(folder)
+    made = pack_project(folder)
     return {row.path.name: row.path for row in made.artifacts if row.kind == "npm"}
 
 
@@ -71,7 +81,7 @@ def app(tmp_path, tarballs):
     """A folder into which the main package was installed, and the one for this machine where npm asks for it."""
 
     def install(*names, options=()):
-        needed("npm")
+        require_programs("npm")
         chosen = [str(tarballs[name]) for name in names]
         ended = node(tmp_path, "npm", "install", "--ignore-scripts", "--no-audit", *options, *chosen)
         assert ended.returncode == 0, ended.stderr
@@ -228,7 +238,7 @@ def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
     npm = f'{NPM}source = "npm"\ndependencies = {{ koffi = "^3" }}\n'
     folder = project(tmp_path, npm=npm, rids=RIDS[:1], runtime=RUNTIME)
     sources(folder)
-    made = packed(folder)
+    made = pack_project(folder)
     main = folder / "dist" / "acme-tiny-1.2.3.tgz"
     fields = manifest(main)
     assert fields["exports"]["."] == {
@@ -245,12 +255,12 @@ def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
     planned = [row.file for row in plan_files(load(folder / "latebind.toml"), RIDS[:1]) if row.kind == "npm"]
     assert sorted(planned) == sorted(row.path.name for row in made.artifacts if row.kind == "npm")
     sources(folder, {"lib/more.cjs": "exports.more = 1;\n"})
-    again = packed(folder)
+    again = pack_project(folder)
     assert [name for name, digest in hashes(made).items() if hashes(again)[name] != digest] == [main.name]
     for name in ("package.json", "latebind.cjs"):
         sources(folder, {name: "{}"})
         with pytest.raises(BuildError, match=f"{re.escape(name)} is in the folder npm.source of package tiny"):
-            packed(folder)
+            pack_project(folder)
         (folder / "npm" / name).unlink()
 
 
@@ -297,7 +307,7 @@ def test_homepage_and_issues_follow_from_the_repository(tmp_path, repository, ho
     npm = f'{NPM}keywords = ["onnx", "inference"]\n'
     folder = project(tmp_path, npm=npm, rids=RIDS[:1])
     edit(folder / "latebind.toml", "https://git.example/acme/tiny", repository)
-    packed(folder)
+    pack_project(folder)
     for name in ("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz"):
         fields = manifest(folder / "dist" / name)
         assert fields["keywords"] == ["onnx", "inference"]
@@ -310,7 +320,7 @@ def test_a_package_that_another_requires_is_its_peer(tmp_path):
     more = '\n[package.more]\ncomponent = "tiny"\nexports = ["tiny_*"]\nrequires = ["tiny"]\n'
     more += 'npm = { name = "@acme/more" }\n'
     edit(folder / "latebind.toml", "\n[[runtime]]", f"{more}\n[[runtime]]")
-    packed(folder)
+    pack_project(folder)
     fields = manifest(folder / "dist" / "acme-more-1.2.3.tgz")
     assert "dependencies" not in fields
     assert fields["peerDependencies"] == {"@acme/tiny": "~1.2.0"}

@@ -10,8 +10,8 @@ import pytest
 from latebind.audit.npmjson import MANIFEST
 
 from tests.build.test_npm import NPM, RIDS, RUNTIME, SOURCE, project, sources
-from tests.client import member, packed
-from tests.needs import needed
+from tests.client import member, pack_project
+from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 
 TOOLS = ("publint@0.3", "@arethetypeswrong/cli@0.18", "typescript@5", "webpack@5", "webpack-cli@7", "esbuild@0.28")
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def tool(tmp_path_factory):
     """The words that start one of the tools, which npm has installed in a folder of their own."""
-    needed("npm")
+    require_programs("npm")
     folder = tmp_path_factory.mktemp("tools")
     ended = run_program(
         "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", *TOOLS, cwd=folder, timeout=300
@@ -51,7 +51,7 @@ def tarballs(tmp_path_factory):
     ):
         folder = project(tmp_path_factory.mktemp(name), npm=npm, rids=RIDS[:1], runtime=RUNTIME)
         sources(folder, files)
-        packed(folder)
+        pack_project(folder)
         found[name] = folder / "dist" / "acme-tiny-1.2.3.tgz"
     return found
 

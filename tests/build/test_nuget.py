@@ -23,7 +23,7 @@ MANAGED = {"managed": "dotnet"}
 
 
 @pytest.fixture
-def managed(tmp_path):
+def assemblies(tmp_path):
     files = [tmp_path / "managed" / f"Demo.{suffix}" for suffix in ("dll", "xml", "pdb")]
     files[0].parent.mkdir()
     for file, data in zip(files, (b"Demo.dll", b"Demo.xml", b"BSJB"), strict=True):
@@ -53,9 +53,9 @@ def nuspec_of(artifact):
     return member(artifact.path, ".nuspec").decode()
 
 
-def test_native_files_lie_flat_for_each_target_beside_the_managed_part(tmp_path, managed):
+def test_native_files_lie_flat_for_each_target_beside_the_managed_part(tmp_path, assemblies):
     rids, libraries = ("linux-x64", "linux-arm64"), ("libdemo.so", "libdemo_more.so.1")
-    made = nupkgs(tmp_path, *libraries, rids=rids, settings=MANAGED, managed=managed)[0]
+    made = nupkgs(tmp_path, *libraries, rids=rids, settings=MANAGED, managed=assemblies)[0]
     assert made.path.name == "Demo.0.1.0.nupkg"
     assert names(made) == {
         *(f"lib/{framework}/Demo.{suffix}" for framework in FRAMEWORKS for suffix in ("dll", "xml")),
@@ -101,9 +101,9 @@ def test_the_readme_goes_in_with_unix_line_ends(tmp_path):
     ],
     ids=["case", "case-split", "one-name", "managed-not-configured", "no-library"],
 )
-def test_files_that_do_not_fit_are_refused_and_nothing_is_written(tmp_path, managed, libraries, settings, says):
+def test_files_that_do_not_fit_are_refused_and_nothing_is_written(tmp_path, assemblies, libraries, settings, says):
     with pytest.raises(BuildError, match=says):
-        nupkgs(tmp_path, *libraries, settings=settings, managed=managed)
+        nupkgs(tmp_path, *libraries, settings=settings, managed=assemblies)
     assert not (tmp_path / "dist").exists()
 
 
@@ -114,8 +114,8 @@ def test_a_managed_part_that_was_not_built_and_no_stage_are_refused(tmp_path):
         pack_nupkgs(make_config(tmp_path), "core", [], tmp_path / "dist")
 
 
-def test_the_dependencies_hold_for_each_framework(tmp_path, managed):
-    nuspec = nuspec_of(nupkgs(tmp_path, "libextra.so", package="extra", settings=MANAGED, managed=managed)[0])
+def test_the_dependencies_hold_for_each_framework(tmp_path, assemblies):
+    nuspec = nuspec_of(nupkgs(tmp_path, "libextra.so", package="extra", settings=MANAGED, managed=assemblies)[0])
     for framework in (".NETStandard2.0", ".NETStandard2.1"):
         group = nuspec.partition(f'<group targetFramework="{framework}">')[2].partition("</group>")[0]
         assert '<dependency id="Demo" version="[0.1.0, 0.2.0)" />' in group
@@ -124,8 +124,8 @@ def test_the_dependencies_hold_for_each_framework(tmp_path, managed):
 SPLIT = {"rids": ("linux-x64", "win-arm64"), "settings": {"split": True}}
 
 
-def test_a_split_package_has_one_part_for_each_target_and_pins_them(tmp_path, managed):
-    made = nupkgs(tmp_path, "libdemo.so", **SPLIT | {"settings": MANAGED | {"split": True}}, managed=managed)
+def test_a_split_package_has_one_part_for_each_target_and_pins_them(tmp_path, assemblies):
+    made = nupkgs(tmp_path, "libdemo.so", **SPLIT | {"settings": MANAGED | {"split": True}}, managed=assemblies)
     assert [artifact.path.name for artifact in made] == [
         "Demo.0.1.0.nupkg",
         "Demo.runtime.linux-x64.0.1.0.nupkg",
@@ -183,17 +183,17 @@ def test_an_icon_that_nuget_would_refuse_is_refused(tmp_path, name, data, says):
         nupkgs(tmp_path, "libdemo.so", settings={"icon": name})
 
 
-def test_portable_symbols_and_nothing_else_make_a_symbol_package(tmp_path, managed):
-    made = nupkgs(tmp_path, "libdemo.so", settings=MANAGED, managed=managed, commit="a" * 40)[1]
+def test_portable_symbols_and_nothing_else_make_a_symbol_package(tmp_path, assemblies):
+    made = nupkgs(tmp_path, "libdemo.so", settings=MANAGED, managed=assemblies, commit="a" * 40)[1]
     assert (made.kind, made.path.name) == ("snupkg", "Demo.0.1.0.snupkg")
     assert names(made) == {f"lib/{framework}/Demo.pdb" for framework in FRAMEWORKS}
     assert '<packageType name="SymbolsPackage" />' in nuspec_of(made)
     assert 'commit="' + "a" * 40 in nuspec_of(made)
 
 
-def test_symbols_in_the_format_of_windows_alone_make_no_symbol_package(tmp_path, managed):
-    managed[0].symbols.write_bytes(b"Microsoft C/C++ MSF 7.00")
-    assert len(nupkgs(tmp_path, "libdemo.so", settings=MANAGED, managed=managed)) == 1
+def test_symbols_in_the_format_of_windows_alone_make_no_symbol_package(tmp_path, assemblies):
+    assemblies[0].symbols.write_bytes(b"Microsoft C/C++ MSF 7.00")
+    assert len(nupkgs(tmp_path, "libdemo.so", settings=MANAGED, managed=assemblies)) == 1
 
 
 def with_headers(root, rid, text="int demo(void);"):

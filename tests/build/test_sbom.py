@@ -14,7 +14,7 @@ from spdx_tools.spdx.parser.error import SPDXParsingError
 from spdx_tools.spdx.parser.jsonlikedict.json_like_dict_parser import JsonLikeDictParser
 from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
-from tests.client import BOUND, by_kind, member, members, packed, write_client
+from tests.client import BOUND, by_kind, member, members, pack_project, write_client
 
 
 def cyclonedx_problem(version, document):
@@ -58,7 +58,7 @@ def bills(request, tmp_path_factory):
     chosen = BOUND.replace("[project]", f'[project]\nsbom = "{request.param}"') if request.param else BOUND
     suffix, problem = FORMATS[request.param]
     found = {}
-    for kind, package in by_kind(packed(write_client(tmp_path_factory.mktemp("bills"), latebind=chosen))).items():
+    for kind, package in by_kind(pack_project(write_client(tmp_path_factory.mktemp("bills"), latebind=chosen))).items():
         if kind != "sdist":
             (name,) = [name for name in members(package) if name.endswith(suffix)]
             found[kind] = name, members(package)[name], member(package, ".so")
@@ -98,15 +98,15 @@ def test_each_has_the_minimum_elements_of_ntia_and_nothing_floats(bills, tmp_pat
 
 
 def test_time_and_serial_number_follow_from_the_inputs(monkeypatch):
-    def made(epoch, **changed):
+    def render_at(epoch, **changed):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
         bill = Bill(purl="pkg:pypi/tiny@1", version="1", supplier="Somebody", tools=(("latebind", "1"),), **changed)
         return json.loads(sbom.render_bill(bill, "cyclonedx-1.6"))
 
-    first = made("1700000000")
+    first = render_at("1700000000")
     assert first["metadata"]["timestamp"] == "2023-11-14T22:13:20Z"
-    assert first == made("1700000000")
-    numbers = {row["serialNumber"] for row in (first, made("1700000001"), made("1700000000", license="MIT"))}
+    assert first == render_at("1700000000")
+    numbers = {row["serialNumber"] for row in (first, render_at("1700000001"), render_at("1700000000", license="MIT"))}
     assert len(numbers) == 3
 
 

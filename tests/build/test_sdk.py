@@ -22,9 +22,9 @@ from latebind.system.run import run
 from latebind.tables.targets import target
 
 from tests.audit.corpus import universal
-from tests.client import PORTABLE_CMAKE, edit, hashes, packed
+from tests.client import PORTABLE_CMAKE, edit, hashes, pack_project
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
-from tests.needs import needed
+from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, latenn_sdk, write_latenn_consumer, write_sdk_client
 
@@ -53,21 +53,21 @@ def sdk_of(made):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return packed(write_sdk_client(tmp_path_factory.mktemp("sdk") / "tiny"))
+def pack_result(tmp_path_factory):
+    return pack_project(write_sdk_client(tmp_path_factory.mktemp("sdk") / "tiny"))
 
 
 @pytest.fixture
-def prefix(made, tmp_path):
+def prefix(pack_result, tmp_path):
     """The unpacked archive, in a folder with a space in its name."""
     place = tmp_path / "a place"
-    shutil.unpack_archive(sdk_of(made), place, filter="data")
+    shutil.unpack_archive(sdk_of(pack_result), place, filter="data")
     (found,) = place.iterdir()
     return found.rename(place / "a prefix")
 
 
-def test_an_archive_holds_what_programs_are_compiled_with(made):
-    with tarfile.open(sdk_of(made)) as archive:
+def test_an_archive_holds_what_programs_are_compiled_with(pack_result):
+    with tarfile.open(sdk_of(pack_result)) as archive:
         rows = {row.name: row for row in archive}
         library = archive.extractfile("tiny-1.2.3-linux-x64-sdk/lib/libtiny.so").read()
     assert [name.removeprefix("tiny-1.2.3-linux-x64-sdk/") for name in rows] == [
@@ -79,18 +79,18 @@ def test_an_archive_holds_what_programs_are_compiled_with(made):
         "share/licenses/tiny/tiny.c",
         "share/tiny/latebind.cdx.json",
     ]
-    (wheel,) = [row.path for row in made.artifacts if row.kind == "wheel"]
+    (wheel,) = [row.path for row in pack_result.artifacts if row.kind == "wheel"]
     with zipfile.ZipFile(wheel) as archive:
         assert library == archive.read("tiny/libtiny.so")
     assert {(row.mtime, row.uid, row.uname, row.mode) for row in rows.values()} == {(1580601600, 0, "", 0o644)}
 
 
-def test_equal_inputs_give_equal_archives(made, tmp_path):
-    again = packed(write_sdk_client(tmp_path / "elsewhere"))
-    assert hashes(again)[sdk_of(again).name] == hashes(made)[sdk_of(made).name]
+def test_equal_inputs_give_equal_archives(pack_result, tmp_path):
+    again = pack_project(write_sdk_client(tmp_path / "elsewhere"))
+    assert hashes(again)[sdk_of(again).name] == hashes(pack_result)[sdk_of(pack_result).name]
 
 
-def configured(folder, prefix, *, version="1.2", component="tiny", more=()):
+def configure_consumer(folder, prefix, *, version="1.2", component="tiny", more=()):
     folder.mkdir()
     (folder / "CMakeLists.txt").write_text(CONSUMER.format(version=version, component=component), encoding="utf-8")
     for language in ("c", "cpp"):
@@ -101,7 +101,7 @@ def configured(folder, prefix, *, version="1.2", component="tiny", more=()):
 
 
 def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
-    ended = configured(tmp_path / "consumer", prefix)
+    ended = configure_consumer(tmp_path / "consumer", prefix)
     assert ended.returncode == 0, ended.stderr
     tree = tmp_path / "consumer" / "tree"
     run_checked(program("cmake"), "--build", tree, timeout=120)
@@ -117,7 +117,7 @@ def test_a_package_that_vcpkg_moved_is_found(prefix, tmp_path):
     text = file.read_text("utf-8")
     file.write_text(re.sub(VCPKG_PATTERN, VCPKG_PREFIX, text), encoding="utf-8")
     assert text.count("../../../") == 1
-    ended = configured(tmp_path / "consumer", prefix)
+    ended = configure_consumer(tmp_path / "consumer", prefix)
     assert ended.returncode == 0, ended.stderr
     run([program("cmake"), "--build", tmp_path / "consumer" / "tree"], timeout=120)
 
@@ -135,27 +135,29 @@ def test_a_package_that_vcpkg_moved_is_found(prefix, tmp_path):
     ],
 )
 def test_versions_and_components_that_it_lacks_are_not_found(prefix, tmp_path, asked, component, says):
-    ended = configured(tmp_path / "consumer", prefix, version=asked, component=component)
+    ended = configure_consumer(tmp_path / "consumer", prefix, version=asked, component=component)
     assert (ended.returncode == 0) is (not says)
     assert says in " ".join(ended.stderr.split())
 
 
 def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
     edit(prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake", '"Linux"', '"Windows"')
-    assert "version: 1.2.3 (for linux-x64)" in " ".join(configured(tmp_path / "consumer", prefix).stderr.split())
+    assert "version: 1.2.3 (for linux-x64)" in " ".join(
+        configure_consumer(tmp_path / "consumer", prefix).stderr.split()
+    )
 
 
 @pytest.mark.parametrize("libdir", ["lib64", "lib/x86_64-linux-gnu"])
 def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
     config = SDK.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
-    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", f"include(GNUInstallDirs)\n{VERSIONED}", config)))
+    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", f"include(GNUInstallDirs)\n{VERSIONED}", config)))
     assert not [row for row in audit_here([path]).findings if row.code.startswith("LB43")]
     shutil.unpack_archive(path, tmp_path / "place", filter="data")
     (prefix,) = (tmp_path / "place").iterdir()
     assert {file.parent for file in prefix.rglob("libtiny*")} == {prefix / libdir}
     # CMake searches lib64 on Fedora and the like alone.
     more = [f"-DTiny_DIR={prefix / libdir / 'cmake' / 'tiny'}"] if libdir == "lib64" else []
-    ended = configured(tmp_path / "consumer", prefix, more=more)
+    ended = configure_consumer(tmp_path / "consumer", prefix, more=more)
     assert ended.returncode == 0, ended.stderr
     run_checked(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
     run_checked(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
@@ -166,14 +168,14 @@ def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
 def test_libraries_in_two_folders_are_refused(tmp_path):
     both = TWO_CMAKE.replace("TARGETS ${name}", "TARGETS ${name} LIBRARY DESTINATION lib64")
     with pytest.raises(BuildError, match="installed in lib and lib64"):
-        packed(write_sdk_client(tmp_path / "tiny", both, TWO))
+        pack_project(write_sdk_client(tmp_path / "tiny", both, TWO))
 
 
 @pytest.mark.parametrize(("rid", "name"), [("linux-x64", "libtiny.so.4"), ("osx-arm64", "libtiny.4.dylib")])
 def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_path):
     config = SDK.replace("sdk = true", "sdk = { soversion = 4 }").replace("linux-x64", rid)
     plain, made = (
-        packed(write_sdk_client(tmp_path / folder, latebind=text))
+        pack_project(write_sdk_client(tmp_path / folder, latebind=text))
         for folder, text in (("plain", SDK.replace("linux-x64", rid)), ("tiny", config))
     )
     before, after = hashes(plain), hashes(made)
@@ -191,9 +193,12 @@ def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_pa
     assert library.name == name
     assert [image.soname.removeprefix("@rpath/") for image in read_images(library.read_bytes(), name)] == [name]
     assert not [row for row in audit_here([sdk_of(made)]).findings if row.severity == "error"]
-    assert hashes(packed(tmp_path / "tiny", workdir=tmp_path / "again"))[sdk_of(made).name] == after[sdk_of(made).name]
+    assert (
+        hashes(pack_project(tmp_path / "tiny", workdir=tmp_path / "again"))[sdk_of(made).name]
+        == after[sdk_of(made).name]
+    )
     if rid == "linux-x64":
-        ended = configured(tmp_path / "consumer", prefix)
+        ended = configure_consumer(tmp_path / "consumer", prefix)
         assert ended.returncode == 0, ended.stderr
         run_checked(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
         run_checked(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
@@ -210,7 +215,7 @@ install(TARGETS tiny still COMPONENT tiny)""",
 
 @pytest.mark.parametrize(("name", "stem"), [("tiny", "tiny"), ("tiny_still", "tiny_still")])
 def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
-    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", name))))
+    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", name))))
     assert not [row for row in audit_here([path]).findings if row.severity == "error"]
     shutil.unpack_archive(path, tmp_path / "place", filter="data")
     (prefix,) = (tmp_path / "place").iterdir()
@@ -218,7 +223,7 @@ def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
     bill = json.loads((prefix / "share" / "tiny" / "latebind.cdx.json").read_bytes())
     assert f"linux-x64/lib{stem}.a" in {row["bom-ref"] for row in bill["components"]}
     folder = tmp_path / "consumer"
-    configured(folder, prefix)
+    configure_consumer(folder, prefix)
     edit(folder / "CMakeLists.txt", "tiny::tiny", "tiny::tiny_static")
     ended = run_program(program("cmake"), folder / "tree", timeout=120)
     assert ended.returncode == 0, ended.stderr
@@ -229,7 +234,7 @@ def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
 
 def test_windows_offers_a_static_library_that_is_no_import_library(tmp_path):
     config = SDK.replace("linux-x64", "win-x64")
-    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", "tiny_still"), config)))
+    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", "tiny_still"), config)))
     with zipfile.ZipFile(path) as archive:
         text = next(archive.read(name) for name in archive.namelist() if name.endswith("tiny-config.cmake")).decode()
         libraries = {name.partition("/")[2] for name in archive.namelist() if name.endswith(".lib")}
@@ -254,7 +259,7 @@ ELSEWHERE = {
 }
 
 
-def judged(file, *words):
+def evaluate_version_file(file, *words):
     """What the version file answers to a request for 1.2, as find_package() reads it."""
     script = file.with_name("ask.cmake")
     lines = [*(f"set({word.replace('=', ' ', 1)})" for word in words), f'include("{file}")']
@@ -270,14 +275,14 @@ ASKED = ["PACKAGE_FIND_VERSION=1.2", "PACKAGE_FIND_VERSION_MAJOR=1", "CMAKE_SIZE
 def test_a_package_for_another_processor_is_not_found(name, prefix):
     words, refused = ELSEWHERE[name]
     file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
-    found = judged(file, "CMAKE_SYSTEM_PROCESSOR=x86_64", *ASKED, *words)
+    found = evaluate_version_file(file, "CMAKE_SYSTEM_PROCESSOR=x86_64", *ASKED, *words)
     assert found == (f"1.2.3 (for linux-x64, not {refused})|TRUE|" if refused else "1.2.3||TRUE")
 
 
 def test_an_archive_for_arm_is_refused_when_this_machine_configures(tmp_path):
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "linux-arm64"))
-    shutil.unpack_archive(sdk_of(packed(root)), tmp_path / "place", filter="data")
-    ended = configured(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
+    shutil.unpack_archive(sdk_of(pack_project(root)), tmp_path / "place", filter="data")
+    ended = configure_consumer(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
     assert ended.returncode == 1
     assert "version: 1.2.3 (for linux-arm64, not x86_64)" in " ".join(ended.stderr.split())
 
@@ -297,12 +302,14 @@ def test_a_universal_library_serves_both_processors(tmp_path):
         (prefix,) = (tmp_path / f"place{is_wide}").iterdir()
         file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
         for asked, suits in {"x86_64;arm64": True, "arm64": True, "x86_64h": True, "arm64;arm64e": False}.items():
-            found = judged(file, *ASKED, "CMAKE_SYSTEM_NAME=Darwin", f'CMAKE_OSX_ARCHITECTURES="{asked}"')
+            found = evaluate_version_file(
+                file, *ASKED, "CMAKE_SYSTEM_NAME=Darwin", f'CMAKE_OSX_ARCHITECTURES="{asked}"'
+            )
             assert found.endswith("|TRUE") is (suits if is_wide else asked == "arm64"), asked
 
 
 def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):
-    needed("pkg-config", "cc")
+    require_programs("pkg-config", "cc")
     (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
     line = "pkg-config --exact-version=1.2.3 tiny && "
@@ -327,12 +334,12 @@ LINKS = {"lib/libtiny.so": "libtiny.so.3.1", "lib/libtiny.so.3": "libtiny.so.3.1
     ],
 )
 def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
-    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", cmake)))
+    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", cmake)))
     with tarfile.open(path) as archive:
         found = {row.name.partition("/")[2]: row.linkname for row in archive if row.issym()}
     assert found == links
     shutil.unpack_archive(path, tmp_path / "place", filter="data")
-    ended = configured(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
+    ended = configure_consumer(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
     assert ended.returncode == 0, ended.stderr
     tree = tmp_path / "consumer" / "tree"
     run_checked(program("cmake"), "--build", tree, timeout=120)
@@ -374,7 +381,7 @@ endforeach()
 
 
 def test_packages_are_components_of_one_archive(tmp_path):
-    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", TWO_CMAKE, TWO)))
+    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", TWO_CMAKE, TWO)))
     shutil.unpack_archive(path, tmp_path / "place", filter="data")
     (prefix,) = (tmp_path / "place").iterdir()
     text = (prefix / "lib" / "pkgconfig" / "tiny-more.pc").read_text("utf-8")
@@ -387,7 +394,7 @@ def test_packages_are_components_of_one_archive(tmp_path):
     )
     assert all(name in bill.decode() for name in ("libtiny.so", "libmore.so", "libextra.so"))
     folder = tmp_path / "consumer"
-    configured(folder, prefix, component="more")
+    configure_consumer(folder, prefix, component="more")
     (folder / "program.c").write_text(
         "int more_one(void), extra_one(void);\n" + PROGRAM.replace("== 5", "+ more_one() + extra_one() == 7"),
         encoding="utf-8",
@@ -411,7 +418,7 @@ def test_packages_are_components_of_one_archive(tmp_path):
 def test_what_no_program_could_use_is_refused(tmp_path, cmake, rid, says):
     root = write_sdk_client(tmp_path / "tiny", cmake, SDK.replace("linux-x64", rid))
     with pytest.raises(BuildError, match=says):
-        packed(root)
+        pack_project(root)
 
 
 @pytest.mark.parametrize(
@@ -429,7 +436,7 @@ def test_configurations_that_make_no_sense_are_refused(tmp_path, before, after, 
 
 
 def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
-    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "win-x64"))))
+    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "win-x64"))))
     with zipfile.ZipFile(path) as archive:
         names = {name.partition("/")[2] for name in archive.namelist()}
         assert {"bin/tiny.dll", "lib/tiny.lib", "include/tiny.h"} < names

@@ -10,7 +10,7 @@ from latebind.compilers.choose import require
 from latebind.system.archive import sha256
 
 from tests.conftest import ROOT
-from tests.needs import needed, official_header, runtime_folder, zig
+from tests.needs import official_header, require_programs, runtime_folder, zig
 from tests.programs import assert_refused, assert_success, run_checked
 
 PUBLIC = re.compile(r"lb_onnxruntime_(path|available|sentence|version|file|report|on_missing)")
@@ -55,9 +55,9 @@ def stub(tmp_path_factory, latebind):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory, stub, headers):
+def ways_folder(tmp_path_factory, stub, headers):
     """The folder with a program for each way; their project knows nothing of latebind."""
-    needed("c++")
+    require_programs("c++")
     source = tmp_path_factory.mktemp("ways")
     text = "cmake_minimum_required(VERSION 3.20)\nproject(ways CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
     (source / "program.cpp").write_text(PROGRAM)
@@ -82,8 +82,8 @@ def built(tmp_path_factory, stub, headers):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_way_to_look_for_the_runtime_leads_to_the_stub(built, way):
-    program = built / way / way
+def test_every_way_to_look_for_the_runtime_leads_to_the_stub(ways_folder, way):
+    program = ways_folder / way / way
     assert not [name for name in read_image(program.read_bytes(), way).needed if "onnxruntime" in name]
     printed = run_checked(program, env={"PATH": "/usr/bin"})
     assert "ONNX Runtime was not found" in printed
@@ -91,7 +91,7 @@ def test_every_way_to_look_for_the_runtime_leads_to_the_stub(built, way):
 
 
 def test_pkg_config_gives_what_a_linker_needs(stub):
-    (tool,) = needed("pkg-config")
+    (tool,) = require_programs("pkg-config")
     env = {"PKG_CONFIG_PATH": str(stub / "lib" / "pkgconfig")}
     words = run_checked(tool, "--libs", "--static", "libonnxruntime", env=env).split()
     assert "-lonnxruntime" in words
@@ -190,7 +190,7 @@ def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, 
 def test_the_archive_is_one_object_whose_names_are_its_own(stub):
     """Names that another archive has, too, would let the linker take parts of both."""
     (archive,) = stub.glob("lib/*.a")
-    (nm,) = needed("nm")
+    (nm,) = require_programs("nm")
     lines = run_checked(nm, "-g", "--defined-only", archive).splitlines()
     assert sum(line.endswith(".o:") for line in lines) == 1
     names = {line.split()[-1] for line in lines if len(line.split()) == 3}

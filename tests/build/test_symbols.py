@@ -17,7 +17,7 @@ from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.system.archive import sha256
 
-from tests.client import CONFIG, PORTABLE_SOURCE, hashes, packed, write_client
+from tests.client import CONFIG, PORTABLE_SOURCE, hashes, pack_project, write_client
 from tests.programs import run_checked
 
 CMAKE = """\
@@ -54,7 +54,7 @@ def archives(made):
     return {row.path.name: row for row in made.artifacts if row.kind == "symbols"}
 
 
-def unpacked(folder, rid):
+def unpack_symbols(folder, rid):
     """Where the archive of a target was unpacked, and the only row of its manifest."""
     place = folder / "symbols" / rid
     with zipfile.ZipFile(folder / "dist" / "symbols" / f"tiny-1.2.3-{rid}-symbols.zip") as archive:
@@ -77,8 +77,8 @@ def address(library, name):
 @pytest.mark.parametrize(("rid", "host"), [("linux-x64", False), ("linux-arm64", False), ("linux-x64", True)])
 def test_a_stripped_elf_library_is_symbolized_by_other_tools(tmp_path, rid, host):
     folder = client(tmp_path / "tiny", rid, host=host)
-    assert packed(folder).not_made == ()
-    place, row = unpacked(folder, rid)
+    assert pack_project(folder).not_made == ()
+    place, row = unpack_symbols(folder, rid)
     shipped, debug = folder / "stage" / rid / row["library"], place / row["symbols"]
     assert not read_loaded(shipped.read_bytes(), "shipped").has_debug
     assert row["sha256"] == sha256(shipped)
@@ -90,8 +90,8 @@ def test_a_stripped_elf_library_is_symbolized_by_other_tools(tmp_path, rid, host
 
 def test_a_crash_in_the_shipped_library_is_named_by_gdb_through_the_id_alone(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64", host=True)
-    packed(folder)
-    place, row = unpacked(folder, "linux-x64")
+    pack_project(folder)
+    place, row = unpack_symbols(folder, "linux-x64")
     shipped = folder / "stage" / "linux-x64" / row["library"]
     assert row["symbols"] == f".build-id/{row['id'][:2]}/{row['id'][2:]}.debug"
     program = tmp_path / "program.c"
@@ -107,8 +107,8 @@ def test_a_crash_in_the_shipped_library_is_named_by_gdb_through_the_id_alone(tmp
 
 def test_elfutils_join_the_shipped_library_with_its_symbols_by_the_id(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64")
-    packed(folder)
-    place, row = unpacked(folder, "linux-x64")
+    pack_project(folder)
+    place, row = unpack_symbols(folder, "linux-x64")
     shipped = folder / "stage" / "linux-x64" / row["library"]
     joined = tmp_path / "joined.so"
     tool("eu-unstrip", shipped, place / row["symbols"], "-o", joined)
@@ -121,7 +121,7 @@ def test_two_components_with_one_library_share_its_symbols(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64", cmake=cmake)
     more = '\n[package.more]\ncomponent = "more"\nexports = ["tiny_*"]\nnuget = { id = "More" }\n'
     (folder / "latebind.toml").write_text((folder / "latebind.toml").read_text("utf-8") + more, encoding="utf-8")
-    assert packed(folder).not_made == ()
+    assert pack_project(folder).not_made == ()
     with zipfile.ZipFile(folder / "dist" / "symbols" / "tiny-1.2.3-linux-x64-symbols.zip") as archive:
         rows = json.loads(archive.read("symbols.json"))["libraries"]
         assert len(archive.namelist()) == 2
@@ -133,8 +133,8 @@ def test_a_stripped_macho_library_is_symbolized_by_other_tools(tmp_path, rid):
     if shutil.which("dsymutil") is None:
         pytest.skip("dsymutil is not on this machine")
     folder = client(tmp_path / "tiny", rid)
-    assert packed(folder).not_made == ()
-    place, row = unpacked(folder, rid)
+    assert pack_project(folder).not_made == ()
+    place, row = unpack_symbols(folder, rid)
     shipped, debug = folder / "stage" / rid / row["library"], place / row["symbols"]
     assert (debug.parent.parent.parent / "Info.plist").is_file()
     assert not read_loaded(shipped.read_bytes(), "shipped").has_debug
@@ -149,8 +149,8 @@ def test_a_stripped_macho_library_is_symbolized_by_other_tools(tmp_path, rid):
 @pytest.mark.slow
 def test_two_folders_give_equal_archives_that_name_no_folder_of_the_machine(tmp_path):
     rids = ["linux-x64", "linux-arm64", *(["osx-arm64"] if shutil.which("dsymutil") else [])]
-    one = packed(client(tmp_path / "one", *rids))
-    two = packed(client(tmp_path / "a second place" / "with ü in it", *rids))
+    one = pack_project(client(tmp_path / "one", *rids))
+    two = pack_project(client(tmp_path / "a second place" / "with ü in it", *rids))
     assert {name: row.sha256 for name, row in archives(one).items()} == {
         name: row.sha256 for name, row in archives(two).items()
     }
@@ -161,7 +161,7 @@ def test_two_folders_give_equal_archives_that_name_no_folder_of_the_machine(tmp_
 
 
 def test_the_packages_do_not_depend_on_whether_symbols_are_made(tmp_path):
-    made = [packed(client(tmp_path / name, "linux-x64", symbols=name == "with")) for name in ("with", "without")]
+    made = [pack_project(client(tmp_path / name, "linux-x64", symbols=name == "with")) for name in ("with", "without")]
     kept = [{name: sha for name, sha in hashes(one).items() if name.endswith(("whl", "nupkg"))} for one in made]
     assert kept[0] == kept[1]
     assert len(kept[0]) == 2
@@ -170,20 +170,20 @@ def test_the_packages_do_not_depend_on_whether_symbols_are_made(tmp_path):
 
 def test_they_are_made_once_and_removed_when_they_are_wanted_no_more(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64")
-    (row,) = archives(packed(folder)).values()
+    (row,) = archives(pack_project(folder)).values()
     before = row.path.stat().st_mtime_ns
-    assert archives(packed(folder))[row.path.name].path.stat().st_mtime_ns == before
+    assert archives(pack_project(folder))[row.path.name].path.stat().st_mtime_ns == before
     assert any(
         one.file == f"symbols/{row.path.name}" for one in plan_files(load(folder / "latebind.toml"), ["linux-x64"])
     )
     client(folder, "linux-x64", symbols=False)
-    packed(folder)
+    pack_project(folder)
     assert not row.path.exists()
 
 
 def test_the_audit_of_dist_passes_over_them_and_takes_one_that_is_named(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64")
-    made = packed(folder)
+    made = pack_project(folder)
     (row,) = archives(made).values()
     assert audit_paths([folder / "dist"]).subjects == len(made.artifacts) - 1
     assert audit_paths([row.path]).subjects == 1
@@ -191,7 +191,7 @@ def test_the_audit_of_dist_passes_over_them_and_takes_one_that_is_named(tmp_path
 
 def test_where_no_symbols_can_be_made_the_reason_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("latebind.build.symbols.which", lambda _: None)
-    made = packed(client(tmp_path / "tiny", "win-x64", "osx-arm64"))
+    made = pack_project(client(tmp_path / "tiny", "win-x64", "osx-arm64"))
     assert archives(made) == {}
     assert [(row.kind, row.reason) for row in made.not_made] == [("symbols", "no-symbols")] * 2
     assert "win-x64" in made.not_made[0].message
@@ -211,7 +211,7 @@ def test_where_no_symbols_can_be_made_the_reason_is_told(tmp_path, monkeypatch):
     ids=["stripped", "no id", "other code"],
 )
 def test_symbols_that_would_not_match_are_not_made(tmp_path, changed, words):
-    made = packed(client(tmp_path / "tiny", "linux-x64", cmake=changed))
+    made = pack_project(client(tmp_path / "tiny", "linux-x64", cmake=changed))
     assert archives(made) == {}
     (row,) = made.not_made
     assert words in row.message
@@ -219,7 +219,7 @@ def test_symbols_that_would_not_match_are_not_made(tmp_path, changed, words):
 
 def test_a_library_that_was_built_elsewhere_has_no_symbols_from_here(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64")
-    packed(folder)
+    pack_project(folder)
     elsewhere = tmp_path / "elsewhere" / "tiny" / "lib"
     elsewhere.mkdir(parents=True)
     shutil.copyfile(folder / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so", elsewhere / "libtiny.so")
@@ -228,14 +228,14 @@ def test_a_library_that_was_built_elsewhere_has_no_symbols_from_here(tmp_path):
     (elsewhere / "libtiny.so").write_bytes(data.replace(b"%d\n\0", b"%u\n\0"))
     shutil.rmtree(folder / "stage")
     import_native(load(folder / "latebind.toml"), [elsewhere.parent.parent], folder, "linux-x64")
-    (row,) = packed(folder).not_made
+    (row,) = pack_project(folder).not_made
     assert "differs from the shipped library" in row.message
     assert list((folder / "dist").rglob("*-symbols.zip")) == []
 
 
 def test_an_id_is_replaced_by_one_of_its_own_length_only(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64", symbols=False)
-    packed(folder)
+    pack_project(folder)
     data = (folder / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so").read_bytes()
     other = with_id(data, bytes(20), "libtiny.so")
     assert read_image(other, "").build_id == "00" * 20

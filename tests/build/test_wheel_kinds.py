@@ -19,9 +19,9 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 
-from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, packed, write_client
+from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, pack_project, write_client
 from tests.moduleclient import CMAKE, config, write_module_client
-from tests.needs import needed
+from tests.needs import require_programs
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
 HOST = f'["{host_rid()}"]'
@@ -52,7 +52,7 @@ def six(tmp_path_factory):
     if host_rid() != "linux-x64":
         pytest.skip("cross-building is tried from Linux x64")
     project = write_module_client(tmp_path_factory.mktemp("six") / "tiny", "cp310-abi3")
-    return wheels(packed(project))
+    return wheels(pack_project(project))
 
 
 def test_one_machine_makes_stable_abi_wheels_for_six_targets_and_the_audit_finds_nothing(six):
@@ -95,7 +95,7 @@ def run(python, code, folder):
 def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp_path):
     other = "win-arm64"
     project = write_module_client(tmp_path / "tiny", "cpython")
-    made = packed(project, host_rid(), other)
+    made = pack_project(project, host_rid(), other)
 
     (name,) = wheels(made)
     assert name.startswith(f"tiny-1.2.3-{OWN}-{OWN}")
@@ -112,8 +112,8 @@ def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp
 
 
 def test_two_folders_give_equal_wheels_with_modules(tmp_path):
-    one = packed(write_module_client(tmp_path / "one", "cp310-abi3"), host_rid())
-    two = packed(write_module_client(tmp_path / "somewhere else" / "two", "cp310-abi3"), host_rid())
+    one = pack_project(write_module_client(tmp_path / "one", "cp310-abi3"), host_rid())
+    two = pack_project(write_module_client(tmp_path / "somewhere else" / "two", "cp310-abi3"), host_rid())
     assert hashes(one) == hashes(two)
 
 
@@ -122,7 +122,7 @@ def run_of_own_compiler(folder, kind, **changed):
     settings = config(kind, HOST) + f'\n[targets.{host_rid()}]\ntoolchain = "host"\n'
     floor = f'glibc = "{os.confstr("CS_GNU_LIBC_VERSION").split()[1]}"' if sys.platform == "linux" else ""
     project = write_module_client(folder / "tiny", "", latebind=settings.replace('glibc = "2.28"', floor), **changed)
-    (wheel,) = wheels(packed(project, host_rid())).values()
+    (wheel,) = wheels(pack_project(project, host_rid())).values()
     install(sys.executable, wheel, folder / "site")
     return run(sys.executable, RUN, folder / "site")
 
@@ -147,7 +147,7 @@ Python_add_library(_tiny MODULE WITH_SOABI tiny.c)"""
 
 def test_plain_cmake_builds_the_module_for_the_cpython_that_it_finds(tmp_path, latebind):
     project = write_module_client(tmp_path / "tiny", "cp310-abi3")
-    cmake, *_ = needed("cmake", "ninja", "cc")
+    cmake, *_ = require_programs("cmake", "ninja", "cc")
     folder = latebind("--cmake-dir").stdout.strip()
     words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
     run_checked(*words, f"-DPython_ROOT_DIR={sys.base_prefix}")
@@ -162,15 +162,15 @@ def test_what_is_newer_than_the_floor_does_not_build(tmp_path, rid):
     newer = source.replace("(void)self;", "(void)self; Py_XDECREF(PyType_GetName(Py_TYPE(args)));")
     project = write_module_client(tmp_path / "tiny", "cp310-abi3", tiny=newer)
     with pytest.raises(BuildError, match="PyType_GetName"):
-        packed(project, rid)
+        pack_project(project, rid)
     write_module_client(tmp_path / "tiny", "cp311-abi3", tiny=newer)
-    assert wheels(packed(project, rid))
+    assert wheels(pack_project(project, rid))
 
 
 def test_a_module_without_sources_is_refused_by_cmake(tmp_path):
     project = write_module_client(tmp_path / "tiny", "cp310-abi3", cmakelists=CMAKE.replace(" tiny.c)", ")"))
     with pytest.raises(BuildError, match='latebind_add_python_module: "_tiny" has no sources'):
-        packed(project, host_rid())
+        pack_project(project, host_rid())
 
 
 # -- whose interpreter ------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_a_python_without_headers_is_told_how_to_get_them(tmp_path):
 def test_an_older_cpython_than_the_floor_is_refused(tmp_path):
     newer = f"cp3{sys.version_info.minor + 1}-abi3"
     with pytest.raises(BuildError, match=rf"kind {newer} is for CPython 3\.{sys.version_info.minor + 1} and newer"):
-        packed(write_module_client(tmp_path / "tiny", newer), host_rid())
+        pack_project(write_module_client(tmp_path / "tiny", newer), host_rid())
 
 
 def test_a_free_threaded_cpython_has_no_stable_abi(monkeypatch):
@@ -298,7 +298,7 @@ def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):
     shutil.copy(module, folder / strange)
     shutil.copy(module, folder / module.name)
     run_checked(*CLI, "-C", project, "stage", "--import", folder.parents[1], "--target", host_rid())
-    (wheel,) = wheels(packed(project, host_rid())).values()
+    (wheel,) = wheels(pack_project(project, host_rid())).values()
     with zipfile.ZipFile(wheel) as archive:
         held = [name for name in archive.namelist() if name.endswith(".so")]
         manifest = json.loads(archive.read("tiny-1.2.3.dist-info/extra_metadata/latebind.json"))
@@ -319,7 +319,7 @@ __attribute__((visibility("default"))) int tiny_start(void)
 """
 
 
-def imported(folder, rid, source, triple, name="libtiny.so"):
+def import_library(folder, rid, source, triple, name="libtiny.so"):
     """The small project with a library that was compiled elsewhere, for another system than the floor says."""
     project = write_client(folder / "tiny", latebind=CONFIG.replace('"linux-x64"', f'"{rid}"'))
     place = folder / "elsewhere" / "tiny" / "lib"
@@ -335,11 +335,11 @@ def imported(folder, rid, source, triple, name="libtiny.so"):
 
 @pytest.mark.parametrize("packages", ["both", "wheel"])
 def test_a_library_over_the_floor_is_refused_with_version_symbol_file_and_cure(tmp_path, packages):
-    project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.34")
+    project = import_library(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.34")
     if packages == "wheel":  # the hook reports it, also to other callers
         edit(project / "latebind.toml", 'nuget = { id = "Tiny" }\n', "")
     with pytest.raises(BuildError) as caught:
-        packed(project, "linux-x64")
+        pack_project(project, "linux-x64")
     text = str(caught.value)
     assert "libtiny.so needs GLIBC_2.34 because of pthread_create, and the floor of linux-x64 is glibc 2.28" in text
     assert "stage/linux-x64/tiny/lib/libtiny.so" in text
@@ -350,7 +350,7 @@ def test_a_library_over_the_floor_is_refused_with_version_symbol_file_and_cure(t
 
 
 def test_who_installs_the_sdist_on_a_newer_system_gets_a_wheel_for_that_machine(tmp_path):
-    project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.34")
+    project = import_library(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.34")
 
     def build(kind, folder):
         command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", tmp_path / "out"]
@@ -370,8 +370,8 @@ def test_who_installs_the_sdist_on_a_newer_system_gets_a_wheel_for_that_machine(
 
 
 def test_a_library_that_needs_less_keeps_the_tag_of_the_floor(tmp_path):
-    project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.17")
-    assert list(wheels(packed(project, "linux-x64"))) == ["tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"]
+    project = import_library(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.17")
+    assert list(wheels(pack_project(project, "linux-x64"))) == ["tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"]
 
 
 @pytest.mark.parametrize(
@@ -386,7 +386,7 @@ def test_a_library_that_needs_less_keeps_the_tag_of_the_floor(tmp_path):
 def test_a_library_for_a_newer_or_another_system_is_refused(tmp_path, rid, triple, sentence):
     name = "libtiny.dylib" if rid.startswith("osx") else "libtiny.so"
     with pytest.raises(BuildError) as caught:
-        packed(imported(tmp_path, rid, SOURCE, triple, name), rid)
+        pack_project(import_library(tmp_path, rid, SOURCE, triple, name), rid)
     assert f"{name} {sentence}" in str(caught.value)
 
 

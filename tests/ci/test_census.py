@@ -11,7 +11,7 @@ ROWS = census.read_table()
 FAULTY = next(row for row in ROWS if row.errors)
 
 
-def changed(row, **change):
+def change_errors(row, **change):
     """A row whose errors differ in this."""
     return replace(row, errors=tuple(replace(error, **change) for error in row.errors))
 
@@ -39,14 +39,14 @@ def test_an_error_of_a_package_that_the_table_lacks_is_refused(tmp_path, monkeyp
 
 @pytest.mark.parametrize("part", census.GOALS)
 def test_wrong_errors_miss_the_goal_of_their_part(part):
-    rows = [changed(row, label="false") if row.part == part else row for row in ROWS]
+    rows = [change_errors(row, label="false") if row.part == part else row for row in ROWS]
 
     assert [text for text in census.problems(rows) if f"part {part}:" in text]
 
 
 @pytest.mark.parametrize("change", [{"label": "wright"}, {"label": ""}, {"evidence": ""}, {"code": ""}])
 def test_a_label_that_is_none_or_has_no_evidence_is_refused(change):
-    bad = changed(FAULTY, **change)
+    bad = change_errors(FAULTY, **change)
 
     assert f"{bad.file} {bad.errors[0].code}: needs a label" in "\n".join(census.problems([bad]))
 

@@ -55,7 +55,7 @@ def options(package, system):
     return {**table, **table[system]}
 
 
-def repaired(tools, package, system, wheel, out, **options_of_run):
+def repair_wheel(tools, package, system, wheel, out, **options_of_run):
     command = options(package, system)["repair-wheel-command"]
     archs = "arm64" if "arm64" in wheel.name else "x86_64"
     known = {"wheel": str(wheel), "dest_dir": str(out), "delocate_archs": archs}
@@ -85,7 +85,7 @@ def test_auditwheel_grafts_nothing(tools, latenn_packages, tmp_path, package, ar
     # As the image sets it. For another processor auditwheel takes no tag, and finds its own: the oldest that fits.
     own = arch == platform.machine()
     env = {"AUDITWHEEL_PLAT": f"manylinux_2_28_{arch}" if own else "auto"}
-    made = repaired(tools, package, "linux", wheel, tmp_path, env=env)
+    made = repair_wheel(tools, package, "linux", wheel, tmp_path, env=env)
     assert made.name == wheel.name or not own
     assert_untouched(made, wheel)
 
@@ -95,7 +95,7 @@ def test_auditwheel_grafts_nothing(tools, latenn_packages, tmp_path, package, ar
 def test_delocate_grafts_nothing(tools, shims, latenn_packages, tmp_path, package, arch):
     (wheel,) = latenn_packages.glob(f"{package}-*macosx*_{arch}.whl")
     (tmp_path / "out").mkdir()
-    made = repaired(tools, package, "macos", wheel, tmp_path / "out", path=[shims])
+    made = repair_wheel(tools, package, "macos", wheel, tmp_path / "out", path=[shims])
     assert made.name == wheel.name
     assert_untouched(made, wheel)
 
@@ -104,7 +104,7 @@ def test_delocate_grafts_nothing(tools, shims, latenn_packages, tmp_path, packag
 @pytest.mark.parametrize("arch", ["amd64", "arm64"])
 def test_delvewheel_grafts_nothing(tools, latenn_packages, tmp_path, package, arch):
     (wheel,) = latenn_packages.glob(f"{package}-*win_{arch}.whl")
-    made = repaired(tools, package, "windows", wheel, tmp_path)
+    made = repair_wheel(tools, package, "windows", wheel, tmp_path)
     assert sha256(made) == sha256(wheel)
 
 
@@ -130,7 +130,7 @@ def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes
     run(tools, tools / "auditwheel", "repair", "-w", tmp_path / "plain", wheel, env=env)
     grafted = [name for name in members(next((tmp_path / "plain").glob("*.whl"))) if "onnxruntime" in name]
     assert grafted
-    made = repaired(tools, "latenn_onnxruntime", "linux", wheel, tmp_path / "ours", env=env)
+    made = repair_wheel(tools, "latenn_onnxruntime", "linux", wheel, tmp_path / "ours", env=env)
     assert [name for name in members(made) if "onnxruntime" in name] == []
     assert members(made)["linked/libuser.so"] == user.read_bytes()
 

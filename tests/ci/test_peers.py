@@ -13,7 +13,7 @@ import pytest
 ROWS = census.read_table()
 
 
-def shown(tag, *missing, isa=False):
+def write_auditwheel_report(tag, *missing, isa=False):
     """What `auditwheel show --json` prints."""
     return json.dumps({"overall_tag": tag, "external_libs": dict.fromkeys(missing), "unsupported_isa": isa})
 
@@ -27,10 +27,14 @@ def abi3(*strangers, fits=True):
 @pytest.mark.parametrize(
     ("read", "output", "found"),
     [
-        (peers.auditwheel, shown("manylinux_2_17_x86_64"), []),
-        (peers.auditwheel, shown("manylinux_2_28_x86_64"), ["needs manylinux_2_28_x86_64"]),
-        (peers.auditwheel, shown("linux_x86_64", "libb.so", "liba.so"), ["no tag fits: liba.so, libb.so"]),
-        (peers.auditwheel, shown("musllinux_1_2_x86_64", isa=True), ["unsupported_isa"]),
+        (peers.auditwheel, write_auditwheel_report("manylinux_2_17_x86_64"), []),
+        (peers.auditwheel, write_auditwheel_report("manylinux_2_28_x86_64"), ["needs manylinux_2_28_x86_64"]),
+        (
+            peers.auditwheel,
+            write_auditwheel_report("linux_x86_64", "libb.so", "liba.so"),
+            ["no tag fits: liba.so, libb.so"],
+        ),
+        (peers.auditwheel, write_auditwheel_report("musllinux_1_2_x86_64", isa=True), ["unsupported_isa"]),
         (
             peers.delocate,
             "ERROR:delocate.libsana:\n@rpath/libomp.dylib not found:\n  Needed by: a",

@@ -15,12 +15,12 @@ from tests.programs import run_checked
 from tests.thingclient import DESCRIBED, build_thing, write_thing_client
 
 
-def described(folder, text=DESCRIBED):
+def load_described(folder, text=DESCRIBED):
     return load(write_thing_client(folder, text) / "latebind.toml")
 
 
 def test_a_description_becomes_all_that_a_preset_says(tmp_path):
-    use = described(tmp_path).runtime_of("tiny")
+    use = load_described(tmp_path).runtime_of("tiny")
 
     known = use.known
 
@@ -33,7 +33,7 @@ def test_a_description_becomes_all_that_a_preset_says(tmp_path):
 
 def test_copies_on_macos_and_windows_are_known_by_their_usual_names(tmp_path):
     files = 'files.macos = ["libthing.2.dylib"]\nfiles.windows = ["thing.dll"]\nfiles.linux'
-    known = described(tmp_path, DESCRIBED.replace("files.linux", files)).runtime_of("tiny").known
+    known = load_described(tmp_path, DESCRIBED.replace("files.linux", files)).runtime_of("tiny").known
     assert known.file_globs[2:] == ("libthing.dylib", "libthing.[0-9]*.dylib", "thing.dll", "thing-[0-9a-f]*.dll")
     assert known.linked_globs[-2:] == ("*/libthing.dylib", "*/libthing.[0-9]*.dylib")
 
@@ -97,7 +97,7 @@ WRONG = [
 def test_a_wrong_description_is_refused_with_file_line_reason_and_cure(tmp_path, old, new, line, message, advice):
     assert old in DESCRIBED
     with pytest.raises(ConfigError) as caught:
-        described(tmp_path, DESCRIBED.replace(old, new))
+        load_described(tmp_path, DESCRIBED.replace(old, new))
     found = next(problem for problem in caught.value.problems if message in problem.message)
     assert found.where == f"latebind.toml:{LINES + line}"
     assert advice in found.advice
@@ -106,25 +106,25 @@ def test_a_wrong_description_is_refused_with_file_line_reason_and_cure(tmp_path,
 # -- what the audit makes of it ---------------------------------------------------------------------------------------
 
 
-def audited(folder, files):
+def audit_files(folder, files):
     """The codes of what is found in a wheel of the project that holds those files."""
     wheel = folder / "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         for name, data in files.items():
             archive.writestr(name, data)
-    policy = project_policy(described(folder / "project"))
+    policy = project_policy(load_described(folder / "project"))
     return {finding.code: finding for finding in audit_here([wheel], policy).findings}
 
 
 def test_a_package_that_holds_the_runtime_is_refused(tmp_path):
     runtime = build_thing(tmp_path, "text", (2, 1, 0))
-    found = audited(tmp_path, {"tiny/libthing.so": runtime.read_bytes()})
+    found = audit_files(tmp_path, {"tiny/libthing.so": runtime.read_bytes()})
     assert "The Thing" in found["LB103"].message
 
 
 def test_a_renamed_copy_is_known_by_its_entry(tmp_path):
     runtime = build_thing(tmp_path, "text", (2, 1, 0))
-    found = audited(tmp_path, {"tiny/libquiet.so": runtime.read_bytes()})
+    found = audit_files(tmp_path, {"tiny/libquiet.so": runtime.read_bytes()})
     assert {"LB103", "LB104"} & set(found)
 
 
@@ -137,7 +137,7 @@ def test_a_library_that_links_the_runtime_is_refused(tmp_path):
         shutil.which("cc"), "-shared", "-fPIC", "-o", runtime, tmp_path / "thing.c", "-Wl,-soname,libthing.so.2"
     )
     run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source, runtime)
-    found = audited(tmp_path, {"tiny/libtiny.so": made.read_bytes()})
+    found = audit_files(tmp_path, {"tiny/libtiny.so": made.read_bytes()})
     assert "libthing.so.2" in found["LB101"].message
 
 
@@ -147,4 +147,6 @@ def test_a_library_that_links_nothing_is_not_accused(tmp_path):
     made = tmp_path / "libtiny.so"
     build_thing(tmp_path, "text", (2, 1, 0))  # skips without a compiler
     run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source)
-    assert not {code for code in audited(tmp_path, {"tiny/libtiny.so": made.read_bytes()}) if code.startswith("LB1")}
+    assert not {
+        code for code in audit_files(tmp_path, {"tiny/libtiny.so": made.read_bytes()}) if code.startswith("LB1")
+    }

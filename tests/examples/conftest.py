@@ -41,7 +41,7 @@ def environment_with_latebind(folder, python=sys.executable, extra=()):
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory):
+def installed_latebind(tmp_path_factory):
     """`latebind` of a fresh environment."""
     return environment_with_latebind(tmp_path_factory.mktemp("installed"))
 

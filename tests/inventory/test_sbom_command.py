@@ -128,10 +128,10 @@ def test_record_lists_the_sbom_and_a_wrong_hash_would_be_found(wheel, tmp_path):
 
 @pytest.mark.parametrize(("given", "stated"), [("mit", "MIT"), ("my own", None)])
 def test_the_license_is_stated_where_it_is_an_expression(given, stated, wheel, tmp_path):
-    def licensed(name, data):
+    def add_license(name, data):
         return name, data + f"License-Expression: {given}\n".encode() if name.endswith("METADATA") else data
 
-    sbom(rewritten(wheel, tmp_path / "given", licensed), "--output", tmp_path / "out", "--part", "protobuf@1")
+    sbom(rewritten(wheel, tmp_path / "given", add_license), "--output", tmp_path / "out", "--part", "protobuf@1")
     found = document(tmp_path / "out")
     assert found["metadata"]["component"].get("licenses") == (stated and [{"expression": stated}])
     assert not FORMATS[""][1](found)
@@ -166,9 +166,9 @@ def test_force_replaces_its_own_sbom_also_in_place(wheel, tmp_path):
 
 
 BAD = {
-    "no wheel": (lambda wheel, folder: copied(wheel, folder / "thing.zip"), "is not the name of a wheel"),
+    "no wheel": (lambda wheel, folder: copy_wheel(wheel, folder / "thing.zip"), "is not the name of a wheel"),
     "another name": (
-        lambda wheel, folder: copied(wheel, folder / "other-1.0-py3-none-any.whl"),
+        lambda wheel, folder: copy_wheel(wheel, folder / "other-1.0-py3-none-any.whl"),
         "METADATA names Some.Thing, and the file is of other",
     ),
     "no zip": (lambda _, folder: text(folder / "thing-1.0-py3-none-any.whl"), "not a readable zip archive"),
@@ -190,7 +190,7 @@ BAD = {
 }  # fmt: skip
 
 
-def copied(wheel, path):
+def copy_wheel(wheel, path):
     path.parent.mkdir(exist_ok=True)
     shutil.copy(wheel, path)
     return path

@@ -168,8 +168,8 @@ def check_explicit(programs: Any, stand_in: str, gone: str = "libgone.so") -> No
 def check_situation(programs: Any, name: str, folder: Path) -> None:
     """Make a situation in a folder, and hold the answer against the table."""
     situation = SITUATIONS[name]
-    words = [_made(programs, word, folder) for word in situation.words.split()]
-    named = None if situation.named is None else _made(programs, situation.named, folder)
+    words = [_resolve_argument(programs, word, folder) for word in situation.words.split()]
+    named = None if situation.named is None else _resolve_argument(programs, situation.named, folder)
     environment = {} if named is None else {ENVIRONMENT: programs.name_of(named) if named else ""}
     answer = programs.probe(*words, environment=environment)
     report = answer["report"]
@@ -182,7 +182,7 @@ def check_situation(programs: Any, name: str, folder: Path) -> None:
     assert {key: known[key] for key in situation.answer} == situation.answer
 
 
-def _made(programs: Any, word: str, folder: Path) -> str | Path:
+def _resolve_argument(programs: Any, word: str, folder: Path) -> str | Path:
     stand_in, is_place, rest = word.partition("@")
     if not is_place:
         return word

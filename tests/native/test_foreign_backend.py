@@ -14,7 +14,7 @@ FEED = f"{GOOD}compute\noutput numbers\n"
 
 
 @pytest.fixture(scope="module")
-def make(shared, tmp_path_factory):
+def make(shared_folder, tmp_path_factory):
     compiler = needed_compiler()
     work = tmp_path_factory.mktemp("foreign")
     for name in ("latenn.h", "latenn_backend.h"):

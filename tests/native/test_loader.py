@@ -231,7 +231,7 @@ NOBODY = 65534
 
 
 @pytest.fixture
-def unprivileged(programs):
+def unprivileged_probe(programs):
     """A folder that everybody may enter, and a way to run there as someone for whom permissions count."""
     with tempfile.TemporaryDirectory(prefix="latebind-test-") as name:
         folder = pathlib.Path(name)
@@ -246,8 +246,8 @@ def unprivileged(programs):
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_what_may_not_be_read_is_refused(programs, unprivileged, kind):
-    folder, run = unprivileged
+def test_what_may_not_be_read_is_refused(programs, unprivileged_probe, kind):
+    folder, run = unprivileged_probe
     path = place(programs, "good", folder / "closed")
     assert run("--path", path)["outcome"] == "bound"
     closed = pathlib.Path(path) if kind == "file" else folder / "closed"

@@ -26,8 +26,8 @@ HEADER_API_VERSION = 21  # of the pinned header
 
 
 @pytest.fixture(scope="session")
-def header(shared):
-    return official_header(shared)
+def header(shared_folder):
+    return official_header(shared_folder)
 
 
 @pytest.fixture

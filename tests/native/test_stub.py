@@ -33,7 +33,7 @@ DOTNET = "dotnet add package Microsoft.ML.OnnxRuntime "
 OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in (*BETWEEN, "latest")]
 
 
-def built(shared, folder, flags="", *targets, header="1.21"):
+def build_programs(shared, folder, flags="", *targets, header="1.21"):
     """Build the programs, or some of them, with an official header."""
     include = official_header(shared, header).parent
     words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}", f"-DCMAKE_C_FLAGS={flags}")
@@ -43,16 +43,16 @@ def built(shared, folder, flags="", *targets, header="1.21"):
 
 
 @pytest.fixture(scope="session")
-def users(shared, tmp_path_factory):
+def users(shared_folder, tmp_path_factory):
     """The folder of the programs."""
-    return built(shared, tmp_path_factory.mktemp("stub"))
+    return build_programs(shared_folder, tmp_path_factory.mktemp("stub"))
 
 
 @pytest.fixture(scope="module", params=["plain", "address,undefined", "thread"])
-def crowd(request, shared, tmp_path_factory):
+def crowd(request, shared_folder, tmp_path_factory):
     """Calls `first` with a number of threads and of rounds, under sanitizers."""
     flags = "-O1" if request.param == "plain" else f"-O1 -g -fsanitize={request.param} -fno-sanitize-recover=all"
-    folder = built(shared, tmp_path_factory.mktemp("crowd"), flags, "first", "library")
+    folder = build_programs(shared_folder, tmp_path_factory.mktemp("crowd"), flags, "first", "library")
     options = {
         "ASAN_OPTIONS": "detect_leaks=0",  # what is bound stays for good, and the stub that knows it is closed
         "TSAN_OPTIONS": "die_after_fork=0:report_thread_leaks=0",  # a child ends with threads of its parent
@@ -122,8 +122,8 @@ def test_a_program_on_the_official_interface_runs_unchanged(users, runtime, tmp_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("header", ["1.19", "newest"])
-def test_programs_that_were_compiled_with_another_header_run_unchanged(shared, tmp_path, header):
-    folder = built(shared, tmp_path / "built", "", "user", "user_c", "global", header=header)
+def test_programs_that_were_compiled_with_another_header_run_unchanged(shared_folder, tmp_path, header):
+    folder = build_programs(shared_folder, tmp_path / "built", "", "user", "user_c", "global", header=header)
     model = onnx_sum(tmp_path / "sum.onnx")
     for version in ORT_VERSIONS:
         for program, words in (("user", [model]), ("user_c", [])):
@@ -277,11 +277,18 @@ def test_children_made_before_during_and_after_the_first_call_bind_too(crowd):
     assert call("fork", rounds) == f"{11 * rounds} bound, 0 refused, 0 other\n"
 
 
-def test_a_program_that_is_linked_statically_says_so(shared, latebind, tmp_path):
+def test_a_program_that_is_linked_statically_says_so(shared_folder, latebind, tmp_path):
     assert_success(latebind("stub", "onnxruntime", "--output", tmp_path))
     (archive,) = tmp_path.glob("*/lib/libonnxruntime.a")
     program = tmp_path / "program"
-    words = ["-static", f"-I{official_header(shared).parent}", HERE / "stub" / "user_c.c", archive, "-o", program]
+    words = [
+        "-static",
+        f"-I{official_header(shared_folder).parent}",
+        HERE / "stub" / "user_c.c",
+        archive,
+        "-o",
+        program,
+    ]
     if run_program(needed_compiler(), *words).returncode:
         pytest.skip("not run: this system has no static C library")
     done = run(program, "no-model", ONNXRUNTIME_LIB_PATH=library(ORT_VERSIONS[-1]))

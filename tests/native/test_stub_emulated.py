@@ -20,7 +20,7 @@ from tests.native.emulated import (
     fetch_runtime,
     onnx_sum,
 )
-from tests.native.test_functions_stub import made
+from tests.native.test_functions_stub import build_program
 from tests.needs import available, official_header
 from tests.programs import run_checked
 
@@ -34,11 +34,11 @@ SYSTEMS = {
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
-def system(request, shared, tmp_path_factory):
+def system(request, shared_folder, tmp_path_factory):
     """The programs of one system, and that system's name."""
     maker, suffix, library_suffix, name_of, _ = SYSTEMS[request.param]
     folder = tmp_path_factory.mktemp(request.param)
-    include = official_header(shared).parent
+    include = official_header(shared_folder).parent
     place = f"{request.param}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
     words = (request.param,) if maker is qemu else ()
     emulator = available(maker.prepare, cache() / place, confine.Limits(seconds=300), *words)
@@ -69,7 +69,7 @@ def run(system, name, *words, **env):
 
 def test_functions_of_a_c_library_reach_it_or_give_what_was_declared(system, latebind, tmp_path):
     emulated, rid = system
-    program = made(latebind, tmp_path, rid)
+    program = build_program(latebind, tmp_path, rid)
 
     def answer(*words, **env):
         places = {key: emulated.name_of(value) for key, value in env.items()}

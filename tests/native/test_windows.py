@@ -27,11 +27,11 @@ NAME = "onnxruntime.dll"
 
 
 @pytest.fixture(scope="module")
-def windows(shared):
+def windows(shared_folder):
     # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
     place = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
     emulator = available(wine.prepare, place, confine.Limits(seconds=120))
-    folder = build_cross(shared, "win-x64")
+    folder = build_cross(shared_folder, "win-x64")
     emulator.start()
     yield Emulated(folder, emulator, ".exe", ".dll", wine.windows_path)
     emulator.close()
@@ -81,8 +81,8 @@ def test_a_truncated_library_never_reaches_the_systems_loader(windows, tmp_path)
     assert "truncated: 5000 bytes of at least" in answer["report"]["sentence"]
 
 
-def test_another_processors_library(windows, shared):
-    other = build_cross(shared, "win-arm64") / "stand-ins" / "good.dll"
+def test_another_processors_library(windows, shared_folder):
+    other = build_cross(shared_folder, "win-arm64") / "stand-ins" / "good.dll"
     answer = windows.probe("--path", other)
     assert answer["outcome"] == "wrong-architecture"
     assert "is for another processor: built for arm64, this process is x64" in answer["report"]["sentence"]
@@ -302,23 +302,23 @@ def serve(windows, program):
 
 
 @pytest.fixture
-def installed(windows, tmp_path):
+def installed_service(windows, tmp_path):
     folder = tmp_path / "site-packages" / "pkg"
     folder.mkdir(parents=True)
     capi = tmp_path / "site-packages" / "onnxruntime" / "capi"
     return shutil.copy(windows.folder / "service.exe", folder / "service.exe"), capi
 
 
-def test_packages_around_a_stub_are_found(windows, installed):
-    program, capi = installed
+def test_packages_around_a_stub_are_found(windows, installed_service):
+    program, capi = installed_service
     path = place(windows, "good", capi)
     assert serve(windows, program).startswith(wine.windows_path(path).split(":", 1)[0])
     assert "bound" in serve(windows, program)
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "owner", "link"])
-def test_what_every_user_may_change_is_refused(windows, installed, tmp_path, kind):
-    program, capi = installed
+def test_what_every_user_may_change_is_refused(windows, installed_service, tmp_path, kind):
+    program, capi = installed_service
     if kind == "link":
         place(windows, "foreign", tmp_path / "theirs")
         (tmp_path / "theirs").chmod(0o777)

@@ -16,7 +16,7 @@ from latebind.templates import render
 
 from tests.conftest import ROOT
 from tests.native.building import build_programs, needed_compiler
-from tests.needs import needed
+from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 
 CORE = ROOT / "latenn" / "npm" / "core"
@@ -34,7 +34,7 @@ def open_folder():
 @pytest.fixture
 def start():
     """Runs a program in JavaScript in a folder, as this user or as another."""
-    (node,) = needed("node")
+    (node,) = require_programs("node")
 
     def start_node(folder, program, *words, user=None, flags=(), timeout=60, **variables):
         environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **variables}
@@ -49,7 +49,7 @@ def start():
 @pytest.fixture(scope="session")
 def koffi(kept_builds):
     """The node_modules with the package that calls C; npm keeps it for all runs."""
-    needed("npm")
+    require_programs("npm")
     folder = kept_builds / "koffi"
     folder.mkdir(exist_ok=True)
     with (kept_builds / "koffi.lock").open("w") as lock:

@@ -118,10 +118,10 @@ def test_the_nuspec_of_symbols_has_what_nuget_writes_there(theirs):
     ours = defusedxml.ElementTree.fromstring(render_symbols(NUSPEC))[0]
     root = xml(theirs.with_suffix(".snupkg"), member(theirs.with_suffix(".snupkg"), ".nuspec"))[0]
 
-    def shown(metadata):
+    def list_elements(metadata):
         rows = [*metadata, *metadata.findall("*/*")]
         return {
             (row.tag.rpartition("}")[2], (row.text or "").strip(), tuple(sorted(row.attrib.items()))) for row in rows
         }
 
-    assert shown(ours) == shown(root)
+    assert list_elements(ours) == list_elements(root)

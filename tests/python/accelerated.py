@@ -76,7 +76,7 @@ def test_every_plain_type_of_every_rank():
             assert np.array_equal(got, given)
 
 
-def refused(call, *words, kind=latenn.InvalidArgumentError):
+def assert_refused(call, *words, kind=latenn.InvalidArgumentError):
     try:
         call()
     except kind as error:
@@ -99,12 +99,12 @@ def test_what_does_not_fit_is_refused_in_the_usual_words():
     )
     with load("small") as model:
         for inputs, *words in wrong:
-            refused(partial(model.run, inputs), *words)
+            assert_refused(partial(model.run, inputs), *words)
         for arguments in ((), ({"x": good}, None, 1)):
-            refused(partial(model.run, *arguments), kind=TypeError)
-        refused(partial(model.run, {"x": good}, 1), "options is 1; make them with model.run_options()")
+            assert_refused(partial(model.run, *arguments), kind=TypeError)
+        assert_refused(partial(model.run, {"x": good}, 1), "options is 1; make them with model.run_options()")
         assert np.array_equal(model.run({"x": good})["y"], good)
-    refused(lambda: model.run({"x": good}), "the model is closed")
+    assert_refused(lambda: model.run({"x": good}), "the model is closed")
 
 
 def test_what_can_be_taken_is_taken_in_every_form():
@@ -138,7 +138,7 @@ def test_nothing_is_held_longer_than_a_run():
             before = None
             for _ in range(50):
                 model.run(inputs)
-                refused(partial(model.run, wrong), "float64")
+                assert_refused(partial(model.run, wrong), "float64")
                 counts = [sys.getrefcount(one) for one in (given, inputs, np.dtype(np.float32), model.run, wrong["x"])]
                 before = before or counts
             assert counts == before, (before, counts)
@@ -181,7 +181,9 @@ def test_a_failure_of_the_runtime_is_raised_and_the_next_run_is_well():
     with load("gather") as model:
         for _ in range(20):
             assert model.run({"x": np.array([1], np.int64)})["y"].tolist() == [20]
-            refused(lambda: model.run({"x": np.array([9], np.int64)}), "failed to compute", kind=latenn.LatennError)
+            assert_refused(
+                lambda: model.run({"x": np.array([9], np.int64)}), "failed to compute", kind=latenn.LatennError
+            )
 
 
 def test_outputs_may_have_other_shapes_than_the_model_says():
@@ -266,7 +268,7 @@ def test_results_stay_as_they_are_whoever_looks_at_them():
             assert (state == 1).all()
 
 
-def bound(name, shape):
+def bind_arrays(name, shape):
     binding, given, taken = load(name).bind(), np.zeros(shape, np.float32), np.empty(shape, np.float32)
     binding.inputs["x"], binding.outputs["y"] = given, taken
     return binding, given, taken
@@ -274,7 +276,7 @@ def bound(name, shape):
 
 def test_a_bound_run_sees_every_change_and_gives_what_is_bound():
     for name, shape in (("small", (2, 3)), ("open", (4, 3)), ("large", (300, 400))):
-        binding, given, taken = bound(name, shape)
+        binding, given, taken = bind_arrays(name, shape)
         assert (type(binding.run) is type(len)) == (TOLD == "in use")
         for number in range(1, 6):
             given[...] = number
@@ -295,14 +297,14 @@ def test_a_bound_run_sees_every_change_and_gives_what_is_bound():
 
 
 def test_a_bound_run_takes_nothing_and_ends_with_its_model():
-    binding, _, _ = bound("small", (2, 3))
+    binding, _, _ = bind_arrays("small", (2, 3))
     for _ in range(3):
         binding.run()
-        refused(lambda: binding.run(None, 1), kind=TypeError)
-        refused(lambda: binding.run(1), "options is 1; make them with model.run_options()")
+        assert_refused(lambda: binding.run(None, 1), kind=TypeError)
+        assert_refused(lambda: binding.run(1), "options is 1; make them with model.run_options()")
     binding._bound._model.close()
     for _ in range(2):
-        refused(binding.run, "the model is closed")
+        assert_refused(binding.run, "the model is closed")
 
 
 def test_a_bound_run_that_fails_leaves_the_next_one_well():
@@ -313,11 +315,11 @@ def test_a_bound_run_that_fails_leaves_the_next_one_well():
         where[0] = 1
         assert binding.run()["y"].tolist() == [20]
         where[0] = 9
-        refused(binding.run, "failed to compute", kind=latenn.LatennError)
+        assert_refused(binding.run, "failed to compute", kind=latenn.LatennError)
 
 
 def test_a_bound_run_holds_what_is_bound_and_nothing_else():
-    binding, given, taken = bound("small", (2, 3))
+    binding, given, taken = bind_arrays("small", (2, 3))
     run, before = binding.run, None
     for _ in range(50):
         run()
@@ -334,7 +336,7 @@ def test_a_bound_run_holds_what_is_bound_and_nothing_else():
 
 
 def test_a_binding_is_for_one_thread_at_a_time_also_while_it_is_changed():
-    binding, given, _ = bound("large", (300, 400))
+    binding, given, _ = bind_arrays("large", (300, 400))
     given[...] = 1
     refusals = []
 

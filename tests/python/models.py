@@ -91,7 +91,7 @@ def untrue(width):
     return model([node], [("x", TensorProto.FLOAT, ("n", width))], [("y", TensorProto.FLOAT, (100, width))])
 
 
-def doubled():
+def concat_rows():
     """y = x after x, of twice the rows, which are reported to be as many as those of x: an exporter's wrong name."""
     node = helper.make_node("Concat", ["x", "x"], ["y"], axis=0)
     return model([node], [("x", TensorProto.FLOAT, ("n", 300))], [("y", TensorProto.FLOAT, ("n", 300))])
@@ -138,7 +138,7 @@ def write_portable(folder):
         "ports": add((2, "width")),
         "untrue": untrue(3),
         "untrue_large": untrue(300),
-        "doubled": doubled(),
+        "doubled": concat_rows(),
         "gather": gather(),
         "nonzero_said_full": nonzero("n"),
         "nonzero": nonzero(),
@@ -184,7 +184,7 @@ def outside(name="weights.bin"):
     return model([node], [x], [y], initializers=[weights], checked=False)
 
 
-def adapted():
+def add_delta():
     """y = x + delta, where delta is 0 unless a LoRA adapter says otherwise."""
     delta = helper.make_tensor("delta", TensorProto.FLOAT, [3], [0.0] * 3)
     ports = [(name, TensorProto.FLOAT, [3]) for name in ("x", "delta", "y")]
@@ -204,14 +204,14 @@ def adapter(path, *delta):
     return path
 
 
-def unwrapped():
+def omit_attributes():
     """A model of latenn's operator that lacks all its attributes: only the operator's library can say so."""
     node = helper.make_node("Model", ["x"], ["y"], domain="latenn")
     x, y = ((name, TensorProto.FLOAT, [3]) for name in "xy")
     return model([node], [x], [y], domains=["latenn"], checked=False)
 
 
-def described():
+def describe_identity():
     """y = x, in a model that says much of itself."""
     made = onnx.load_from_string(identity(shape=[1]))
     made.producer_name, made.domain, made.doc_string, made.model_version = "tests", "org.example", 'a "model"\n', 7
@@ -232,6 +232,6 @@ DESCRIBED = {
 """What `described` says."""
 
 
-def rectified():
+def relu_of_three():
     """y = Relu(x) of three floats, which the example's execution provider computes."""
     return relu(1, (3,))

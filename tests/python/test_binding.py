@@ -87,21 +87,21 @@ def test_a_tensor_of_one_model_is_the_input_of_another(binding, latenn):
     assert other.run()["next"].numpy().tolist() == [2, 3, 4, 5]
 
 
-def strided():
+def make_strided():
     array = np.zeros(8, np.float32)
     array[::2] = floats()
     return array[::2]
 
 
 GIVEN = {
-    "strided": strided,
+    "strided": make_strided,
     "misaligned": lambda: np.frombuffer(b"\0" + floats().tobytes(), np.uint8)[1:].view(np.float32),
     "a list": lambda: [0, 1, 2, 3.0],
     "a buffer": lambda: memoryview(floats()),
     "read-only": lambda: np.frombuffer(floats().tobytes(), np.float32),
     "DLPack alone": lambda: OnlyDlpack(floats()),
     "older DLPack": lambda: OlderDlpack(floats()),
-    "strided DLPack": lambda: OnlyDlpack(strided()),
+    "strided DLPack": lambda: OnlyDlpack(make_strided()),
 }
 
 

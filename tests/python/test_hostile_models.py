@@ -23,7 +23,7 @@ FILES = "The model keeps data in other files"
 
 
 @pytest.fixture(scope="module")
-def wrapped(customop):
+def wrapped_model(customop):
     return customop.wrap(models.relu(1, (2, 4)))
 
 
@@ -31,7 +31,7 @@ def wrapped(customop):
 
 
 @pytest.fixture
-def planted(tmp_path):
+def planted_library(tmp_path):
     """A library whose constructor makes a file, and that file."""
     library = tmp_path / "liblatenn_backend_evil.so"
     library.write_bytes(fuzz_customop.evil(tmp_path))
@@ -40,13 +40,13 @@ def planted(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="not run: the library is made for this system with GNU attributes")
-def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapped, planted):
-    library, mark = planted
+def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapped_model, planted_library):
+    library, mark = planted_library
     relative = os.path.relpath(library)
     for path in (str(library), relative, f"{library},onnxruntime", f"onnxruntime,{library}"):
-        assert NAME in refusal(customop, attribute(wrapped, "backend", path))
+        assert NAME in refusal(customop, attribute(wrapped_model, "backend", path))
         assert not mark.exists()
-    refusal(customop, wrapped, backend=str(library))  # the control: what the host names is opened
+    refusal(customop, wrapped_model, backend=str(library))  # the control: what the host names is opened
     assert mark.exists()
 
 
@@ -58,9 +58,9 @@ def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapp
         "onnxruntime\0/x", "onnxruntime\n", "\u00f6nnx",
     ],
 )  # fmt: skip
-def test_the_attribute_backend_is_one_plain_name(customop, wrapped, text):
-    assert NAME in refusal(customop, attribute(wrapped, "backend", text))
-    assert NAME in refusal(customop, attribute(wrapped, "backend", text), backend="onnxruntime")
+def test_the_attribute_backend_is_one_plain_name(customop, wrapped_model, text):
+    assert NAME in refusal(customop, attribute(wrapped_model, "backend", text))
+    assert NAME in refusal(customop, attribute(wrapped_model, "backend", text), backend="onnxruntime")
 
 
 def test_a_graph_is_not_made_with_the_path_of_a_backend(customop, latenn):
@@ -69,13 +69,13 @@ def test_a_graph_is_not_made_with_the_path_of_a_backend(customop, latenn):
 
 
 @pytest.mark.parametrize("text", ["../x", "AUTO:/x", "GPU\\x", "cpu\0x", "cpu\n", "x" * 64])
-def test_the_attribute_device_is_a_plain_name(customop, wrapped, text):
-    said = refusal(customop, attribute(wrapped, "device", text))
+def test_the_attribute_device_is_a_plain_name(customop, wrapped_model, text):
+    said = refusal(customop, attribute(wrapped_model, "device", text))
     assert "which is not the name of a device" in said
 
 
-def test_names_end_where_their_attribute_does(customop, wrapped):
-    said = refusal(customop, attribute(wrapped, "input_names", "x\0y"))
+def test_names_end_where_their_attribute_does(customop, wrapped_model):
+    said = refusal(customop, attribute(wrapped_model, "input_names", "x\0y"))
     assert 'One of its attributes has a NUL after "x".' in said
 
 
@@ -96,8 +96,8 @@ def at_path(wrapped, path):
 
 
 @pytest.mark.parametrize("path", ["relu.onnx", "./relu.onnx", "deep/relu.onnx"])
-def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped, folder, path):
-    (y,) = session(customop, at_path(wrapped, path), directory=folder).run(None, {"x": X})
+def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped_model, folder, path):
+    (y,) = session(customop, at_path(wrapped_model, path), directory=folder).run(None, {"x": X})
     np.testing.assert_array_equal(y, X)
 
 
@@ -110,18 +110,18 @@ def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped, folder, p
         "conin$", "relu.onnx.", "relu.onnx ", "... /secret.onnx", "relu.onnx\0", "a\nb",
     ],
 )  # fmt: skip
-def test_a_path_that_leads_elsewhere_is_refused_on_every_system(customop, wrapped, folder, path):
-    said = refusal(customop, at_path(wrapped, path), directory=folder)
+def test_a_path_that_leads_elsewhere_is_refused_on_every_system(customop, wrapped_model, folder, path):
+    said = refusal(customop, at_path(wrapped_model, path), directory=folder)
     assert BELOW in said or "has a NUL after" in said
 
 
 @pytest.mark.parametrize("path", ["console.onnx", "com.onnx", "com10", "nulls", "aux_1/x.onnx", "a..b", ".hidden"])
-def test_names_that_are_close_to_those_of_devices_are_looked_for(customop, wrapped, folder, path):
-    assert "there is no such file" in refusal(customop, at_path(wrapped, path), directory=folder)
+def test_names_that_are_close_to_those_of_devices_are_looked_for(customop, wrapped_model, folder, path):
+    assert "there is no such file" in refusal(customop, at_path(wrapped_model, path), directory=folder)
 
 
-def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped, folder):
-    secret = at_path(wrapped, str(folder.parent / "secret.onnx"))
+def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped_model, folder):
+    secret = at_path(wrapped_model, str(folder.parent / "secret.onnx"))
     assert "set the session entry custom_op.Model.allow_any_path to 1" in refusal(customop, secret, directory=folder)
     assert BELOW in refusal(customop, secret, allow_any_path=False)
     for choices in ({"allow_any_path": True}, {"nodes": {"model": {"allow_any_path": True}}}):
@@ -129,35 +129,35 @@ def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped, folde
         np.testing.assert_array_equal(y, X)
 
 
-def test_a_path_does_not_begin_at_the_current_folder(customop, wrapped, folder, monkeypatch):
+def test_a_path_does_not_begin_at_the_current_folder(customop, wrapped_model, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    said = refusal(customop, at_path(wrapped, "relu.onnx"))
+    said = refusal(customop, at_path(wrapped_model, "relu.onnx"))
     assert "Set the session entry custom_op.Model.directory to the model's folder." in said
 
 
-def linked(link, target):
+def make_link(link, target):
     try:
         link.symlink_to(target)
     except OSError:
         pytest.skip("not run: this system makes no links without a privilege")
 
 
-def test_links_are_followed_and_must_stay_in_the_folder(customop, wrapped, folder):
-    linked(folder / "out.onnx", folder.parent / "secret.onnx")
-    linked(folder / "in.onnx", folder / "relu.onnx")
-    linked(folder.parent / "other name", folder)
-    said = refusal(customop, at_path(wrapped, "out.onnx"), directory=folder)
+def test_links_are_followed_and_must_stay_in_the_folder(customop, wrapped_model, folder):
+    make_link(folder / "out.onnx", folder.parent / "secret.onnx")
+    make_link(folder / "in.onnx", folder / "relu.onnx")
+    make_link(folder.parent / "other name", folder)
+    said = refusal(customop, at_path(wrapped_model, "out.onnx"), directory=folder)
     assert LINK in said
     for place, path in ((folder, "in.onnx"), (folder.parent / "other name", "relu.onnx")):
-        session(customop, at_path(wrapped, path), directory=place)
-    session(customop, at_path(wrapped, "out.onnx"), directory=folder, allow_any_path=True)
+        session(customop, at_path(wrapped_model, path), directory=place)
+    session(customop, at_path(wrapped_model, "out.onnx"), directory=folder, allow_any_path=True)
 
 
 def test_weights_next_to_an_ir_must_stay_in_the_folder(customop, ir, tmp_path):
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "ir.xml").write_bytes(ir.read_bytes())
     (tmp_path / "secret.bin").write_bytes(ir.with_suffix(".bin").read_bytes())
-    linked(tmp_path / "models" / "ir.bin", tmp_path / "secret.bin")
+    make_link(tmp_path / "models" / "ir.bin", tmp_path / "secret.bin")
     made = at_path(customop.wrap(ir), "ir.xml")
     made = attribute(made, "weights", None)
     assert LINK in refusal(customop, made, directory=tmp_path / "models")
@@ -186,18 +186,18 @@ def external(location):
     return tensor
 
 
-def unchecked(nodes, initializers=()):
+def build_unchecked(nodes, initializers=()):
     """A model from x to y, which onnx's own checker, that refuses such files, has not seen."""
     x, y = ((name, TensorProto.FLOAT, [2, 4]) for name in "xy")
     return models.model(nodes, [x], [y], initializers=initializers, checked=False)
 
 
 def in_initializer(tensor):
-    return unchecked([helper.make_node("Add", ["x", "w"], ["y"])], [tensor])
+    return build_unchecked([helper.make_node("Add", ["x", "w"], ["y"])], [tensor])
 
 
 def in_attribute(tensor):
-    return unchecked(
+    return build_unchecked(
         [helper.make_node("Constant", [], ["w"], value=tensor), helper.make_node("Add", ["x", "w"], ["y"])]
     )
 
@@ -211,11 +211,11 @@ def in_branch(tensor):
         helper.make_node("If", ["c"], ["b"], then_branch=branch, else_branch=branch),
         helper.make_node("Add", ["x", "b"], ["y"]),
     ]
-    return unchecked(nodes)
+    return build_unchecked(nodes)
 
 
 def in_function(tensor):
-    made = onnx.load_model_from_string(unchecked([helper.make_node("F", ["x"], ["y"], domain="own")]))
+    made = onnx.load_model_from_string(build_unchecked([helper.make_node("F", ["x"], ["y"], domain="own")]))
     nodes = [helper.make_node("Constant", [], ["w"], value=tensor), helper.make_node("Add", ["a", "w"], ["b"])]
     opsets = [helper.make_opsetid("", 17)]
     made.functions.append(helper.make_function("own", "F", ["a"], ["b"], nodes, opsets))
@@ -228,24 +228,24 @@ PLACES = (in_initializer, in_attribute, in_branch, in_function)
 
 @pytest.mark.parametrize("backend", ["onnxruntime", "openvino"])
 @pytest.mark.parametrize("place", PLACES)
-def test_a_model_inside_a_graph_has_no_data_in_files(customop, wrapped, place, backend, tmp_path):
+def test_a_model_inside_a_graph_has_no_data_in_files(customop, wrapped_model, place, backend, tmp_path):
     (tmp_path / "secret").write_bytes(bytes(32))
     for location in (str(tmp_path / "secret"), os.path.relpath(tmp_path / "secret"), "w.bin"):
-        made = attribute(attribute(wrapped, "model", place(external(location))), "backend", backend)
+        made = attribute(attribute(wrapped_model, "model", place(external(location))), "backend", backend)
         assert FILES in refusal(customop, made)
 
 
-def test_older_releases_do_not_read_the_file_either(wrapped, latenn_site, older, tmp_path):
+def test_older_releases_do_not_read_the_file_either(wrapped_model, latenn_site, older, tmp_path):
     (tmp_path / "secret").write_bytes(np.full(8, 7, np.float32).tobytes())
     made = tmp_path / "hostile.onnx"
     inner = in_initializer(external(str(tmp_path / "secret")))
-    made.write_bytes(attribute(wrapped, "model", inner).SerializeToString())
+    made.write_bytes(attribute(wrapped_model, "model", inner).SerializeToString())
     done = older_session(older, latenn_site, made)
     assert (done.returncode, done.stdout) == (1, "")
     assert FILES in done.stderr
 
 
-def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped):
+def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped_model):
     """TFLite's mark, an unknown field in front, an overlong length: the runtime's parser reads past all of them."""
     plain = in_initializer(external("/etc/hostname"))
     version, rest = plain[:2], plain[2:]
@@ -258,13 +258,13 @@ def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped):
         "twice": plain + models.relu(1, (2, 4))[:2],
     }
     for name, disguised in disguises.items():
-        made = attribute(attribute(wrapped, "model", disguised), "backend", "onnxruntime")
+        made = attribute(attribute(wrapped_model, "model", disguised), "backend", "onnxruntime")
         assert FILES in refusal(customop, made), name
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped, folder, place):
-    made = at_path(wrapped, "data.onnx")
+def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped_model, folder, place):
+    made = at_path(wrapped_model, "data.onnx")
     (folder.parent / "secret").write_bytes(bytes(32))
     (folder / "w.bin").write_bytes(np.ones(8, np.float32).tobytes())
     for location in ("../secret", str(folder.parent / "secret"), "deep/../../secret", "*/_ORT_MEM_ADDR_/*\\"):
@@ -273,7 +273,7 @@ def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped, fold
         assert f'The model keeps data in "{location}", {LINK}' in said
     (folder / "data.onnx").write_bytes(in_initializer(external("w.bin")))
     np.testing.assert_array_equal(session(customop, made, directory=folder).run(None, {"x": X})[0], X + 1)
-    linked(folder / "linked.bin", folder.parent / "secret")
+    make_link(folder / "linked.bin", folder.parent / "secret")
     (folder / "data.onnx").write_bytes(place(external("linked.bin")))
     assert LINK in refusal(customop, made, directory=folder)
 

@@ -118,7 +118,7 @@ for step in sys.argv[3:]:
 """
 
 
-def said(latenn_site, *steps):
+def read_log(latenn_site, *steps):
     import ai_edge_litert  # noqa: PLC0415  # for its folder
 
     library = Path(ai_edge_litert.__path__[0]) / "libLiteRt.so"
@@ -129,6 +129,6 @@ def said(latenn_site, *steps):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="not run: the library has another name")
 def test_a_log_that_the_host_asks_for_stays_on_when_more_models_are_loaded(latenn_site):
-    assert said(latenn_site, "load", "load", "host", "load") == [False, False, True, True]
-    assert said(latenn_site, "asked", "load") == [True, True]
-    assert said(latenn_site, "load", "asked", "load") == [False, True, True]
+    assert read_log(latenn_site, "load", "load", "host", "load") == [False, False, True, True]
+    assert read_log(latenn_site, "asked", "load") == [True, True]
+    assert read_log(latenn_site, "load", "asked", "load") == [False, True, True]

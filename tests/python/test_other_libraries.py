@@ -85,7 +85,7 @@ def double():
     return models.model([helper.make_node("Add", ["x", "x"], ["y"])], ports[:1], ports[1:])
 
 
-def bound(latenn):
+def bind_ones(latenn):
     binding = latenn.load(double()).bind()
     binding.inputs["x"] = np.ones(COUNT, np.float32)
     return binding
@@ -93,7 +93,7 @@ def bound(latenn):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_memory_is_the_runtimes(latenn, library, kind):
-    tensor = bound(latenn).run()["y"]
+    tensor = bind_ones(latenn).run()["y"]
     taken = library.take(KINDS[kind](tensor))
     assert library.address(taken) == tensor.numpy().__array_interface__["data"][0]
     assert float(taken[COUNT - 1]) == 2
@@ -133,7 +133,7 @@ def test_their_tensors_are_inputs_where_they_lie(latenn, library):
 
 def test_torch_takes_outputs_in_its_own_memory_and_what_cannot_change_is_refused(latenn):
     torch = Torch().module
-    binding = bound(latenn)
+    binding = bind_ones(latenn)
     place = torch.zeros(COUNT)
     binding.outputs["y"] = place
     assert binding.run()["y"] is place
@@ -145,7 +145,7 @@ def test_torch_takes_outputs_in_its_own_memory_and_what_cannot_change_is_refused
 def test_the_memory_of_jax_is_no_place_for_an_output(latenn):
     place = Jax().make(np.zeros(COUNT, np.float32))
     with pytest.raises(latenn.InvalidArgumentError, match="cannot be written to this ArrayImpl: it is read-only"):
-        bound(latenn).outputs["y"] = place
+        bind_ones(latenn).outputs["y"] = place
 
 
 def test_bfloat16_goes_there_and_back(latenn, library):

@@ -212,8 +212,8 @@ def test_an_error_in_the_background_is_raised_where_it_is_waited_for(latenn):
         with pytest.raises(latenn.InvalidArgumentError, match="unknown input 'z'"):
             future.result(10)
     with pytest.raises(latenn.InvalidArgumentError, match="the model is closed"):
-        asyncio.run(awaited(model))
+        asyncio.run(await_run(model))
 
 
-async def awaited(model):
+async def await_run(model):
     return await model.run_async({"x": np.ones((2, 3), np.float32)})

@@ -71,7 +71,7 @@ for graph in sys.argv[2:]:
 """
 
 
-def installed(version, folder):
+def install_onnxruntime(version, folder):
     """The folder, with an older onnxruntime in it."""
     uv = shutil.which("uv") or Path(sys.executable).with_name("uv")
     command = [uv, "pip", "install", "--quiet", "--python", sys.executable, "--target", folder, "numpy<2.3"]

@@ -9,14 +9,14 @@ from latebind.system.archive import Entry, write_zip
 from latebind.system.tarball import write_tar
 from latebind.tables.targets import npm_platform
 
-from tests.client import packed, write_portable
+from tests.client import pack_project, write_portable
 from tests.sdkclient import SDK, write_sdk_client
 
 
 @pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])
 def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
     root = write_portable(tmp_path / "tiny", [rid])
-    packed(root)
+    pack_project(root)
     found = {row.artifact.kind: row for row in read_packages(root / "dist")}
     for kind in ("wheel", "nupkg"):
         assert found[kind].targets == (rid,)
@@ -28,7 +28,7 @@ def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
 def test_an_npm_package_is_for_the_target_that_its_fields_choose(tmp_path, rid):
     platform = npm_platform(rid)
     root = write_portable(tmp_path / "tiny", [rid], npm="@acme/tiny")
-    packed(root)
+    pack_project(root)
     found = {row.name: row for row in read_packages(root / "dist") if row.artifact.kind == "npm"}
     part, whole = found[f"@acme/tiny-{platform.name}"], found["@acme/tiny"]
     assert (part.version, part.targets, part.exports) == ("1.2.3", (rid,), {"tiny": {rid: ("tiny_add",)}})
@@ -52,7 +52,7 @@ def test_symbols_of_a_prerelease_are_recognized(tmp_path):
 @pytest.mark.parametrize("rid", ["linux-x64", "win-x64"])
 def test_an_sdk_is_recognized_with_its_sbom_exports_and_headers(tmp_path, rid):
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))
-    packed(root)
+    pack_project(root)
     (found,) = [row for row in read_packages(root / "dist") if row.artifact.kind == "sdk"]
     assert found.exports == {"tiny": {rid: ("tiny_add",)}}
     assert "tiny_add" in found.headers["tiny.h"]

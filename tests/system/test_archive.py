@@ -13,7 +13,7 @@ from latebind.system.archive import Entry, ZipReader, replacing, source_date_epo
 from tests.programs import run_checked
 
 
-def made(path, method=zipfile.ZIP_DEFLATED, **members):
+def write_archive(path, method=zipfile.ZIP_DEFLATED, **members):
     with zipfile.ZipFile(path, "w", method) as file:
         for name, data in members.items():
             file.writestr(name, data)
@@ -30,7 +30,7 @@ def raw(path, name, data=b"x", mode=stat.S_IFREG | 0o644):
 
 
 def test_members_and_their_bytes(tmp_path):
-    with ZipReader(made(tmp_path / "a.zip", a=b"1", b=b"22")) as reader:
+    with ZipReader(write_archive(tmp_path / "a.zip", a=b"1", b=b"22")) as reader:
         assert [(member.name, member.size) for member in reader.members] == [("a", 1), ("b", 2)]
         assert reader.read("b") == b"22"
         assert reader.problems == []
@@ -40,7 +40,7 @@ BYTES = bytes(range(256)) * 8192
 
 
 def two_members(path, data=BYTES, method=zipfile.ZIP_DEFLATED):
-    return made(path, method, a=data, b=data)
+    return write_archive(path, method, a=data, b=data)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -125,17 +125,23 @@ def test_what_is_no_zip_is_refused(tmp_path, data):
 
 
 def test_a_member_that_is_not_there_is_refused(tmp_path):
-    with ZipReader(made(tmp_path / "a.zip", a=b"1")) as reader, pytest.raises(InputError, match="no such member"):
+    with (
+        ZipReader(write_archive(tmp_path / "a.zip", a=b"1")) as reader,
+        pytest.raises(InputError, match="no such member"),
+    ):
         reader.read("b")
 
 
 def test_a_member_over_the_limit_is_refused(tmp_path):
-    with ZipReader(made(tmp_path / "a.zip", a=b"12345")) as reader, pytest.raises(InputError, match="exceed the limit"):
+    with (
+        ZipReader(write_archive(tmp_path / "a.zip", a=b"12345")) as reader,
+        pytest.raises(InputError, match="exceed the limit"),
+    ):
         reader.read("a", limit=4)
 
 
 def test_a_member_that_is_longer_than_it_says_is_refused(tmp_path):
-    path = made(tmp_path / "a.zip", a=b"12345" * 100)
+    path = write_archive(tmp_path / "a.zip", a=b"12345" * 100)
     data = bytearray(path.read_bytes())
     at = data.rfind(b"PK\1\2")
     data[at + 24 : at + 28] = (3).to_bytes(4, "little")
@@ -146,7 +152,7 @@ def test_a_member_that_is_longer_than_it_says_is_refused(tmp_path):
 
 def test_too_many_members_are_a_problem(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "MAX_MEMBERS", 1)
-    with ZipReader(made(tmp_path / "a.zip", a=b"1", b=b"2")) as reader:
+    with ZipReader(write_archive(tmp_path / "a.zip", a=b"1", b=b"2")) as reader:
         assert len(reader.members) == 1
         assert [problem.kind for problem in reader.problems] == ["bomb"]
 

@@ -97,13 +97,13 @@ def test_what_a_block_leaves_running_at_its_end_is_left_alone(sleeper, fails):
 
 @POSIX
 def test_an_interrupted_block_ends_all_that_it_started(sleeper):
-    def interrupted():
+    def interrupt_watch():
         with watched_over() as mark:
             begun.append(sleeper(extended(mark)))
             raise KeyboardInterrupt
 
     begun = []
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        interrupt_watch()
     assert begun[0].wait(5) == -signal.SIGKILL
     assert TREE not in os.environ

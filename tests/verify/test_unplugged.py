@@ -47,7 +47,7 @@ GOOD = 'given.out.write_text(json.dumps({"passed": passed}))\n'
 
 
 @pytest.fixture(scope="session")
-def packed(tmp_path_factory):
+def pristine_dist(tmp_path_factory):
     """The small project's packages, made once."""
     folder = tmp_path_factory.mktemp("unplugged")
     write_client(folder / "tiny", latebind=CONFIG + VERIFY)
@@ -56,10 +56,10 @@ def packed(tmp_path_factory):
 
 
 @pytest.fixture
-def project(tmp_path, packed, latebind):
+def project(tmp_path, pristine_dist, latebind):
     """The project with a consumer, and `verify` on packages next to it."""
     root = write_client(tmp_path / "tiny", latebind=CONFIG + VERIFY)
-    dist = shutil.copytree(packed, tmp_path / "dist")
+    dist = shutil.copytree(pristine_dist, tmp_path / "dist")
     (root / "verify").mkdir()
     (root / "verify" / "smoke.py").write_text(BEGIN + GOOD, encoding="utf-8")
 
@@ -139,7 +139,7 @@ import time; time.sleep(300)
 """
 
 
-def begun(project):
+def begin_verify(project):
     """`verify` with a consumer that hangs, and the consumer's process."""
     pid = project.root / "pid"
     (project.root / "verify" / "smoke.py").write_text(BEGIN + HANGS.format(pid=str(pid)), encoding="utf-8")
@@ -153,7 +153,7 @@ def begun(project):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "cancelled"])
 def test_an_interrupted_verification_leaves_nothing_running_and_the_next_one_goes_on(project, number):
-    process, consumer = begun(project)
+    process, consumer = begin_verify(project)
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in errors, alive(consumer)) == (130, False, False)
@@ -162,7 +162,7 @@ def test_an_interrupted_verification_leaves_nothing_running_and_the_next_one_goe
 
 
 def test_what_a_killed_verification_left_running_has_ended_when_the_next_one_begins(project):
-    process, consumer = begun(project)
+    process, consumer = begin_verify(project)
     process.kill()
     process.communicate(timeout=60)
     assert project.verify(script=GOOD).returncode == 0
@@ -189,7 +189,7 @@ def can_mount():
     return UNSHARE is not None and subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
-def mounted(setup, project, *words, env=None):
+def verify_mounted(setup, project, *words, env=None):
     """`verify` in a mount space of its own, after a shell's `setup`."""
     command = [*CLI, "-q", "-C", project.root, *words, "verify", "--dist", project.dist]
     shell = [UNSHARE, "--mount", "sh", "-c", f'{setup} && exec "$@"', "sh", *map(str, command)]
@@ -205,7 +205,7 @@ needs_mount = pytest.mark.skipif(not can_mount(), reason="not run: no mount spac
 def test_a_full_disk_is_one_clear_error(project, tmp_path, size):
     small = tmp_path / "small"
     small.mkdir()
-    ended = mounted(f"mount -t tmpfs -o size={size} none {small}", project, "--workdir", small)
+    ended = verify_mounted(f"mount -t tmpfs -o size={size} none {small}", project, "--workdir", small)
     assert ended.returncode == 2, ended.stdout
     assert ended.stderr.startswith("latebind: No space left on device")
     assert "The disk is full" in ended.stderr
@@ -215,7 +215,7 @@ def test_a_full_disk_is_one_clear_error(project, tmp_path, size):
 def test_a_full_disk_under_the_installers_cache_is_one_clear_error(project, tmp_path):
     small = tmp_path / "cache"
     small.mkdir()
-    ended = mounted(f"mount -t tmpfs -o size=4k none {small}", project, env={"UV_CACHE_DIR": str(small)})
+    ended = verify_mounted(f"mount -t tmpfs -o size=4k none {small}", project, env={"UV_CACHE_DIR": str(small)})
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "The disk is full" in ended.stderr
 
@@ -256,7 +256,7 @@ def installers(tmp_path):
     yield Virtualenv(tmp_path / "pip")
 
 
-def unplugged(monkeypatch, tmp_path, url):
+def unplug_index(monkeypatch, tmp_path, url):
     for name in ("PIP_FIND_LINKS", "UV_FIND_LINKS", "UV_DEFAULT_INDEX", "UV_INDEX_URL"):
         monkeypatch.delenv(name, raising=False)
     values = {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": url,
@@ -280,20 +280,20 @@ def assert_not_run(tmp_path, tool):
 
 @pytest.mark.parametrize("index", ANSWERS, indirect=True)
 def test_an_index_that_answers_with_errors_is_no_index(monkeypatch, tmp_path, index):
-    unplugged(monkeypatch, tmp_path, index)
+    unplug_index(monkeypatch, tmp_path, index)
     for tool in installers(tmp_path):
         assert_not_run(tmp_path, tool)
 
 
 def test_an_index_that_nobody_answers_for_is_no_index(monkeypatch, tmp_path):
-    unplugged(monkeypatch, tmp_path, "http://127.0.0.1:9/simple")
+    unplug_index(monkeypatch, tmp_path, "http://127.0.0.1:9/simple")
     for tool in installers(tmp_path):
         assert_not_run(tmp_path, tool)
 
 
 def test_an_index_that_hangs_is_no_index(monkeypatch, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        unplugged(monkeypatch, tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
+        unplug_index(monkeypatch, tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
         for tool in installers(tmp_path):
             assert_not_run(tmp_path, tool)
 
@@ -367,7 +367,7 @@ def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path,
     assert all(words in cell["summary"] for cell in project.cells())
 
 
-def shortened(pattern, length):
+def truncate_package(pattern, length):
     def spoil(project):
         package = next(project.dist.glob(pattern))
         package.write_bytes(package.read_bytes()[:length])
@@ -379,7 +379,7 @@ def older_version(project):
     edit(project.root / "latebind.toml", "1.2.3", "1.2.4")
 
 
-def copied(pattern, old, new):
+def copy_package(pattern, old, new):
     """A copy of a package under another name."""
 
     def spoil(project):
@@ -392,14 +392,14 @@ def copied(pattern, old, new):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (shortened("*.whl", 700), "is not a readable zip archive"),
-        (shortened("*.nupkg", 0), "Tiny.1.2.3.nupkg is not a readable zip archive"),
+        (truncate_package("*.whl", 700), "is not a readable zip archive"),
+        (truncate_package("*.nupkg", 0), "Tiny.1.2.3.nupkg is not a readable zip archive"),
         (older_version, "is not of version 1.2.4"),
-        (copied("*.whl", "1.2.3", "1.2.2"), "is not of version 1.2.3"),
-        (copied("*.whl", "tiny", "other"), "is of another project"),
-        (copied("*.nupkg", "Tiny", "Other"), "Other.1.2.3.nupkg is of another project"),
+        (copy_package("*.whl", "1.2.3", "1.2.2"), "is not of version 1.2.3"),
+        (copy_package("*.whl", "tiny", "other"), "is of another project"),
+        (copy_package("*.nupkg", "Tiny", "Other"), "Other.1.2.3.nupkg is of another project"),
         (
-            copied("*.whl", "-1.2.3-py3-none-manylinux_2_28_x86_64", ""),
+            copy_package("*.whl", "-1.2.3-py3-none-manylinux_2_28_x86_64", ""),
             "tiny.whl is not named as a wheel must be",
         ),
     ],
@@ -442,7 +442,7 @@ def test_a_home_that_is_read_only_or_not_there_stops_nothing(project, tmp_path):
     home.mkdir()
     own = f"mount --bind {home} {home} && mount -o remount,ro,bind {home} && ! touch {home}/x"
     for place in (home, home / "nowhere"):
-        ended = mounted(own, project, env={"HOME": str(place), "XDG_CACHE_HOME": ""})
+        ended = verify_mounted(own, project, env={"HOME": str(place), "XDG_CACHE_HOME": ""})
         assert (ended.returncode, project.cells()[0]["outcome"]) == (0, "passed"), ended.stdout + ended.stderr
         shutil.rmtree(project.root / "build" / "verify" / "passed")
     assert list((project.root / "build" / "verify" / "home" / "cache").iterdir())
@@ -452,7 +452,7 @@ def test_a_home_that_is_read_only_or_not_there_stops_nothing(project, tmp_path):
 def test_a_working_folder_or_reports_that_cannot_be_written_are_one_clear_error(project):
     for folder in (project.root, project.root / "reports"):
         folder.mkdir(exist_ok=True)
-        ended = mounted(f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder}", project)
+        ended = verify_mounted(f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder}", project)
         assert (ended.returncode, "Traceback" in ended.stderr) == (2, False)
         assert ended.stderr.startswith("latebind: Read-only file system: ")
         assert str(folder) in ended.stderr

@@ -37,22 +37,22 @@ def made_by(make: Callable[..., Any]) -> Callable[..., Callable[[Bench], Any]]:
     """
 
     def describe(*words: Any, **options: Any) -> Callable[[Bench], Any]:
-        return lambda bench: make(bench, *(_made(bench, word) for word in words), **options)
+        return lambda bench: make(bench, *(_resolve_argument(bench, word) for word in words), **options)
 
     return describe
 
 
-def _made(bench: Bench, word: Any) -> Any:
+def _resolve_argument(bench: Bench, word: Any) -> Any:
     if isinstance(word, dict):
-        return {name: _made(bench, data) for name, data in word.items()}
+        return {name: _resolve_argument(bench, data) for name, data in word.items()}
     return word(bench) if callable(word) else word
 
 
 wheel, nupkg, npm = made_by(Bench.wheel), made_by(Bench.nupkg), made_by(Bench.npm)
 bare, mac, windows = made_by(Bench.bare), made_by(Bench.mac), made_by(Bench.windows)
-good, linked, dylib, dll = made_by(Bench.good), made_by(Bench.linked), made_by(Bench.dylib), made_by(Bench.dll)
+good, linked, dylib, dll = made_by(Bench.good), made_by(Bench.linked_library), made_by(Bench.dylib), made_by(Bench.dll)
 runtime, mac_runtime = made_by(Bench.runtime), made_by(Bench.mac_runtime)
 windows_runtime = made_by(Bench.windows_runtime)
-shared = made_by(lambda bench, *words, **options: bench.compiler.shared(*words, **options))
+shared = made_by(lambda bench, *words, **options: bench.compiler.library(*words, **options))
 contents = made_by(lambda _bench, path: path.read_bytes())
 import_library = made_by(lambda bench, path: bench.compiler.import_library(path))

@@ -30,7 +30,7 @@ def depends(version: str):
     return nupkg(extra=row)
 
 
-def changed(rows, path, **cells):
+def change_entry(rows, path, **cells):
     return [
         (name, cells.get("digest", digest), cells.get("size", size)) if name == path else (name, digest, size)
         for name, digest, size in rows
@@ -39,11 +39,11 @@ def changed(rows, path, **cells):
 
 CASES = [
     Case("LB501", "no RECORD", wheel(drop=("RECORD",)), whole, at=".whl", says="RECORD"),
-    Case("LB501", "a wrong hash", record(lambda rows: changed(rows, LIB, digest="sha256=AAAA")), whole, at=f"!{LIB}",
+    Case("LB501", "a wrong hash", record(lambda rows: change_entry(rows, LIB, digest="sha256=AAAA")), whole, at=f"!{LIB}",
          says="differs from its hash", severity="warning"),
-    Case("LB501", "a wrong size", record(lambda rows: changed(rows, LIB, size="7")), whole, at=f"!{LIB}",
+    Case("LB501", "a wrong size", record(lambda rows: change_entry(rows, LIB, size="7")), whole, at=f"!{LIB}",
          says="RECORD says 7", severity="warning"),
-    Case("LB501", "no hash at all", record(lambda rows: changed(rows, LIB, digest="")), whole, at=f"!{LIB}",
+    Case("LB501", "no hash at all", record(lambda rows: change_entry(rows, LIB, digest="")), whole, at=f"!{LIB}",
          says="no SHA-256", severity="warning"),
     Case("LB501", "a file that is not listed", wheel(after={"latenn/late.txt": b"x"}), whole, at="!latenn/late.txt",
          says="does not list it", severity="warning"),

@@ -33,7 +33,7 @@ SCOPE = Extent(pythons={LINUX: "3.11"}, home=LINUX)
 
 
 def test_every_version_works_in_every_consumer_and_names_are_unique():
-    cells = [planned.cell for planned in expanded()]
+    cells = [planned.cell for planned in plan_cells()]
     works = {(cell.consumer, cell.version) for cell in cells if cell.scenario == "works"}
     assert {who for who, _ in works} == {"python3.11", "dotnet-build", "node"}
     consumed = {cell.consumer for cell in cells if cell.scenario == "consumed"}
@@ -89,13 +89,13 @@ def test_a_script_for_a_kind_of_package_that_is_not_made_gives_no_cells(tmp_path
 
 
 def test_only_a_target_with_a_sibling_is_tried_with_a_runtime_for_another_processor():
-    scenarios = {rid: {planned.cell.scenario for planned in expanded(rid)} for rid in ("linux-x64", "osx-arm64")}
+    scenarios = {rid: {planned.cell.scenario for planned in plan_cells(rid)} for rid in ("linux-x64", "osx-arm64")}
     assert all("wrong-architecture" in found for found in scenarios.values())
     assert other_processor("linux-musl-x64") is None
 
 
 def test_everything_is_each_minor_version_each_distribution_and_each_python():
-    cells = [planned.cell for planned in expanded(everything=True)]
+    cells = [planned.cell for planned in plan_cells(everything=True)]
     works = [cell for cell in cells if cell.scenario == "works" and cell.kind == "wheel"]
     assert {row.version for row in works if row.runtime == "onnxruntime" and row.consumer == "python3.11"} == set(
         MINORS
@@ -123,7 +123,7 @@ def test_a_distribution_has_cells_only_on_targets_that_it_exists_for(rid, distri
 
 
 def test_each_minor_and_other_pythons_are_for_one_target_and_the_home_of_this_machine():
-    cells = [planned.cell for planned in expanded("osx-arm64", everything=True)]
+    cells = [planned.cell for planned in plan_cells("osx-arm64", everything=True)]
     assert {row.version for row in cells if row.runtime == "onnxruntime" and row.scenario == "works"} == {
         "1.19.2",
         "1.31.1",
@@ -132,7 +132,7 @@ def test_each_minor_and_other_pythons_are_for_one_target_and_the_home_of_this_ma
 
 
 def test_a_scenario_has_no_cell_where_its_system_has_no_such_thing():
-    names = {planned.cell.scenario for planned in expanded("win-x64")}
+    names = {planned.cell.scenario for planned in plan_cells("win-x64")}
     assert not names & {"fork", "read-only", "permission-denied"}
     assert {"spawn", "decoy"} <= names
 
@@ -166,7 +166,7 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
 def test_an_application_names_a_runtime_that_no_feed_has():
     for name in ("openvino", "litert"):
         index = next(i for i, use in enumerate(CONFIG.document.runtime) if use.name == name)
-        cells = [row.cell for row in expanded() if row.use == CONFIG.document.runtime[index]]
+        cells = [row.cell for row in plan_cells() if row.use == CONFIG.document.runtime[index]]
         computing = {cell.scenario for cell in cells if cell.kind == "nupkg" and scenario(cell.scenario).computes}
         assert computing == {"path", "path-wrong"}
         assert {cell.runtime for cell in cells if cell.kind == "nupkg" and cell.scenario in computing} == {name}
@@ -202,7 +202,7 @@ def test_a_project_without_a_runtime_is_tried_without_one(tiny):
     assert questions(config, (LINUX,), SCOPE) == []
 
 
-def expanded(rid="linux-x64", *, everything=False):
+def plan_cells(rid="linux-x64", *, everything=False):
     scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
     asked = questions(CONFIG, (Rid(rid),), scope)
     return expand_cells(CONFIG, Rid(rid), scope, Answers(found={row: FOUND[row.entry] for row in asked}))

@@ -118,26 +118,26 @@ TREES = st.recursive(
 )
 
 
-def written(tree):
+def render_tree(tree):
     if isinstance(tree, str):
         return tree
-    return f"({' '.join(written(part) if part not in ('and', 'or', 'not') else part for part in tree)})"
+    return f"({' '.join(render_tree(part) if part not in ('and', 'or', 'not') else part for part in tree)})"
 
 
-def meant(tree, cell):
+def evaluate_tree(tree, cell):
     """The same, by Python's own operators."""
     if isinstance(tree, str):
         return selector(tree)(cell)
     if tree[0] == "not":
-        return not meant(tree[1], cell)
+        return not evaluate_tree(tree[1], cell)
     left, word, right = tree
-    ends = (meant(left, cell), meant(right, cell))
+    ends = (evaluate_tree(left, cell), evaluate_tree(right, cell))
     return all(ends) if word == "and" else any(ends)
 
 
 @given(tree=TREES, cell=st.sampled_from(CELLS))
 def test_an_expression_means_what_logic_says(tree, cell):
-    assert selector(written(tree))(cell) is meant(tree, cell)
+    assert selector(render_tree(tree))(cell) is evaluate_tree(tree, cell)
 
 
 @given(text=st.text(alphabet="()andortwi *1.[]!/-\n\0", max_size=40))

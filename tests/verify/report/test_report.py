@@ -163,7 +163,7 @@ def test_what_a_report_says_of_its_problem_is_not_believed(tmp_path):
     assert read_report(file).problem == "1 test case failed"
 
 
-def broken(change):
+def break_report(change):
     document = json.loads(report_json(report(row(), row(version="1.19.2"))))
     change(document)
     return json.dumps(document)
@@ -175,17 +175,17 @@ def broken(change):
         ("", "is not a verification report"),
         ("[]", "is not a verification report"),
         ('{"subjects": 0, "findings": [], "waived": [], "skipped": []}', "is not a verification report"),
-        (broken(lambda d: d["cells"][1].update(d["cells"][0])), "a cell occurs twice"),
-        (broken(lambda d: d["packages"].append(d["packages"][0])), "a package occurs twice"),
-        (broken(lambda d: d["cells"][0].update(target="win-x64")), "does not match its cell"),
-        (broken(lambda d: d["cells"][0].update(outcome="not run", reason="lazy")), "is not a known reason"),
-        (broken(lambda d: d["cells"][0].update(outcome="skipped")), "Invalid enum value"),
-        (broken(lambda d: d["cells"][0].update(machine=1)), "names a machine that does not exist"),
-        (broken(lambda d: d["cells"][0].update(log="/etc/passwd")), "is not in logs/"),
-        (broken(lambda d: d["cells"][0].update(log="logs/../../secret")), "is not in logs/"),
-        (broken(lambda d: d["cells"][0].update(log="logs\\x")), "is not in logs/"),
-        (broken(lambda d: d["cells"][0].update(more=1)), "unknown field"),
-        (broken(lambda d: d["machines"][0].update(share="6/5")), "6/5 is not a share"),
+        (break_report(lambda d: d["cells"][1].update(d["cells"][0])), "a cell occurs twice"),
+        (break_report(lambda d: d["packages"].append(d["packages"][0])), "a package occurs twice"),
+        (break_report(lambda d: d["cells"][0].update(target="win-x64")), "does not match its cell"),
+        (break_report(lambda d: d["cells"][0].update(outcome="not run", reason="lazy")), "is not a known reason"),
+        (break_report(lambda d: d["cells"][0].update(outcome="skipped")), "Invalid enum value"),
+        (break_report(lambda d: d["cells"][0].update(machine=1)), "names a machine that does not exist"),
+        (break_report(lambda d: d["cells"][0].update(log="/etc/passwd")), "is not in logs/"),
+        (break_report(lambda d: d["cells"][0].update(log="logs/../../secret")), "is not in logs/"),
+        (break_report(lambda d: d["cells"][0].update(log="logs\\x")), "is not in logs/"),
+        (break_report(lambda d: d["cells"][0].update(more=1)), "unknown field"),
+        (break_report(lambda d: d["machines"][0].update(share="6/5")), "6/5 is not a share"),
     ],
 )
 def test_what_is_no_report_of_ours_is_refused_with_its_place(tmp_path, text, words):

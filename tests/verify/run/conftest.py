@@ -18,7 +18,7 @@ def work(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def managed(work):
+def managed_build(work):
     return build_managed(
         LATENN / "dotnet" / "Latenn",
         work / "managed",

@@ -21,14 +21,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's l
 def folder(tmp_path_factory, tmp_path, latenn_here):
     """The models that the program loads, and what they need."""
     made = {
-        "rectified": models.rectified(),
+        "rectified": models.relu_of_three(),
         "identity": models.identity(),
         "outside": models.outside(),
-        "described": models.described(),
+        "described": models.describe_identity(),
         "add": models.add((3,)),
         "endless": models.endless(),
-        "adapted": models.adapted(),
-        "unwrapped": models.unwrapped(),
+        "adapted": models.add_delta(),
+        "unwrapped": models.omit_attributes(),
     }
     for name, content in made.items():
         (tmp_path / f"{name}.onnx").write_bytes(content)

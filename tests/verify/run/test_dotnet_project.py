@@ -126,14 +126,14 @@ def test_sabotage_wrong_expected_numbers_fail_the_run(tmp_path, packages, runtim
 
 
 @pytest.mark.parametrize("frameworks", [["netstandard2.0"], ["netstandard2.0", "netstandard2.1"]])
-def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed, frameworks):
+def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed_build, frameworks):
     """Types that no runtime here has, threads under a moving heap, refusals: latenn/dotnet/Checks."""
-    managed = [one for one in managed if one.framework in frameworks]
+    managed_build = [one for one in managed_build if one.framework in frameworks]
     memory = str("netstandard2.1" in frameworks).lower()
     checks = LATENN / "dotnet" / "Checks"
     stage = make_stage(tmp_path / "stage", {"core": [echo_core(tmp_path)]})
     config = configfile.load(LATENN / "latebind.toml")
-    package = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)[0].path
+    package = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed_build)[0].path
     environment = dotnet_environment()
 
     made = build_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")

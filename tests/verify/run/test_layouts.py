@@ -37,7 +37,7 @@ CORE, BACKEND, ORT = "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "l
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
 
 
-def seen(made_for, ended):
+def describe_application(made_for, ended):
     """What the proofs look at."""
     document, made = ended.document, ended.made
     return Application(
@@ -52,7 +52,7 @@ def seen(made_for, ended):
 
 
 def unproven(made_for, ended):
-    return [wrong for proof in made_for.layout.proofs for wrong in proof(seen(made_for, ended))]
+    return [wrong for proof in made_for.layout.proofs for wrong in proof(describe_application(made_for, ended))]
 
 
 HERE = [row.name for row in layouts.LAYOUTS if row.start != "nothing" and not row.needs_sdk]
@@ -266,7 +266,7 @@ def demo(tmp_path_factory):
     return package, root / "app"
 
 
-def published(package, project, rid, work):
+def check_published(package, project, rid, work):
     """What the proofs find in the package, published for a target."""
     made_for = DotnetConsumer(
         project=project,
@@ -283,14 +283,16 @@ def published(package, project, rid, work):
 
 @pytest.mark.parametrize("rid", NATIVE_FILES)
 def test_the_files_of_every_target_are_published(tmp_path, demo, rid):
-    assert published(*demo, rid, tmp_path / "w") == []
+    assert check_published(*demo, rid, tmp_path / "w") == []
 
 
 def test_a_target_without_its_file_is_told(tmp_path, demo):
     package, project = demo
     broken = without(package, "runtimes/osx-arm64/", tmp_path / "broken")
 
-    assert published(broken, project, "osx-arm64", tmp_path / "w") == ["no package has a native file for osx-arm64"]
+    assert check_published(broken, project, "osx-arm64", tmp_path / "w") == [
+        "no package has a native file for osx-arm64"
+    ]
 
 
 def test_a_file_that_the_build_puts_beside_and_another_target_needs_is_told(tmp_path, demo):
@@ -307,7 +309,7 @@ def test_a_file_that_the_build_puts_beside_and_another_target_needs_is_told(tmp_
     added = [("build/Demo.targets", spoil)]
     broken = rewritten(package, tmp_path / "broken", add=added)
 
-    foreign = published(broken, project, "osx-x64", tmp_path / "osx")
+    foreign = check_published(broken, project, "osx-x64", tmp_path / "osx")
 
     assert foreign == ["demo_native.dll is of another RID", "libdemo.so is of another RID"]
 
@@ -323,7 +325,7 @@ def test_a_file_of_another_processor_under_the_same_name_is_told(tmp_path, demo)
 """
     broken = rewritten(package, tmp_path / "broken", add=[("build/Demo.targets", spoil)])
 
-    (wrong,) = published(broken, project, "win-arm64", tmp_path / "w")
+    (wrong,) = check_published(broken, project, "win-arm64", tmp_path / "w")
 
     assert wrong.startswith("demo_native.dll differs from Demo.0.1.0.nupkg!runtimes/win-arm64/native/")
 

@@ -113,7 +113,7 @@ def reason() -> str:
     return _reason()
 
 
-def told() -> str:
+def describe_use() -> str:
     """How models of plain numbers run, for reports."""
     why = reason()
     return f"not in use: {why}. Runs go through ctypes." if why else "in use"
@@ -138,7 +138,7 @@ def close(run: Any) -> None:
     _library().latenn_python_close(run.__self__)
 
 
-def bound(run: Any, context: c_void_p, slow: Callable[[], object]) -> tuple[Callable[..., Any], c_void_p]:
+def bind_run(run: Any, context: c_void_p, slow: Callable[[], object]) -> tuple[Callable[..., Any], c_void_p]:
     """A builtin that runs a context with what is bound to it, and its state, which lives as long.
 
     `run` is the builtin of the context's model. Without a turn, which `lend` gives, it leaves the call to `slow`.

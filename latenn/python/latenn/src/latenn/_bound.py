@@ -38,8 +38,8 @@ class Bound:
         self._turn: list[object] = [None]  # append and pop are atomic, and quicker than a lock
         self._leave: Callable[[dict[str, Any] | None], object] = self._turn.append
         self._recall: Callable[[], int] = int  # 0: no builtin has it
-        self._input_ports = _numbered(model.inputs)
-        self._output_ports = _numbered(model.outputs)
+        self._input_ports = _index_ports(model.inputs)
+        self._output_ports = _index_ports(model.outputs)
         self._bound_inputs: dict[str, _given.Given] = {}
         self._bound_outputs: dict[str, _given.Given] = {}
         self._texts: dict[str, tuple[Any, Any]] = {}
@@ -59,7 +59,7 @@ class Bound:
         of_model = self._model._builtin  # noqa: SLF001  # the same package
         if of_model is None:
             return self.run
-        run, state = _accelerator.bound(of_model, self._context, self.run)
+        run, state = _accelerator.bind_run(of_model, self._context, self.run)
         turn, lend = self._turn, _accelerator.lend
 
         def leave(results: dict[str, Any] | None) -> None:
@@ -74,8 +74,8 @@ class Bound:
     def feed(self, pairs: Mapping[str, str]) -> None:
         """See Binding.feed."""
         for output, name in pairs.items():
-            _known("output", output, self._output_ports)
-            _known("input", name, self._input_ports)
+            _find_port("output", output, self._output_ports)
+            _find_port("input", name, self._input_ports)
         if len(set(pairs.values())) < len(pairs):
             raise InvalidArgumentError("feed: two outputs cannot become one input. Give every input once.")
         with self._alone():
@@ -169,7 +169,7 @@ class Bound:
         return {**{name: bound.given for name, bound in self._bound_outputs.items()}, **self._devices}
 
     def bind_input(self, name: str, value: Any) -> None:
-        index, number = _known("input", name, self._input_ports)
+        index, number = _find_port("input", name, self._input_ports)
         with self._alone() as model:
             if number == _tensors.STRING:
                 tensor, kept = _tensors.to_tensor(name, number, value)
@@ -180,14 +180,14 @@ class Bound:
             self._bound_inputs[name] = given
 
     def unbind_input(self, name: str) -> None:
-        index, _ = _known("input", name, self._input_ports)
+        index, _ = _find_port("input", name, self._input_ports)
         with self._alone():
             check(self._library.latenn_bind_input(self._context, index, None))
             if self._bound_inputs.pop(name, None) is None and self._texts.pop(name, None) is None:
                 raise KeyError(name)
 
     def bind_output(self, name: str, value: Any) -> None:
-        index, number = _known("output", name, self._output_ports)
+        index, number = _find_port("output", name, self._output_ports)
         with self._alone() as model:
             if isinstance(value, str):
                 check(self._library.latenn_bind_output_device(self._context, index, _device(name, value)))
@@ -200,19 +200,19 @@ class Bound:
             self._bound_outputs[name] = given
 
     def unbind_output(self, name: str) -> None:
-        index, _ = _known("output", name, self._output_ports)
+        index, _ = _find_port("output", name, self._output_ports)
         with self._alone():
             check(self._library.latenn_bind_output(self._context, index, None))
             if self._bound_outputs.pop(name, None) is None and self._devices.pop(name, None) is None:
                 raise KeyError(name)
 
 
-def _numbered(ports: Sequence[Any]) -> dict[str, tuple[int, int]]:
+def _index_ports(ports: Sequence[Any]) -> dict[str, tuple[int, int]]:
     """Ports by name: the index, and the number of the element type."""
     return {port.name: (index, _tensors.NUMBERS.get(port.type, 0)) for index, port in enumerate(ports)}
 
 
-def _known(what: str, name: str, ports: dict[str, tuple[int, int]]) -> tuple[int, int]:
+def _find_port(what: str, name: str, ports: dict[str, tuple[int, int]]) -> tuple[int, int]:
     if name in ports:
         return ports[name]
     raise InvalidArgumentError(f"unknown {what} {name!r}. The model has {', '.join(map(repr, ports)) or 'none'}.")

@@ -99,13 +99,13 @@ class Tensor:
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"the tensor is on {self.device} and is not moved. Take it there, then move the result.")
         if copy:
-            return self._copied(max_version)
+            return self._export_copy(max_version)
         try:
             return _dlpack.export(self._held, versioned=max_version is not None and max_version[0] >= 1)
         except LatennError as error:
             raise BufferError(str(error)) from None
 
-    def _copied(self, max_version: tuple[int, int] | None) -> object:
+    def _export_copy(self, max_version: tuple[int, int] | None) -> object:
         """A capsule of NumPy's, around a copy."""
         try:
             array: Any = self.numpy().copy()

@@ -116,7 +116,7 @@ def _view(number: int, shape: tuple[int, ...], data: int | None, size: int, offs
 
 def _strings(name: str, array: Any) -> tuple[Tensor, list[object]]:
     given = _values.texts(name, array)
-    texts = [_encoded(name, value) for value in given.ravel().tolist()]
+    texts = [_encode_text(name, value) for value in given.ravel().tolist()]
     data = b"".join(texts)
     offsets = (ctypes.c_size_t * (len(texts) + 1))()
     end = 0
@@ -127,7 +127,7 @@ def _strings(name: str, array: Any) -> tuple[Tensor, list[object]]:
     return _view(STRING, given.shape, ctypes.addressof(buffer), len(data), offsets), [buffer, offsets]
 
 
-def _encoded(name: str, value: object) -> bytes:
+def _encode_text(name: str, value: object) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, str):
@@ -135,7 +135,7 @@ def _encoded(name: str, value: object) -> bytes:
             return value.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as error:
             raise InvalidArgumentError(
-                f"input {name!r} holds {_values.shown(value)}, which is not Unicode text: {error.reason}. Give bytes."
+                f"input {name!r} holds {_values.show_value(value)}, which is not Unicode text: {error.reason}. Give bytes."
             ) from None
     raise _values.not_text(name, value)
 

@@ -42,7 +42,7 @@ def measure(model: Model, threads: int, seconds: float) -> dict[str, Any]:
         "median_us": round(float(np.median(every)), 2),
         "p90_us": round(float(np.quantile(every, 0.9)), 2),
         "runs_per_second": round(every.size / wall),
-        "accelerator": _accelerator.told(),
+        "accelerator": _accelerator.describe_use(),
     }
 
 

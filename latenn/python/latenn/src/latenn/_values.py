@@ -90,7 +90,7 @@ def _items_of(name: str, value: object, depth: int) -> list[Any]:
     return list(value)  # type: ignore[call-overload,no-any-return]  # asked of sequences only
 
 
-def shown(value: object) -> str:
+def show_value(value: object) -> str:
     """A value in a message: short, and without what Python refuses to write out."""
     if isinstance(value, int) and value.bit_length() > _MAX_INT_BITS:
         return f"an int of {value.bit_length()} bits"
@@ -127,7 +127,7 @@ class _Numbers:
             value = next(value for value in values if type(value) in wrong)
             takes = " or ".join(kind.__name__ for kind in self.taken)
             raise InvalidArgumentError(
-                f"input {self.name!r} holds {shown(value)}, the model takes {self.wanted}. "
+                f"input {self.name!r} holds {show_value(value)}, the model takes {self.wanted}. "
                 f"Give {takes}, or an array of {self.wanted}."
             )
         if self.family == "bool":
@@ -161,7 +161,7 @@ class _Numbers:
 
     def _too_large(self, value: object, limits: str) -> InvalidArgumentError:
         return InvalidArgumentError(
-            f"input {self.name!r} holds {shown(value)}, which {self.wanted} cannot hold. Give numbers {limits}."
+            f"input {self.name!r} holds {show_value(value)}, which {self.wanted} cannot hold. Give numbers {limits}."
         )
 
 
@@ -185,7 +185,9 @@ def _texts(name: str, value: object, depth: int) -> NDArray[Any]:
 
 def not_text(name: str, value: object) -> InvalidArgumentError:
     """The error for something else where a string belongs."""
-    return InvalidArgumentError(f"input {name!r} holds {shown(value)}, the model takes strings. Give str or bytes.")
+    return InvalidArgumentError(
+        f"input {name!r} holds {show_value(value)}, the model takes strings. Give str or bytes."
+    )
 
 
 def _objects(items: list[Any]) -> NDArray[Any]:

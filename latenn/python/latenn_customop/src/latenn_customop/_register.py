@@ -74,7 +74,7 @@ def register(  # noqa: PLR0913  # each is one choice that a user may make by nam
     }
     entries = {
         f"custom_op.{OPERATOR}.{key}": value
-        for key, value in {**_installed(runtime_minimum), **_texts("", given)}.items()
+        for key, value in {**_find_installed(runtime_minimum), **_texts("", given)}.items()
     }
     for node, choices in (nodes or {}).items():
         if not node or node == OPERATOR:
@@ -85,7 +85,7 @@ def register(  # noqa: PLR0913  # each is one choice that a user may make by nam
     session_options.register_custom_ops_library(library_path())
 
 
-def _installed(minimum: str | None) -> dict[str, str]:
+def _find_installed(minimum: str | None) -> dict[str, str]:
     """Where the installed backends and their runtimes lie."""
     places = _backends.places(None, minimum)
     found = {
