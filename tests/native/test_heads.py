@@ -44,8 +44,8 @@ def reader_of(program, tmp_path):
         done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
         if reader in {"imports", "run-paths"}:
             return done.stdout.splitlines()
-        outcome, _, command = done.stdout.rstrip("\n").partition(" ")
-        return int(outcome), command
+        outcome, _, message = done.stdout.rstrip("\n").partition(" ")
+        return int(outcome), message
 
     return ask
 
