@@ -63,7 +63,7 @@ def pytest_collectreport(report):
 
 def unexpected_skips(skipped, table):
     """The skips whose reason is not in the table."""
-    allowed = [re.compile(row["reason"], re.DOTALL) for row in msgspec.toml.decode(table.read_bytes())["skip"]]
+    allowed = [re.compile(skip["reason"], re.DOTALL) for skip in msgspec.toml.decode(table.read_bytes())["skip"]]
     return [(name, why) for name, why in skipped if not any(form.fullmatch(why) for form in allowed)]
 
 
@@ -88,7 +88,7 @@ def alive(pid):
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory):
+def shared_folder(tmp_path_factory):
     """The folder that all workers of a run have in common."""
     base = tmp_path_factory.getbasetemp()
     return base.parent if base.name.startswith("popen-") else base
@@ -121,13 +121,13 @@ def latenn_site(latenn_here, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def latenn_packages(shared, latenn_here):
+def latenn_packages(shared_folder, latenn_here):
     """The folder of latenn's packages for all targets, likewise; what was made for this machine is not made again."""
     from tests.dotnet_support import copied_latenn, packed_latenn  # noqa: PLC0415  # as above
 
-    here, work = latenn_here.parent, shared / "latenn-packages"
+    here, work = latenn_here.parent, shared_folder / "latenn-packages"
     if not work.exists():
-        aside = Path(tempfile.mkdtemp(dir=shared))
+        aside = Path(tempfile.mkdtemp(dir=shared_folder))
         copied_latenn(aside / "project", symbols=False)
         for name in ("stage", "dist", "build/managed"):
             if (here / name).is_dir():

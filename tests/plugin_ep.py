@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import ROOT
-from tests.needs import needed, official_header
+from tests.needs import official_header, require_programs
 from tests.programs import run_checked
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ def tiny_ep(folder: Path) -> Path:
         return library
     if sys.platform != "linux":
         pytest.skip("not run: this is not Linux")
-    (compiler,) = needed("cc")
+    (compiler,) = require_programs("cc")
     header = official_header(folder, "newest")
-    words = [f"-D{name}={value}" for name, value in MACROS.items()]
-    folders = [f"-I{place}" for place in (header.parent, ROOT / "loader/include")]
+    options = [f"-D{name}={value}" for name, value in MACROS.items()]
+    folders = [f"-I{folder}" for folder in (header.parent, ROOT / "loader/include")]
     source = ROOT / "examples/ep-tiny/native/tiny_ep.c"
     aside = library.with_suffix(f".{id(library)}")
-    run_checked(compiler, "-shared", "-fPIC", "-std=c11", *words, *folders, source, "-o", aside)
+    run_checked(compiler, "-shared", "-fPIC", "-std=c11", *options, *folders, source, "-o", aside)
     return aside.replace(library)

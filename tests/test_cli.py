@@ -16,7 +16,7 @@ from latebind.cli import _parser
 from latebind.commands.completion import _actions
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client
-from tests.needs import needed
+from tests.needs import require_programs
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
 
@@ -24,16 +24,16 @@ def snapshot(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
 
 
-def packed(latebind, tiny):
+def pack_tiny(latebind, tiny):
     """A project that was packed once; returns what is in dist/."""
     assert_success(latebind("-C", tiny, "pack"))
-    made = snapshot(tiny / "dist")
-    assert set(made) == {"Tiny.1.2.3.nupkg", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", "tiny-1.2.3.tar.gz"}
-    return made
+    packages = snapshot(tiny / "dist")
+    assert set(packages) == {"Tiny.1.2.3.nupkg", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", "tiny-1.2.3.tar.gz"}
+    return packages
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "message"),
     [
         (["pack", "--taget", "linux-x64"], "unrecognized arguments: --taget linux-x64. Did you mean --target?"),
         (["verify", "--lst"], "unrecognized arguments: --lst. Did you mean --list?"),
@@ -41,23 +41,23 @@ def packed(latebind, tiny):
         (["plan", "linux-x64"], "unrecognized arguments: linux-x64. See latebind plan --help."),
     ],
 )
-def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(latebind, words, told):
-    result = latebind(*words)
+def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(latebind, arguments, message):
+    result = latebind(*arguments)
     assert result.returncode == 2
-    assert result.stderr.startswith(f"usage: latebind {words[0]} ")
-    assert result.stderr.endswith(f"latebind {words[0]}: error: {told}\n")
+    assert result.stderr.startswith(f"usage: latebind {arguments[0]} ")
+    assert result.stderr.endswith(f"latebind {arguments[0]}: error: {message}\n")
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (["pakc"], "latebind: error: 'pakc' is not a command. Did you mean pack?"),
         (["pack", "--format", "jsn"], "argument --format: 'jsn' is not one of its values. Did you mean json?"),
         (["completion", "xyz"], "'xyz' is not one of its values. Choose one of: bash, zsh, fish, powershell, tcsh."),
     ],
 )
-def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, words, error):
-    result = latebind(*words)
+def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, arguments, error):
+    result = latebind(*arguments)
     assert result.returncode == 2
     assert error in result.stderr
 
@@ -65,7 +65,7 @@ def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, words, e
 def test_several_targets_may_be_separated_by_commas(latebind, tiny):
     write_client(tiny, latebind=CONFIG.replace('["linux-x64"]', '["linux-x64", "win-x64", "osx-arm64"]'))
     shown = json.loads(latebind("-C", tiny, "plan", "--json", "--target", "linux-x64,win-x64").stdout)
-    wheels = {row["file"].rpartition("-")[2] for row in shown["files"] if row["kind"] == "wheel"}
+    wheels = {file["file"].rpartition("-")[2] for file in shown["files"] if file["kind"] == "wheel"}
     assert wheels == {"manylinux_2_28_x86_64.whl", "win_amd64.whl"}
     assert_refused(
         latebind("-C", tiny, "plan", "--target", "win-x46"), "win-x46 is not a target", "Did you mean win-x64?"
@@ -88,15 +88,15 @@ def test_doctor_fails_where_nothing_can_be_built(latebind, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "option"),
+    ("arguments", "option"),
     [
         (["verify", "--format", "json", "--format=text"], "--format"),
         (["audit", "--output", "a", "--output", "a"], "--output"),
         (["-C", "a", "-C", "b", "plan"], "-C/--project"),
     ],
 )
-def test_an_option_of_one_value_that_is_given_twice_is_refused(latebind, words, option):
-    result = latebind(*words)
+def test_an_option_of_one_value_that_is_given_twice_is_refused(latebind, arguments, option):
+    result = latebind(*arguments)
     assert result.returncode == 2
     assert f"error: argument {option}: given twice, as '" in result.stderr
     assert result.stderr.endswith("': leave one of them out\n")
@@ -118,7 +118,7 @@ def test_every_problem_of_a_configuration_is_told_at_once(latebind, tiny):
 
 
 def test_missing_source_folder(latebind, tiny):
-    before = packed(latebind, tiny)
+    before = pack_tiny(latebind, tiny)
     shutil.rmtree(tiny / "native")
 
     result = latebind("-C", tiny, "build")
@@ -132,7 +132,7 @@ def test_no_configuration(latebind, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("changed", "message"),
     [
         ({"cmakelists": CMAKE.replace("add_library", "add_libary")}, "add_libary"),
         ({"tiny": SOURCE.replace("a + b", "a + c")}, "undeclared identifier 'c'"),
@@ -141,19 +141,19 @@ def test_no_configuration(latebind, tmp_path):
     ],
     ids=["configure", "compile", "install"],
 )  # fmt: skip
-def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(latebind, tiny, changed, words):
-    before = packed(latebind, tiny), snapshot(tiny / "stage")
+def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(latebind, tiny, changed, message):
+    before = pack_tiny(latebind, tiny), snapshot(tiny / "stage")
     write_client(tiny, **changed)
 
     result = latebind("-C", tiny, "pack")
 
-    assert_refused(result, words)
+    assert_refused(result, message)
     assert (tiny / "build" / "linux-x64.log").is_file()
     assert (snapshot(tiny / "dist"), snapshot(tiny / "stage")) == before
 
 
 def test_missing_compiler(latebind, tiny, tmp_path):
-    before = packed(latebind, tiny)
+    before = pack_tiny(latebind, tiny)
     write_client(tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
     (tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
 
@@ -166,22 +166,22 @@ def test_missing_compiler(latebind, tiny, tmp_path):
 @pytest.fixture
 def small_disk(tmp_path):
     """Mounts a small file system; skips with the reason where that is not allowed."""
-    mount, umount = needed("mount", "umount")
+    mount, umount = require_programs("mount", "umount")
     disk = tmp_path / "disk"
     disk.mkdir()
 
-    def made(kilobytes):
+    def mount_disk(kilobytes):
         if run_program(mount, "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", disk).returncode != 0:
             pytest.skip("mounting a small tmpfs needs root")
         return disk
 
-    yield made
+    yield mount_disk
     run_program(umount, "-l", disk)
 
 
 @pytest.mark.parametrize("kilobytes", [4, 24, 200], ids=["at-once", "in-the-build", "later"])
 def test_full_disk(latebind, tiny, small_disk, kilobytes):
-    before = packed(latebind, tiny)
+    before = pack_tiny(latebind, tiny)
     disk = small_disk(kilobytes)
     assert_refused(latebind("-C", tiny, "--workdir", disk, "pack"), "The disk is full")
     assert not [path for path in disk.rglob("*.whl") if not path.name.startswith(".")]
@@ -207,7 +207,7 @@ def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, smal
 
 @pytest.mark.parametrize("after", [0.2, 0.6, 1.0, 1.6])
 def test_interrupted_midway(latebind, tiny, after):
-    before = packed(latebind, tiny), snapshot(tiny / "stage")
+    before = pack_tiny(latebind, tiny), snapshot(tiny / "stage")
     (tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
     (tiny / "native" / "CMakeLists.txt").write_text(
         CMAKE + "execute_process(COMMAND ${CMAKE_COMMAND} -E sleep 30)\n", encoding="utf-8"
@@ -234,7 +234,7 @@ def test_usage_errors_exit_with_2(latebind):
 
 def test_plan_lists_what_pack_makes(latebind, tiny):
     lines = latebind("-C", tiny, "plan").stdout.splitlines()
-    assert {line.rpartition("/")[2] for line in lines if line.startswith("/")} == set(packed(latebind, tiny))
+    assert {line.rpartition("/")[2] for line in lines if line.startswith("/")} == set(pack_tiny(latebind, tiny))
 
 
 def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
@@ -332,7 +332,7 @@ def test_quiet_and_verbose_stand_before_or_after_the_command(latebind, tiny):
 
 
 def test_a_report_cannot_take_the_place_of_a_folder(latebind, tiny):
-    packed(latebind, tiny)
+    pack_tiny(latebind, tiny)
     assert_refused(
         latebind("-C", tiny, "audit", "--output", tiny / "a.json"), "takes a folder", "--output reports writes"
     )

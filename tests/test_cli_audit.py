@@ -74,12 +74,12 @@ def test_a_runtime_that_a_file_describes(latebind, tmp_path):
     description = tmp_path / "murmur.toml"
     description.write_text(DESCRIPTION, encoding="utf-8")
 
-    rows = json.loads(latebind("audit", "--preset", description, "--format", "json", path).stdout)["findings"]
-    bundled = [row["subject"] for row in rows if row["code"] == "LB103"]
+    findings = json.loads(latebind("audit", "--preset", description, "--format", "json", path).stdout)["findings"]
+    bundled = [finding["subject"] for finding in findings if finding["code"] == "LB103"]
     assert bundled == ["sample.zip!sample/libmurmur.so.3"], "and no other runtime is looked for"
 
     both = latebind("audit", "--preset", description, "--preset", "onnxruntime", "--format", "json", path).stdout
-    assert len([row for row in json.loads(both)["findings"] if row["code"] == "LB103"]) == 2
+    assert len([finding for finding in json.loads(both)["findings"] if finding["code"] == "LB103"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_preset_that_is_not_there_is_refused(latebind, package, tmp_path):
 def test_options_choose_the_checks(latebind, package, options, codes, choice):
     result = latebind("audit", *options, "--json", package)
     document = json.loads(result.stdout)
-    assert [row["code"] for row in document["findings"]] == codes
+    assert [finding["code"] for finding in document["findings"]] == codes
     assert document["choice"].startswith(choice)
     assert result.returncode == len(codes)
 
@@ -198,16 +198,18 @@ def test_the_configuration_has_the_same_choices(latebind, tiny, tmp_path):
     config = tiny / "latebind.toml"
     text = config.read_text(encoding="utf-8")
 
-    def audited(table, *options):
+    def run_audit(table, *options):
         config.write_text(f"{text}\n[audit]\n{table}\n", encoding="utf-8")
         return latebind("-C", tiny, "audit", *options)
 
-    assert audited("").returncode == 1, "the project's default is all"
-    assert audited('profile = "runtime"').returncode == 0
-    assert audited('ignore = ["LB6"]').returncode == 0
-    assert audited('ignore = ["LB6"]', "--select", "LB611").returncode == 1, "options come first"
-    assert audited('select = ["LB1"]', "--profile", "all").returncode == 1
-    assert audited('fail_on = "never"').returncode == 0
-    assert_refused(audited('select = ["LB0"]'), "latebind.toml: audit.select: LB0 matches no check", "Did you mean LB")
-    audited("", "--write-baseline", tiny / "known.json")
-    assert "1 in the baseline" in audited('baseline = "known.json"').stdout
+    assert run_audit("").returncode == 1, "the project's default is all"
+    assert run_audit('profile = "runtime"').returncode == 0
+    assert run_audit('ignore = ["LB6"]').returncode == 0
+    assert run_audit('ignore = ["LB6"]', "--select", "LB611").returncode == 1, "options come first"
+    assert run_audit('select = ["LB1"]', "--profile", "all").returncode == 1
+    assert run_audit('fail_on = "never"').returncode == 0
+    assert_refused(
+        run_audit('select = ["LB0"]'), "latebind.toml: audit.select: LB0 matches no check", "Did you mean LB"
+    )
+    run_audit("", "--write-baseline", tiny / "known.json")
+    assert "1 in the baseline" in run_audit('baseline = "known.json"').stdout

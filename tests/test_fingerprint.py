@@ -9,7 +9,7 @@ import pytest
 from latebind import fingerprint
 from latebind.pack.pack import ELSEWHERE
 
-from tests.client import packed
+from tests.client import pack_project
 from tests.programs import run_checked
 
 LISTING = """\
@@ -20,7 +20,7 @@ print(json.dumps(sorted(module.__file__ for name, module in sys.modules.items() 
 """
 
 
-def imported():
+def list_imported_files():
     """The files of all modules that packing imports, below latebind's folder."""
     printed = run_checked(sys.executable, "-c", LISTING)
     files = (Path(name).relative_to(Path(fingerprint.__file__).parent) for name in json.loads(printed))
@@ -43,7 +43,7 @@ def now():
 
 
 def test_each_module_that_packing_imports_is_part_of_it(copy):
-    modules = imported()
+    modules = list_imported_files()
     assert {"system/archive.py", "pack/pack.py", "plan.py", "tables/targets.py", "binary/elf.py"} <= set(modules)
     missed = []
     for name in [*modules, "tables/targets.toml", "tables/runtimes/onnxruntime.toml"]:
@@ -70,7 +70,7 @@ def test_what_packing_cannot_reach_is_not(copy):
 
 def test_packages_are_made_again_when_the_code_that_writes_zips_has_changed(copy, tiny):
     def times():
-        packed(tiny)
+        pack_project(tiny)
         return {path.name: path.stat().st_mtime_ns for path in (tiny / "dist").iterdir()}
 
     first = times()

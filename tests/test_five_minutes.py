@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from latebind.tables.targets import host_rid
 
-from tests.needs import needed, official_header, runtime_folder
+from tests.needs import official_header, require_programs, runtime_folder
 from tests.programs import assert_success, run_checked, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]
@@ -21,12 +21,12 @@ FILES = re.findall(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | r
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The page's files, and the official headers."""
-    needed("c++", "pkg-config")
-    made = tmp_path_factory.mktemp("five")
+    require_programs("c++", "pkg-config")
+    root = tmp_path_factory.mktemp("five")
     for name, text in FILES:
-        (made / name).write_text(text, encoding="utf-8")
-    (made / "headers").symlink_to(official_header(tmp_path_factory.getbasetemp().parent).parent)
-    return made
+        (root / name).write_text(text, encoding="utf-8")
+    (root / "headers").symlink_to(official_header(tmp_path_factory.getbasetemp().parent).parent)
+    return root
 
 
 def environment(**more):
@@ -39,7 +39,7 @@ def bash(command, folder, **more):
     return run_program(shutil.which("bash"), "-c", command, cwd=folder, env=environment(**more))
 
 
-def shown(heading, folder):
+def run_but_last(heading, folder):
     """Run the commands of a section but the last, and give that."""
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     *commands, last = re.findall(r"^\$ (.*)$", section, re.MULTILINE)
@@ -58,7 +58,7 @@ def runs(command, folder):
 
 @pytest.mark.parametrize("heading", ["CMake", "Meson", "A compiler alone"])
 def test_a_program_builds_and_runs_as_shown(folder, heading):
-    runs(shown(heading, folder), folder)
+    runs(run_but_last(heading, folder), folder)
 
 
 @pytest.mark.parametrize("form", ["source", "static library"])

@@ -45,7 +45,7 @@ def packages(folder):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, latebind):
+def undisturbed_packages(tmp_path_factory, latebind):
     """The packages of the project where nothing else is."""
     folder = write_flat(tmp_path_factory.mktemp("undisturbed"))
     assert latebind("-C", folder, "pack").returncode == 0
@@ -79,7 +79,7 @@ def churn(*folders):
             thread.join()
 
 
-def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind, undisturbed):
+def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind, undisturbed_packages):
     folders = [flat / name / "other" for name in ("build", "stage", "dist", "reports")]
     with churn(*folders):
         for _ in range(3):
@@ -87,7 +87,7 @@ def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind,
             (flat / "build" / "pack.json").unlink(missing_ok=True)
             assert_success(latebind("-C", flat, "pack"))
     shutil.rmtree(flat / "dist" / "other")
-    assert packages(flat) == undisturbed
+    assert packages(flat) == undisturbed_packages
 
 
 def test_a_second_run_makes_nothing(flat, latebind):
@@ -96,18 +96,18 @@ def test_a_second_run_makes_nothing(flat, latebind):
     assert latebind("-C", flat, "pack").returncode == 0
     assert {path.name: path.stat().st_mtime_ns for path in (flat / "dist").iterdir()} == before
     with tarfile.open(flat / "dist" / "tiny-1.2.3.tar.gz") as sdist:
-        held = {name.split("/")[1] for name in sdist.getnames()}
-    assert held >= {"tiny.c", "CMakeLists.txt", "pyproject.toml"}
-    assert not held & {"build", "stage", "dist", "reports"}
+        names = {name.split("/")[1] for name in sdist.getnames()}
+    assert names >= {"tiny.c", "CMakeLists.txt", "pyproject.toml"}
+    assert not names & {"build", "stage", "dist", "reports"}
 
 
 @pytest.mark.parametrize("first", [".", "out", "deep/er"])
-def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undisturbed, tmp_path, first):
+def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undisturbed_packages, tmp_path, first):
     """A working folder inside the sources that an earlier run had is none of the sources either."""
     inside, outside = flat / first, tmp_path / "outside"
     for workdir in (inside, outside, inside):
         assert_success(latebind("-C", flat, "--workdir", workdir, "pack"))
-        assert packages(workdir) == undisturbed
+        assert packages(workdir) == undisturbed_packages
     with zipfile.ZipFile(inside / "dist" / "Tiny.1.2.3.nupkg") as nupkg:
         assert not [name for name in nupkg.namelist() if "part" in name]
 
@@ -115,9 +115,9 @@ def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undi
 def test_sources_have_one_hash_for_every_working_folder(flat, tmp_path):
     config = load(flat / "latebind.toml")
     before = hash_sources(config, tmp_path / "elsewhere")
-    for place in ("build/a.c", "wheelhouse/a.whl", ".nox/a.c", ".a.c.17.part", "out/dist/a.c", "sub/.mypy_cache/a"):
-        (flat / place).parent.mkdir(parents=True, exist_ok=True)
-        (flat / place).write_text("1", encoding="utf-8")
+    for file in ("build/a.c", "wheelhouse/a.whl", ".nox/a.c", ".a.c.17.part", "out/dist/a.c", "sub/.mypy_cache/a"):
+        (flat / file).parent.mkdir(parents=True, exist_ok=True)
+        (flat / file).write_text("1", encoding="utf-8")
     assert hash_sources(config, flat / "out") == before
     (flat / "sub" / "dist").mkdir()
     (flat / "sub" / "dist" / "a.c").write_text("1", encoding="utf-8")

@@ -10,7 +10,7 @@ from latebind.pack import planned as table
 from latebind.pack.planned import plan_files
 from latebind.tables.targets import target
 
-from tests.client import BOUND, CONFIG, PYPROJECT, edit, packed, write_client
+from tests.client import BOUND, CONFIG, PYPROJECT, edit, pack_project, write_client
 from tests.programs import assert_refused
 from tests.sdkclient import write_sdk_client
 
@@ -72,7 +72,7 @@ VARIANTS = [
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def built_libraries(tmp_path_factory):
     """The library for each target, below folders named after the targets."""
     folder = tmp_path_factory.mktemp("built")
     write_sdk_client(folder, latebind=CONFIG.replace('["linux-x64"]', str(list(ALL))))
@@ -86,20 +86,20 @@ def built(tmp_path_factory):
 
 @pytest.mark.slow  # all of them together
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_plan_names_the_files_that_pack_makes(built, tmp_path, variant):
+def test_plan_names_the_files_that_pack_makes(built_libraries, tmp_path, variant):
     config = load(variant.write(tmp_path / "tiny") / "latebind.toml")
     work = tmp_path / "work"
     for rid in variant.rids:
         folder = tmp_path / "native" / rid
         folder.mkdir(parents=True)
-        (folder / "tiny").symlink_to(built / rid / "tiny")
+        (folder / "tiny").symlink_to(built_libraries / rid / "tiny")
         import_native(config, [folder], work, rid)
-    made = packed(config.root, *variant.rids, workdir=work)
-    planned = sorted(row.file for row in plan_files(config, variant.rids))
+    result = pack_project(config.root, *variant.rids, workdir=work)
+    planned = sorted(entry.file for entry in plan_files(config, variant.rids))
     assert planned == sorted(path.name for path in (work / "dist").glob("*"))
     assert planned or variant.runtime
-    assert [(row.kind, row.reason) for row in made.not_made] == [
-        (row.kind, row.reason) for row in table.refused(config, variant.rids)
+    assert [(omission.kind, omission.reason) for omission in result.not_made] == [
+        (refusal.kind, refusal.reason) for refusal in table.refused(config, variant.rids)
     ]
 
 

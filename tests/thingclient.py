@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.client import CONFIG, write_client
-from tests.needs import needed
+from tests.needs import require_programs
 from tests.programs import run_checked
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def write_thing_client(folder: Path, described: str = DESCRIBED, **changed: str)
 
 def build_thing(folder: Path, form: str, version: tuple[int, int, int], name: str = "libthing.so") -> Path:
     """The runtime of a version, built by the machine's own compiler; the test is skipped where there is none."""
-    (compiler,) = needed("cc")
+    (compiler,) = require_programs("cc")
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "thing.c"
     source.write_text(TELLS[form] % version + "\n", encoding="utf-8")

@@ -23,7 +23,11 @@ def bench(compiler, tmp_path):
 def make_report(bench):
     """A report with findings, a waived one and a skipped check."""
     policy = Policy(waivers=(Waiver(code="LB611", subject="*", reason="a sample"),))
-    files = {"latenn/liblatenn.so": bench.linked(), "latenn/.env": b"x", "latenn/a b.dylib": bytes.fromhex("cffaedfe")}
+    files = {
+        "latenn/liblatenn.so": bench.linked_library(),
+        "latenn/.env": b"x",
+        "latenn/a b.dylib": bytes.fromhex("cffaedfe"),
+    }
     return audit_here(bench.wheel(files), policy)
 
 

@@ -43,12 +43,12 @@ ENDS: dict[str, Callable[[str], object]] = {
 def audit(task: Task, tell: Callable[[str], None], end: str) -> Result:
     """Audit, but end so when it comes to the victim."""
 
-    def told(part: str) -> None:
+    def tell_and_end(part: str) -> None:
         tell(part)
         if part == VICTIM and part not in task.lost:
             ENDS[end](part)
 
-    return audit_package(task, told)
+    return audit_package(task, tell_and_end)
 
 
 def audit_and(task: Task, tell: Callable[[str], None], end: str) -> Result:

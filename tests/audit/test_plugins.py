@@ -26,7 +26,7 @@ BROKEN = TELEMETRY.replace("for file in package.files", "for file in package.mis
 
 
 @pytest.fixture
-def installed(tmp_path):
+def install_checks(tmp_path):
     """Install a distribution with one module of checks; return the environment in which it is found."""
 
     def install(source, *, name="acme-checks", module="acme_checks", value="acme_checks"):
@@ -52,19 +52,19 @@ def folder(tmp_path):
 
 
 def subjects(result):
-    rows = json.loads(result.stdout)["findings"]
-    return [row["subject"] for row in rows if row["code"] == "ACME001"]
+    findings = json.loads(result.stdout)["findings"]
+    return [finding["subject"] for finding in findings if finding["code"] == "ACME001"]
 
 
 BOTH = ["one-1.0-py3-none-any.whl!one/telemetry.so", "two-1.0-py3-none-any.whl!two/telemetry.so"]
 
 
 @pytest.mark.parametrize("value", ["acme_checks", "acme_checks:telemetry"], ids=["module", "check"])
-def test_checks_of_an_installed_distribution_run(latebind, installed, folder, value):
-    assert subjects(latebind("audit", "--format", "json", folder, env=installed(TELEMETRY, value=value))) == BOTH
+def test_checks_of_an_installed_distribution_run(latebind, install_checks, folder, value):
+    assert subjects(latebind("audit", "--format", "json", folder, env=install_checks(TELEMETRY, value=value))) == BOTH
 
 
-def test_checks_of_an_installed_distribution_run_in_spawned_workers(installed, folder):
+def test_checks_of_an_installed_distribution_run_in_spawned_workers(install_checks, folder):
     code = (
         "import multiprocessing, sys, threading\n"
         "from pathlib import Path\n"
@@ -77,18 +77,18 @@ def test_checks_of_an_installed_distribution_run_in_spawned_workers(installed, f
     script = folder.parent / "spawn.py"
     script.write_text(code)
     command = [sys.executable, str(script), str(folder)]
-    environment = {**os.environ, **installed(TELEMETRY)}
+    environment = {**os.environ, **install_checks(TELEMETRY)}
     result = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     assert subjects(result) == BOTH
 
 
-def test_explain_and_sarif_know_third_party_checks(latebind, installed, folder):
-    environment = installed(TELEMETRY)
+def test_explain_and_sarif_know_third_party_checks(latebind, install_checks, folder):
+    environment = install_checks(TELEMETRY)
     page = latebind("audit", "--explain", "acme001", env=environment).stdout
     assert page.startswith("# ACME001: Telemetry included\n")
     assert "checks of acme-checks" in page
     rules = json.loads(latebind("audit", "--format", "sarif", folder, env=environment).stdout)["runs"][0]["tool"]
-    assert "ACME001" in {row["id"] for row in rules["driver"]["rules"]}
+    assert "ACME001" in {rule["id"] for rule in rules["driver"]["rules"]}
 
 
 @pytest.mark.parametrize(
@@ -101,21 +101,23 @@ def test_explain_and_sarif_know_third_party_checks(latebind, installed, folder):
     ],
     ids=["import", "prefix", "parameter", "code"],
 )
-def test_a_distribution_whose_checks_cannot_be_loaded_is_named(latebind, installed, folder, source, says):
-    assert_refused(latebind("audit", folder, env=installed(source)), says, "acme-checks")
+def test_a_distribution_whose_checks_cannot_be_loaded_is_named(latebind, install_checks, folder, source, says):
+    assert_refused(latebind("audit", folder, env=install_checks(source)), says, "acme-checks")
 
 
-def test_two_distributions_with_one_code_are_named(latebind, installed, folder):
-    installed(TELEMETRY)
-    result = latebind("audit", folder, env=installed(TELEMETRY, name="other-checks", module="other", value="other"))
+def test_two_distributions_with_one_code_are_named(latebind, install_checks, folder):
+    install_checks(TELEMETRY)
+    result = latebind(
+        "audit", folder, env=install_checks(TELEMETRY, name="other-checks", module="other", value="other")
+    )
     assert_refused(result, "other-checks and acme-checks both provide a check ACME001")
 
 
-def test_a_third_party_check_that_fails_is_a_finding_that_names_it(latebind, installed, folder):
-    result = latebind("audit", "--format", "json", folder, env=installed(BROKEN))
-    rows = [row["message"] for row in json.loads(result.stdout)["findings"] if row["code"] == "LB605"]
-    assert len(rows) == 2
-    assert all("check ACME001 of acme-checks failed with AttributeError" in row for row in rows)
+def test_a_third_party_check_that_fails_is_a_finding_that_names_it(latebind, install_checks, folder):
+    result = latebind("audit", "--format", "json", folder, env=install_checks(BROKEN))
+    messages = [finding["message"] for finding in json.loads(result.stdout)["findings"] if finding["code"] == "LB605"]
+    assert len(messages) == 2
+    assert all("check ACME001 of acme-checks failed with AttributeError" in message for message in messages)
 
 
 def test_a_check_is_given_the_values_that_it_names():
@@ -124,12 +126,12 @@ def test_a_check_is_given_the_values_that_it_names():
     def judge(image, runtime):
         yield from (image, runtime)
 
-    def misspelled(images):
+    def check_images(images):
         yield from images
 
     assert declare(judge).parameters == ("image", "runtime")
     with pytest.raises(LatebindError, match="asks for 'images'"):
-        declare(misspelled)
+        declare(check_images)
 
 
 def test_the_parameters_of_a_check_decide_on_its_scope_unless_it_is_given():
@@ -140,7 +142,7 @@ def test_the_parameters_of_a_check_decide_on_its_scope_unless_it_is_given():
     assert declare(lambda package, image: (package, image)).scope == "binary"
     assert declare(lambda file: (file,)).scope == "binary"
     assert declare(lambda packages, policy: (packages, policy)).scope == "set"
-    given = check("ACME003", "t", "note", scope="binary", **fields)
-    assert given(lambda package: (package,)).scope == "binary"
+    declare_binary = check("ACME003", "t", "note", scope="binary", **fields)
+    assert declare_binary(lambda package: (package,)).scope == "binary"
     with pytest.raises(LatebindError, match="asks for 'image', which a set check is not given"):
         declare(lambda packages, image: (packages, image))

@@ -22,7 +22,7 @@ def runtime(bench, preset, name):
         return bench.compiler.dll(source, exports=[entry], name=name)
     if name.endswith(".dylib"):
         return bench.compiler.dylib(source, name=name)
-    return bench.compiler.shared(source, f"-Wl,-soname,{name}", name=name)
+    return bench.compiler.library(source, f"-Wl,-soname,{name}", name=name)
 
 
 def user(bench, preset, name):
@@ -32,13 +32,17 @@ def user(bench, preset, name):
     library = runtime(bench, preset, name)
     if name.endswith(".dll"):
         return bench.compiler.dll(source, bench.compiler.import_library(library), exports=["latenn_f"])
-    return bench.compiler.dylib(source, library) if name.endswith(".dylib") else bench.compiler.shared(source, library)
+    return bench.compiler.dylib(source, library) if name.endswith(".dylib") else bench.compiler.library(source, library)
 
 
 def codes(paths, preset):
     title = presets()[preset].title
-    rows = [row for row in audit_here(paths).findings if row.code in ("LB101", "LB103", "LB104", "LB105")]
-    return {row.code for row in rows if title in row.message + row.fix}, {row.code for row in rows}
+    findings = [
+        finding for finding in audit_here(paths).findings if finding.code in ("LB101", "LB103", "LB104", "LB105")
+    ]
+    return {finding.code for finding in findings if title in finding.message + finding.fix}, {
+        finding.code for finding in findings
+    }
 
 
 def tag(name):
@@ -65,10 +69,14 @@ def test_symbol_versions_are_of_the_runtime_that_has_the_name(bench):
     entry = presets()["litert"].entry_symbols[0]
     script = f"-Wl,--version-script={bench.compiler.text('VERS_1.0 { global: *; };')}"
     source = f"int {entry}(void) {{ return 1; }}\n"
-    library = bench.compiler.shared(source, "-Wl,-soname,libLiteRt.so", script, name="libLiteRt.so")
+    library = bench.compiler.library(source, "-Wl,-soname,libLiteRt.so", script, name="libLiteRt.so")
     code = f"extern int {entry}(void);\nint latenn_f(void) {{ return {entry}(); }}\n"
-    linked = bench.compiler.shared(code, library).read_bytes()
+    linked = bench.compiler.library(code, library).read_bytes()
 
-    found = [row.message for row in audit_here(bench.wheel({"a/libx.so": linked})).findings if row.code == "LB102"]
+    messages = [
+        finding.message
+        for finding in audit_here(bench.wheel({"a/libx.so": linked})).findings
+        if finding.code == "LB102"
+    ]
 
-    assert found == ["needs VERS_1.0 of libLiteRt.so: no other release of LiteRT fits"]
+    assert messages == ["needs VERS_1.0 of libLiteRt.so: no other release of LiteRT fits"]

@@ -16,7 +16,7 @@ from tests.audit.corpus import nuspec as good_nuspec
 LIBERAL = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
-def mutated(data: bytes, changes: list[tuple[float, int]], cut: float) -> bytes:
+def mutate(data: bytes, changes: list[tuple[float, int]], cut: float) -> bytes:
     """The data with some bytes changed and its end cut off."""
     out = bytearray(data)
     for where, value in changes:
@@ -44,7 +44,7 @@ ZIP = small_zip()
 @given(changes=CHANGES, cut=CUTS)
 def test_a_mutated_zip_is_read_or_refused(tmp_path: Path, changes, cut):
     path = tmp_path / "x.zip"
-    path.write_bytes(mutated(ZIP, changes, cut))
+    path.write_bytes(mutate(ZIP, changes, cut))
     try:
         with ZipReader(path) as archive:
             for member in archive.members:
@@ -78,7 +78,7 @@ def test_any_bytes_are_metadata_or_refused(read, data):
 @LIBERAL
 @given(changes=CHANGES, cut=CUTS)
 def test_a_mutated_nuspec_is_read_or_refused(changes, cut):
-    data = mutated(good_nuspec("Latenn", "1.0.0", "<dependencies/>").encode(), changes, cut)
+    data = mutate(good_nuspec("Latenn", "1.0.0", "<dependencies/>").encode(), changes, cut)
     try:
         spec = nuspec(data, "Latenn.nuspec")
     except InputError as error:

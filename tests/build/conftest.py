@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from tests.client import built_wheel, packed, write_client
+from tests.client import built_wheel, pack_project, write_client
 from tests.conftest import ROOT
 
 
@@ -28,7 +28,7 @@ def read_assembly(tmp_path_factory):
 def packed_once(tmp_path_factory):
     """The small project, packed once for all tests of a worker, which must not change it."""
     folder = write_client(tmp_path_factory.mktemp("once") / "tiny")
-    packed(folder)
+    pack_project(folder)
     return folder
 
 

@@ -14,7 +14,7 @@ from latebind.errors import BuildError, InputError
 from latebind.system.archive import sha256
 from latebind.tables.targets import target
 
-from tests.client import CMAKE, CONFIG, SOURCE, hashes, members, packed, rewritten, write_client, write_portable
+from tests.client import CMAKE, CONFIG, SOURCE, hashes, members, pack_project, rewritten, write_client, write_portable
 from tests.programs import assert_success
 
 TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
@@ -22,13 +22,13 @@ TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c"
 
 
 @pytest.fixture
-def built(tiny, packed_once, tmp_path):
+def packed_machine(tiny, packed_once, tmp_path):
     """A project and what one machine made of it."""
     workdir = tmp_path / "machine"
     for name in ("stage", "dist"):
         shutil.copytree(packed_once / name, workdir / name)
-    made = {path.name: sha256(path) for path in (workdir / "dist").iterdir()}
-    return load(tiny / "latebind.toml"), workdir, made
+    digests = {path.name: sha256(path) for path in (workdir / "dist").iterdir()}
+    return load(tiny / "latebind.toml"), workdir, digests
 
 
 def sources(workdir, tmp_path):
@@ -44,61 +44,61 @@ def sources(workdir, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["stage", "target", "wheel", "folder"])
-def test_what_is_imported_gives_the_same_packages(built, tmp_path, monkeypatch, kind):
-    config, workdir, expected = built
+def test_what_is_imported_gives_the_same_packages(packed_machine, tmp_path, monkeypatch, kind):
+    config, workdir, expected = packed_machine
     (manifest,) = import_native(config, [sources(workdir, tmp_path)[kind]], tmp_path / "here", "linux-x64")
     assert manifest.imported
 
     monkeypatch.setattr("latebind.build.cmake.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
-    made = hashes(packed(config.root, workdir=tmp_path / "here"))
+    digests = hashes(pack_project(config.root, workdir=tmp_path / "here"))
 
     if kind == "folder":  # its compiler is unknown, and the SBOMs say so
         assert manifest.toolchain == "taken on trust"
         library = "runtimes/linux-x64/native/libtiny.so"
-        packages = [place / "dist" / "Tiny.1.2.3.nupkg" for place in (tmp_path / "here", workdir)]
+        packages = [folder / "dist" / "Tiny.1.2.3.nupkg" for folder in (tmp_path / "here", workdir)]
         assert len({members(package)[library] for package in packages}) == 1
     else:
-        assert made == expected
+        assert digests == expected
 
 
-def test_packing_an_import_asks_for_no_compiler(built, tmp_path, tiny):
-    config, workdir, _ = built
-    here, row = tmp_path / "here", target("linux-x64")
-    assert needs_compiler(config, row, here)
+def test_packing_an_import_asks_for_no_compiler(packed_machine, tmp_path, tiny):
+    config, workdir, _ = packed_machine
+    here, linux = tmp_path / "here", target("linux-x64")
+    assert needs_compiler(config, linux, here)
     import_native(config, [workdir / "stage"], here)
-    assert not needs_compiler(config, row, here)
+    assert not needs_compiler(config, linux, here)
     (tiny / "native" / "tiny.c").write_text("int other;\n", encoding="utf-8")
-    assert needs_compiler(load(tiny / "latebind.toml"), row, here)
+    assert needs_compiler(load(tiny / "latebind.toml"), linux, here)
 
 
-def test_an_imported_library_without_an_exact_export_is_not_packed(built, tmp_path, tiny):
-    _, workdir, _ = built
+def test_an_imported_library_without_an_exact_export_is_not_packed(packed_machine, tmp_path, tiny):
+    _, workdir, _ = packed_machine
     write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
     config, here = load(tiny / "latebind.toml"), tmp_path / "here"
     import_native(config, [workdir / "stage"], here)
     with pytest.raises(BuildError, match=r"tiny_sub\n  libtiny\.so exports tiny_add"):
-        packed(tiny, workdir=here)
+        pack_project(tiny, workdir=here)
 
 
-def test_importing_the_same_again_changes_nothing(built, tmp_path):
-    config, workdir, _ = built
+def test_importing_the_same_again_changes_nothing(packed_machine, tmp_path):
+    config, workdir, _ = packed_machine
     kinds = sources(workdir, tmp_path)
     first = import_native(config, [kinds["stage"]], tmp_path / "here")
     again = import_native(config, [kinds["target"], kinds["wheel"]], tmp_path / "here")
-    assert [row.key for row in first] == [row.key for row in again]
+    assert [stage.key for stage in first] == [stage.key for stage in again]
 
 
 @pytest.mark.parametrize("change", [("a + b", "b + a"), ("1.2.3", "1.2.4")], ids=["source", "version"])
-def test_other_sources_are_refused_and_nothing_is_written(built, tmp_path, tiny, change):
-    _, workdir, _ = built
+def test_other_sources_are_refused_and_nothing_is_written(packed_machine, tmp_path, tiny, change):
+    _, workdir, _ = packed_machine
     write_client(tiny, tiny=SOURCE.replace(*change), latebind=CONFIG.replace(*change))
     with pytest.raises(BuildError, match=r"built from other sources: [0-9a-f]{12}, the project's are [0-9a-f]{12}"):
         import_native(load(tiny / "latebind.toml"), [workdir / "stage"], tmp_path / "here")
     assert not (tmp_path / "here").exists()
 
 
-def test_the_same_target_with_other_bytes_is_refused(built, tmp_path):
-    config, workdir, _ = built
+def test_the_same_target_with_other_bytes_is_refused(packed_machine, tmp_path):
+    config, workdir, _ = packed_machine
     import_native(config, [workdir / "stage"], tmp_path / "here")
     other = tmp_path / "other"
     (other / "tiny" / "lib").mkdir(parents=True)
@@ -111,8 +111,8 @@ def test_the_same_target_with_other_bytes_is_refused(built, tmp_path):
 
 
 @pytest.mark.parametrize("floor", ["2.31", "2.17", "", "2.28/../../x"])
-def test_another_floor_than_the_project_promises_is_refused(built, tmp_path, floor):
-    config, workdir, _ = built
+def test_another_floor_than_the_project_promises_is_refused(packed_machine, tmp_path, floor):
+    config, workdir, _ = packed_machine
     folder = tmp_path / "stage"
     shutil.copytree(workdir / "stage" / "linux-x64", folder)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
@@ -121,8 +121,8 @@ def test_another_floor_than_the_project_promises_is_refused(built, tmp_path, flo
         import_native(config, [folder], tmp_path / "here")
 
 
-def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(built, tmp_path, tiny):
-    config, workdir, _ = built
+def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(packed_machine, tmp_path, tiny):
+    config, workdir, _ = packed_machine
     plain, here = sources(workdir, tmp_path)["folder"], tmp_path / "here"
     import_native(config, [plain], here, "linux-x64")
     write_client(tiny, latebind=CONFIG.replace("2.28", "2.34"))
@@ -133,17 +133,17 @@ def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(built,
     assert stage_target(raised, target("linux-x64"), here).manifest.floor == "2.34"
 
 
-def test_the_same_bytes_under_another_name_are_another_stage(built, tmp_path):
-    config, workdir, _ = built
+def test_the_same_bytes_under_another_name_are_another_stage(packed_machine, tmp_path):
+    config, workdir, _ = packed_machine
     plain = sources(workdir, tmp_path)["folder"]
-    (one,) = import_native(config, [plain], tmp_path / "one", "linux-x64")
+    (first,) = import_native(config, [plain], tmp_path / "one", "linux-x64")
     (plain / "tiny" / "lib" / "libtiny.so").rename(plain / "tiny" / "lib" / "libother.so")
-    (two,) = import_native(config, [plain], tmp_path / "two", "linux-x64")
-    assert one.key != two.key
+    (second,) = import_native(config, [plain], tmp_path / "two", "linux-x64")
+    assert first.key != second.key
 
 
-def test_a_wheel_whose_library_was_changed_afterwards_is_refused(built, tmp_path):
-    config, workdir, _ = built
+def test_a_wheel_whose_library_was_changed_afterwards_is_refused(packed_machine, tmp_path):
+    config, workdir, _ = packed_machine
     wheel = sources(workdir, tmp_path)["wheel"]
     longer = rewritten(wheel, tmp_path, lambda name, data: (name, data + b"\0" * name.endswith(".so")))
     with pytest.raises(BuildError, match="its bytes were changed afterwards") as caught:
@@ -155,21 +155,21 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
     project = write_client(tmp_path / "two", latebind=TWO, cmakelists=TWO_CMAKE)
     (project / "native" / "more.c").write_text(SOURCE.replace("tiny", "more"), encoding="utf-8")
     config = load(project / "latebind.toml")
-    whole = stage_target(config, target("linux-x64"), tmp_path / "machine")
+    complete = stage_target(config, target("linux-x64"), tmp_path / "machine")
     for name in ("tiny", "more"):
-        shutil.copytree(whole.root / name, tmp_path / f"from {name}" / name)
+        shutil.copytree(complete.root / name, tmp_path / f"from {name}" / name)
 
     import_native(config, [tmp_path / "from tiny"], tmp_path / "here", "linux-x64")
     import_native(config, [tmp_path / "from more"], tmp_path / "here", "linux-x64")
 
     stage = stage_target(config, target("linux-x64"), tmp_path / "here")
     assert {file.path: file.sha256 for file in stage.manifest.files} == {
-        file.path: file.sha256 for file in whole.manifest.files
+        file.path: file.sha256 for file in complete.manifest.files
     }
 
 
 @pytest.mark.parametrize(
-    ("write", "words"),
+    ("write", "message"),
     [
         (lambda _: None, "there is no such file or folder"),
         (lambda file: file.write_text("x"), "is neither a folder nor a wheel"),
@@ -179,10 +179,10 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
     ],
     ids=["absent", "file", "bare", "empty", "garbage"],
 )
-def test_what_cannot_be_read_is_refused(built, tmp_path, write, words):
-    config, _, _ = built
+def test_what_cannot_be_read_is_refused(packed_machine, tmp_path, write, message):
+    config, _, _ = packed_machine
     write(tmp_path / "thing")
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=message):
         import_native(config, [tmp_path / "thing"], tmp_path / "here")
 
 
@@ -193,8 +193,8 @@ def test_what_cannot_be_read_is_refused(built, tmp_path, write, words):
         *("tiny/\0.so", "./tiny/evil.so", "tiny//evil.so"),
     ],
 )
-def test_a_manifest_cannot_point_outside(built, tmp_path, path):
-    config, workdir, _ = built
+def test_a_manifest_cannot_point_outside(packed_machine, tmp_path, path):
+    config, workdir, _ = packed_machine
     folder = tmp_path / "hostile"
     shutil.copytree(workdir / "stage" / "linux-x64", folder)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
@@ -206,8 +206,8 @@ def test_a_manifest_cannot_point_outside(built, tmp_path, path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
-def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(built, tmp_path):
-    config, workdir, _ = built
+def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(packed_machine, tmp_path):
+    config, workdir, _ = packed_machine
     folder = tmp_path / "stage"
     shutil.copytree(workdir / "stage" / "linux-x64", folder)
     (folder / "tiny" / "lib" / "libtiny.so").unlink()
@@ -216,16 +216,16 @@ def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(built, tmp_path):
         import_native(config, [folder], tmp_path / "here")
 
 
-def test_a_wheel_of_somebody_else_is_refused(built, tmp_path):
-    config, _, _ = built
+def test_a_wheel_of_somebody_else_is_refused(packed_machine, tmp_path):
+    config, _, _ = packed_machine
     with zipfile.ZipFile(tmp_path / "x-1-py3-none-any.whl", "w") as archive:
         archive.writestr("x-1.dist-info/METADATA", "")
     with pytest.raises(InputError, match="does not say what it was built from"):
         import_native(config, [tmp_path / "x-1-py3-none-any.whl"], tmp_path / "here")
 
 
-def test_the_command_lists_what_is_staged(built, tiny, latebind):
-    _, workdir, _ = built
+def test_the_command_lists_what_is_staged(packed_machine, tiny, latebind):
+    _, workdir, _ = packed_machine
     printed = assert_success(latebind("-C", tiny, "stage", "--import", workdir / "stage"))
     assert "stage/linux-x64  imported, zig 0.17.0  floor 2.28\n  tiny/lib/libtiny.so" in printed
     assert latebind("-C", tiny, "stage").stdout == printed
@@ -238,8 +238,8 @@ MACHINES = [["linux-x64", "linux-arm64"], ["osx-x64", "osx-arm64"], ["win-x64"]]
 def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
     rids = [rid for machine in MACHINES for rid in machine]
     config = load(write_portable(tmp_path / "project", rids) / "latebind.toml")
-    one = tmp_path / "one machine"
-    whole = packed(config.root, workdir=one)
+    alone = tmp_path / "one machine"
+    complete = pack_project(config.root, workdir=alone)
     for number, machine in enumerate(MACHINES):
         project = write_portable(tmp_path / f"checkout {number}", rids)
         for rid in machine:
@@ -247,10 +247,10 @@ def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
 
     here = tmp_path / "here"
     import_native(config, [tmp_path / f"checkout {number}" / "stage" for number in range(len(MACHINES))], here)
-    merged = packed(config.root, workdir=here)
+    merged = pack_project(config.root, workdir=here)
 
     assert len(merged.artifacts) == len(rids) + 2
-    assert hashes(merged) == hashes(whole)
+    assert hashes(merged) == hashes(complete)
 
     mixed = write_portable(tmp_path / "mixed", rids)
     (mixed / "native" / "more.h").touch()

@@ -20,7 +20,7 @@ from latebind.build.requirements import refuse_missing_requirements
 from latebind.errors import BuildError
 from latebind.fingerprint import PACKAGE
 
-from tests.client import PYPROJECT, by_kind, packed, write_client
+from tests.client import PYPROJECT, by_kind, pack_project, write_client
 from tests.programs import run_checked, run_program
 
 ZIG = "ziglang==0.17.0"
@@ -34,11 +34,11 @@ ASK = (
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
-    return by_kind(packed(write_client(tmp_path_factory.mktemp("client") / "tiny")))["sdist"]
+    return by_kind(pack_project(write_client(tmp_path_factory.mktemp("client") / "tiny")))["sdist"]
 
 
 @pytest.fixture
-def unpacked(sdist, tmp_path):
+def source_tree(sdist, tmp_path):
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path / "unpacked", filter="data")
     (root,) = (tmp_path / "unpacked").iterdir()
@@ -59,7 +59,7 @@ def bare(tmp_path_factory):
     return python
 
 
-def asked(python, root, *settings, path=SYSTEM, **env):
+def ask_backend(python, root, *settings, path=SYSTEM, **env):
     """What the backend of an unpacked sdist wants to have installed."""
     return run_program(python, "-c", ASK, *settings, cwd=root, env=environment(path, **env))
 
@@ -79,8 +79,8 @@ def table(text):
 # ---- what an sdist carries -------------------------------------------------------------------------------------------
 
 
-def test_an_sdist_requires_nothing_that_is_not_on_an_index(unpacked):
-    system = table((unpacked / "pyproject.toml").read_text())
+def test_an_sdist_requires_nothing_that_is_not_on_an_index(source_tree):
+    system = table((source_tree / "pyproject.toml").read_text())
     assert system == {
         "requires": list(BACKEND_REQUIREMENTS),
         "build-backend": BACKEND,
@@ -88,18 +88,22 @@ def test_an_sdist_requires_nothing_that_is_not_on_an_index(unpacked):
     }
 
 
-def test_the_copy_has_no_audit_no_verification_and_its_license(unpacked):
-    names = {path.relative_to(unpacked / "_latebind").as_posix() for path in (unpacked / "_latebind").rglob("*.py")}
+def test_the_copy_has_no_audit_no_verification_and_its_license(source_tree):
+    names = {
+        path.relative_to(source_tree / "_latebind").as_posix() for path in (source_tree / "_latebind").rglob("*.py")
+    }
     assert {"latebind/build/backend.py", "latebind/ecosystems/wheel/hatch.py", "latebind/binary/macho.py"} <= names
     assert not [name for name in names if name.startswith(("latebind/audit", "latebind/verify", "latebind/commands"))]
-    assert (unpacked / "_latebind/latebind/_data/LICENSE").read_text().startswith("MIT License")
+    assert (source_tree / "_latebind/latebind/_data/LICENSE").read_text().startswith("MIT License")
 
 
-def test_the_copy_has_the_hash_of_latebind(unpacked):
+def test_the_copy_has_the_hash_of_latebind(source_tree):
     """So `latebind pack` compiles nothing again when it builds the sdist, and the copy is of one latebind."""
     code = "from latebind.build.intree import hash_backend as h; import latebind; print(latebind.__file__, h())"
-    place, copied = run_checked(sys.executable, "-c", code, env={"PYTHONPATH": str(unpacked / "_latebind")}).split()
-    assert Path(place).is_relative_to(unpacked)
+    module_path, copied = run_checked(
+        sys.executable, "-c", code, env={"PYTHONPATH": str(source_tree / "_latebind")}
+    ).split()
+    assert Path(module_path).is_relative_to(source_tree)
     assert copied == hash_backend()
 
 
@@ -116,20 +120,28 @@ def test_the_hash_changes_with_each_module_that_the_backend_imports(tmp_path):
     assert missed == []
 
 
-def test_the_sdist_of_an_unpacked_sdist_is_the_same(sdist, unpacked, tmp_path):
+def test_the_sdist_of_an_unpacked_sdist_is_the_same(sdist, source_tree, tmp_path):
     run_checked(
-        sys.executable, "-m", "build", "--sdist", "--no-isolation", "-o", tmp_path / "out", unpacked, env=environment()
+        sys.executable,
+        "-m",
+        "build",
+        "--sdist",
+        "--no-isolation",
+        "-o",
+        tmp_path / "out",
+        source_tree,
+        env=environment(),
     )
     (again,) = (tmp_path / "out").iterdir()
     with tarfile.open(sdist) as first, tarfile.open(again) as second:
-        assert {row.name: row.chksum for row in first} == {row.name: row.chksum for row in second}
+        assert {member.name: member.chksum for member in first} == {member.name: member.chksum for member in second}
 
 
 # ---- pyproject.toml --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("requires", "kept"),
+    ("requires", "remaining"),
     [
         ('["hatchling>=1.28", "latebind>=0.1"]', []),
         ('["hatchling", "latebind"]', []),
@@ -138,10 +150,10 @@ def test_the_sdist_of_an_unpacked_sdist_is_the_same(sdist, unpacked, tmp_path):
         ('["hatchling", "?"]', ["?"]),
     ],
 )
-def test_requirements_of_the_project_stay(tmp_path, requires, kept):
+def test_requirements_of_the_project_stay(tmp_path, requires, remaining):
     file = tmp_path / "pyproject.toml"
     file.write_text(PYPROJECT.replace('["hatchling", "latebind>=0.1"]', requires))
-    assert table(sdist_pyproject(file))["requires"] == [*BACKEND_REQUIREMENTS, *kept]
+    assert table(sdist_pyproject(file))["requires"] == [*BACKEND_REQUIREMENTS, *remaining]
 
 
 def test_the_backend_of_modules_for_the_stable_abi_requires_its_table(tmp_path):
@@ -195,28 +207,28 @@ def test_the_former_plugin_is_refused_and_not_to_be_installed(tmp_path):
 # ---- the compiler ----------------------------------------------------------------------------------------------------
 
 
-def test_the_machines_compiler_needs_no_download(bare, unpacked):
-    ended = asked(bare, unpacked)
-    place, *wanted = ended.stdout.split()
-    assert Path(place).is_relative_to(unpacked)
-    assert wanted == []
+def test_the_machines_compiler_needs_no_download(bare, source_tree):
+    ended = ask_backend(bare, source_tree)
+    module_path, *requirements = ended.stdout.split()
+    assert Path(module_path).is_relative_to(source_tree)
+    assert requirements == []
 
 
-def test_what_a_machine_without_any_tool_lacks_is_required(bare, unpacked, tmp_path):
-    ended = asked(bare, unpacked, path=only(tmp_path / "bin"), CC="")
+def test_what_a_machine_without_any_tool_lacks_is_required(bare, source_tree, tmp_path):
+    ended = ask_backend(bare, source_tree, path=only(tmp_path / "bin"), CC="")
     assert ended.stdout.split()[1:] == ["cmake>=3.25", "ninja>=1.10", ZIG]
 
 
 @pytest.mark.parametrize(("settings", "env"), [(("toolchain=zig",), {}), ((), {"LATEBIND_TOOLCHAIN": "zig"})])
-def test_zig_is_required_where_it_is_chosen(bare, unpacked, settings, env):
-    assert asked(bare, unpacked, *settings, **env).stdout.split()[1:] == [ZIG]
+def test_zig_is_required_where_it_is_chosen(bare, source_tree, settings, env):
+    assert ask_backend(bare, source_tree, *settings, **env).stdout.split()[1:] == [ZIG]
 
 
-@pytest.mark.parametrize(("programs", "wanted"), [(("cc", "c++"), []), (("cc",), [ZIG])])
-def test_cxx_sources_need_a_cxx_compiler(bare, unpacked, tmp_path, programs, wanted):
-    (unpacked / "native" / "more.cpp").write_text("int more() { return 1; }\n")
+@pytest.mark.parametrize(("programs", "requirements"), [(("cc", "c++"), []), (("cc",), [ZIG])])
+def test_cxx_sources_need_a_cxx_compiler(bare, source_tree, tmp_path, programs, requirements):
+    (source_tree / "native" / "more.cpp").write_text("int more() { return 1; }\n")
     path = only(tmp_path / "bin", "cmake", "ninja", *programs)
-    assert asked(bare, unpacked, path=path, CC="", CXX="").stdout.split()[1:] == wanted
+    assert ask_backend(bare, source_tree, path=path, CC="", CXX="").stdout.split()[1:] == requirements
 
 
 @pytest.mark.parametrize(
@@ -229,8 +241,8 @@ def test_cxx_sources_need_a_cxx_compiler(bare, unpacked, tmp_path, programs, wan
         (("toolchain=host",), {"LATEBIND_TOOLCHAIN": "zig", "CC": "nocc"}, "or set LATEBIND_TOOLCHAIN=zig"),
     ],
 )
-def test_a_wrong_choice_is_an_error_without_a_traceback(bare, unpacked, settings, env, says):
-    ended = asked(bare, unpacked, *settings, **env)
+def test_a_wrong_choice_is_an_error_without_a_traceback(bare, source_tree, settings, env, says):
+    ended = ask_backend(bare, source_tree, *settings, **env)
     assert ended.returncode == 2
     assert says in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -244,26 +256,26 @@ def test_a_wrong_choice_is_an_error_without_a_traceback(bare, unpacked, settings
         ((), {"LATEBIND_TOOLCHAIN": "zig"}, "manylinux_2_28_x86_64"),
     ],
 )
-def test_the_tag_says_where_the_wheel_runs(unpacked, tmp_path, settings, env, tag):
+def test_the_tag_says_where_the_wheel_runs(source_tree, tmp_path, settings, env, tag):
     """This environment has an editable latebind, too: the sdist's own copy comes first."""
     out = tmp_path / "out"
-    words = ["build", "--wheel", "--no-isolation", "-o", out, *settings, unpacked]
-    run_checked(sys.executable, "-m", *words, env=environment(**env))
+    arguments = ["build", "--wheel", "--no-isolation", "-o", out, *settings, source_tree]
+    run_checked(sys.executable, "-m", *arguments, env=environment(**env))
     (wheel,) = out.iterdir()
     assert wheel.name == f"tiny-1.2.3-py3-none-{tag}.whl"
 
 
 def test_a_tree_is_built_with_the_compiler_that_a_user_chooses(tiny, tmp_path):
-    words = ["build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out", tiny / "python" / "tiny"]
+    arguments = ["build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out", tiny / "python" / "tiny"]
     for toolchain in ("host", "zig"):
-        run_checked(sys.executable, "-m", *words, env=environment(LATEBIND_TOOLCHAIN=toolchain))
+        run_checked(sys.executable, "-m", *arguments, env=environment(LATEBIND_TOOLCHAIN=toolchain))
     tags = {wheel.stem.partition("-none-")[2] for wheel in (tmp_path / "out").iterdir()}
     assert tags == {"linux_x86_64", "manylinux_2_28_x86_64"}
 
 
 def test_packing_takes_the_compiler_of_the_configuration_alone(tiny, monkeypatch):
     monkeypatch.setenv("LATEBIND_TOOLCHAIN", "host")
-    assert "manylinux" in by_kind(packed(tiny))["wheel"].name
+    assert "manylinux" in by_kind(pack_project(tiny))["wheel"].name
 
 
 @pytest.mark.slow
@@ -282,17 +294,17 @@ def test_pip_installs_a_new_project_offline_with_the_machines_compiler(latebind,
     assert run_checked(python, "-c", "import fresh; print(fresh.__name__)", cwd=tmp_path) == "fresh\n"
 
 
-def test_an_sdist_without_its_backend_is_not_built(unpacked, tmp_path):
-    shutil.rmtree(unpacked / "_latebind" / "latebind" / "build")
+def test_an_sdist_without_its_backend_is_not_built(source_tree, tmp_path):
+    shutil.rmtree(source_tree / "_latebind" / "latebind" / "build")
     ended = run_program(
-        sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path, unpacked, env=environment()
+        sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path, source_tree, env=environment()
     )
     assert ended.returncode != 0
 
 
-def test_the_wheel_of_the_sdist_has_nothing_of_the_backend(unpacked, tmp_path):
+def test_the_wheel_of_the_sdist_has_nothing_of_the_backend(source_tree, tmp_path):
     run_checked(
-        sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "o", unpacked, env=environment()
+        sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "o", source_tree, env=environment()
     )
     (wheel,) = (tmp_path / "o").iterdir()
     with zipfile.ZipFile(wheel) as archive:

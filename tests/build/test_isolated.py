@@ -24,9 +24,9 @@ SOURCE = ROOT / "latenn" / "python" / "latenn"
 pytestmark = pytest.mark.slow
 
 
-def run(*words, **environment):
+def run(*arguments, **environment):
     env = {key: value for key, value in os.environ.items() if not key.startswith(("LATEBIND", "PYTHON"))}
-    command = [str(word) for word in words]
+    command = [str(argument) for argument in arguments]
     return run_checked(*command, env={**env, **environment})
 
 
@@ -40,7 +40,7 @@ def tree(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def built(links, tree, tmp_path_factory):
+def distributions(links, tree, tmp_path_factory):
     """What `python -m build` makes of the tree: an sdist, and the wheel of that sdist."""
     out = tmp_path_factory.mktemp("built")
     settings = {"PIP_FIND_LINKS": str(links), "UV_FIND_LINKS": str(links), **ZIG}
@@ -52,18 +52,18 @@ def digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_build_from_tree_and_from_sdist_give_equal_wheels(built, links, tree, tmp_path):
-    (from_sdist,) = built.glob("*.whl")
+def test_build_from_tree_and_from_sdist_give_equal_wheels(distributions, links, tree, tmp_path):
+    (from_sdist,) = distributions.glob("*.whl")
     settings = {"PIP_FIND_LINKS": str(links), "UV_FIND_LINKS": str(links)}
     run(sys.executable, "-m", "build", "--installer", "uv", "--wheel", "--outdir", tmp_path, tree, **settings)
     (from_tree,) = tmp_path.glob("*.whl")
     assert (from_tree.name, digest(from_tree)) == (from_sdist.name, digest(from_sdist))
 
 
-def test_pip_installs_the_sdist_with_equal_results(built, tmp_path):
+def test_pip_installs_the_sdist_with_equal_results(distributions, tmp_path):
     """From a tree it is shown by test_pack.py."""
-    (sdist,) = built.glob("*.tar.gz")
-    (wheel,) = built.glob("*.whl")
+    (sdist,) = distributions.glob("*.tar.gz")
+    (wheel,) = distributions.glob("*.whl")
     env = tmp_path / "env"
     run(sys.executable, "-m", "virtualenv", "--quiet", env)
     install = ["-m", "pip", "install", "--no-deps", "--target", tmp_path / "site"]
@@ -73,8 +73,8 @@ def test_pip_installs_the_sdist_with_equal_results(built, tmp_path):
     assert {name: (tmp_path / "site" / name).read_bytes() for name in expected} == expected
 
 
-def test_the_sdist_is_built_without_latebind(built, tmp_path):
-    (sdist,) = built.glob("*.tar.gz")
+def test_the_sdist_is_built_without_latebind(distributions, tmp_path):
+    (sdist,) = distributions.glob("*.tar.gz")
     env = tmp_path / "env"
     run(sys.executable, "-m", "uv", "venv", "--quiet", env)
     python = env / "bin" / "python"
@@ -84,8 +84,8 @@ def test_the_sdist_is_built_without_latebind(built, tmp_path):
         archive.extractall(tmp_path / "unpacked")  # noqa: S202  # ours
     (source,) = (tmp_path / "unpacked").iterdir()
     run(python, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path / "out", source, **ZIG)
-    (made,), (expected,) = (tmp_path / "out").glob("*.whl"), built.glob("*.whl")
-    assert digest(made) == digest(expected)
+    (wheel,), (expected,) = (tmp_path / "out").glob("*.whl"), distributions.glob("*.whl")
+    assert digest(wheel) == digest(expected)
     heavy = ("latebind", "lief", "jinja2", "rich", "shtab")
     probe = f"import importlib.util as u; print([name for name in {heavy} if u.find_spec(name)])"
     assert run(python, "-c", probe).strip() == "[]"

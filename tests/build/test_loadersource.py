@@ -15,18 +15,18 @@ from latebind.tables.targets import host_rid, target
 
 from tests.client import edit
 from tests.conftest import ROOT
-from tests.needs import needed
+from tests.needs import require_programs
 from tests.programs import assert_refused, run_checked
 from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
 ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
 
 
-def staged(project, rid="linux-x64"):
+def stage_project(project, rid="linux-x64"):
     return stage_target(load(project / "latebind.toml"), target(rid), project)
 
 
-def opened(library, folder, **environment):
+def open_library(library, folder, **environment):
     """What binding says, and its outcome; in a process of its own, since a library stays for its life."""
     ask = (
         "import ctypes, sys; text = ctypes.create_string_buffer(4000)\n"
@@ -43,12 +43,12 @@ def opened(library, folder, **environment):
 def test_a_described_runtime_is_bound_and_an_old_one_refused(tmp_path, form):
     source = SOURCE + (OWN_READER if form == "own" else "")
     project = write_thing_client(tmp_path / "tiny", DESCRIBED.replace('"text"', f'"{form}"'), tiny=source)
-    (library,) = staged(project).libraries("tiny")
+    (library,) = stage_project(project).libraries("tiny")
 
-    good = opened(library, build_thing(tmp_path / "good", form, (2, 3, 4)).parent)
-    old = opened(library, build_thing(tmp_path / "old", form, (2, 0, 9)).parent)
-    other = opened(library, build_thing(tmp_path / "other", form, (3, 0, 0)).parent)
-    absent = opened(library, tmp_path)
+    good = open_library(library, build_thing(tmp_path / "good", form, (2, 3, 4)).parent)
+    old = open_library(library, build_thing(tmp_path / "old", form, (2, 0, 9)).parent)
+    other = open_library(library, build_thing(tmp_path / "other", form, (3, 0, 0)).parent)
+    absent = open_library(library, tmp_path)
 
     assert good[0] == 0
     assert "The Thing 2.3.4" in good[1]
@@ -77,9 +77,9 @@ def test_a_version_in_several_functions_is_read_from_the_same_library(tmp_path):
     )
     config = (project / "latebind.toml").read_text("utf-8").replace('runtime = "thing"', 'runtime = "openssl"')
     (project / "latebind.toml").write_text(config, encoding="utf-8")
-    (library,) = staged(project).libraries("tiny")
+    (library,) = stage_project(project).libraries("tiny")
 
-    system = opened(library, tmp_path)
+    system = open_library(library, tmp_path)
     if "was not found" in system[1]:
         pytest.skip("not run: this system has no OpenSSL 3")
     tell = ctypes.CDLL("libcrypto.so.3").OpenSSL_version
@@ -90,17 +90,17 @@ def test_a_version_in_several_functions_is_read_from_the_same_library(tmp_path):
     lone.mkdir()
     (lone / "lone.c").write_text("unsigned OPENSSL_version_major(void) { return 3; }\n")
     run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", lone / "libcrypto.so", lone / "lone.c")
-    assert "does not tell its version" in opened(library, lone, OPENSSL_LIB_PATH=lone)[1]
+    assert "does not tell its version" in open_library(library, lone, OPENSSL_LIB_PATH=lone)[1]
 
 
 @ON_LINUX
 def test_a_library_without_the_entry_is_not_the_runtime(tmp_path):
-    (library,) = staged(write_thing_client(tmp_path / "tiny")).libraries("tiny")
+    (library,) = stage_project(write_thing_client(tmp_path / "tiny")).libraries("tiny")
     folder = tmp_path / "stranger"
     build_thing(folder, "text", (2, 3, 4))
     (folder / "thing.c").write_text("int something_else(void) { return 0; }\n")
     run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", folder / "libthing.so", folder / "thing.c")
-    assert "thing_version" in opened(library, folder)[1]
+    assert "thing_version" in open_library(library, folder)[1]
 
 
 @pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])
@@ -109,33 +109,33 @@ def test_it_compiles_for_the_other_systems(tmp_path, rid):
     described = DESCRIBED.replace("files.linux", files).replace('"text"', '"four-numbers"')
     project = write_thing_client(tmp_path / "tiny", described)
     edit(project / "latebind.toml", '["linux-x64"]', f'["{rid}"]')
-    assert staged(project, rid).libraries("tiny")
+    assert stage_project(project, rid).libraries("tiny")
 
 
 @ON_LINUX
 def test_another_description_is_another_build(tmp_path):
     project = write_thing_client(tmp_path / "tiny")
     file = project / "latebind.toml"
-    before, (library,) = hash_sources(load(file), project), staged(project).libraries("tiny")
+    before, (library,) = hash_sources(load(file), project), stage_project(project).libraries("tiny")
     first = library.read_bytes()
     edit(file, "The Thing", "Another Thing")
 
     assert hash_sources(load(file), project) != before
-    (library,) = staged(project).libraries("tiny")
+    (library,) = stage_project(project).libraries("tiny")
     assert b"Another Thing" in library.read_bytes()
     assert b"Another Thing" not in first
 
 
 @ON_LINUX
 def test_cmake_alone_builds_with_what_loader_source_wrote(tmp_path, latebind):
-    project, made = write_thing_client(tmp_path / "tiny"), tmp_path / "made"
-    told = latebind("-C", project, "loader-source", made)
-    assert told.stdout.split() == [str(made / "latebind/thing.h"), str(made / "thing.c")]
-    cmake, *_ = needed("cmake", "ninja", "cc")
+    project, sources = write_thing_client(tmp_path / "tiny"), tmp_path / "made"
+    ended = latebind("-C", project, "loader-source", sources)
+    assert ended.stdout.split() == [str(sources / "latebind/thing.h"), str(sources / "thing.c")]
+    cmake, *_ = require_programs("cmake", "ninja", "cc")
     folder = latebind("--cmake-dir").stdout.strip()
-    words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
+    options = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
     strict = "-DCMAKE_C_FLAGS=-std=c99 -Wall -Wextra -Wpedantic -Wvla -Werror"
-    run_checked(*words, f"-DLATEBIND_DESCRIBED={made}", strict)
+    run_checked(*options, f"-DLATEBIND_DESCRIBED={sources}", strict)
     run_checked(cmake, "--build", tmp_path / "out")
     assert ctypes.CDLL(str(tmp_path / "out/libtiny.so")).tiny_open
 
@@ -144,7 +144,7 @@ def test_a_runtime_that_nobody_described_is_refused_with_what_to_do(tmp_path):
     cmake = (write_thing_client(tmp_path / "tiny") / "native/CMakeLists.txt").read_text("utf-8")
     project = write_thing_client(tmp_path / "tiny", cmakelists=cmake.replace("tiny thing)", "tiny thong)"))
     with pytest.raises(BuildError) as caught:
-        staged(project)
+        stage_project(project)
     assert '"thong" is not a runtime that latebind knows. Known:' in " ".join(caught.value.message.split())
     assert "[runtime.describe]" in caught.value.message
 
@@ -156,7 +156,7 @@ def test_a_project_of_presets_needs_no_source(tiny, latebind, tmp_path):
 
 def test_unchanged_files_keep_their_time(tmp_path):
     config = load(write_thing_client(tmp_path / "tiny") / "latebind.toml")
-    made = write_sources(config, tmp_path / "made")
-    before = [path.stat().st_mtime_ns for path in made]
-    assert write_sources(config, tmp_path / "made") == made
-    assert [path.stat().st_mtime_ns for path in made] == before
+    sources = write_sources(config, tmp_path / "made")
+    before = [path.stat().st_mtime_ns for path in sources]
+    assert write_sources(config, tmp_path / "made") == sources
+    assert [path.stat().st_mtime_ns for path in sources] == before

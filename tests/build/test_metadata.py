@@ -9,18 +9,18 @@ from latebind.tables.presets import preset, presets
 from latebind.tables.targets import targets
 from packaging.requirements import Requirement
 
-from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, packed, write_client
+from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, pack_project, write_client
 from tests.programs import run_checked
 
-DISTRIBUTIONS = [(name, extra) for name, row in presets().items() for extra in row.python.extras]
+DISTRIBUTIONS = [(name, extra) for name, preset in presets().items() for extra in preset.python.extras]
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def distributions(tmp_path_factory):
     """The wheel and the sdist of a package with an extra for each distribution of ONNX Runtime."""
     root = write_client(tmp_path_factory.mktemp("metadata"), latebind=BOUND)
     edit(root / "latebind.toml", 'source = "python/tiny"', 'source = "python/tiny", extras = "channels"')
-    return by_kind(packed(root))
+    return by_kind(pack_project(root))
 
 
 def read_metadata(wheel):
@@ -28,17 +28,17 @@ def read_metadata(wheel):
         return archive.read("tiny-1.2.3.dist-info/METADATA").decode()
 
 
-def test_the_metadata_version_is_not_hatchlings_latest(built):
-    with tarfile.open(built["sdist"]) as archive:
+def test_the_metadata_version_is_not_hatchlings_latest(distributions):
+    with tarfile.open(distributions["sdist"]) as archive:
         information = archive.extractfile("tiny-1.2.3/PKG-INFO").read().decode()
-    for text in (read_metadata(built["wheel"]), information):
+    for text in (read_metadata(distributions["wheel"]), information):
         assert text.startswith("Metadata-Version: 2.4\n")
         assert "\nLicense-Expression: MIT\n" in text
 
 
 def test_a_project_may_choose_another_metadata_version(tmp_path):
     chosen = PYPROJECT.replace("build.targets.wheel]\n", 'build.targets.wheel]\ncore-metadata-version = "2.3"\n')
-    wheel = by_kind(packed(write_client(tmp_path, pyproject=chosen)))["wheel"]
+    wheel = by_kind(pack_project(write_client(tmp_path, pyproject=chosen)))["wheel"]
     assert read_metadata(wheel).startswith("Metadata-Version: 2.3\n")
 
 
@@ -50,17 +50,17 @@ def test_a_project_may_choose_another_metadata_version(tmp_path):
 def test_the_repository_is_the_source_link_of_a_wheel(tmp_path, repository, expected):
     fields = PYPROJECT.replace('"optional-dependencies"]', '"optional-dependencies", "urls"]')
     config = CONFIG.replace("[native]", f"{repository}\n[native]")
-    wheel = by_kind(packed(write_client(tmp_path, pyproject=fields, latebind=config)))["wheel"]
+    wheel = by_kind(pack_project(write_client(tmp_path, pyproject=fields, latebind=config)))["wheel"]
     links = [line for line in read_metadata(wheel).splitlines() if line.startswith("Project-URL: ")]
     assert links == [f"Project-URL: Source, {url}" for url in expected]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("twine", ["6.0.1", "6.1.0", "6.2.0"])
-def test_twine_reads_the_packages_as_for_an_upload(built, twine):
+def test_twine_reads_the_packages_as_for_an_upload(distributions, twine):
     read = "import sys, twine.package as t\nfor file in sys.argv[1:]: t.PackageFile.from_filename(file, None)"
-    words = ["-m", "uv", "run", "--quiet", "--no-project", "--with", f"twine=={twine}", "python", "-c", read]
-    run_checked(sys.executable, *words, built["wheel"], built["sdist"])
+    arguments = ["-m", "uv", "run", "--quiet", "--no-project", "--with", f"twine=={twine}", "python", "-c", read]
+    run_checked(sys.executable, *arguments, distributions["wheel"], distributions["sdist"])
 
 
 @pytest.mark.parametrize(("runtime", "extra"), DISTRIBUTIONS)
@@ -68,10 +68,10 @@ def test_an_extra_requires_its_distribution_only_where_that_exists(runtime, extr
     supply = preset(runtime).python
     requirement = Requirement(supply.render_requirement(extra, "1.19"))
     assert (requirement.name, str(requirement.specifier)) == (supply.extras[extra], ">=1.19")
-    for rid, row in targets().items():
-        if row.libc == "musl":  # markers cannot distinguish it from glibc
+    for rid, properties in targets().items():
+        if properties.libc == "musl":  # markers cannot distinguish it from glibc
             continue
-        environment = {"sys_platform": row.sys_platform, "platform_machine": row.platform_machine}
+        environment = {"sys_platform": properties.sys_platform, "platform_machine": properties.platform_machine}
         applies = requirement.marker is None or requirement.marker.evaluate(environment)
         assert applies == (extra == supply.extra or supply.is_supplied(extra, rid)), rid
 
@@ -86,7 +86,7 @@ def fake_wheel(folder, name, tag):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: there, every distribution exists")
-def test_uv_syncs_all_extras_where_a_distribution_does_not_exist(built, tmp_path):
+def test_uv_syncs_all_extras_where_a_distribution_does_not_exist(distributions, tmp_path):
     fake_wheel(tmp_path, "onnxruntime", "py3-none-any")
     for name in ("onnxruntime-directml", "onnxruntime-openvino", "onnxruntime-gpu"):
         fake_wheel(tmp_path, name, "py3-none-win_amd64" if "directml" in name else "py3-none-any")
@@ -96,7 +96,7 @@ def test_uv_syncs_all_extras_where_a_distribution_does_not_exist(built, tmp_path
         "[tool.uv]\npackage = false\n",
         encoding="utf-8",
     )
-    links = ["--find-links", tmp_path, "--find-links", built["wheel"].parent]
+    links = ["--find-links", tmp_path, "--find-links", distributions["wheel"].parent]
     python = ["--python", sys.executable, "--project", tmp_path]
     run_checked(sys.executable, "-m", "uv", "sync", "--all-extras", "--offline", "--no-index", *python, *links)
     installed = run_checked(sys.executable, "-m", "uv", "pip", "list", "--python", tmp_path / ".venv")

@@ -21,7 +21,7 @@ from latebind.tables.parts import find_parts, known_parts
 from latebind.tables.targets import target
 from packaging.licenses import canonicalize_license_expression
 
-from tests.client import BOUND, by_kind, hashes, members, packed, write_client
+from tests.client import BOUND, by_kind, hashes, members, pack_project, write_client
 from tests.conftest import ROOT
 from tests.sdkclient import HEADER
 
@@ -49,50 +49,54 @@ extern "C" __attribute__((visibility("default"))) int tiny_add(int a, int b) {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def packed_project(tmp_path_factory):
     config = BOUND.replace("[package.tiny]", "[package.tiny]\nsdk = true")
     config = config.replace("nuget = {", 'npm = { name = "tiny" }\nnuget = {')
     root = write_client(tmp_path_factory.mktemp("held"), latebind=config, cmakelists=CMAKE)
     (root / "native" / "tiny.cpp").write_text(CODE, encoding="utf-8")
     (root / "native" / "tiny.h").write_text(HEADER, encoding="utf-8")
-    return root, packed(root)
+    return root, pack_project(root)
 
 
-def test_every_package_with_the_loader_carries_its_notice(made):
+def test_every_package_with_the_loader_carries_its_notice(packed_project):
     notice = (cmake_dir() / "LICENSE").read_bytes()
-    places = {}
-    for artifact in made[1].artifacts:
-        found = [name for name, data in members(artifact.path).items() if data == notice]
-        places[artifact.path.name.partition("-1.2.3")[0] + "." + artifact.kind] = found
-    assert places == {
+    by_package = {}
+    for artifact in packed_project[1].artifacts:
+        notices = [name for name, data in members(artifact.path).items() if data == notice]
+        by_package[artifact.path.name.partition("-1.2.3")[0] + "." + artifact.kind] = notices
+    assert by_package == {
         "tiny.wheel": ["tiny-1.2.3.dist-info/licenses/LICENSE-latebind.txt"],
         "Tiny.1.2.3.nupkg.nupkg": ["LICENSE-latebind.txt"],
         "tiny-linux-x64.npm": ["package/LICENSE-latebind.txt"],
         "tiny.npm": [],  # it holds no library
         "tiny.sdk": ["tiny-1.2.3-linux-x64-sdk/share/licenses/tiny/LICENSE-latebind.txt"],
-        "tiny.sdist": places["tiny.sdist"],
+        "tiny.sdist": by_package["tiny.sdist"],
     }
 
 
-def test_the_wheel_names_the_notice_and_the_audit_finds_nothing(made, tmp_path):
-    wheel = by_kind(made[1])["wheel"]
+def test_the_wheel_names_the_notice_and_the_audit_finds_nothing(packed_project, tmp_path):
+    wheel = by_kind(packed_project[1])["wheel"]
     metadata = Parser().parsestr(members(wheel)["tiny-1.2.3.dist-info/METADATA"].decode())
     assert metadata.get_all("License-File") == ["LICENSE", "LICENSE-latebind.txt"]
     assert not audit_here([wheel], Policy(choice=Choice(select=("LB5",)))).findings
 
 
-def test_packing_again_gives_the_same_bytes(made, tmp_path):
-    root, first = made
-    assert hashes(packed(root, workdir=tmp_path)) == hashes(first)
+def test_packing_again_gives_the_same_bytes(packed_project, tmp_path):
+    root, first = packed_project
+    assert hashes(pack_project(root, workdir=tmp_path)) == hashes(first)
 
 
-def test_the_sbom_lists_loader_and_the_compilers_libraries(made):
+def test_the_sbom_lists_loader_and_the_compilers_libraries(packed_project):
     for kind in ("wheel", "nupkg", "sdk"):
-        inside = members(by_kind(made[1])[kind])
+        inside = members(by_kind(packed_project[1])[kind])
         (name,) = [name for name in inside if name.endswith(".cdx.json")]
         document = json.loads(inside[name])
-        rows = {row["name"]: row for row in document["components"] if row["bom-ref"].startswith("part/")}
-        stated = {name: (row["version"], row["supplier"]["name"]) for name, row in rows.items()}
+        components = {
+            component["name"]: component
+            for component in document["components"]
+            if component["bom-ref"].startswith("part/")
+        }
+        stated = {name: (component["version"], component["supplier"]["name"]) for name, component in components.items()}
         assert stated == {
             "latebind-loader": (latebind.__version__, "The latebind authors"),
             "compiler-rt": ("0.17.0", "Zig Software Foundation"),
@@ -100,8 +104,8 @@ def test_the_sbom_lists_loader_and_the_compilers_libraries(made):
             "libc++abi": ("22.1.8", "LLVM Project"),
             "libunwind": ("22.1.8", "LLVM Project"),
         }
-        (library,) = [row for row in document["dependencies"] if row["ref"] == "linux-x64/libtiny.so"]
-        assert library["dependsOn"] == sorted(row["bom-ref"] for row in rows.values())
+        (library,) = [edge for edge in document["dependencies"] if edge["ref"] == "linux-x64/libtiny.so"]
+        assert library["dependsOn"] == sorted(component["bom-ref"] for component in components.values())
 
 
 DROP_IN = """\
@@ -130,8 +134,8 @@ def test_no_linker_leaves_the_marks_out(rid, tmp_path):
     root = write_client(tmp_path, latebind=config, cmakelists=DROP_IN, tiny=LINKED)
     stage = stage_target(load(root / "latebind.toml"), target(rid), root)
     (library,) = stage.libraries("tiny")
-    found = {part.name: part.version for part in find_parts(library.read_bytes(), stage.manifest.toolchain)}
-    assert found["latebind-loader"] == found["latebind-stub"] == latebind.__version__
+    versions = {part.name: part.version for part in find_parts(library.read_bytes(), stage.manifest.toolchain)}
+    assert versions["latebind-loader"] == versions["latebind-stub"] == latebind.__version__
 
 
 def test_the_table_has_the_release_of_llvm_in_zig():
@@ -162,13 +166,13 @@ def test_text_that_others_hold_too_is_not_enough():
 
 
 def test_each_row_of_the_table_has_a_source_and_an_existing_file_of_ours():
-    for row in known_parts().values():
-        assert row.source
-        assert row.supplier
-        assert row.patterns or row.compiler
-        assert not row.license or canonicalize_license_expression(row.license) == row.license
-        if row.name.startswith("latebind"):
-            assert (ROOT / row.source).is_file()
+    for part in known_parts().values():
+        assert part.source
+        assert part.supplier
+        assert part.patterns or part.compiler
+        assert not part.license or canonicalize_license_expression(part.license) == part.license
+        if part.name.startswith("latebind"):
+            assert (ROOT / part.source).is_file()
 
 
 def test_a_wheel_of_old_metadata_gets_the_file_and_no_field(tmp_path):

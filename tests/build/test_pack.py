@@ -18,55 +18,55 @@ from latebind.ecosystems.wheel.pack import build_distribution, metadata_fields
 from latebind.errors import BuildError
 from latebind.outputs import outputs
 
-from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, packed, write_client
+from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, pack_project, write_client
 from tests.programs import CLI, assert_refused, run_checked
 
 
 def test_source_date_epoch_decides_the_times(packed_tiny, monkeypatch):
-    before = hashes(packed(packed_tiny))
+    before = hashes(pack_project(packed_tiny))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    after = hashes(packed(packed_tiny))
+    after = hashes(pack_project(packed_tiny))
     assert all(before[name] != after[name] for name in before)
     with zipfile.ZipFile(packed_tiny / "dist" / "Tiny.1.2.3.nupkg") as archive:
         assert {info.date_time for info in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
 
 
 def test_a_changed_source_remakes_only_what_is_made_of_it(packed_tiny):
-    packed(packed_tiny)
+    pack_project(packed_tiny)
     before = {path.name: path.stat().st_mtime_ns for path in (packed_tiny / "dist").iterdir()}
     (packed_tiny / "python" / "tiny" / "src" / "tiny" / "more.py").write_text("x = 1\n", encoding="utf-8")
-    packed(packed_tiny)
+    pack_project(packed_tiny)
     changed = {path.name for path in (packed_tiny / "dist").iterdir() if path.stat().st_mtime_ns != before[path.name]}
     assert changed == {"tiny-1.2.3.tar.gz", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"}
 
 
 def test_what_only_an_earlier_run_made_is_removed_and_what_others_made_is_not(packed_tiny):
-    packed(packed_tiny)
+    pack_project(packed_tiny)
     (packed_tiny / "dist" / "somebody-elses.whl").write_bytes(b"x")
     write_client(packed_tiny, latebind=CONFIG.replace("1.2.3", "1.2.4"))
-    packed(packed_tiny)
+    pack_project(packed_tiny)
     names = {path.name for path in (packed_tiny / "dist").iterdir()}
     assert "somebody-elses.whl" in names
     assert not [name for name in names if "1.2.3" in name]
 
 
 def test_a_package_that_was_changed_by_hand_is_made_again(packed_tiny):
-    made = packed(packed_tiny)
-    before = hashes(made)
-    made.artifacts[0].path.write_bytes(b"broken")
-    assert hashes(packed(packed_tiny)) == before
+    result = pack_project(packed_tiny)
+    before = hashes(result)
+    result.artifacts[0].path.write_bytes(b"broken")
+    assert hashes(pack_project(packed_tiny)) == before
 
 
 def test_another_frontend_makes_the_same_wheel_from_tree_and_from_sdist(packed_tiny, tmp_path):
-    made = by_kind(packed(packed_tiny))
+    packages = by_kind(pack_project(packed_tiny))
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
-    shutil.unpack_archive(made["sdist"], tmp_path / "unpacked", filter="data")
+    shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
     for number, source in enumerate([packed_tiny / "python" / "tiny", tmp_path / "unpacked" / "tiny-1.2.3"]):
         out = tmp_path / str(number)
-        words = ["uv", "build", "--wheel", "--no-build-isolation", "--out-dir", out, source]
-        run_checked(sys.executable, "-m", *words, env={**environment, "LATEBIND_TOOLCHAIN": "zig"})
+        command = ["uv", "build", "--wheel", "--no-build-isolation", "--out-dir", out, source]
+        run_checked(sys.executable, "-m", *command, env={**environment, "LATEBIND_TOOLCHAIN": "zig"})
         (again,) = out.glob("*.whl")
-        assert (again.name, again.read_bytes()) == (made["wheel"].name, made["wheel"].read_bytes())
+        assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
 
 
 def test_metadata_comes_from_the_one_number():
@@ -83,7 +83,7 @@ HOOKS = ('package = "tiny"\n\n[tool.hatch.build.h', 'package = "tony"\n\n[tool.h
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         (('name = "tiny"', 'name = "tinny"'), "the project is called tinny, package tiny is tiny"),
         (HOOKS, "'tony' is not a package"),
@@ -92,27 +92,27 @@ HOOKS = ('package = "tiny"\n\n[tool.hatch.build.h', 'package = "tony"\n\n[tool.h
     ],
     ids=["name", "package", "dynamic", "syntax"],
 )  # fmt: skip
-def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, change, words):
+def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, change, message):
     write_client(tiny, pyproject=PYPROJECT.replace(*change))
-    with pytest.raises(BuildError, match=words):
-        packed(tiny)
+    with pytest.raises(BuildError, match=message):
+        pack_project(tiny)
     assert not list((tiny / "dist").glob("*.whl"))
 
 
 def test_a_wheel_may_have_extras_of_its_own(tiny):
-    own = 'dynamic = ["version", "dependencies"]\noptional-dependencies = { more = ["numpy>=1.23"] }'
-    write_client(tiny, pyproject=PYPROJECT.replace(DYNAMIC, own))
-    packed(tiny)
+    metadata = 'dynamic = ["version", "dependencies"]\noptional-dependencies = { more = ["numpy>=1.23"] }'
+    write_client(tiny, pyproject=PYPROJECT.replace(DYNAMIC, metadata))
+    pack_project(tiny)
     (wheel,) = (tiny / "dist").glob("*.whl")
     assert b"Requires-Dist: numpy>=1.23; extra == 'more'" in member(wheel, "tiny-1.2.3.dist-info/METADATA")
 
 
 def remade(tiny, change):
     """Which packages are made again after a change."""
-    packed(tiny)
+    pack_project(tiny)
     before = {path.name: path.stat().st_mtime_ns for path in (tiny / "dist").iterdir()}
     change()
-    packed(tiny)
+    pack_project(tiny)
     return {path.suffix for path in (tiny / "dist").iterdir() if path.stat().st_mtime_ns != before[path.name]}
 
 
@@ -125,7 +125,7 @@ def test_files_from_outside_the_wheels_folder_are_hashed_and_refused_since_no_sd
         hashed.append(outside_hash(tiny / "python" / "tiny", outputs(load(tiny / "latebind.toml"), tiny)))
     assert hashed[0] != hashed[1]
     with pytest.raises(BuildError, match=r"tiny-1\.2\.3\.tar\.gz cannot be built: .* \.\./\.\./NOTICE"):
-        packed(tiny)
+        pack_project(tiny)
     assert not list((tiny / "dist").glob("*.tar.gz"))
 
 
@@ -136,9 +136,9 @@ def test_an_executable_bit_is_part_of_the_key(packed_tiny):
 
 @pytest.mark.parametrize("garbage", [b"\xff", b"{", b"[]", b'{"wheel tiny linux-x64": 3}'])
 def test_a_damaged_ledger_only_costs_time(packed_tiny, garbage):
-    before = hashes(packed(packed_tiny))
+    before = hashes(pack_project(packed_tiny))
     (packed_tiny / "build" / "pack.json").write_bytes(garbage)
-    assert hashes(packed(packed_tiny)) == before
+    assert hashes(pack_project(packed_tiny)) == before
 
 
 def test_a_source_date_epoch_that_is_none_is_refused_in_one_line(latebind, tiny):
@@ -146,10 +146,10 @@ def test_a_source_date_epoch_that_is_none_is_refused_in_one_line(latebind, tiny)
 
 
 def test_an_empty_source_date_epoch_counts_as_none(latebind, tiny):
-    before = hashes(packed(tiny))
+    before = hashes(pack_project(tiny))
     (tiny / "build" / "pack.json").unlink()
     assert latebind("-C", tiny, "pack", env={"SOURCE_DATE_EPOCH": ""}).returncode == 0
-    assert hashes(packed(tiny)) == before
+    assert hashes(pack_project(tiny)) == before
 
 
 def test_the_hooks_own_words_come_without_the_frontends_traceback(latebind, tiny):
@@ -175,25 +175,25 @@ MUSL = ("linux-x64", "linux-musl-x64")
 
 
 def test_a_seventh_target_is_only_a_row(tiny):
-    made = packed(tiny, *MUSL)
-    assert made.not_made == ()
-    assert "tiny-1.2.3-py3-none-musllinux_1_2_x86_64.whl" in {artifact.path.name for artifact in made.artifacts}
-    library = member(by_kind(made)["nupkg"], "linux-musl-x64/native/libtiny.so")
+    result = pack_project(tiny, *MUSL)
+    assert result.not_made == ()
+    assert "tiny-1.2.3-py3-none-musllinux_1_2_x86_64.whl" in {artifact.path.name for artifact in result.artifacts}
+    library = member(by_kind(result)["nupkg"], "linux-musl-x64/native/libtiny.so")
     assert library == (tiny / "stage" / "linux-musl-x64" / "tiny" / "lib" / "libtiny.so").read_bytes()
     assert audit_paths([tiny / "dist"], project_policy(load(tiny / "latebind.toml"))).findings == ()
 
 
 def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the_reason_is_told(tiny):
     write_client(tiny, latebind=BOUND)
-    made = packed(tiny, *MUSL)
-    words = "ONNX Runtime exists for glibc only, and linux-musl-x64 is musl"
-    assert [(row.kind, row.reason, row.message) for row in made.not_made] == [
-        ("wheel", "no-runtime", words),
-        ("nupkg", "no-runtime", words),
+    result = pack_project(tiny, *MUSL)
+    message = "ONNX Runtime exists for glibc only, and linux-musl-x64 is musl"
+    assert [(omission.kind, omission.reason, omission.message) for omission in result.not_made] == [
+        ("wheel", "no-runtime", message),
+        ("nupkg", "no-runtime", message),
     ]
     assert not list((tiny / "dist").glob("*musl*"))
     assert "linux-musl" not in str(zipfile.ZipFile(tiny / "dist" / "Tiny.1.2.3.nupkg").namelist())
-    with pytest.raises(BuildError, match=words):
+    with pytest.raises(BuildError, match=message):
         build_distribution(
             tiny / "python" / "tiny", tiny / "out" / "x.whl", "wheel", rid="linux-musl-x64", workdir=tiny
         )
@@ -202,10 +202,13 @@ def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the
 def test_the_table_of_packages_is_printed_and_written(latebind, tiny):
     printed = latebind("-C", tiny, "pack", "--target", "linux-x64").stdout
     table = json.loads((tiny / "reports" / "packages.json").read_text("utf-8"))
-    assert {row["file"] for row in table["packages"]} == {path.name for path in (tiny / "dist").iterdir()}
-    for row in table["packages"]:
-        path = tiny / "dist" / row["file"]
-        assert (row["size"], row["sha256"]) == (path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
-        assert f"dist/{row['file']} " in printed
-        assert row["sha256"] in printed
-        assert row["sha256"] in (tiny / "reports" / "packages.md").read_text("utf-8")
+    assert {package["file"] for package in table["packages"]} == {path.name for path in (tiny / "dist").iterdir()}
+    for package in table["packages"]:
+        path = tiny / "dist" / package["file"]
+        assert (package["size"], package["sha256"]) == (
+            path.stat().st_size,
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+        assert f"dist/{package['file']} " in printed
+        assert package["sha256"] in printed
+        assert package["sha256"] in (tiny / "reports" / "packages.md").read_text("utf-8")

@@ -6,7 +6,7 @@ import tarfile
 import pytest
 from latebind.errors import BuildError
 
-from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, built_wheel, by_kind, packed, write_files
+from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, built_wheel, by_kind, pack_project, write_files
 
 OLD = "from setuptools import setup\nsetup(name='tiny', version='0.0.1')\n"
 TOOL = CONFIG.replace("[package.tiny]", "[tool.latebind.package.tiny]")
@@ -30,7 +30,7 @@ def project(root, *, native, wheel, config=CONFIG, pyproject=PYPROJECT, more=Non
     return write_files(root, files)
 
 
-def held(sdist):
+def list_members(sdist):
     with tarfile.open(sdist) as archive:
         return {name.partition("/")[2] for name in archive.getnames()}
 
@@ -51,22 +51,26 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
-    made = by_kind(packed(project(tmp_path / "tiny", **LAYOUTS[layout])))
-    assert {"pyproject.toml", "latebind.toml", "native/tiny.c", "loader/latebindConfig.cmake"} <= held(made["sdist"])
-    assert not {name for name in held(made["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")}
-    shutil.unpack_archive(made["sdist"], tmp_path / "unpacked", filter="data")
+    packages = by_kind(pack_project(project(tmp_path / "tiny", **LAYOUTS[layout])))
+    assert {"pyproject.toml", "latebind.toml", "native/tiny.c", "loader/latebindConfig.cmake"} <= list_members(
+        packages["sdist"]
+    )
+    assert not {
+        name for name in list_members(packages["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")
+    }
+    shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
     again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
-    assert (again.name, again.read_bytes()) == (made["wheel"].name, made["wheel"].read_bytes())
+    assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
 
 
 def test_an_sdist_that_lacks_a_file_of_the_wheel_is_not_made(tmp_path):
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny")
-    before = by_kind(packed(root))["sdist"].read_bytes()
+    before = by_kind(pack_project(root))["sdist"].read_bytes()
     (root / "python/tiny/src/tiny/data.txt").write_text("1")
     lacking = PYPROJECT.replace('"src", "LICENSE"]', '"src", "LICENSE"]\nexclude = ["data.txt"]')
     (root / "python/tiny/pyproject.toml").write_text(lacking)
     with pytest.raises(BuildError, match=r"tiny-1\.2\.3\.tar\.gz is not tiny-1.* tiny/data\.txt is missing"):
-        packed(root)
+        pack_project(root)
     assert (root / "dist/tiny-1.2.3.tar.gz").read_bytes() == before
 
 
@@ -75,20 +79,20 @@ def test_an_sdist_with_an_old_build_system_at_its_root_is_not_made(tmp_path):
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny", pyproject=keeping,
                    more={"python/tiny/setup.py": OLD})  # fmt: skip
     with pytest.raises(BuildError, match="two build systems"):
-        packed(root)
+        pack_project(root)
 
 
 def test_what_is_excluded_is_neither_hashed_nor_carried(tmp_path):
     config = CONFIG.replace('source = "native"', 'source = "native"\nexclude = ["data", "*.onnx"]')
     more = {"latebind.toml": config, "native/data/big.bin": "1", "native/models/m.onnx": "1", "native/kept.txt": "1"}
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny", more=more)
-    made = by_kind(packed(root))
-    assert {name for name in held(made["sdist"]) if name.startswith("native/")} == {
+    packages = by_kind(pack_project(root))
+    assert {name for name in list_members(packages["sdist"]) if name.startswith("native/")} == {
         "native/CMakeLists.txt", "native/tiny.c", "native/kept.txt"
     }  # fmt: skip
-    before = made["sdist"].stat().st_mtime_ns
+    before = packages["sdist"].stat().st_mtime_ns
     (root / "native/data/big.bin").write_text("2")
-    assert by_kind(packed(root))["sdist"].stat().st_mtime_ns == before
+    assert by_kind(pack_project(root))["sdist"].stat().st_mtime_ns == before
 
 
 def test_an_excluded_file_that_the_build_reads_is_refused(tmp_path):
@@ -100,4 +104,4 @@ def test_an_excluded_file_that_the_build_reads_is_refused(tmp_path):
     }
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny", more=more)
     with pytest.raises(BuildError, match=r"does not count as sources: native/tiny\.h"):
-        packed(root)
+        pack_project(root)

@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from tests.client import edit, packed
+from tests.client import edit, pack_project
 from tests.conftest import ROOT
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
@@ -24,7 +24,7 @@ CONAN = (sys.executable, "-m", "uv", "tool", "run", "--from", "conan>=2,<3", "co
 PROGRAM = "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 ? 0 : 1; }\n"
 
 
-def need(*names):
+def require_programs(*names):
     missing = [name for name in names if shutil.which(name) is None]
     if missing:
         pytest.skip(f"not run: package manager's program is not installed: {', '.join(missing)}")
@@ -37,8 +37,8 @@ def recipe(manager, language):
 
 
 def archive(folder, config=DEMO, cmake=DEMO_CMAKE):
-    made = packed(write_sdk_client(folder, cmake, config))
-    (path,) = [row.path for row in made.artifacts if row.kind == "sdk"]
+    result = pack_project(write_sdk_client(folder, cmake, config))
+    (path,) = [artifact.path for artifact in result.artifacts if artifact.kind == "sdk"]
     return path
 
 
@@ -47,13 +47,13 @@ def sdk(tmp_path_factory):
     return archive(tmp_path_factory.mktemp("demo") / "demo")
 
 
-def compiled(folder, flags):
+def compile_program(folder, flags):
     (folder / "program.c").write_text(PROGRAM, encoding="utf-8")
     run_checked("/bin/sh", "-ec", f"cc program.c -o program {flags}", cwd=folder)
 
 
 def test_conan_writes_a_pc_file_that_links(sdk, tmp_path):
-    need("pkg-config", "cc")
+    require_programs("pkg-config", "cc")
     if run_program(*CONAN, "--version", timeout=300).returncode:
         pytest.skip("not run: the package index has no Conan")
     body = textwrap.indent(recipe("Conan", "python")[0], "    ")
@@ -66,36 +66,36 @@ def test_conan_writes_a_pc_file_that_links(sdk, tmp_path):
     env = {**os.environ, "CONAN_HOME": str(tmp_path / "home")}
     run_checked(*CONAN, "profile", "detect", env=env)
     run_checked(*CONAN, "create", ".", cwd=tmp_path, env=env, timeout=300)
-    words = ["--requires", "demo/1.2.3", "-g", "PkgConfigDeps", "-of", "use", "--no-remote"]
-    run_checked(*CONAN, "install", *words, cwd=tmp_path, env=env, timeout=300)
+    options = ["--requires", "demo/1.2.3", "-g", "PkgConfigDeps", "-of", "use", "--no-remote"]
+    run_checked(*CONAN, "install", *options, cwd=tmp_path, env=env, timeout=300)
     paths = {**os.environ, "PKG_CONFIG_PATH": str(tmp_path / "use")}
     flags = run_checked("pkg-config", "--cflags", "--libs", "demo-core", env=paths)
     assert "-ldemo" in flags
-    compiled(tmp_path, flags)
+    compile_program(tmp_path, flags)
 
 
 def test_conan_without_libs_links_nothing(sdk, tmp_path):
     """What the page's recipe was before: the check above can fail."""
-    need("cc")
+    require_programs("cc")
     (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
     shutil.unpack_archive(sdk, tmp_path, filter="data")
     include = next(tmp_path.glob("*/include"))
     assert "undefined reference" in run_program("cc", "program.c", f"-I{include}", cwd=tmp_path).stderr
 
 
-def unpacked(path, folder):
+def unpack_root(path, folder):
     shutil.unpack_archive(path, folder, filter="data")
-    (found,) = (one for one in folder.iterdir() if one.is_dir())
-    return found
+    (root,) = (child for child in folder.iterdir() if child.is_dir())
+    return root
 
 
-def versioned(folder, libdir, code=""):
+def pack_versioned_sdk(folder, libdir, code=""):
     config = DEMO.replace("sdk = true", "sdk = { soversion = 1 }")
     config = config.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
     root = write_sdk_client(folder, f"include(GNUInstallDirs)\n{DEMO_CMAKE}", config)
     if code:
         edit(root / "native" / "tiny.c", "tiny_add", code)
-    (path,) = [row.path for row in packed(root).artifacts if row.kind == "sdk"]
+    (path,) = [artifact.path for artifact in pack_project(root).artifacts if artifact.kind == "sdk"]
     return path
 
 
@@ -131,8 +131,8 @@ demo (1.2.3-1) unstable; urgency=medium
 
 
 def test_debian_packages_have_no_error_by_lintian(tmp_path):
-    need("dpkg-buildpackage", "dh", "lintian")
-    source = unpacked(versioned(tmp_path / "demo", "lib/x86_64-linux-gnu"), tmp_path / "source")
+    require_programs("dpkg-buildpackage", "dh", "lintian")
+    source = unpack_root(pack_versioned_sdk(tmp_path / "demo", "lib/x86_64-linux-gnu"), tmp_path / "source")
     runtime, development = recipe("Debian", "text")[:2]
     files = {
         "control": CONTROL,
@@ -150,29 +150,31 @@ def test_debian_packages_have_no_error_by_lintian(tmp_path):
     run_checked("dpkg-buildpackage", "-b", "-us", "-uc", "-d", cwd=source, timeout=300)
     packages = sorted((tmp_path / "source").glob("*.deb"))
     assert [path.name.partition("_")[0] for path in packages] == ["libdemo-dev", "libdemo1"]
-    said = run_program("lintian", "--allow-root", "--fail-on", "error", *packages, timeout=300)
-    assert said.returncode == 0, said.stdout
+    ended = run_program("lintian", "--allow-root", "--fail-on", "error", *packages, timeout=300)
+    assert ended.returncode == 0, ended.stdout
     root = tmp_path / "root"
     for path in packages:
         run_checked("dpkg-deb", "-x", path, root)
     env = {**os.environ, "PKG_CONFIG_PATH": str(root / "usr/lib/x86_64-linux-gnu/pkgconfig")}
-    compiled(tmp_path, run_checked("pkg-config", "--cflags", "--libs", "demo-core", env=env))
+    compile_program(tmp_path, run_checked("pkg-config", "--cflags", "--libs", "demo-core", env=env))
     assert "libdemo.so.1" in run_checked("readelf", "-d", tmp_path / "program")
 
 
 def test_lintian_finds_a_library_without_a_version(tmp_path, sdk):
     """The check above can fail."""
-    need("dpkg-deb", "lintian")
+    require_programs("dpkg-deb", "lintian")
     root = tmp_path / "root"
-    shutil.copytree(unpacked(sdk, tmp_path / "sdk") / "lib", root / "usr" / "lib" / "x86_64-linux-gnu", symlinks=True)
+    shutil.copytree(
+        unpack_root(sdk, tmp_path / "sdk") / "lib", root / "usr" / "lib" / "x86_64-linux-gnu", symlinks=True
+    )
     (root / "DEBIAN").mkdir()
     head = (
         "Package: libdemo\nVersion: 1\nArchitecture: amd64\nMaintainer: X <x@example.org>\nDescription: demo\n text\n"
     )
     (root / "DEBIAN" / "control").write_text(head, encoding="utf-8")
     run_checked("dpkg-deb", "-b", root, tmp_path / "libdemo_1_amd64.deb")
-    said = run_program("lintian", "--allow-root", "--fail-on", "error", tmp_path / "libdemo_1_amd64.deb", timeout=300)
-    assert said.returncode != 0
+    ended = run_program("lintian", "--allow-root", "--fail-on", "error", tmp_path / "libdemo_1_amd64.deb", timeout=300)
+    assert ended.returncode != 0
 
 
 HEAD = """\
@@ -190,27 +192,27 @@ A library that adds numbers.
 
 
 def test_rpmbuild_makes_two_packages_with_the_soname(tmp_path):
-    need("rpmbuild", "rpm")
-    path = versioned(tmp_path / "demo", "lib64")
+    require_programs("rpmbuild", "rpm")
+    path = pack_versioned_sdk(tmp_path / "demo", "lib64")
     top = tmp_path / "rpm"
     (top / "SOURCES").mkdir(parents=True)
     shutil.copy(path, top / "SOURCES")
     (tmp_path / "demo.spec").write_text(HEAD + recipe("RPM", "spec")[0], encoding="utf-8")
-    words = ["--nodeps", "-D", f"_topdir {top}", "-D", f"_dbpath {tmp_path / 'db'}"]
-    run_checked("rpmbuild", "-bb", *words, tmp_path / "demo.spec", timeout=300)
-    made = {path.name.rpartition("-1.2.3")[0]: path for path in top.rglob("*.rpm")}
-    assert set(made) == {"demo", "demo-devel"}
-    assert "libdemo.so.1()(64bit)" in run_checked("rpm", "-qp", "--provides", made["demo"])
-    assert "/usr/include/tiny.h" in run_checked("rpm", "-qpl", made["demo-devel"]).splitlines()
+    options = ["--nodeps", "-D", f"_topdir {top}", "-D", f"_dbpath {tmp_path / 'db'}"]
+    run_checked("rpmbuild", "-bb", *options, tmp_path / "demo.spec", timeout=300)
+    packages = {path.name.rpartition("-1.2.3")[0]: path for path in top.rglob("*.rpm")}
+    assert set(packages) == {"demo", "demo-devel"}
+    assert "libdemo.so.1()(64bit)" in run_checked("rpm", "-qp", "--provides", packages["demo"])
+    assert "/usr/include/tiny.h" in run_checked("rpm", "-qpl", packages["demo-devel"]).splitlines()
 
 
 def test_abidiff_compares_two_releases(tmp_path):
-    need("abidiff")
-    one, same, other = (
-        unpacked(versioned(tmp_path / name, "lib", code), tmp_path / f"{name}.sdk") / "lib" / "libdemo.so.1"
+    require_programs("abidiff")
+    base, same, other = (
+        unpack_root(pack_versioned_sdk(tmp_path / name, "lib", code), tmp_path / f"{name}.sdk") / "lib" / "libdemo.so.1"
         for name, code in (("one", ""), ("same", ""), ("other", "tiny_sum"))
     )
-    assert run_program("abidiff", one, same).returncode == 0
-    changed = run_program("abidiff", one, other)
+    assert run_program("abidiff", base, same).returncode == 0
+    changed = run_program("abidiff", base, other)
     assert changed.returncode & 8, changed.stdout
     assert "tiny_add" in changed.stdout

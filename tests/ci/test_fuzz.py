@@ -34,7 +34,7 @@ def test_mutated_packages_and_binaries_of_every_target(tmp_path):
     assert "\n0 went wrong" in printed
 
 
-def broken(report):
+def raise_defect(report):
     del report
     raise KeyError("a defect")
 
@@ -52,7 +52,7 @@ def starts(paths):
 @pytest.mark.parametrize(
     ("audit", "error", "says"),
     [
-        (broken, KeyError, "a defect"),
+        (raise_defect, KeyError, "a defect"),
         (writes, RuntimeError, r"\.more'"),
         (starts, RuntimeError, r"subprocess\.Popen"),
     ],
@@ -79,9 +79,9 @@ def test_only_a_crash_in_native_code_may_end_a_worker(how, outcome):
 def test_cases_are_the_same_in_every_run_and_others_with_another_seed(subjects, tmp_path):
     files = [(path.name, path.read_bytes()) for path in subjects.iterdir()]
 
-    def made(seed):
+    def write_cases(seed):
         folder = Path(tempfile.mkdtemp(dir=tmp_path))
         paths = [fuzz.write_case(files, seed, number, folder) for number in range(20)]
         return [path.read_bytes() for path in paths]
 
-    assert made(1) == made(1) != made(2)
+    assert write_cases(1) == write_cases(1) != write_cases(2)

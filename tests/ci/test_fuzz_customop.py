@@ -30,14 +30,14 @@ subprocess.run([sys.executable, "-S", "-c", "open({file!r})"])
 """
 
 
-def fuzzed(tmp_path, *arguments):
+def run_fuzzer(tmp_path, *arguments):
     command = [sys.executable, ROOT / "ci" / "fuzz_customop.py", *arguments]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=900)
 
 
 def test_damaged_models_open_nothing_else(latenn_site, tmp_path):
-    done = fuzzed(tmp_path, "--count", "400", "--site", latenn_site)
+    done = run_fuzzer(tmp_path, "--count", "400", "--site", latenn_site)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("400 cases in ")
     for outcome in ("refused by latenn", "refused by the runtime", "ran"):
@@ -45,7 +45,7 @@ def test_damaged_models_open_nothing_else(latenn_site, tmp_path):
 
 
 def test_a_session_that_allows_any_path_is_seen_to_open_files(latenn_site, tmp_path):
-    done = fuzzed(tmp_path, "--count", "150", "--site", latenn_site, "--control")
+    done = run_fuzzer(tmp_path, "--count", "150", "--site", latenn_site, "--control")
     assert done.returncode == 1
     assert "/outside/hostile.onnx" in done.stdout, done.stdout + done.stderr
 
@@ -56,8 +56,8 @@ def test_every_file_that_a_program_and_its_children_open_is_seen_at_its_step(tmp
     code = OPENS.format(ci=str(ROOT / "ci"), file=str(file))
     run = opened.watch([sys.executable, "-c", code], dict(os.environ), tmp_path, 60)
     assert (run.status, run.last) == (0, "second"), run.output
-    mine = [(call.step, call.path) for call in run.opened if call.path.startswith(f"{tmp_path}/")]
-    assert mine == [("first", str(file)), ("second", f"{tmp_path}/nothing\n here"), ("second", str(file))]
+    calls = [(call.step, call.path) for call in run.opened if call.path.startswith(f"{tmp_path}/")]
+    assert calls == [("first", str(file)), ("second", f"{tmp_path}/nothing\n here"), ("second", str(file))]
 
 
 def test_a_program_that_does_not_end_is_ended(tmp_path):

@@ -7,7 +7,7 @@ GLOSSARY = words.glossary()
 FUNCTION = 'def f():\n    """It is told."""\n    return "mended"\n'
 
 
-def found(name, text):
+def find_hits(name, text):
     return sorted((hit.line, hit.text) for hit in words.hits(name, text, GLOSSARY))
 
 
@@ -34,13 +34,13 @@ def found(name, text):
     ],
 )
 def test_what_people_read_is_read(name, text, expected):
-    assert found(name, text) == expected
+    assert find_hits(name, text) == expected
 
 
 def test_a_headline_of_an_error_has_an_end():
     text = f'raise LatebindError(f"{{name}} {"x " * 60}", advice="short")\n'
-    assert found("packaging/latebind/x.py", text) == [(1, "LatebindError")]
-    assert found("packaging/latebind/x.py", text.replace("x " * 60, "short")) == []
+    assert find_hits("packaging/latebind/x.py", text) == [(1, "LatebindError")]
+    assert find_hits("packaging/latebind/x.py", text.replace("x " * 60, "short")) == []
 
 
 def test_a_hit_says_where_and_what_to_write():

@@ -18,7 +18,7 @@ from tests.programs import CLI, run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 RIDS = ["linux-x64", "linux-arm64", "win-x64"]
-TARGETS = [word for rid in RIDS for word in ("--target", rid)]
+TARGETS = [argument for rid in RIDS for argument in ("--target", rid)]
 WRONG_NAME = "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 
 
@@ -27,7 +27,7 @@ def hashes(folder):
 
 
 @pytest.fixture(scope="module")
-def told(machine, tmp_path_factory):
+def run_there(machine, tmp_path_factory):
     """Run a command line of latebind on the machine; paths among its words are translated."""
     work = tmp_path_factory.mktemp("a tool")
     run_checked(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", work, ROOT)
@@ -37,8 +37,8 @@ def told(machine, tmp_path_factory):
     installer.create(environment, machine.python, work / "log")
     installer.install(environment, [str(wheel)], log=work / "log")
 
-    def run(*words):
-        command = machine.argv(machine.python_of(environment), "-I", "-m", "latebind.cli", *words)
+    def run(*arguments):
+        command = machine.argv(machine.python_of(environment), "-I", "-m", "latebind.cli", *arguments)
         return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
 
     return run
@@ -52,16 +52,16 @@ def project(tmp_path_factory):
     return folder
 
 
-def here(folder, workdir, *words):
-    command = [*CLI, "-C", folder, "--workdir", folder.parent / workdir, *words]
+def here(folder, workdir, *arguments):
+    command = [*CLI, "-C", folder, "--workdir", folder.parent / workdir, *arguments]
     return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
 
 
-def test_plan_pack_and_audit_give_the_same_as_here(machine, told, project):
+def test_plan_pack_and_audit_give_the_same_as_here(machine, run_there, project):
     built, ours, theirs = (project.parent / name for name in ("built", "ours", f"theirs {machine.rid}"))
 
-    def there(*words):
-        return told("-C", project, "--workdir", theirs, *words)
+    def there(*arguments):
+        return run_there("-C", project, "--workdir", theirs, *arguments)
 
     assert here(project, "ours", "stage", "--import", built / "stage").returncode == 0
     imported = there("stage", "--import", built / "stage")
@@ -84,30 +84,30 @@ def test_plan_pack_and_audit_give_the_same_as_here(machine, told, project):
 
 
 @pytest.mark.parametrize("form", ["json", "sarif"])
-def test_findings_are_the_same_as_here(machine, told, project, form):
+def test_findings_are_the_same_as_here(machine, run_there, project, form):
     here(project, "ours", "pack", *TARGETS)
     bad = project.parent / "bad"
     bad.mkdir(exist_ok=True)
     shutil.copy(project.parent / "ours" / "dist" / "tiny-1.2.3-py3-none-win_amd64.whl", bad / WRONG_NAME)
 
-    theirs = told("-C", project, "audit", bad, "--format", form)
+    theirs = run_there("-C", project, "audit", bad, "--format", form)
     ours = here(project, "ours", "audit", bad, "--format", form)
 
     assert (theirs.returncode, ours.returncode) == (1, 1)
     assert theirs.stdout.decode() == ours.stdout.decode()
 
 
-def test_output_in_any_script_goes_through_a_pipe(told, tmp_path):
+def test_output_in_any_script_goes_through_a_pipe(run_there, tmp_path):
     folder = tmp_path / "日本 ä"
     folder.mkdir()
-    done = told("audit", folder)
+    done = run_there("audit", folder)
     assert done.returncode == 2
     assert "日本 ä" in done.stderr.decode("utf-8")
     assert b"\r" not in done.stderr
 
 
-def test_doctor_runs_there(told):
-    done = told("doctor")
+def test_doctor_runs_there(run_there):
+    done = run_there("doctor")
     assert done.returncode == int(b"nothing can be built here" in done.stderr), done.stderr  # without zig or a compiler
     assert "python" in done.stdout.decode()
 

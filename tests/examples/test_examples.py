@@ -33,50 +33,52 @@ def test_an_example_is_short(path):
     assert 0 < lines_of(path.parent) < most
 
 
-def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed, example, official_header):
+def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed_latebind, example, official_header):
     project = example("linked-to-late")
     assert not [path for path in (project / "native").iterdir() if "latebind" in path.read_text("utf-8")]
     (project / "native/include").mkdir()
     shutil.copy(official_header, project / "native/include")
 
-    packed_audited_verified(installed, project, "works or absent or corrupt or path or environment-wrong or threads")
+    packed_audited_verified(
+        installed_latebind, project, "works or absent or corrupt or path or environment-wrong or threads"
+    )
 
 
-def test_what_was_linked_builds_and_the_audit_names_it(installed, example, official_header, tmp_path):
+def test_what_was_linked_builds_and_the_audit_names_it(installed_latebind, example, official_header, tmp_path):
     compiler = shutil.which("cc")
     capi = runtime_folder()
     libraries = list(capi.glob("libonnxruntime.so.*"))
     if not compiler or not libraries:
         pytest.skip("not run: there is no C compiler, or the runtime has no shared library")
     folder = example("linked-to-late") / "native"
-    made = tmp_path / "libtinyrun.so"
+    library = tmp_path / "libtinyrun.so"
     run_checked(
-        compiler, "-shared", "-fPIC", "-o", made, folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0]
+        compiler, "-shared", "-fPIC", "-o", library, folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0]
     )
 
-    audited = run(installed, "audit", made, allowed=(1,))
+    audited = run(installed_latebind, "audit", library, allowed=(1,))
 
     assert "LB101" in audited.stdout
     assert "libonnxruntime.so.1" in audited.stdout
 
 
 @pytest.mark.slow
-def test_custom_op(installed, example, official_header):
+def test_custom_op(installed_latebind, example, official_header):
     project = example("custom-op")
     (project / "native/include").mkdir()
     shutil.copy(official_header, project / "native/include")
 
-    packed_audited_verified(installed, project, "onnxruntime")
+    packed_audited_verified(installed_latebind, project, "onnxruntime")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("official_header", ["newest"], indirect=True)  # providers are no part of that of 1.21
-def test_ep_tiny(installed, example, official_header):
+def test_ep_tiny(installed_latebind, example, official_header):
     project = example("ep-tiny")
     shutil.copytree(official_header.parent, project / "native/include")
 
     shown = packed_audited_verified(
-        installed, project, "wheel/* and (works or c-host or unsupported or upgraded or odd)"
+        installed_latebind, project, "wheel/* and (works or c-host or unsupported or upgraded or odd)"
     )
 
     assert "TinyExecutionProvider 0.1.0 needs ONNX Runtime 1.23 or newer; this is 1.22" in " ".join(shown.split())
@@ -124,44 +126,46 @@ NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
          "logs late, in C", "other name, in C", "numbers, in C", "no device, in C", ".NET numbers"],
 )  # fmt: skip
 def test_a_fault_of_an_execution_provider_fails_the_verification(  # a table
-    installed, example, official_header, monkeypatch, old, new, case, says
+    installed_latebind, example, official_header, monkeypatch, old, new, case, says
 ):
     for key, value in dotnet_environment().items() if case == BUILT else ():
         monkeypatch.setenv(key, value)
     project = example("ep-tiny")
     shutil.copytree(official_header.parent, project / "native/include")
     edit(project / "native/tiny_ep.c", old, new)
-    ended = run(installed, "-C", project, "verify", "-k", case, allowed=(0, 1))
+    ended = run(installed_latebind, "-C", project, "verify", "-k", case, allowed=(0, 1))
     assert " 0 failed" not in ended.stdout or "no-device" in says
     assert says in " ".join(ended.stdout.split()), ended.stdout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("official_header", ["newest"], indirect=True)
-def test_a_helper_that_looks_into_one_folder_only_fails_in_dotnet(installed, example, official_header, monkeypatch):
+def test_a_helper_that_looks_into_one_folder_only_fails_in_dotnet(
+    installed_latebind, example, official_header, monkeypatch
+):
     for key, value in dotnet_environment().items():
         monkeypatch.setenv(key, value)
     project = example("ep-tiny")
     shutil.copytree(official_header.parent, project / "native/include")
-    run(installed, "-C", project, "pack", "--target", "linux-x64")
+    run(installed_latebind, "-C", project, "pack", "--target", "linux-x64")
     config, (stage,) = load(project / "latebind.toml"), [open_stage(project / "stage/linux-x64")]
     helper = write_ep_helper(config, "tiny", [stage], project / "helper")
     (code,) = helper.glob("*.cs")
     edit(code, "yield return Path.Combine(folder, native);", "")
     edit(code, 'AppDomain.CurrentDomain.GetData("NATIVE_DLL_SEARCH_DIRECTORIES") as string ?? ""', '""')
     home = project / "home"
-    (made,) = build_managed(helper, project / "made", version="0.1.0", environment=os.environ, home=home)
+    (built,) = build_managed(helper, project / "made", version="0.1.0", environment=os.environ, home=home)
     (nupkg,) = (project / "dist").glob("*.nupkg")
-    one = {f"lib/netstandard2.0/{made.assembly.name}": made.assembly.read_bytes()}
-    Packages(folder=project, scratch=project).edit(nupkg, lambda files: files.update(one))
-    words = ("-C", project, "verify", "--dist", project / "dist", "-k", BUILT)
-    ended = run(installed, *words, allowed=(1,))
+    assembly_file = {f"lib/netstandard2.0/{built.assembly.name}": built.assembly.read_bytes()}
+    Packages(folder=project, scratch=project).edit(nupkg, lambda files: files.update(assembly_file))
+    arguments = ("-C", project, "verify", "--dist", project / "dist", "-k", BUILT)
+    ended = run(installed_latebind, *arguments, allowed=(1,))
     assert "libtiny_ep.so was not found" in " ".join(ended.stdout.split()), ended.stdout
 
 
 @pytest.mark.slow
-def test_openvino_late(installed, example):
-    packed_audited_verified(installed, example("openvino-late"), "openvino or absent")
+def test_openvino_late(installed_latebind, example):
+    packed_audited_verified(installed_latebind, example("openvino-late"), "openvino or absent")
 
 
 @pytest.mark.slow
@@ -176,8 +180,16 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
     glibc = os.confstr("CS_GNU_LIBC_VERSION").split()[1]
     if glibc != "2.36":  # a newer g++ builds for its own system
         edit(project / "latebind.toml", '"2.34"', f'"{glibc}"')
-    words = ["build", "--wheel", "--no-isolation", "-x", "--outdir", project / "wheelhouse", project / "python/nbrun"]
-    run(latebind.with_name("python"), "-m", *words)
+    arguments = [
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "-x",
+        "--outdir",
+        project / "wheelhouse",
+        project / "python/nbrun",
+    ]
+    run(latebind.with_name("python"), "-m", *arguments)
     (wheel,) = (project / "wheelhouse").glob("nbrun-1.0.0-cp312-abi3-manylinux_*_x86_64.whl")
     for name in ("build", "stage"):
         shutil.rmtree(project / name)
@@ -186,20 +198,22 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
     packed_audited_verified(latebind, project, "works or absent or corrupt or path or threads")
 
     (packed,) = (project / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(packed) as made:
+    with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(packed) as imported:
         assert packed.name == wheel.name
-        assert made.read("nbrun/_nbrun.abi3.so") == built.read("nbrun/_nbrun.abi3.so")
+        assert imported.read("nbrun/_nbrun.abi3.so") == built.read("nbrun/_nbrun.abi3.so")
 
 
 @pytest.mark.slow
-def test_own_runtime(installed, example):
+def test_own_runtime(installed_latebind, example):
     """Found, missing, damaged: with a runtime that nothing of latebind knows but the project's description."""
     project = example("own-runtime")
-    packed_audited_verified(installed, project, "works or absent or corrupt or environment-wrong or path-folder")
+    packed_audited_verified(
+        installed_latebind, project, "works or absent or corrupt or environment-wrong or path-folder"
+    )
 
     (wheel,) = (project / "dist").glob("*manylinux_2_28_x86_64.whl")
     (runtime,) = (project / "build/verify/supply/runtimes").glob("z3-solver-*-linux-x64/z3/lib/libz3.so")
     with zipfile.ZipFile(wheel, "a") as archive:
         archive.write(runtime, "zsolve/libquiet.so")
-    said = run(installed, "-C", project, "audit", allowed=(1,)).stdout
-    assert "LB104 is a renamed copy of Z3" in said, said
+    printed = run(installed_latebind, "-C", project, "audit", allowed=(1,)).stdout
+    assert "LB104 is a renamed copy of Z3" in printed, printed

@@ -11,7 +11,7 @@ def programs(request, kept_builds):
 
 
 @pytest.fixture(scope="session")
-def watched(kept_builds):
+def thread_programs(kept_builds):
     """The programs under a sanitizer of threads."""
     return build_programs(kept_builds, "thread")
 

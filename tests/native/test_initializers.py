@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.native.building import HERE, ROOT, needed_compiler
-from tests.native.test_functions_stub import SOURCES, made
+from tests.native.test_functions_stub import SOURCES, build_program
 from tests.programs import assert_success, run_checked, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the plug-ins are for Unix")]
@@ -32,7 +32,7 @@ def build_one_file(folder, latebind, plain):
 
 def build_named(folder, latebind, plain):
     """A stub of functions by name, of a library that takes a while to open."""
-    made(latebind, folder, "linux-x64")
+    build_program(latebind, folder, "linux-x64")
     slow = folder / "slow.c"
     slow.write_text("#include <unistd.h>\n__attribute__((constructor)) static void start(void) { usleep(4000); }\n")
     library = folder / "slow" / "libmany.so"
@@ -69,8 +69,8 @@ def test_the_trials_would_see_a_hang(tmp_path):
         '  void* handle = dlopen(getenv("LOCKED_LIB_PATH"), RTLD_NOW);\n  pthread_mutex_unlock(&mutex);\n'
         "  return handle != NULL;\n}\n"
     )
-    words = [*WORDS, "-DSECONDS=1", "-DRUNTIME=locked", HERE / "initializer.c", stub]
-    run_checked(compiler, *words, "-o", program, "-ldl", "-pthread")
+    arguments = [*WORDS, "-DSECONDS=1", "-DRUNTIME=locked", HERE / "initializer.c", stub]
+    run_checked(compiler, *arguments, "-o", program, "-ldl", "-pthread")
     library, plugin = tmp_path / "library.so", tmp_path / "plugin.so"
     (tmp_path / "empty.c").write_text("int nothing;\n")
     run_checked(compiler, "-shared", "-fPIC", tmp_path / "empty.c", "-o", library)

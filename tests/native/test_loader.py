@@ -104,14 +104,14 @@ def loaded_end(data):
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="the header's layout is that of 64 bits")
 @pytest.mark.parametrize(
     ("machine", "name"),
-    [row for row in MACHINES if row[1] != os.uname().machine],
+    [machine for machine in MACHINES if machine[1] != os.uname().machine],
 )
 def test_another_processors_library(programs, tmp_path, machine, name):
-    own = os.uname().machine
+    this_machine = os.uname().machine
     path = foreign_copy(programs, tmp_path / NAME, machine)
     answer = programs.probe("--path", path)
     assert answer["outcome"] == "wrong-architecture"
-    assert f"built for {name}, this process is {own}" in answer["report"]["sentence"]
+    assert f"built for {name}, this process is {this_machine}" in answer["report"]["sentence"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "device", "program-of-no-kind"])
@@ -231,7 +231,7 @@ NOBODY = 65534
 
 
 @pytest.fixture
-def unprivileged(programs):
+def unprivileged_probe(programs):
     """A folder that everybody may enter, and a way to run there as someone for whom permissions count."""
     with tempfile.TemporaryDirectory(prefix="latebind-test-") as name:
         folder = pathlib.Path(name)
@@ -246,8 +246,8 @@ def unprivileged(programs):
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_what_may_not_be_read_is_refused(programs, unprivileged, kind):
-    folder, run = unprivileged
+def test_what_may_not_be_read_is_refused(programs, unprivileged_probe, kind):
+    folder, run = unprivileged_probe
     path = place(programs, "good", folder / "closed")
     assert run("--path", path)["outcome"] == "bound"
     closed = pathlib.Path(path) if kind == "file" else folder / "closed"

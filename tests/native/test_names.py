@@ -13,7 +13,7 @@ def model(names):
 
 
 @pytest.fixture
-def told(programs, tmp_path):
+def read_names(programs, tmp_path):
     """Reported for bytes: from memory, then from a file."""
 
     def ask(data):
@@ -26,9 +26,9 @@ def told(programs, tmp_path):
     return ask
 
 
-def test_names_are_those_of_the_graph_in_order(told):
+def test_names_are_those_of_the_graph_in_order(read_names):
     names = ["x", "a long/name", "\u03b1", "n" * 4000]
-    assert told(model(names)) == [f"input {name}" for name in names] + [f"output {name}.out" for name in names]
+    assert read_names(model(names)) == [f"input {name}" for name in names] + [f"output {name}.out" for name in names]
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ def test_names_are_those_of_the_graph_in_order(told):
         pytest.param(b"\x3a\x02\x5a\xf5\xff\xff\xff\xff\xff\xff\xff\xff\x01", id="backwards"),
     ],
 )
-def test_what_is_no_model_has_no_names_and_an_end(told, data):
-    assert told(data) == []
+def test_what_is_no_model_has_no_names_and_an_end(read_names, data):
+    assert read_names(data) == []
 
 
 def test_damaged_models_are_read_within_their_bounds(programs, tmp_path):
     (tmp_path / "model").write_bytes(model(["x", "state", "mask"]))
-    told = programs.run("names", tmp_path / "model", tmp_path / "scratch", "50000").stdout
-    assert int(told.split()[0]) > 200_000  # most are still read
+    printed = programs.run("names", tmp_path / "model", tmp_path / "scratch", "50000").stdout
+    assert int(printed.split()[0]) > 200_000  # most are still read

@@ -19,21 +19,21 @@ NAME = "libonnxruntime.so.1"
 MUSL_WORDS = ("-DCMAKE_EXE_LINKER_FLAGS=-dynamic", "-DCMAKE_C_FLAGS=-fno-sanitize=all")
 
 
-def made(shared, rid, maker, *words):
+def emulate_system(shared, rid, maker, *arguments):
     emulator = available(maker.prepare, cache() / maker.__name__, confine.Limits(seconds=120))
-    return Emulated(build_cross(shared, rid, *words), emulator, "", ".so", str)
+    return Emulated(build_cross(shared, rid, *arguments), emulator, "", ".so", str)
 
 
 @pytest.fixture(scope="module")
-def arm64(shared):
-    system = made(shared, "linux-arm64", qemu)
+def arm64(shared_folder):
+    system = emulate_system(shared_folder, "linux-arm64", qemu)
     yield system
     system.emulator.close()
 
 
 @pytest.fixture(scope="module")
-def alpine(shared):
-    system = made(shared, "linux-musl-x64", musl, *MUSL_WORDS)
+def alpine(shared_folder):
+    system = emulate_system(shared_folder, "linux-musl-x64", musl, *MUSL_WORDS)
     yield system
     system.emulator.close()
 

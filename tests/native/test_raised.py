@@ -21,7 +21,7 @@ READS = re.compile(r"\b(?:secure_getenv|_?w?getenv(?:_s)?|GetEnvironmentVariable
 
 
 @pytest.fixture
-def raised(plain):
+def run_raised(plain):
     """Runs a set-id copy of a program for a user who is not its owner."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("not run: only root can give a program to root and run it for somebody else")
@@ -29,11 +29,11 @@ def raised(plain):
         folder = pathlib.Path(name)
         folder.chmod(0o755)
 
-        def run(program, *words, feed="", **environment):
+        def run(program, *arguments, feed="", **environment):
             copy = pathlib.Path(shutil.copy(plain.folder / program, folder / "raised"))
             copy.chmod(0o4755)
             done = subprocess.run(
-                [copy, *words],
+                [copy, *arguments],
                 user=NOBODY,
                 group=NOBODY,
                 extra_groups=[],
@@ -49,24 +49,24 @@ def raised(plain):
         yield run
 
 
-def test_the_loaders_own_variable_is_ignored_and_the_sentence_says_so(raised, plain):
-    said = raised("probe", "--text", **{ENVIRONMENT: str(plain.stand_in("good"))})
-    assert said.startswith("ONNX Runtime was not found")
-    assert "This process has more rights than its user: environment variables are ignored." in said
-    assert ENVIRONMENT not in said
-    assert "environment:" not in said
+def test_the_loaders_own_variable_is_ignored_and_the_sentence_says_so(run_raised, plain):
+    printed = run_raised("probe", "--text", **{ENVIRONMENT: str(plain.stand_in("good"))})
+    assert printed.startswith("ONNX Runtime was not found")
+    assert "This process has more rights than its user: environment variables are ignored." in printed
+    assert ENVIRONMENT not in printed
+    assert "environment:" not in printed
 
 
-def test_the_list_of_library_folders_is_ignored(raised, plain, tmp_path):
+def test_the_list_of_library_folders_is_ignored(run_raised, plain, tmp_path):
     shutil.copy(plain.stand_in("good"), tmp_path / NAME)
-    assert "not found" in raised("probe", "--text", LD_LIBRARY_PATH=str(tmp_path))
+    assert "not found" in run_raised("probe", "--text", LD_LIBRARY_PATH=str(tmp_path))
 
 
-def test_a_backend_that_the_environment_names_is_not_opened(raised, plain, tmp_path):
+def test_a_backend_that_the_environment_names_is_not_opened(run_raised, plain, tmp_path):
     library = plain.folder / "backends" / "liblatenn_backend_echo.so"
-    said = raised("runner", "path", onnx_sum(tmp_path / "m.onnx"), feed="report\n", LATENN_BACKEND=str(library))
-    assert "echo" not in said
-    assert "ONNX Runtime was not found in" in said  # the backend next to the core was taken
+    printed = run_raised("runner", "path", onnx_sum(tmp_path / "m.onnx"), feed="report\n", LATENN_BACKEND=str(library))
+    assert "echo" not in printed
+    assert "ONNX Runtime was not found in" in printed  # the backend next to the core was taken
 
 
 @pytest.mark.parametrize("folder", ["loader", "latenn/native"])

@@ -106,18 +106,18 @@ def cache(request, programs, tmp_path):
     return path
 
 
-def found(programs, cache, name):
+def search_cache(programs, cache, name):
     return programs.run("heads", "cache", cache, name).stdout.decode().splitlines()
 
 
 def test_the_cache_gives_the_file_of_a_name(programs, cache, tmp_path):
-    assert found(programs, cache, NAME) == [str(tmp_path / "libraries" / NAME)]
+    assert search_cache(programs, cache, NAME) == [str(tmp_path / "libraries" / NAME)]
     listed = run_checked(LDCONFIG, "-p", "-C", cache)
-    rows = [line.split() for line in listed.splitlines() if " => " in line]
-    for row in rows[:20]:
-        assert row[-1] in found(programs, cache, row[0])
-    assert found(programs, cache, "libnowhere.so.1") == []
-    assert found(programs, cache, "") == []
+    entries = [line.split() for line in listed.splitlines() if " => " in line]
+    for entry in entries[:20]:
+        assert entry[-1] in search_cache(programs, cache, entry[0])
+    assert search_cache(programs, cache, "libnowhere.so.1") == []
+    assert search_cache(programs, cache, "") == []
 
 
 def test_a_cache_that_is_cut_or_damaged_gives_nothing_wrong(programs, cache, tmp_path):
@@ -129,19 +129,19 @@ def test_a_cache_that_is_cut_or_damaged_gives_nothing_wrong(programs, cache, tmp
     cuts += [data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :] for at in numbers]
     for cut in cuts:
         damaged.write_bytes(cut)
-        for path in found(programs, damaged, NAME):
+        for path in search_cache(programs, damaged, NAME):
             assert path.startswith("/")
 
 
 def test_a_runtime_in_the_systems_cache_is_bound(programs, cache, tmp_path):
-    own = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/ld.so.cache && exec "$@"', cache]
-    if subprocess.run([*own, "true"], capture_output=True, check=False).returncode:
+    command = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/ld.so.cache && exec "$@"', cache]
+    if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
         pytest.skip("not run: no private mounts here (unshare -m)")
-    printed = run_checked(*own, programs.folder / "probe", "--sentence")
+    printed = run_checked(*command, programs.folder / "probe", "--sentence")
     where = tmp_path / "libraries" / NAME
     assert printed == f"bound: ONNX Runtime 1.25.3 is bound from {where} (source: system)\n"
 
 
 @pytest.mark.skipif(not pathlib.Path("/etc/ld.so.cache").exists(), reason="this system has no cache")
 def test_this_systems_own_cache_is_read(programs):
-    assert any(pathlib.Path(path).exists() for path in found(programs, "/etc/ld.so.cache", "libc.so.6"))
+    assert any(pathlib.Path(path).exists() for path in search_cache(programs, "/etc/ld.so.cache", "libc.so.6"))

@@ -13,7 +13,7 @@ from latebind.verify.plan.layouts import layout
 
 from tests.dotnet_support import RID, consumer, make_config, make_stage
 from tests.native.emulated import ORT_VERSIONS
-from tests.native.test_stub import built, library
+from tests.native.test_stub import build_programs, library
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
 
@@ -49,29 +49,31 @@ static class Program
 
 
 @pytest.fixture(scope="module")
-def package(shared, tmp_path_factory):
+def package(shared_folder, tmp_path_factory):
     """A NuGet package with a library that links the stub."""
     folder = tmp_path_factory.mktemp("package")
-    stage = make_stage(folder / "stage", {"core": [built(shared, folder / "built", "", "library") / "liblibrary.so"]})
+    stage = make_stage(
+        folder / "stage", {"core": [build_programs(shared_folder, folder / "built", "", "library") / "liblibrary.so"]}
+    )
     return pack_nupkgs(make_config(folder), "core", [stage], folder / "dist")[0].path
 
 
-def shown(work, package, name, runtime=None):
+def run_application(work, package, name, runtime=None):
     """What the application prints: why the runtime cannot be used."""
     project = work / "project"
     project.mkdir(parents=True)
     (project / "User.csproj").write_text(PROJECT)
     (project / "User.cs").write_text(PROGRAM)
     packages = consumer([package], runtime, project=project, version="0.1.0", layout=layout(name))
-    made = build_consumer(packages, work / "w")
+    application = build_consumer(packages, work / "w")
     environment = dotnet.private(packages.environment, work / "w" / "home")
     environment.pop("VIRTUAL_ENV", None)  # that of the tests has a runtime, which the stub would find
-    return run(made.argv, env=environment).output
+    return run(application.argv, env=environment).output
 
 
 @pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-cache"])
 def test_without_the_runtime_the_sentence_names_its_nuget_package(tmp_path, package, name):
-    sentence = shown(tmp_path, package, name)
+    sentence = run_application(tmp_path, package, name)
     assert sentence.startswith("ONNX Runtime was not found in ")
     assert "Get it with: dotnet add package Microsoft.ML.OnnxRuntime (or name its file in " in sentence
 
@@ -79,6 +81,6 @@ def test_without_the_runtime_the_sentence_names_its_nuget_package(tmp_path, pack
 @pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish"])
 def test_the_runtimes_nuget_package_is_found(tmp_path, package, name):
     version = ORT_VERSIONS[-1]
-    known = preset("onnxruntime")
-    runtime = assemble_runtime_nupkg(library(version), version, tmp_path / "runtime", rid=RID, runtime=known)
-    assert shown(tmp_path, package, name, (version, runtime)) == ""
+    runtime_preset = preset("onnxruntime")
+    runtime = assemble_runtime_nupkg(library(version), version, tmp_path / "runtime", rid=RID, runtime=runtime_preset)
+    assert run_application(tmp_path, package, name, (version, runtime)) == ""

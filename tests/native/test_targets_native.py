@@ -64,8 +64,8 @@ def test_libraries_have_the_right_surface(latenn_packages, rid):
 
 
 @pytest.mark.parametrize("rid", ["linux-arm64", "osx-arm64", "win-x64"])
-def test_the_test_programs_build_for_every_system(shared, rid):
-    folder = build_cross(shared, rid)
+def test_the_test_programs_build_for_every_system(shared_folder, rid):
+    folder = build_cross(shared_folder, rid)
     names = {path.name for path in folder.rglob("*") if path.is_file()}
     suffix = ".exe" if rid.startswith("win") else ""
     assert {f"{name}{suffix}" for name in ("unit", "probe", "heads", "runner", "crowd")} <= names

@@ -56,7 +56,9 @@ class Site:
                 os.chown(path, owner, owner)
         return path
 
-    def put(self, folder: str, *, owner: int = ATTACKER, stand_in: str = "foreign", name: str = LIBRARY) -> Path:
+    def add_runtime(
+        self, folder: str, *, owner: int = ATTACKER, stand_in: str = "foreign", name: str = LIBRARY
+    ) -> Path:
         """A runtime that a user puts into a folder, which is made where it is not there."""
         path = self.make_folders(folder, owner) / name
         shutil.copy(self.programs.stand_in(stand_in), path)
@@ -102,12 +104,12 @@ def run(
 
 
 def climb_to_python(site: Site) -> Path:
-    site.put(CAPI)
+    site.add_runtime(CAPI)
     return site.install("service", "build/app")
 
 
 def climb_to_node(site: Site) -> Path:
-    site.put(NODE)
+    site.add_runtime(NODE)
     return site.install("service", "build/app")
 
 
@@ -132,44 +134,44 @@ def climb_by_apprun(site: Site) -> Path:
 
 
 def climb_to_base_of_dotnet(site: Site) -> Path:
-    site.put("", name="libonnxruntime.so")
+    site.add_runtime("", name="libonnxruntime.so")
     return site.install("service", "runtimes/linux-x64/native")
 
 
 def natives_of_dotnet(site: Site) -> Path:
     program = site.install("service", "app")
-    site.put("app/runtimes/linux-x64/native", name="libonnxruntime.so")
+    site.add_runtime("app/runtimes/linux-x64/native", name="libonnxruntime.so")
     return program
 
 
 def next_to_it_in_a_sticky_folder(site: Site) -> Path:
-    site.put("")
+    site.add_runtime("")
     return site.install("service", "")
 
 
 def next_to_it_in_a_shared_folder(site: Site) -> Path:
     program = site.install("service", "app")
     program.parent.chmod(0o777)
-    site.put("app")
+    site.add_runtime("app")
     return program
 
 
 def file_that_everybody_may_change(site: Site) -> Path:
     program = site.install("service", "app")
-    site.put("app", owner=USER).chmod(0o666)
+    site.add_runtime("app", owner=USER).chmod(0o666)
     return program
 
 
 def own_file_in_a_folder_of_everybody(site: Site) -> Path:
     program = site.install("service", "app")
-    site.put("app", owner=USER)
+    site.add_runtime("app", owner=USER)
     program.parent.chmod(0o777)
     return program
 
 
 def file_that_a_group_may_change(site: Site) -> Path:
     program = site.install("service", "app")
-    path = site.put("app", owner=USER)
+    path = site.add_runtime("app", owner=USER)
     os.chown(path, USER, GROUP)
     path.chmod(0o664)
     return program
@@ -177,7 +179,7 @@ def file_that_a_group_may_change(site: Site) -> Path:
 
 def folder_that_a_group_may_change(site: Site) -> Path:
     program = site.install("service", "env/site-packages/pkg")
-    path = site.put(f"env/site-packages/{CAPI}", owner=USER)
+    path = site.add_runtime(f"env/site-packages/{CAPI}", owner=USER)
     os.chown(path.parent, USER, GROUP)
     path.parent.chmod(0o775)
     return program
@@ -186,26 +188,26 @@ def folder_that_a_group_may_change(site: Site) -> Path:
 def group_of_the_users_own_number(site: Site) -> Path:
     """Without an entry in /etc/group nobody knows who else is in it."""
     program = site.install("service", "env/site-packages/pkg")
-    site.put(f"env/site-packages/{CAPI}", owner=USER).parent.chmod(0o775)
+    site.add_runtime(f"env/site-packages/{CAPI}", owner=USER).parent.chmod(0o775)
     return program
 
 
 def folder_above_that_everybody_may_change(site: Site) -> Path:
     program = site.install("service", "env/site-packages/pkg")
-    site.put(f"env/site-packages/{CAPI}", owner=USER)
+    site.add_runtime(f"env/site-packages/{CAPI}", owner=USER)
     (site.base / "env/site-packages/onnxruntime").chmod(0o777)
     return program
 
 
 def package_of_another_user(site: Site) -> Path:
     program = site.install("service", "env/site-packages/pkg")
-    site.put(f"env/site-packages/{CAPI}")
+    site.add_runtime(f"env/site-packages/{CAPI}")
     return program
 
 
 def module_of_another_user(site: Site) -> Path:
     program = site.install("service", "app/node_modules/pkg")
-    site.put(f"app/{NODE}")
+    site.add_runtime(f"app/{NODE}")
     return program
 
 
@@ -217,13 +219,13 @@ def package_that_another_user_put_where_everybody_may(site: Site) -> Path:
 
 def link_to_another_users_file(site: Site) -> Path:
     program = site.install("service", "app")
-    (program.parent / LIBRARY).symlink_to(site.put("theirs"))
+    (program.parent / LIBRARY).symlink_to(site.add_runtime("theirs"))
     return program
 
 
 def link_to_another_users_folder(site: Site) -> Path:
     program = site.install("service", "env/site-packages/pkg")
-    site.put(f"theirs/{CAPI}")
+    site.add_runtime(f"theirs/{CAPI}")
     (site.base / "env/site-packages/onnxruntime").symlink_to(site.base / "theirs/onnxruntime")
     return program
 
@@ -231,7 +233,7 @@ def link_to_another_users_folder(site: Site) -> Path:
 def another_users_link(site: Site) -> Path:
     """Its target is safe, but what the runtime needs itself is looked for next to the link."""
     program = site.install("service", "env/site-packages/pkg")
-    site.put(f"safe/{CAPI}", owner=0)
+    site.add_runtime(f"safe/{CAPI}", owner=0)
     packages = site.base / "env/site-packages"
     packages.chmod(0o1777)
     (packages / "onnxruntime").symlink_to(site.base / "safe/onnxruntime")
@@ -242,7 +244,7 @@ def another_users_link(site: Site) -> Path:
 def chain_of_links(site: Site) -> Path:
     program = site.install("service", "app")
     first = site.base / "first"
-    first.symlink_to(site.put("theirs"))
+    first.symlink_to(site.add_runtime("theirs"))
     os.lchown(first, USER, USER)
     (program.parent / LIBRARY).symlink_to(first)
     return program
@@ -252,7 +254,7 @@ def extracted_application(site: Site) -> Path:
     """As PyInstaller extracts one file: a private folder, with a package that someone else put there."""
     program = site.install("service", "_MEI123/pkg/lib")
     site.mark("_MEI123/base_library.zip", owner=USER)
-    site.put(f"_MEI123/{CAPI}")
+    site.add_runtime(f"_MEI123/{CAPI}")
     return program
 
 
@@ -260,7 +262,7 @@ def mounted_application(site: Site) -> Path:
     """As an AppImage is mounted."""
     program = site.install("service", ".mount_app/usr/bin")
     site.mark(".mount_app/AppRun", owner=USER)
-    site.put(f".mount_app/{CAPI}")
+    site.add_runtime(f".mount_app/{CAPI}")
     return program
 
 
@@ -312,30 +314,30 @@ def test_nothing_of_another_user_is_loaded(site, attack, reason):
 def test_the_environment_of_python_is_judged_like_all_packages(site):
     program = site.install("service", "app")
     packages = "lib/python3.12/site-packages"
-    site.put(f"env/{packages}/{CAPI}")
+    site.add_runtime(f"env/{packages}/{CAPI}")
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         hold_refused(run(program, **{variable: str(site.base / "env")}), OWNER)
-    site.put(f"home/.local/{packages}/{CAPI}")
+    site.add_runtime(f"home/.local/{packages}/{CAPI}")
     hold_refused(run(program, HOME=str(site.base / "home")), OWNER)
 
 
 def test_what_a_relative_start_means_is_asked_of_the_kernel(site):
     program = site.install("service", "app")
-    site.put("app")
+    site.add_runtime("app")
     hold_refused(run("./service", cwd=program.parent), OWNER)
 
 
 def test_the_first_argument_chooses_nothing(site):
     program = site.install("service", "app")
-    site.put("theirs")
+    site.add_runtime("theirs")
     site.mark("theirs/service")
     hold_refused(run(program, argv0=str(site.base / "theirs/service")), NOT_LOOKED_AT)
 
 
 def test_run_paths_and_the_folders_of_the_host_are_judged_too(site):
     program = site.install("probe_run_path", "app")
-    site.put("app/deps")
-    path = site.put("offered")
+    site.add_runtime("app/deps")
+    path = site.add_runtime("offered")
     printed = run(program, "--dir", str(path.parent))
     assert "FOREIGN CODE RUNS" not in printed
     attempts = json.loads(printed)["report"]["attempts"]
@@ -346,11 +348,11 @@ def test_run_paths_and_the_folders_of_the_host_are_judged_too(site):
 
 def test_a_folder_that_was_mounted_over_is_judged_as_it_is(site):
     program = site.install("service", "env/site-packages/pkg")
-    site.put(f"env/site-packages/{CAPI}", owner=USER, stand_in="good")
-    foreign = site.put("theirs").parent
+    site.add_runtime(f"env/site-packages/{CAPI}", owner=USER, stand_in="good")
+    foreign = site.add_runtime("theirs").parent
     script = 'mount --bind "$0" "$1" && exec setpriv --reuid=23456 --regid=23456 --clear-groups "$2"'
-    words = ["unshare", "-m", "sh", "-c", script, foreign, site.base / f"env/site-packages/{CAPI}", program]
-    done = subprocess.run(words, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False)
+    command = ["unshare", "-m", "sh", "-c", script, foreign, site.base / f"env/site-packages/{CAPI}", program]
+    done = subprocess.run(command, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False)
     if "unshare" in done.stderr or "mount" in done.stderr:
         pytest.skip("not run: no private mounts here (unshare -m)")
     hold_refused(done.stdout, OWNER)
@@ -368,14 +370,14 @@ def raise_rights(site: Site, folder: str, *, owner: int = 0) -> Path:
 
 def test_a_raised_process_is_not_led_by_its_first_argument(site):
     program = raise_rights(site, "bin")
-    site.put("theirs")
+    site.add_runtime("theirs")
     site.mark("theirs/service")
     hold_refused(run(program, argv0=str(site.base / "theirs/service"), user=ATTACKER), NOT_LOOKED_AT)
 
 
 def test_a_raised_process_takes_what_root_alone_can_change(site):
     program = raise_rights(site, "bin")
-    path = site.put("bin", owner=0, stand_in="good")
+    path = site.add_runtime("bin", owner=0, stand_in="good")
     assert run(program, user=ATTACKER).splitlines()[0] == str(path)
     os.chown(path, USER, USER)
     printed = run(program, user=ATTACKER)
@@ -385,7 +387,7 @@ def test_a_raised_process_takes_what_root_alone_can_change(site):
 def test_a_raised_program_in_a_users_folder_finds_nothing_there(site):
     """A hard link, or a copy with capabilities: this user's own files do not count either."""
     program = raise_rights(site, "theirs", owner=ATTACKER)
-    site.put("theirs")
+    site.add_runtime("theirs")
     printed = run(program, user=ATTACKER)
     assert "FOREIGN CODE RUNS" not in printed
     assert "another user owns" in printed.splitlines()[1]
@@ -396,40 +398,40 @@ def test_a_raised_program_in_a_users_folder_finds_nothing_there(site):
 
 def test_a_place_that_the_user_names_is_used(site):
     program = site.install("service", "app")
-    path = site.put("theirs", stand_in="good")
+    path = site.add_runtime("theirs", stand_in="good")
     for environment in ({"ONNXRUNTIME_LIB_PATH": str(path)}, {"LD_LIBRARY_PATH": str(path.parent)}):
         assert run(program, **environment).splitlines()[0] == str(path)
 
 
 def private_application(site: Site) -> tuple[Path, Path]:
-    return site.install("service", "app"), site.put("app", owner=USER, stand_in="good")
+    return site.install("service", "app"), site.add_runtime("app", owner=USER, stand_in="good")
 
 
 def installed_by_root(site: Site) -> tuple[Path, Path]:
     program = site.install("service", "env/site-packages/pkg", owner=0)
-    return program, site.put(f"env/site-packages/{CAPI}", owner=0, stand_in="good")
+    return program, site.add_runtime(f"env/site-packages/{CAPI}", owner=0, stand_in="good")
 
 
 def installed_by_a_third_user(site: Site) -> tuple[Path, Path]:
     """One account installs both: its code runs already."""
     program = site.install("service", "env/site-packages/pkg", owner=GROUP)
-    return program, site.put(f"env/site-packages/{CAPI}", owner=GROUP, stand_in="good")
+    return program, site.add_runtime(f"env/site-packages/{CAPI}", owner=GROUP, stand_in="good")
 
 
 def installed_by_a_group(site: Site) -> tuple[Path, Path]:
     """Those who may change the program may change the runtime."""
     program = site.install("service", "env/site-packages/pkg", owner=0)
-    path = site.put(f"env/site-packages/{CAPI}", owner=0, stand_in="good")
-    for place in (program, path, path.parent):
-        os.chown(place, 0, GROUP)
-        place.chmod(0o775)
+    path = site.add_runtime(f"env/site-packages/{CAPI}", owner=0, stand_in="good")
+    for entry in (program, path, path.parent):
+        os.chown(entry, 0, GROUP)
+        entry.chmod(0o775)
     return program, path
 
 
 def installed_where_everybody_may_write(site: Site) -> tuple[Path, Path]:
     """As on hosted runners: who may write to site-packages may replace the program, too."""
     program = site.install("service", "env/site-packages/pkg")
-    path = site.put(f"env/site-packages/{CAPI}", owner=USER, stand_in="good")
+    path = site.add_runtime(f"env/site-packages/{CAPI}", owner=USER, stand_in="good")
     (site.base / "env/site-packages").chmod(0o777)
     return program, path
 
@@ -437,11 +439,11 @@ def installed_where_everybody_may_write(site: Site) -> tuple[Path, Path]:
 def extracted_from_one_file(site: Site) -> tuple[Path, Path]:
     program = site.install("service", "_MEI123/pkg/lib")
     site.mark("_MEI123/base_library.zip", owner=USER)
-    return program, site.put(f"_MEI123/{CAPI}", owner=USER, stand_in="good", name=f"{LIBRARY}.25.3")
+    return program, site.add_runtime(f"_MEI123/{CAPI}", owner=USER, stand_in="good", name=f"{LIBRARY}.25.3")
 
 
 def folder_with_a_newline(site: Site) -> tuple[Path, Path]:
-    return site.install("service", "new\nline"), site.put("new\nline", owner=USER, stand_in="good")
+    return site.install("service", "new\nline"), site.add_runtime("new\nline", owner=USER, stand_in="good")
 
 
 @pytest.mark.parametrize(
@@ -465,13 +467,13 @@ def test_what_was_installed_together_is_found(site, arrange):
 
 def test_the_runtime_next_to_the_library_comes_before_its_neighbours(site):
     program = site.install("service", "env/site-packages/pkg")
-    path = site.put("env/site-packages/pkg", owner=USER, stand_in="good")
-    site.put(f"env/site-packages/{CAPI}", owner=USER, stand_in="newer")
+    path = site.add_runtime("env/site-packages/pkg", owner=USER, stand_in="good")
+    site.add_runtime(f"env/site-packages/{CAPI}", owner=USER, stand_in="newer")
     assert run(program).startswith(f"{path}\n")
 
 
 def test_the_newest_python_is_asked_first_in_whatever_order_the_disk_has_them(site):
     program = site.install("service", "app")
     for version, stand_in in (("3.9", "good"), ("3.12", "newer"), ("3.10", "good")):
-        site.put(f"env/lib/python{version}/site-packages/{CAPI}", owner=USER, stand_in=stand_in)
+        site.add_runtime(f"env/lib/python{version}/site-packages/{CAPI}", owner=USER, stand_in=stand_in)
     assert "/python3.12/" in run(program, VIRTUAL_ENV=str(site.base / "env")).splitlines()[0]

@@ -16,7 +16,7 @@ from latebind.templates import render
 
 from tests.conftest import ROOT
 from tests.native.building import build_programs, needed_compiler
-from tests.needs import needed
+from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 
 CORE = ROOT / "latenn" / "npm" / "core"
@@ -34,12 +34,12 @@ def open_folder():
 @pytest.fixture
 def start():
     """Runs a program in JavaScript in a folder, as this user or as another."""
-    (node,) = needed("node")
+    (node,) = require_programs("node")
 
-    def start_node(folder, program, *words, user=None, flags=(), timeout=60, **variables):
+    def start_node(folder, program, *arguments, user=None, flags=(), timeout=60, **variables):
         environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **variables}
         identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
-        command = [node, *flags, "-e", program, *map(str, words)]
+        command = [node, *flags, "-e", program, *map(str, arguments)]
         captured = {"capture_output": True, "text": True, "timeout": timeout}
         return subprocess.run(command, check=False, cwd=folder, env=environment, **captured, **identity)
 
@@ -49,7 +49,7 @@ def start():
 @pytest.fixture(scope="session")
 def koffi(kept_builds):
     """The node_modules with the package that calls C; npm keeps it for all runs."""
-    needed("npm")
+    require_programs("npm")
     folder = kept_builds / "koffi"
     folder.mkdir(exist_ok=True)
     with (kept_builds / "koffi.lock").open("w") as lock:
@@ -115,8 +115,8 @@ def binding(install):
 def answer(start):
     """What a program in JavaScript gives: the JSON that is its last expression."""
 
-    def answer_of(folder, program, *words, **options):
-        ended = start(folder, f"console.log(JSON.stringify((() => {{{program}}})()))", *words, **options)
+    def answer_of(folder, program, *arguments, **options):
+        ended = start(folder, f"console.log(JSON.stringify((() => {{{program}}})()))", *arguments, **options)
         assert ended.returncode == 0, (ended.returncode, ended.stdout[-2000:], ended.stderr[-4000:])
         return json.loads(ended.stdout)
 

@@ -23,7 +23,7 @@ FILES = "The model keeps data in other files"
 
 
 @pytest.fixture(scope="module")
-def wrapped(customop):
+def wrapped_model(customop):
     return customop.wrap(models.relu(1, (2, 4)))
 
 
@@ -31,7 +31,7 @@ def wrapped(customop):
 
 
 @pytest.fixture
-def planted(tmp_path):
+def planted_library(tmp_path):
     """A library whose constructor makes a file, and that file."""
     library = tmp_path / "liblatenn_backend_evil.so"
     library.write_bytes(fuzz_customop.evil(tmp_path))
@@ -40,13 +40,13 @@ def planted(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="not run: the library is made for this system with GNU attributes")
-def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapped, planted):
-    library, mark = planted
+def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapped_model, planted_library):
+    library, mark = planted_library
     relative = os.path.relpath(library)
     for path in (str(library), relative, f"{library},onnxruntime", f"onnxruntime,{library}"):
-        assert NAME in refusal(customop, attribute(wrapped, "backend", path))
+        assert NAME in refusal(customop, attribute(wrapped_model, "backend", path))
         assert not mark.exists()
-    refusal(customop, wrapped, backend=str(library))  # the control: what the host names is opened
+    refusal(customop, wrapped_model, backend=str(library))  # the control: what the host names is opened
     assert mark.exists()
 
 
@@ -58,9 +58,9 @@ def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapp
         "onnxruntime\0/x", "onnxruntime\n", "\u00f6nnx",
     ],
 )  # fmt: skip
-def test_the_attribute_backend_is_one_plain_name(customop, wrapped, text):
-    assert NAME in refusal(customop, attribute(wrapped, "backend", text))
-    assert NAME in refusal(customop, attribute(wrapped, "backend", text), backend="onnxruntime")
+def test_the_attribute_backend_is_one_plain_name(customop, wrapped_model, text):
+    assert NAME in refusal(customop, attribute(wrapped_model, "backend", text))
+    assert NAME in refusal(customop, attribute(wrapped_model, "backend", text), backend="onnxruntime")
 
 
 def test_a_graph_is_not_made_with_the_path_of_a_backend(customop, latenn):
@@ -69,14 +69,14 @@ def test_a_graph_is_not_made_with_the_path_of_a_backend(customop, latenn):
 
 
 @pytest.mark.parametrize("text", ["../x", "AUTO:/x", "GPU\\x", "cpu\0x", "cpu\n", "x" * 64])
-def test_the_attribute_device_is_a_plain_name(customop, wrapped, text):
-    said = refusal(customop, attribute(wrapped, "device", text))
-    assert "which is not the name of a device" in said
+def test_the_attribute_device_is_a_plain_name(customop, wrapped_model, text):
+    message = refusal(customop, attribute(wrapped_model, "device", text))
+    assert "which is not the name of a device" in message
 
 
-def test_names_end_where_their_attribute_does(customop, wrapped):
-    said = refusal(customop, attribute(wrapped, "input_names", "x\0y"))
-    assert 'One of its attributes has a NUL after "x".' in said
+def test_names_end_where_their_attribute_does(customop, wrapped_model):
+    message = refusal(customop, attribute(wrapped_model, "input_names", "x\0y"))
+    assert 'One of its attributes has a NUL after "x".' in message
 
 
 # ---- path ----------------------------------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ def at_path(wrapped, path):
 
 
 @pytest.mark.parametrize("path", ["relu.onnx", "./relu.onnx", "deep/relu.onnx"])
-def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped, folder, path):
-    (y,) = session(customop, at_path(wrapped, path), directory=folder).run(None, {"x": X})
+def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped_model, folder, path):
+    (y,) = session(customop, at_path(wrapped_model, path), directory=folder).run(None, {"x": X})
     np.testing.assert_array_equal(y, X)
 
 
@@ -110,18 +110,18 @@ def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped, folder, p
         "conin$", "relu.onnx.", "relu.onnx ", "... /secret.onnx", "relu.onnx\0", "a\nb",
     ],
 )  # fmt: skip
-def test_a_path_that_leads_elsewhere_is_refused_on_every_system(customop, wrapped, folder, path):
-    said = refusal(customop, at_path(wrapped, path), directory=folder)
-    assert BELOW in said or "has a NUL after" in said
+def test_a_path_that_leads_elsewhere_is_refused_on_every_system(customop, wrapped_model, folder, path):
+    message = refusal(customop, at_path(wrapped_model, path), directory=folder)
+    assert BELOW in message or "has a NUL after" in message
 
 
 @pytest.mark.parametrize("path", ["console.onnx", "com.onnx", "com10", "nulls", "aux_1/x.onnx", "a..b", ".hidden"])
-def test_names_that_are_close_to_those_of_devices_are_looked_for(customop, wrapped, folder, path):
-    assert "there is no such file" in refusal(customop, at_path(wrapped, path), directory=folder)
+def test_names_that_are_close_to_those_of_devices_are_looked_for(customop, wrapped_model, folder, path):
+    assert "there is no such file" in refusal(customop, at_path(wrapped_model, path), directory=folder)
 
 
-def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped, folder):
-    secret = at_path(wrapped, str(folder.parent / "secret.onnx"))
+def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped_model, folder):
+    secret = at_path(wrapped_model, str(folder.parent / "secret.onnx"))
     assert "set the session entry custom_op.Model.allow_any_path to 1" in refusal(customop, secret, directory=folder)
     assert BELOW in refusal(customop, secret, allow_any_path=False)
     for choices in ({"allow_any_path": True}, {"nodes": {"model": {"allow_any_path": True}}}):
@@ -129,47 +129,47 @@ def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped, folde
         np.testing.assert_array_equal(y, X)
 
 
-def test_a_path_does_not_begin_at_the_current_folder(customop, wrapped, folder, monkeypatch):
+def test_a_path_does_not_begin_at_the_current_folder(customop, wrapped_model, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    said = refusal(customop, at_path(wrapped, "relu.onnx"))
-    assert "Set the session entry custom_op.Model.directory to the model's folder." in said
+    message = refusal(customop, at_path(wrapped_model, "relu.onnx"))
+    assert "Set the session entry custom_op.Model.directory to the model's folder." in message
 
 
-def linked(link, target):
+def make_link(link, target):
     try:
         link.symlink_to(target)
     except OSError:
         pytest.skip("not run: this system makes no links without a privilege")
 
 
-def test_links_are_followed_and_must_stay_in_the_folder(customop, wrapped, folder):
-    linked(folder / "out.onnx", folder.parent / "secret.onnx")
-    linked(folder / "in.onnx", folder / "relu.onnx")
-    linked(folder.parent / "other name", folder)
-    said = refusal(customop, at_path(wrapped, "out.onnx"), directory=folder)
-    assert LINK in said
-    for place, path in ((folder, "in.onnx"), (folder.parent / "other name", "relu.onnx")):
-        session(customop, at_path(wrapped, path), directory=place)
-    session(customop, at_path(wrapped, "out.onnx"), directory=folder, allow_any_path=True)
+def test_links_are_followed_and_must_stay_in_the_folder(customop, wrapped_model, folder):
+    make_link(folder / "out.onnx", folder.parent / "secret.onnx")
+    make_link(folder / "in.onnx", folder / "relu.onnx")
+    make_link(folder.parent / "other name", folder)
+    message = refusal(customop, at_path(wrapped_model, "out.onnx"), directory=folder)
+    assert LINK in message
+    for directory, path in ((folder, "in.onnx"), (folder.parent / "other name", "relu.onnx")):
+        session(customop, at_path(wrapped_model, path), directory=directory)
+    session(customop, at_path(wrapped_model, "out.onnx"), directory=folder, allow_any_path=True)
 
 
 def test_weights_next_to_an_ir_must_stay_in_the_folder(customop, ir, tmp_path):
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "ir.xml").write_bytes(ir.read_bytes())
     (tmp_path / "secret.bin").write_bytes(ir.with_suffix(".bin").read_bytes())
-    linked(tmp_path / "models" / "ir.bin", tmp_path / "secret.bin")
-    made = at_path(customop.wrap(ir), "ir.xml")
-    made = attribute(made, "weights", None)
-    assert LINK in refusal(customop, made, directory=tmp_path / "models")
-    session(customop, made, directory=tmp_path / "models", allow_any_path=True)
+    make_link(tmp_path / "models" / "ir.bin", tmp_path / "secret.bin")
+    wrapped = at_path(customop.wrap(ir), "ir.xml")
+    wrapped = attribute(wrapped, "weights", None)
+    assert LINK in refusal(customop, wrapped, directory=tmp_path / "models")
+    session(customop, wrapped, directory=tmp_path / "models", allow_any_path=True)
 
 
 def test_weights_are_bytes_and_never_the_name_of_a_file(customop, ir, tmp_path):
     weights = tmp_path / "weights.bin"
     weights.write_bytes(ir.with_suffix(".bin").read_bytes())
-    made = attribute(customop.wrap(ir), "weights", str(weights))
+    wrapped = attribute(customop.wrap(ir), "weights", str(weights))
     try:
-        (y,) = session(customop, made).run(None, {"x": X})
+        (y,) = session(customop, wrapped).run(None, {"x": X})
     except Exception as error:  # noqa: BLE001  # of onnxruntime
         assert "OpenVINO" in str(error)  # noqa: PT017  # releases differ in whether they count the weights
     else:
@@ -186,18 +186,18 @@ def external(location):
     return tensor
 
 
-def unchecked(nodes, initializers=()):
+def build_unchecked(nodes, initializers=()):
     """A model from x to y, which onnx's own checker, that refuses such files, has not seen."""
     x, y = ((name, TensorProto.FLOAT, [2, 4]) for name in "xy")
     return models.model(nodes, [x], [y], initializers=initializers, checked=False)
 
 
 def in_initializer(tensor):
-    return unchecked([helper.make_node("Add", ["x", "w"], ["y"])], [tensor])
+    return build_unchecked([helper.make_node("Add", ["x", "w"], ["y"])], [tensor])
 
 
 def in_attribute(tensor):
-    return unchecked(
+    return build_unchecked(
         [helper.make_node("Constant", [], ["w"], value=tensor), helper.make_node("Add", ["x", "w"], ["y"])]
     )
 
@@ -211,41 +211,41 @@ def in_branch(tensor):
         helper.make_node("If", ["c"], ["b"], then_branch=branch, else_branch=branch),
         helper.make_node("Add", ["x", "b"], ["y"]),
     ]
-    return unchecked(nodes)
+    return build_unchecked(nodes)
 
 
 def in_function(tensor):
-    made = onnx.load_model_from_string(unchecked([helper.make_node("F", ["x"], ["y"], domain="own")]))
+    proto = onnx.load_model_from_string(build_unchecked([helper.make_node("F", ["x"], ["y"], domain="own")]))
     nodes = [helper.make_node("Constant", [], ["w"], value=tensor), helper.make_node("Add", ["a", "w"], ["b"])]
     opsets = [helper.make_opsetid("", 17)]
-    made.functions.append(helper.make_function("own", "F", ["a"], ["b"], nodes, opsets))
-    made.opset_import.append(helper.make_opsetid("own", 1))
-    return made.SerializeToString()
+    proto.functions.append(helper.make_function("own", "F", ["a"], ["b"], nodes, opsets))
+    proto.opset_import.append(helper.make_opsetid("own", 1))
+    return proto.SerializeToString()
 
 
 PLACES = (in_initializer, in_attribute, in_branch, in_function)
 
 
 @pytest.mark.parametrize("backend", ["onnxruntime", "openvino"])
-@pytest.mark.parametrize("place", PLACES)
-def test_a_model_inside_a_graph_has_no_data_in_files(customop, wrapped, place, backend, tmp_path):
+@pytest.mark.parametrize("embed", PLACES)
+def test_a_model_inside_a_graph_has_no_data_in_files(customop, wrapped_model, embed, backend, tmp_path):
     (tmp_path / "secret").write_bytes(bytes(32))
     for location in (str(tmp_path / "secret"), os.path.relpath(tmp_path / "secret"), "w.bin"):
-        made = attribute(attribute(wrapped, "model", place(external(location))), "backend", backend)
-        assert FILES in refusal(customop, made)
+        wrapped = attribute(attribute(wrapped_model, "model", embed(external(location))), "backend", backend)
+        assert FILES in refusal(customop, wrapped)
 
 
-def test_older_releases_do_not_read_the_file_either(wrapped, latenn_site, older, tmp_path):
+def test_older_releases_do_not_read_the_file_either(wrapped_model, latenn_site, older, tmp_path):
     (tmp_path / "secret").write_bytes(np.full(8, 7, np.float32).tobytes())
-    made = tmp_path / "hostile.onnx"
+    path = tmp_path / "hostile.onnx"
     inner = in_initializer(external(str(tmp_path / "secret")))
-    made.write_bytes(attribute(wrapped, "model", inner).SerializeToString())
-    done = older_session(older, latenn_site, made)
+    path.write_bytes(attribute(wrapped_model, "model", inner).SerializeToString())
+    done = older_session(older, latenn_site, path)
     assert (done.returncode, done.stdout) == (1, "")
     assert FILES in done.stderr
 
 
-def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped):
+def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped_model):
     """TFLite's mark, an unknown field in front, an overlong length: the runtime's parser reads past all of them."""
     plain = in_initializer(external("/etc/hostname"))
     version, rest = plain[:2], plain[2:]
@@ -258,39 +258,39 @@ def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped):
         "twice": plain + models.relu(1, (2, 4))[:2],
     }
     for name, disguised in disguises.items():
-        made = attribute(attribute(wrapped, "model", disguised), "backend", "onnxruntime")
-        assert FILES in refusal(customop, made), name
+        wrapped = attribute(attribute(wrapped_model, "model", disguised), "backend", "onnxruntime")
+        assert FILES in refusal(customop, wrapped), name
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped, folder, place):
-    made = at_path(wrapped, "data.onnx")
+@pytest.mark.parametrize("embed", PLACES)
+def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped_model, folder, embed):
+    wrapped = at_path(wrapped_model, "data.onnx")
     (folder.parent / "secret").write_bytes(bytes(32))
     (folder / "w.bin").write_bytes(np.ones(8, np.float32).tobytes())
     for location in ("../secret", str(folder.parent / "secret"), "deep/../../secret", "*/_ORT_MEM_ADDR_/*\\"):
-        (folder / "data.onnx").write_bytes(place(external(location)))
-        said = refusal(customop, made, directory=folder)
-        assert f'The model keeps data in "{location}", {LINK}' in said
+        (folder / "data.onnx").write_bytes(embed(external(location)))
+        message = refusal(customop, wrapped, directory=folder)
+        assert f'The model keeps data in "{location}", {LINK}' in message
     (folder / "data.onnx").write_bytes(in_initializer(external("w.bin")))
-    np.testing.assert_array_equal(session(customop, made, directory=folder).run(None, {"x": X})[0], X + 1)
-    linked(folder / "linked.bin", folder.parent / "secret")
-    (folder / "data.onnx").write_bytes(place(external("linked.bin")))
-    assert LINK in refusal(customop, made, directory=folder)
+    np.testing.assert_array_equal(session(customop, wrapped, directory=folder).run(None, {"x": X})[0], X + 1)
+    make_link(folder / "linked.bin", folder.parent / "secret")
+    (folder / "data.onnx").write_bytes(embed(external("linked.bin")))
+    assert LINK in refusal(customop, wrapped, directory=folder)
 
 
 def test_weights_of_a_tflite_model_stay_in_its_folder(customop, folder):
-    made = customop.wrap(tflite.write(tflite.CASES["add"]))
+    wrapped = customop.wrap(tflite.write(tflite.CASES["add"]))
     (folder.parent / "secret").write_bytes(bytes(24))
-    assert FILES in refusal(customop, attribute(made, "model", hostile.group_weights("weights.bin")))
+    assert FILES in refusal(customop, attribute(wrapped, "model", hostile.group_weights("weights.bin")))
     for name in ("../secret", str(folder.parent / "secret")):
         (folder / "data.tflite").write_bytes(hostile.group_weights(name))
-        said = refusal(customop, at_path(made, "data.tflite"), directory=folder)
-        assert f'The model keeps data in "{name}", {LINK}' in said
+        message = refusal(customop, at_path(wrapped, "data.tflite"), directory=folder)
+        assert f'The model keeps data in "{name}", {LINK}' in message
 
 
 def test_data_of_attributes_goes_into_the_graph(customop, tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(in_attribute(external("w.bin")))
     (tmp_path / "w.bin").write_bytes(np.ones(8, np.float32).tobytes())
-    made = customop.wrap(path)
-    np.testing.assert_array_equal(session(customop, made).run(None, {"x": X})[0], X + 1)
+    wrapped = customop.wrap(path)
+    np.testing.assert_array_equal(session(customop, wrapped).run(None, {"x": X})[0], X + 1)

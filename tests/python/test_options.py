@@ -16,7 +16,7 @@ import pytest
 from tests import plugin_ep
 from tests.python import models
 from tests.python.running import in_process
-from tests.python.wrapping import installed
+from tests.python.wrapping import install_onnxruntime
 
 X = np.array([-1, 2, 3], np.float32)
 
@@ -44,7 +44,7 @@ def test_an_installed_plugin_computes(latenn, package):
         "session.disable_cpu_ep_fallback": True,
     }
     for _ in range(2):
-        with latenn.load(models.rectified(), options=options) as model:
+        with latenn.load(models.relu_of_three(), options=options) as model:
             assert model.run({"x": X})["y"].tolist() == [0, 2, 3]
 
 
@@ -77,7 +77,7 @@ with latenn.load(model, options={"free_dimension.n": 3}) as loaded:
 
 
 def test_what_the_oldest_runtime_lacks_is_refused_with_the_version_that_has_it(latenn_site, tmp_path):
-    done = in_process(f"{installed('1.19.2', tmp_path)}:{latenn_site}", OLD, models.identity().hex())
+    done = in_process(f"{install_onnxruntime('1.19.2', tmp_path)}:{latenn_site}", OLD, models.identity().hex())
     plugin, shape, outputs, adapter = done.stdout.splitlines()
     assert "RegisterExecutionProviderLibrary needs ONNX Runtime 1.22; this is 1.19.2" in plugin
     assert (shape, outputs) == ("(3,) test", "[1.0, 2.0, 3.0]")
@@ -93,7 +93,9 @@ with latenn.load(bytes.fromhex(sys.argv[1]), options=options) as loaded:
 
 
 def test_the_first_runtime_with_plugins_computes_by_one(latenn_site, plugin, tmp_path):
-    done = in_process(f"{installed('1.23.2', tmp_path)}:{latenn_site}", PLUGGED, models.rectified().hex(), plugin)
+    done = in_process(
+        f"{install_onnxruntime('1.23.2', tmp_path)}:{latenn_site}", PLUGGED, models.relu_of_three().hex(), plugin
+    )
     assert done.stdout == "1.23.2 [0.0, 2.0, 3.0]\n", done.stderr
 
 
@@ -109,7 +111,7 @@ def test_a_profile_is_written_where_it_is_asked_for(latenn, tmp_path):
         with pytest.raises(latenn.InvalidArgumentError, match="has no profile, or it was ended"):
             model.end_profile()
     assert [written] == list(tmp_path.glob("profile*.json"))
-    assert any(row.get("name", "").endswith("model_run") for row in json.loads(written.read_text()))
+    assert any(event.get("name", "").endswith("model_run") for event in json.loads(written.read_text()))
 
 
 def test_what_a_model_keeps_outside_of_itself_may_come_from_memory(latenn):
@@ -118,7 +120,7 @@ def test_what_a_model_keeps_outside_of_itself_may_come_from_memory(latenn):
 
 
 def test_a_model_says_what_it_is(latenn):
-    with latenn.load(models.described()) as model:
+    with latenn.load(models.describe_identity()) as model:
         assert model.metadata == models.DESCRIBED
 
 
@@ -162,13 +164,13 @@ def test_a_binding_gives_the_outputs_that_are_named(latenn):
     with latenn.load(models.add((3,))) as model:
         binding = model.bind()
         binding.inputs["left"] = binding.inputs["right"] = X
-        binding.outputs["sum"] = place = np.zeros(3, np.float32)
+        binding.outputs["sum"] = target = np.zeros(3, np.float32)
         binding.outputs["twice"] = other = np.zeros(3, np.float32)
         for _ in range(4):
             binding.run()
-        place[:] = other[:] = 0
+        target[:] = other[:] = 0
         assert list(binding.run(model.run_options(outputs=["sum"]))) == ["sum"]
-        assert (place.tolist(), other.tolist()) == ([-2, 4, 6], [0, 0, 0])
+        assert (target.tolist(), other.tolist()) == ([-2, 4, 6], [0, 0, 0])
         assert list(binding.run()) == ["twice", "sum"]
         assert other.tolist() == [-4, 8, 12]
 
@@ -176,7 +178,7 @@ def test_a_binding_gives_the_outputs_that_are_named(latenn):
 ZERO = np.array(0, np.float32)
 
 
-async def awaited(future):
+async def await_future(future):
     return await future
 
 
@@ -188,7 +190,7 @@ def run_bound(model, options):
 
 WAYS = {
     "run": lambda model, options: model.run({"x": ZERO}, options),
-    "run_async": lambda model, options: asyncio.run(awaited(model.run_async({"x": ZERO}, options))),
+    "run_async": lambda model, options: asyncio.run(await_future(model.run_async({"x": ZERO}, options))),
     "bind": run_bound,
 }
 
@@ -210,7 +212,7 @@ def test_another_thread_ends_a_run(latenn, way):
 
 def test_an_adapter_changes_what_a_run_computes(latenn, tmp_path):
     path = models.adapter(tmp_path / "a.onnx_adapter", 100, 200, 300)
-    with latenn.load(models.adapted()) as model:
+    with latenn.load(models.add_delta()) as model:
         options = model.run_options(options={"lora_adapter": path})
         assert model.run({"x": X}, options)["y"].tolist() == [99, 202, 303]
         assert model.run({"x": X})["y"].tolist() == X.tolist()
@@ -220,15 +222,15 @@ def test_an_adapter_changes_what_a_run_computes(latenn, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"speed": 1}, 'The option "speed" of a run is not known'),
         ({"log_severity_level": "loud"}, "it takes a number from 0"),
         ({"lora_adapter": "/gone"}, "The LoRA adapter /gone cannot be loaded: there is no such file"),
     ],
 )
-def test_a_wrong_option_of_a_run_is_refused(latenn, options, words):
-    with latenn.load(models.identity()) as model, pytest.raises(latenn.LatennError, match=words):
+def test_a_wrong_option_of_a_run_is_refused(latenn, options, message):
+    with latenn.load(models.identity()) as model, pytest.raises(latenn.LatennError, match=message):
         model.run_options(options=options)
 
 

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from tests.native.building import runtime_library
 from tests.python import models
 from tests.python.running import python
-from tests.python.wrapping import OLDER, installed
+from tests.python.wrapping import OLDER, install_onnxruntime
 
 WARNING = "Removing initializer 'unused'"
 
@@ -74,12 +74,12 @@ def library(request, latenn_site, tmp_path_factory):
     """A runtime's file, and the folders in which latenn is found."""
     if request.param == "newest":
         return runtime_library(), latenn_site
-    folder = installed(request.param, tmp_path_factory.mktemp("runtime"))
+    folder = install_onnxruntime(request.param, tmp_path_factory.mktemp("runtime"))
     (path,) = (Path(folder) / "onnxruntime" / "capi").glob("libonnxruntime.so.*")
     return path, os.pathsep.join((str(folder), str(latenn_site)))
 
 
-def said(library, *order, level=2):
+def run_host(library, *order, level=2):
     """What each step printed to stderr, in order."""
     path, latenn_site = library
     done = python(latenn_site, "-c", HOST, path, ",".join(order), level, warned_of().hex())
@@ -88,15 +88,15 @@ def said(library, *order, level=2):
 
 
 def test_a_host_after_latenn_gets_its_warnings_and_latenn_stays_quiet(library):
-    latenn, host, again = said(library, "quiet", "host", "quiet")
+    latenn, host, again = run_host(library, "quiet", "host", "quiet")
     assert latenn == again == ""
     assert WARNING in host
 
 
 def test_a_host_before_latenn_keeps_its_own_level(library):
-    host, latenn, after = said(library, "host", "quiet", "host", level=4)
+    host, latenn, after = run_host(library, "host", "quiet", "host", level=4)
     assert (host, latenn, after) == ("", "", "")
-    host, latenn, after = said(library, "host", "quiet", "host", level=2)
+    host, latenn, after = run_host(library, "host", "quiet", "host", level=2)
     assert latenn == ""
     assert WARNING in host
     assert WARNING in after
@@ -104,7 +104,7 @@ def test_a_host_before_latenn_keeps_its_own_level(library):
 
 def test_a_logger_gets_the_log_of_its_model_alone(library):
     for order, level in ((("logged", "quiet", "host"), 2), (("host", "logged", "quiet"), 4)):
-        parts = dict(zip(order, said(library, *order, level=level), strict=True))
+        parts = dict(zip(order, run_host(library, *order, level=level), strict=True))
         lines = parts["logged"].splitlines()
         assert all(line.startswith("logger: WARNING ") for line in lines), lines
         assert WARNING in parts["logged"]
@@ -113,7 +113,7 @@ def test_a_logger_gets_the_log_of_its_model_alone(library):
 
 
 def test_a_model_that_is_to_print_prints(library):
-    (printed,) = said(library, "printed")
+    (printed,) = run_host(library, "printed")
     assert WARNING in printed
 
 
@@ -122,11 +122,11 @@ def test_a_logger_hears_what_a_run_says_on_threads_of_the_runtime(latenn, caplog
     options = {"log_severity_level": 0, "intra_op_num_threads": 2}
     with (
         caplog.at_level(logging.DEBUG, "latenn.test"),
-        latenn.load(warned_of(), options=options, logger=logger) as made,
+        latenn.load(warned_of(), options=options, logger=logger) as model,
     ):
         count = len(caplog.records)
         assert count
-        made.run({"x": np.ones(2, np.float32)})
+        model.run({"x": np.ones(2, np.float32)})
     assert len(caplog.records) >= count
     assert {record.name for record in caplog.records} == {"latenn.test"}
     assert all(record.category for record in caplog.records)

@@ -84,7 +84,7 @@ held._release(held.pointer)
 
 
 @pytest.fixture(scope="session")
-def sanitized(kept_builds, tmp_path_factory):
+def sanitized_environment(kept_builds, tmp_path_factory):
     """The environment of a Python whose latenn is the sources with libraries built under the sanitizer."""
     compiler, runtime = system_compiler(), runtime_library()
     if compiler is None or runtime is None:
@@ -113,13 +113,13 @@ def run(environment, code):
 
 
 @pytest.mark.slow
-def test_no_order_of_ends_touches_what_is_gone(sanitized):
-    done = run(sanitized, LIVES)
+def test_no_order_of_ends_touches_what_is_gone(sanitized_environment):
+    done = run(sanitized_environment, LIVES)
     assert (done.returncode, done.stdout, done.stderr) == (0, "lived\n", "")
 
 
 @pytest.mark.slow
-def test_the_sanitizer_would_see_it(sanitized):
-    done = run(sanitized, TWICE)
+def test_the_sanitizer_would_see_it(sanitized_environment):
+    done = run(sanitized_environment, TWICE)
     assert done.returncode != 0
     assert "heap-use-after-free" in done.stderr

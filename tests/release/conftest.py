@@ -6,7 +6,7 @@ from latebind.release.make import ReleaseInputs
 from latebind.system.archive import sha256, write_text
 from latebind.verify.report.report import report_json
 
-from tests.client import BOUND, PORTABLE_CMAKE, PORTABLE_SOURCE, packed, write_client
+from tests.client import BOUND, PORTABLE_CMAKE, PORTABLE_SOURCE, pack_project, write_client
 from tests.verify.reports import complete, report
 
 RIDS = ("linux-x64", "linux-arm64")
@@ -39,14 +39,14 @@ int tiny_add(int a, int b);
 """
 
 
-def reported(config, dist):
+def report_passed(config, dist):
     """A report on the packages of a folder in which every cell of the configuration passed."""
     hashes = {path.name: sha256(path) for path in sorted(dist.iterdir()) if path.is_file()}
     return report(*complete(config), packages=hashes)
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory):
+def release_inputs(tmp_path_factory):
     """(configuration, sources) of a release that may be made."""
     root = tmp_path_factory.mktemp("released") / "tiny"
     write_client(
@@ -58,10 +58,10 @@ def made(tmp_path_factory):
     (root / "native/tiny.h").write_text(HEADER, encoding="utf-8")
     (root / "smoke.py").write_text("", encoding="utf-8")
     config = load(root / "latebind.toml")
-    packed(root)
-    found = reported(config, root / "dist")
-    write_text(root / "reports/verify.json", report_json(found))
-    for cell in found.cells:
+    pack_project(root)
+    report = report_passed(config, root / "dist")
+    write_text(root / "reports/verify.json", report_json(report))
+    for cell in report.cells:
         write_text(root / "reports" / cell.log, "log")
     write_text(root / "CHANGELOG.md", CHANGELOG)
     return config, ReleaseInputs(

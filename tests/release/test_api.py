@@ -12,18 +12,18 @@ OLD = Surface(
 )
 
 
-def changed(**parts):
-    return {(row.how, row.what): row.breaking for row in changes(OLD, Surface("1.3.0", **{
+def find_changes(**parts):
+    return {(change.how, change.what): change.breaking for change in changes(OLD, Surface("1.3.0", **{
         "exports": OLD.exports, "headers": OLD.headers, **parts}))}  # fmt: skip
 
 
 def test_the_same_surface_has_no_changes():
-    assert changed() == {}
+    assert find_changes() == {}
 
 
 def test_an_export_that_is_gone_from_one_target_breaks():
     exports = {"x": {"linux-x64": ["x_add"], "win-x64": ["x_add", "x_new", "x_old"]}}
-    assert changed(exports=exports) == {
+    assert find_changes(exports=exports) == {
         ("removed", "x: x_old (linux-x64)"): True,
         ("added", "x: x_new (win-x64)"): False,
     }
@@ -33,11 +33,11 @@ def test_declarations_are_compared_one_by_one():
     headers = {
         "x.h": {"x_add": "int x_add(long)", "x_code": "enum x_code { A = 0, B = 1 }", "x_new": "int x_new(void)"}
     }
-    found = changed(headers=headers)
-    assert found["removed", "x.h: int x_old(void)"]
-    assert found["changed", "x.h: int x_add(int) -> int x_add(long)"]
-    assert not found["changed", "x.h: enum x_code { A = 0 } -> enum x_code { A = 0, B = 1 }"]
-    assert not found["added", "x.h: int x_new(void)"]
+    breaking = find_changes(headers=headers)
+    assert breaking["removed", "x.h: int x_old(void)"]
+    assert breaking["changed", "x.h: int x_add(int) -> int x_add(long)"]
+    assert not breaking["changed", "x.h: enum x_code { A = 0 } -> enum x_code { A = 0, B = 1 }"]
+    assert not breaking["added", "x.h: int x_new(void)"]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_a_surface_is_read_back_and_garbage_refused(tmp_path):
 
 
 def test_the_page_marks_what_breaks():
-    rows = changes(OLD, Surface("1.3.0", {}, OLD.headers))
-    page = api.api_markdown(OLD, Surface("1.3.0", {}, {}), rows)
+    differences = changes(OLD, Surface("1.3.0", {}, OLD.headers))
+    page = api.api_markdown(OLD, Surface("1.3.0", {}, {}), differences)
     assert "# Public API of 1.3.0 since 1.2.3" in page
     assert "- removed (**breaks callers**): `x: x_add (linux-x64)`" in page
     assert "no earlier release" in api.api_markdown(None, OLD, ())

@@ -22,24 +22,24 @@ BILL = f"sbom/{WHEEL[9:]}.cdx.json"
 
 
 @pytest.fixture(scope="session")
-def released(made, tmp_path_factory):
-    config, sources = made
+def pristine_release(release_inputs, tmp_path_factory):
+    config, sources = release_inputs
     folder = tmp_path_factory.mktemp("check") / "release"
     make_release(config, sources, folder, dry_run=False)
     return folder
 
 
 @pytest.fixture
-def release(released, tmp_path):
-    return shutil.copytree(released, tmp_path / "release")
+def release(pristine_release, tmp_path):
+    return shutil.copytree(pristine_release, tmp_path / "release")
 
 
-def summed(folder):
+def rewrite_checksums(folder):
     """Make the checksums anew, as an attacker would."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
     sums = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    rows = (f"{digest}  {name}\n" for name, digest in sums.items())
-    (folder / "SHA256SUMS").write_text("".join(rows), encoding="utf-8")
+    lines = (f"{digest}  {name}\n" for name, digest in sums.items())
+    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
 
 
 def repack(file, change):
@@ -55,7 +55,7 @@ def flip(file):
 def lose_cell(folder):
     file = folder / "reports/verify.json"
     report = json.loads(file.read_bytes())
-    report["cells"] = [row for row in report["cells"] if row["scenario"] != "absent"]
+    report["cells"] = [cell for cell in report["cells"] if cell["scenario"] != "absent"]
     file.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -83,15 +83,15 @@ def other_version(folder):
     (folder / NUPKG).rename(folder / NEWER)
 
 
-def edited(file, old, new):
+def edit_file(file, old, new):
     return lambda folder: edit(folder / file, old, new, count=1)
 
 
-def written(file, text):
+def write_file(file, text):
     return lambda folder: (folder / file).write_text(text, encoding="utf-8")
 
 
-def removed(file):
+def remove_file(file):
     return lambda folder: (folder / file).unlink()
 
 
@@ -116,32 +116,44 @@ def link(folder):
 UNSUMMED = "is not the file that SHA256SUMS is about"
 TAMPERED = {
     "a flipped byte": (flip_wheel, WHEEL, UNSUMMED),
-    "a sum": (edited("SHA256SUMS", "  index.html", "0  index.html"), "SHA256SUMS", "no sum and name"),
-    "a name": (edited("SHA256SUMS", "  index.html", "  page.html"), "index.html", "is not in SHA256SUMS"),
-    "an extra file": (written("evil.sh", "rm"), "evil.sh", "is not part of this release"),
-    "a missing file": (removed("reports/audit.json"), "reports/audit.json", "is in SHA256SUMS and not in the folder"),
+    "a sum": (edit_file("SHA256SUMS", "  index.html", "0  index.html"), "SHA256SUMS", "no sum and name"),
+    "a name": (edit_file("SHA256SUMS", "  index.html", "  page.html"), "index.html", "is not in SHA256SUMS"),
+    "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "is not part of this release"),
+    "a missing file": (
+        remove_file("reports/audit.json"),
+        "reports/audit.json",
+        "is in SHA256SUMS and not in the folder",
+    ),
     "a link": (link, "link", "is a link"),
 }
 UNLIKE = "is not what the packages and reports give"
 HIDDEN = {
     "a flipped byte": (flip_wheel, WHEEL, "damaged member"),
-    "an SBOM": (edited(BILL, "zig", "gcc"), BILL, "is not the SBOM inside its package"),
+    "an SBOM": (edit_file(BILL, "zig", "gcc"), BILL, "is not the SBOM inside its package"),
     "a report on other packages": (other_hash, NUPKG, "reports/verify.json is about 0000000000000000"),
     "a missing cell": (lose_cell, "manifest.json", "cells.passed is"),
-    "an extra file": (written("evil.sh", "rm"), "evil.sh", "belongs to no release"),
+    "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "belongs to no release"),
     "an extra package": (add_package, EVIL, "is not among the packages"),
-    "a lower minimum": (edited("latebind.toml", "1.20", "1.19"), WHEEL, "and latebind.toml says 1.19"),
+    "a lower minimum": (edit_file("latebind.toml", "1.20", "1.19"), WHEEL, "and latebind.toml says 1.19"),
     "a lower minimum inside": (lower, WHEEL, "its SBOM binds onnxruntime vers:generic/>=1.10|<2"),
-    "a removed export": (edited("api/api.json", "tiny_add", "tiny_bad"), "api/api.json", '"tiny_bad", they give'),
+    "a removed export": (edit_file("api/api.json", "tiny_add", "tiny_bad"), "api/api.json", '"tiny_bad", they give'),
     "an export renamed inside": (rename_export, NPM_ARM, "does not export what it does in another package"),
     "a swapped twin": (swap, WHEEL, "LB"),
     "another version": (other_version, NEWER, "is of version 1.2.4, and the release is 1.2.3"),
-    "the page": (edited("index.html", "Made by", "Made  by"), "index.html", UNLIKE),
-    "the audit": (edited("reports/audit.json", '": 9', '": 19'), "reports/audit.json", "subjects is 19, they give 9"),
-    "the changelog": (edited("CHANGELOG.md", "faster", "slower"), "index.html", UNLIKE),
-    "an unreadable report": (written("reports/verify.json", "{"), "reports/verify.json", "not a verification report"),
-    "an unreadable configuration": (written("latebind.toml", "= ="), "latebind.toml", "TOML"),
-    "no manifest": (removed("manifest.json"), "manifest.json", "No such file"),
+    "the page": (edit_file("index.html", "Made by", "Made  by"), "index.html", UNLIKE),
+    "the audit": (
+        edit_file("reports/audit.json", '": 9', '": 19'),
+        "reports/audit.json",
+        "subjects is 19, they give 9",
+    ),
+    "the changelog": (edit_file("CHANGELOG.md", "faster", "slower"), "index.html", UNLIKE),
+    "an unreadable report": (
+        write_file("reports/verify.json", "{"),
+        "reports/verify.json",
+        "not a verification report",
+    ),
+    "an unreadable configuration": (write_file("latebind.toml", "= ="), "latebind.toml", "TOML"),
+    "no manifest": (remove_file("manifest.json"), "manifest.json", "No such file"),
 }
 
 
@@ -155,17 +167,17 @@ def test_an_untouched_release_is_sound(release):
 def test_what_was_changed_is_named_by_the_sums(release, name):
     change, file, why = TAMPERED[name]
     change(release)
-    rows = [(row.file, row.why) for row in check_release(release).problems]
-    assert [told for one, told in rows if one == file and why in told], rows
+    problems = [(problem.file, problem.why) for problem in check_release(release).problems]
+    assert [message for path, message in problems if path == file and why in message], problems
 
 
 @pytest.mark.parametrize("name", HIDDEN)
 def test_what_was_changed_is_named_although_the_sums_were_made_anew(release, name):
     change, file, why = HIDDEN[name]
     change(release)
-    summed(release)
-    rows = [(row.file, row.why) for row in check_release(release).problems]
-    assert any(one.startswith(file) and why in told for one, told in rows), rows
+    rewrite_checksums(release)
+    problems = [(problem.file, problem.why) for problem in check_release(release).problems]
+    assert any(path.startswith(file) and why in message for path, message in problems), problems
 
 
 def test_the_command_line_tells_and_fails(release, latebind):

@@ -19,9 +19,9 @@ def tree(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_it_holds_all_that_was_promised_and_its_sums_are_right(made, tmp_path):
-    config, sources = made
-    found = make_release(config, sources, tmp_path / "out", dry_run=False)
+def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, tmp_path):
+    config, sources = release_inputs
+    release = make_release(config, sources, tmp_path / "out", dry_run=False)
     files = tree(tmp_path / "out")
     assert {name.partition("/")[0] for name in files} == {
         "packages", "sbom", "reports", "api", "latebind.toml", "CHANGELOG.md", "manifest.json", "index.html",
@@ -29,18 +29,18 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(made, tmp_path):
     }  # fmt: skip
     assert sum(name.startswith("sbom/") for name in files) == 8  # two wheels, a nupkg, three npm packages, two SDKs
     assert files["CHANGELOG.md"] == b"# tiny 1.2.3\n\n- Adds numbers faster.\n"
-    told = json.loads(files["manifest.json"])
-    assert told["publishable"]
-    assert told["runtimes"] == [{"name": "onnxruntime", "minimum": "1.20"}]
+    manifest = json.loads(files["manifest.json"])
+    assert manifest["publishable"]
+    assert manifest["runtimes"] == [{"name": "onnxruntime", "minimum": "1.20"}]
     assert json.loads(files["api/api.json"])["exports"] == {
         "tiny": {"linux-arm64": ["tiny_add"], "linux-x64": ["tiny_add"]}
     }
-    assert not found.blocks
+    assert not release.blocks
     run_checked(shutil.which("sha256sum"), "--check", "--quiet", "SHA256SUMS", cwd=tmp_path / "out")
 
 
-def test_it_is_the_same_every_time_and_replaces_an_earlier_one(made, tmp_path):
-    config, sources = made
+def test_it_is_the_same_every_time_and_replaces_an_earlier_one(release_inputs, tmp_path):
+    config, sources = release_inputs
     make_release(config, sources, tmp_path / "out", dry_run=False)
     first = tree(tmp_path / "out")
     make_release(config, sources, tmp_path / "out", dry_run=False)
@@ -48,8 +48,8 @@ def test_it_is_the_same_every_time_and_replaces_an_earlier_one(made, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_folder_of_something_else_is_left_alone(made, tmp_path):
-    config, sources = made
+def test_a_folder_of_something_else_is_left_alone(release_inputs, tmp_path):
+    config, sources = release_inputs
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
     with pytest.raises(InputError, match="exists and is not a release"):
@@ -57,8 +57,8 @@ def test_a_folder_of_something_else_is_left_alone(made, tmp_path):
     assert tree(tmp_path) == {"out/mine.txt": b"mine"}
 
 
-def test_a_release_does_not_lie_inside_another(made, tmp_path):
-    config, sources = made
+def test_a_release_does_not_lie_inside_another(release_inputs, tmp_path):
+    config, sources = release_inputs
     make_release(config, sources, tmp_path / "out", dry_run=False)
     first = tree(tmp_path / "out")
     with pytest.raises(InputError, match="is inside the release"):
@@ -76,7 +76,7 @@ def failing(sources, tmp_path, change):
 
 def without(scenario):
     return lambda report: msgspec.structs.replace(
-        report, cells=tuple(row for row in report.cells if row.scenario != scenario)
+        report, cells=tuple(cell for cell in report.cells if cell.scenario != scenario)
     )
 
 
@@ -85,8 +85,8 @@ def without(scenario):
     [("absent", "wheel/{}/python3.11/no-runtime/absent"), ("extra", "{}: wheel extra")],
     ids=["required", "not-required"],
 )
-def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(made, tmp_path, scenario, subject):
-    config, sources = made
+def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(release_inputs, tmp_path, scenario, subject):
+    config, sources = release_inputs
     sources = failing(sources, tmp_path, without(scenario))
     expected = [subject.format(rid) for rid in ("linux-x64", "linux-arm64")]
     with pytest.raises(GateError, match=re.escape(expected[0])):
@@ -95,12 +95,12 @@ def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(made, tmp_path
     make_release(config, sources, tmp_path / "out", dry_run=True)
     manifest = json.loads((tmp_path / "out/manifest.json").read_bytes())
     assert not manifest["publishable"]
-    assert [row["subject"] for row in manifest["blocked"]] == expected
+    assert [block["subject"] for block in manifest["blocked"]] == expected
     assert "Not publishable" in (tmp_path / "out/index.html").read_text("utf-8")
 
 
-def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(made, tmp_path):
-    config, sources = made
+def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(release_inputs, tmp_path):
+    config, sources = release_inputs
 
     def other(report):
         first, *rest = report.packages
@@ -113,8 +113,8 @@ def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(made, tm
         make_release(config, sources, tmp_path / "out", dry_run=True)
 
 
-def test_a_missing_changelog_is_told_with_what_to_write(made, tmp_path):
-    config, sources = made
+def test_a_missing_changelog_is_told_with_what_to_write(release_inputs, tmp_path):
+    config, sources = release_inputs
     sources = replace(sources, changelog=tmp_path / "CHANGELOG.md")
     with pytest.raises(InputError, match="the changelog cannot be read: No such file") as refused:
         make_release(config, sources, tmp_path / "out", dry_run=True)
@@ -122,21 +122,25 @@ def test_a_missing_changelog_is_told_with_what_to_write(made, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_changelog_without_the_version_is_told(made, tmp_path):
-    config, sources = made
+def test_a_changelog_without_the_version_is_told(release_inputs, tmp_path):
+    config, sources = release_inputs
     (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n\n- More.\n", encoding="utf-8")
     sources = replace(sources, changelog=tmp_path / "CHANGELOG.md")
     with pytest.raises(GateError, match=r"has no section \[1.2.3\]"):
         make_release(config, sources, tmp_path / "out", dry_run=False)
-    made = make_release(config, sources, tmp_path / "out", dry_run=True)
+    release_inputs = make_release(config, sources, tmp_path / "out", dry_run=True)
     assert (tmp_path / "out/CHANGELOG.md").read_text("utf-8") == "# tiny 1.2.3, unreleased\n\n- More.\n"
     checked = check_release(tmp_path / "out")
     assert checked.problems == ()
-    assert [row.subject for row in checked.release.blocks] == [row.subject for row in made.blocks] == ["changelog"]
+    assert (
+        [block.subject for block in checked.release.blocks]
+        == [block.subject for block in release_inputs.blocks]
+        == ["changelog"]
+    )
 
 
-def previous(made, tmp_path, version, *exports):
-    config, sources = made
+def previous(inputs, tmp_path, version, *exports):
+    config, sources = inputs
     make_release(config, sources, tmp_path / "last", dry_run=False)
     surface = json.loads((tmp_path / "last/api/api.json").read_bytes())
     surface["version"] = version
@@ -145,21 +149,21 @@ def previous(made, tmp_path, version, *exports):
     return config, replace(sources, previous=tmp_path / "last")
 
 
-def test_a_break_without_a_major_version_is_refused(made, tmp_path):
-    config, sources = previous(made, tmp_path, "1.2.2", "tiny_gone")
+def test_a_break_without_a_major_version_is_refused(release_inputs, tmp_path):
+    config, sources = previous(release_inputs, tmp_path, "1.2.2", "tiny_gone")
     with pytest.raises(GateError, match=r"breaks callers: tiny: tiny_gone \(linux-x64\)\n.*2\.0\.0 or higher"):
         make_release(config, sources, tmp_path / "out", dry_run=True)
 
 
-def test_a_break_with_a_major_version_is_shown(made, tmp_path):
-    config, sources = previous(made, tmp_path, "0.9.0", "tiny_gone")
+def test_a_break_with_a_major_version_is_shown(release_inputs, tmp_path):
+    config, sources = previous(release_inputs, tmp_path, "0.9.0", "tiny_gone")
     make_release(config, sources, tmp_path / "out", dry_run=False)
     assert "tiny_gone" in (tmp_path / "out/api/changes.md").read_text("utf-8")
     assert "tiny_gone" in (tmp_path / "out/index.html").read_text("utf-8")
 
 
-def test_there_must_be_packages(made, tmp_path):
-    config, sources = made
+def test_there_must_be_packages(release_inputs, tmp_path):
+    config, sources = release_inputs
     with pytest.raises(InputError, match="is not a folder"):
         make_release(config, replace(sources, dist=tmp_path / "none"), tmp_path / "out", dry_run=True)
     assert list(tmp_path.iterdir()) == []

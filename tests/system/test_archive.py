@@ -13,7 +13,7 @@ from latebind.system.archive import Entry, ZipReader, replacing, source_date_epo
 from tests.programs import run_checked
 
 
-def made(path, method=zipfile.ZIP_DEFLATED, **members):
+def write_archive(path, method=zipfile.ZIP_DEFLATED, **members):
     with zipfile.ZipFile(path, "w", method) as file:
         for name, data in members.items():
             file.writestr(name, data)
@@ -30,7 +30,7 @@ def raw(path, name, data=b"x", mode=stat.S_IFREG | 0o644):
 
 
 def test_members_and_their_bytes(tmp_path):
-    with ZipReader(made(tmp_path / "a.zip", a=b"1", b=b"22")) as reader:
+    with ZipReader(write_archive(tmp_path / "a.zip", a=b"1", b=b"22")) as reader:
         assert [(member.name, member.size) for member in reader.members] == [("a", 1), ("b", 2)]
         assert reader.read("b") == b"22"
         assert reader.problems == []
@@ -40,7 +40,7 @@ BYTES = bytes(range(256)) * 8192
 
 
 def two_members(path, data=BYTES, method=zipfile.ZIP_DEFLATED):
-    return made(path, method, a=data, b=data)
+    return write_archive(path, method, a=data, b=data)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -125,17 +125,23 @@ def test_what_is_no_zip_is_refused(tmp_path, data):
 
 
 def test_a_member_that_is_not_there_is_refused(tmp_path):
-    with ZipReader(made(tmp_path / "a.zip", a=b"1")) as reader, pytest.raises(InputError, match="no such member"):
+    with (
+        ZipReader(write_archive(tmp_path / "a.zip", a=b"1")) as reader,
+        pytest.raises(InputError, match="no such member"),
+    ):
         reader.read("b")
 
 
 def test_a_member_over_the_limit_is_refused(tmp_path):
-    with ZipReader(made(tmp_path / "a.zip", a=b"12345")) as reader, pytest.raises(InputError, match="exceed the limit"):
+    with (
+        ZipReader(write_archive(tmp_path / "a.zip", a=b"12345")) as reader,
+        pytest.raises(InputError, match="exceed the limit"),
+    ):
         reader.read("a", limit=4)
 
 
 def test_a_member_that_is_longer_than_it_says_is_refused(tmp_path):
-    path = made(tmp_path / "a.zip", a=b"12345" * 100)
+    path = write_archive(tmp_path / "a.zip", a=b"12345" * 100)
     data = bytearray(path.read_bytes())
     at = data.rfind(b"PK\1\2")
     data[at + 24 : at + 28] = (3).to_bytes(4, "little")
@@ -146,15 +152,15 @@ def test_a_member_that_is_longer_than_it_says_is_refused(tmp_path):
 
 def test_too_many_members_are_a_problem(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "MAX_MEMBERS", 1)
-    with ZipReader(made(tmp_path / "a.zip", a=b"1", b=b"2")) as reader:
+    with ZipReader(write_archive(tmp_path / "a.zip", a=b"1", b=b"2")) as reader:
         assert len(reader.members) == 1
         assert [problem.kind for problem in reader.problems] == ["bomb"]
 
 
 def test_the_same_entries_give_the_same_bytes_in_any_order(tmp_path):
-    rows = [Entry(name="b", data=b"2"), Entry(name="a", data=b"1", mode=0o755), Entry(name="z", data=b"0")]
-    write_zip(tmp_path / "1.zip", rows, first=("z",))
-    write_zip(tmp_path / "2.zip", rows[::-1], first=("z",))
+    entries = [Entry(name="b", data=b"2"), Entry(name="a", data=b"1", mode=0o755), Entry(name="z", data=b"0")]
+    write_zip(tmp_path / "1.zip", entries, first=("z",))
+    write_zip(tmp_path / "2.zip", entries[::-1], first=("z",))
 
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "1.zip") as file:
@@ -168,8 +174,8 @@ def test_bytes_do_not_depend_on_time_zone_or_umask(tmp_path):
         "write_zip(Path(sys.argv[1]), [Entry(name='a', data=b'1')])"
     )
     for name, zone in (("1.zip", "UTC"), ("2.zip", "Asia/Tokyo")):
-        words = [sys.executable, "-c", code, str(tmp_path / name)]
-        run_checked(*words, env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": "1700000000"})
+        command = [sys.executable, "-c", code, str(tmp_path / name)]
+        run_checked(*command, env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": "1700000000"})
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
 
 
@@ -179,7 +185,7 @@ def test_a_repeated_name_is_refused_and_the_old_archive_stays(tmp_path):
     with pytest.raises(InputError, match="more than once: a"):
         write_zip(path, [Entry(name="a", data=b"1"), Entry(name="a", data=b"2")])
     assert path.read_bytes() == b"old"
-    assert [row.name for row in tmp_path.iterdir()] == ["a.zip"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
@@ -194,7 +200,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert path.read_text() == "old\n"
-    assert [row.name for row in tmp_path.iterdir()] == ["a.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
 @pytest.mark.parametrize(("value", "seconds"), [("", 1580601600), ("0", 315532800), ("1700000000", 1700000000)])

@@ -28,7 +28,7 @@ print("the result")
 """
 
 
-def ran(level, stderr=subprocess.PIPE, **environment):
+def run_logger(level, stderr=subprocess.PIPE, **environment):
     command = [sys.executable, "-c", PROGRAM, level]
     return subprocess.run(
         command, stdout=subprocess.PIPE, stderr=stderr, text=True, check=True, env={**os.environ, **environment}
@@ -36,7 +36,7 @@ def ran(level, stderr=subprocess.PIPE, **environment):
 
 
 def test_a_pipe_gets_a_line_at_both_ends_of_a_step_and_heartbeats_between():
-    done = ran("normal")
+    done = run_logger("normal")
     lines = done.stderr.splitlines()
     assert sorted(lines[:2]) == ["building linux-x64 …", "building win-x64 …"]
     assert all(re.fullmatch(r"built (linux|win)-x64 in 1\.\d s", line) for line in lines[-2:])
@@ -48,14 +48,14 @@ def test_a_pipe_gets_a_line_at_both_ends_of_a_step_and_heartbeats_between():
 
 
 def test_details_come_with_verbose_alone_and_nothing_at_all_with_quiet():
-    assert "linux-x64: a detail" in ran("verbose").stderr
-    assert ran("quiet").stderr == ""
+    assert "linux-x64: a detail" in run_logger("verbose").stderr
+    assert run_logger("quiet").stderr == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals in the standard library")
 def test_a_terminal_gets_one_live_line_for_each_step_with_its_time():
     reader, writer = os.openpty()
-    done = ran("verbose", writer, TERM="xterm", COLUMNS="100")
+    done = run_logger("verbose", writer, TERM="xterm", COLUMNS="100")
     os.close(writer)
     shown = b""
     try:

@@ -33,10 +33,10 @@ def sleeper():
 
 @POSIX
 def test_a_tree_is_ended_in_every_session_and_its_neighbours_are_not(sleeper):
-    one, other = extend_mark(""), extend_mark("")
-    below = [sleeper(one), sleeper(extend_mark(one), start_new_session=True), sleeper(extend_mark(extend_mark(one)))]
-    beside = [sleeper(other), sleeper(f"{one}0")]
-    end_trees([one])
+    mark, other = extend_mark(""), extend_mark("")
+    below = [sleeper(mark), sleeper(extend_mark(mark), start_new_session=True), sleeper(extend_mark(extend_mark(mark)))]
+    beside = [sleeper(other), sleeper(f"{mark}0")]
+    end_trees([mark])
     assert [process.wait(5) for process in below] == [-signal.SIGKILL] * 3
     assert [process.poll() for process in beside] == [None, None]
 
@@ -97,13 +97,13 @@ def test_what_a_block_leaves_running_at_its_end_is_left_alone(sleeper, fails):
 
 @POSIX
 def test_an_interrupted_block_ends_all_that_it_started(sleeper):
-    def interrupted():
+    def interrupt_watch():
         with watched_over() as mark:
             begun.append(sleeper(extend_mark(mark)))
             raise KeyboardInterrupt
 
     begun = []
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        interrupt_watch()
     assert begun[0].wait(5) == -signal.SIGKILL
     assert TREE not in os.environ

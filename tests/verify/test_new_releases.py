@@ -47,7 +47,7 @@ def index(tmp_path_factory):
 
 
 @pytest.fixture
-def verified(latebind, index, tmp_path):
+def verify_on_day(latebind, index, tmp_path):
     """`latebind verify --all` and `gate` of a new project on a day of the index."""
     assert_success(latebind("-C", tmp_path, "new", "demo"))
     project = tmp_path / "demo"
@@ -68,20 +68,20 @@ def verified(latebind, index, tmp_path):
         environment = {"UV_DEFAULT_INDEX": f"{index}/{day}/simple", "UV_CACHE_DIR": str(tmp_path / "cache")}
         ended = latebind("-C", project, "verify", "--all", "-k", "works", env=environment)
         report = json.loads((project / "reports" / "verify.json").read_text("utf-8"))
-        outcomes = {(row["runtime"], row["version"]): row["outcome"] for row in report["cells"]}
-        passed = {row["version"]: row["facts"]["passed"] for row in report["cells"] if row["outcome"] == "passed"}
+        outcomes = {(cell["runtime"], cell["version"]): cell["outcome"] for cell in report["cells"]}
+        passed = {cell["version"]: cell["facts"]["passed"] for cell in report["cells"] if cell["outcome"] == "passed"}
         return ended, outcomes, passed, latebind("-C", project, "gate")
 
     return run
 
 
-def test_new_releases_fail_nothing_and_are_reported(verified):
-    ended, _, passed, gate = verified("first")
+def test_new_releases_fail_nothing_and_are_reported(verify_on_day):
+    ended, _, passed, gate = verify_on_day("first")
     assert_success(ended)
     assert passed == {"1.31.1": 10, "1.32.0": 13}
     assert "Gate passed: 2 of 2 required test cases." in assert_success(gate)
 
-    ended, outcomes, passed, gate = verified("second")
+    ended, outcomes, passed, gate = verify_on_day("second")
     assert_success(ended)
     assert passed == {"1.31.1": 10, "1.32.1": 13, "1.33.0": 13}
     assert ("onnxruntime", "1.33.1") not in outcomes
@@ -89,8 +89,8 @@ def test_new_releases_fail_nothing_and_are_reported(verified):
     assert "Gate passed: 3 of 3 required test cases." in assert_success(gate)
 
 
-def test_a_new_release_that_is_broken_fails(verified):
-    ended, outcomes, passed, gate = verified("third")
+def test_a_new_release_that_is_broken_fails(verify_on_day):
+    ended, outcomes, passed, gate = verify_on_day("third")
     assert ended.returncode == 1
     assert {key for key, outcome in outcomes.items() if outcome == "failed"} == {("onnxruntime", "1.34.0")}
     assert passed == {"1.31.1": 10, "1.32.1": 13, "1.33.0": 13}

@@ -85,7 +85,7 @@ def bad_checksum(bench: Bench):
     return [path]
 
 
-def encrypted(bench: Bench):
+def encrypt_member(bench: Bench):
     (path,) = honest(bench)
     data = bytearray(path.read_bytes())
     entry = data.rfind(b"PK\1\2")
@@ -100,9 +100,9 @@ def tar(bench: Bench, members: Mapping[str, tuple[bytes, str]]):
     path = bench.folder / "latenn-1.0.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
         for name, (kind, target) in members.items():
-            row = tarfile.TarInfo(f"latenn-1.0/{name}")
-            row.type, row.linkname = kind, target
-            archive.addfile(row)
+            member = tarfile.TarInfo(f"latenn-1.0/{name}")
+            member.type, member.linkname = kind, target
+            archive.addfile(member)
     return [path]
 
 
@@ -121,10 +121,10 @@ def of(source: str, *flags: str):
     return wheel({LIB: contents(shared(source, *flags))})
 
 
-def assembled(text: str, *flags: str):
+def assemble_wheel(text: str, *flags: str):
     def make(bench: Bench):
         thing = bench.compiler.thing(text, file="x.s")
-        return bench.wheel({LIB: bench.compiler.linked(thing, *flags).read_bytes()})
+        return bench.wheel({LIB: bench.compiler.link_object(thing, *flags).read_bytes()})
 
     return make
 
@@ -136,20 +136,20 @@ def before(bench: Bench, data: bytes):
     return [path]
 
 
-def shifted(bench: Bench) -> bytes:
+def shift_last_segment(bench: Bench) -> bytes:
     """A library whose last loaded segment has an address 8 bytes off."""
     data = bytearray(bench.good())
     table, count = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
-    rows = [row for row in range(table, table + 56 * count, 56) if data[row : row + 4] == b"\1\0\0\0"]
-    (address,) = struct.unpack_from("<Q", data, rows[-1] + 16)
-    struct.pack_into("<Q", data, rows[-1] + 16, address + 8)
+    offsets = [offset for offset in range(table, table + 56 * count, 56) if data[offset : offset + 4] == b"\1\0\0\0"]
+    (address,) = struct.unpack_from("<Q", data, offsets[-1] + 16)
+    struct.pack_into("<Q", data, offsets[-1] + 16, address + 8)
     return bytes(data)
 
 
 @made_by
 def android(bench: Bench, page: int) -> bytes:
     flags = ("-nostdlib", f"-Wl,-z,max-page-size={page}")
-    return bench.compiler.shared("int latenn_f(void) { return 1; }\n", *flags, target="aarch64-linux").read_bytes()
+    return bench.compiler.library("int latenn_f(void) { return 1; }\n", *flags, target="aarch64-linux").read_bytes()
 
 
 @made_by
@@ -166,7 +166,7 @@ TARS = {"a.tar": "w", "a.tar.gz": "w:gz", "a.tgz": "w:gz", "a.tar.xz": "w:xz", "
 
 
 @made_by
-def packed(bench: Bench, name: str, member: str):
+def pack_tar(bench: Bench, name: str, member: str):
     data = BytesIO()
     with tarfile.open(fileobj=data, mode=TARS[name]) as archive:
         archive.addfile(tarfile.TarInfo("first.txt"))
@@ -175,7 +175,7 @@ def packed(bench: Bench, name: str, member: str):
 
 
 @made_by
-def nested(bench: Bench, name: str):
+def nest_zip(bench: Bench, name: str):
     data = BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         archive.writestr(name, b"x")
@@ -193,7 +193,7 @@ def program(bench: Bench, flags: int):
 
 def debug(bench: Bench) -> bytes:
     thing = bench.compiler.thing("int latenn_f(void) { return 1; }\n", "-g")
-    return bench.compiler.linked(thing).read_bytes()
+    return bench.compiler.link_object(thing).read_bytes()
 
 
 CODE = '.section .note.GNU-stack,"",@progbits\n.text\n.globl latenn_f\n.type latenn_f,@function\nlatenn_f: ret\n'
@@ -201,7 +201,7 @@ CODE = '.section .note.GNU-stack,"",@progbits\n.text\n.globl latenn_f\n.type lat
 CASES = [
     Case("LB601", "a cut-off wheel", cut_off, whole, at=".whl", says="not a readable zip"),
     Case("LB601", "a wrong checksum", bad_checksum, honest, at="!text.txt", says="CRC"),
-    Case("LB601", "an encrypted member", encrypted, honest, at="!other.txt", says="encrypted"),
+    Case("LB601", "an encrypted member", encrypt_member, honest, at="!other.txt", says="encrypted"),
     Case("LB601", "an sdist that is no tar", bare("latenn-1.0.tar.gz", b"not a tar"), PLAIN, at=".tar.gz",
          says="tar"),
     Case("LB602", "a name that climbs out", hostile(member("../../up.txt")), honest, at="up.txt",
@@ -226,11 +226,11 @@ CASES = [
          says="aux.h", severity="warning"),
     Case("LB604", "a library that was cut off", without_tail, bare("liblatenn.so", good()), at="liblatenn.so",
          says="7f454c46"),
-    Case("LB604", "a segment that cannot be mapped", bare("liblatenn.so", shifted), bare("liblatenn.so", good()),
-         at="liblatenn.so", says="misaligned"),
-    Case("LB606", "assembler without a stack note", assembled(CODE, "-z", "execstack"), assembled(CODE), at=f"!{LIB}",
-         says="RWE"),
-    Case("LB607", "an address in code", assembled(CODE + ".quad latenn_f\n", "-z", "notext"), assembled(CODE),
+    Case("LB604", "a segment that cannot be mapped", bare("liblatenn.so", shift_last_segment),
+         bare("liblatenn.so", good()), at="liblatenn.so", says="misaligned"),
+    Case("LB606", "assembler without a stack note", assemble_wheel(CODE, "-z", "execstack"), assemble_wheel(CODE),
+         at=f"!{LIB}", says="RWE"),
+    Case("LB607", "an address in code", assemble_wheel(CODE + ".quad latenn_f\n", "-z", "notext"), assemble_wheel(CODE),
          at=f"!{LIB}", says="TEXTREL", severity="warning"),
     Case("LB608", "no RELRO", of(GOOD, "-Wl,-z,norelro"), of(GOOD), at=f"!{LIB}", says="GNU_RELRO", severity="note"),
     Case("LB608", "lazy binding", of(GOOD, "-Wl,-z,lazy"), of(GOOD), at=f"!{LIB}", says="BIND_NOW", severity="note"),
@@ -257,9 +257,9 @@ CASES = [
          wheel({"latenn/tests/cut.so": good()}), at="!latenn/tests/cut.so", says="7f454c46", severity="note"),
     Case("LB606", "a program with an executable stack still starts", program(flags=7), program(flags=6), at="latenn",
          says="RWE", severity="warning"),
-    Case("LB616", "a zip with a library", nested("lib/libx.so.1"), nested("lib/readme.txt"), at="!latenn/more.jar",
+    Case("LB616", "a zip with a library", nest_zip("lib/libx.so.1"), nest_zip("lib/readme.txt"), at="!latenn/more.jar",
          says="lib/libx.so.1", severity="note"),
-    *(Case("LB616", f"a library in {name}", packed(name, "lib/libx.so.1"), packed(name, "lib/readme.txt"),
+    *(Case("LB616", f"a library in {name}", pack_tar(name, "lib/libx.so.1"), pack_tar(name, "lib/readme.txt"),
            at=f"!latenn/{name}", says="lib/libx.so.1", severity="note") for name in TARS),
     *(Case("LB617", f"pages of 4 KB for Android in a {what}", make(4096), make(16384), at="liblatenn.so",
            says="aligned to 4096 bytes", severity="warning")

@@ -21,7 +21,7 @@ STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
 
 
 def late(bench: Bench) -> bytes:
-    return bench.compiler.shared(LATE).read_bytes()
+    return bench.compiler.library(LATE).read_bytes()
 
 
 def containing(distribution: str, part: str):
@@ -32,26 +32,26 @@ def containing(distribution: str, part: str):
             files = importlib.metadata.files(distribution) or []
         except importlib.metadata.PackageNotFoundError:
             pytest.skip(f"{distribution} is not installed")
-        found = [file for file in files if part in file.name and file.name.endswith(".so")]
-        if not found:
+        modules = [file for file in files if part in file.name and file.name.endswith(".so")]
+        if not modules:
             pytest.skip(f"the installed {distribution} has no {part} for Linux")
-        return bench.bare("_core.abi3.so", found[0].locate().read_bytes())
+        return bench.bare("_core.abi3.so", modules[0].locate().read_bytes())
 
     return make
 
 
-def undefined(source: str):
+def link_with_undefined(source: str):
     return contents(shared(source, "-Wl,-z,undefs"))
 
 
 def with_odd(bench: Bench) -> bytes:
-    odd = bench.compiler.shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
-    return bench.compiler.shared(STRANGER, odd).read_bytes()
+    odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    return bench.compiler.library(STRANGER, odd).read_bytes()
 
 
 def odd(bench: Bench) -> bytes:
     source = "int odd(void) { return 1; }\n"
-    return bench.compiler.shared(source, "-Wl,-soname,libodd.so.3", name="libodd.so").read_bytes()
+    return bench.compiler.library(source, "-Wl,-soname,libodd.so.3", name="libodd.so").read_bytes()
 
 
 @made_by
@@ -59,14 +59,14 @@ def of_versioned(bench: Bench, symbol: str) -> bytes:
     """A library that takes a symbol at a version from one whose file name says nothing."""
     script = f"-Wl,--version-script={bench.compiler.text('VERS_1.0 { global: *; };')}"
     source = f"const void *{symbol}(void) {{ static int base; return &base; }}\n"
-    library = bench.compiler.shared(source, "-Wl,-soname,libspeech_rt.so", script, name="libspeech_rt.so")
+    library = bench.compiler.library(source, "-Wl,-soname,libspeech_rt.so", script, name="libspeech_rt.so")
     user = f"extern const void *{symbol}(void);\nconst void *latenn_f(void) {{ return {symbol}(); }}\n"
-    return bench.compiler.shared(user, library).read_bytes()
+    return bench.compiler.library(user, library).read_bytes()
 
 
 def with_rpath(path: str, *flags: str):
     def make(bench: Bench):
-        data = bench.compiler.shared("int latenn_f(void) { return 1; }\n", f"-Wl,-rpath,{path}", *flags).read_bytes()
+        data = bench.compiler.library("int latenn_f(void) { return 1; }\n", f"-Wl,-rpath,{path}", *flags).read_bytes()
         return bench.wheel({LIB: data})
 
     return make
@@ -82,8 +82,8 @@ def odd_user(metadata: str):
 
 @made_by
 def needing(bench: Bench, name: str) -> bytes:
-    library = bench.compiler.shared("int odd(void) { return 1; }\n", f"-Wl,-soname,{name}", name="libodd.so")
-    return bench.compiler.shared(STRANGER, library).read_bytes()
+    library = bench.compiler.library("int odd(void) { return 1; }\n", f"-Wl,-soname,{name}", name="libodd.so")
+    return bench.compiler.library(STRANGER, library).read_bytes()
 
 
 def alone(name: str):
@@ -100,8 +100,8 @@ def provider(bench: Bench, *exports: str, links: bool = False) -> bytes:
     flags = ["-Wl,-soname,libonnxruntime_providers_odd.so.1"]
     if links:
         source += "extern const void *OrtGetApiBase(void);\nconst void *f(void) { return OrtGetApiBase(); }\n"
-        return bench.compiler.shared(source, bench.runtime(), *flags).read_bytes()
-    return bench.compiler.shared(source, *flags).read_bytes()
+        return bench.compiler.library(source, bench.runtime(), *flags).read_bytes()
+    return bench.compiler.library(source, *flags).read_bytes()
 
 
 @made_by
@@ -114,7 +114,7 @@ OWN = "N11onnxruntime16InferenceSessionE"
 
 @made_by
 def holding(bench: Bench, text: str) -> bytes:
-    return bench.compiler.shared(f'const char *tool(void) {{ return "{text}"; }}\n').read_bytes()
+    return bench.compiler.library(f'const char *tool(void) {{ return "{text}"; }}\n').read_bytes()
 
 
 THROWS = """\
@@ -129,15 +129,17 @@ MORE_OF_CPP = "void _ZN6Speech4openEv(void) {}\n"
 @made_by
 def of_cpp(bench: Bench, source: str):
     """A bare library of a source that stands for C++."""
-    return [bench.compiler.shared(source, name="libspeech.so")]
+    return [bench.compiler.library(source, name="libspeech.so")]
 
 
 @made_by
 def of_vendor(bench: Bench, soname: str, name: str):
     """A wheel of an execution provider that links a library, and contains it."""
-    own = bench.compiler.shared("int odd(void) { return 1; }\n", f"-Wl,-soname,{soname}", name=name)
+    library = bench.compiler.library("int odd(void) { return 1; }\n", f"-Wl,-soname,{soname}", name=name)
     source = f"int CreateEpFactories(void) {{ return 1; }}\n{STRANGER}"
-    return bench.wheel({LIB: bench.compiler.shared(source, own).read_bytes(), f"latenn/{soname}": own.read_bytes()})
+    return bench.wheel(
+        {LIB: bench.compiler.library(source, library).read_bytes(), f"latenn/{soname}": library.read_bytes()}
+    )
 
 
 CASES = [
@@ -203,18 +205,19 @@ CASES = [
          wheel({LIB: plugin(), "latenn/libtool.so": holding(OWN)}),
          wheel({LIB: plugin(), "latenn/libtool.so": holding("N2ov8CoreImplE")}), at="!latenn/libtool.so",
          says="InferenceSession"),
-    Case("LB106", "a symbol is left open that no library defines", wheel({LIB: undefined(STRANGER)}),
-         wheel({LIB: undefined(STRANGER), "latenn/libodd.so": odd}), at=f"!{LIB}",
+    Case("LB106", "a symbol is left open that no library defines", wheel({LIB: link_with_undefined(STRANGER)}),
+         wheel({LIB: link_with_undefined(STRANGER), "latenn/libodd.so": odd}), at=f"!{LIB}",
          says="odd"),
-    Case("LB106", "the runtime's entry symbol is left open", wheel({LIB: undefined(
+    Case("LB106", "the runtime's entry symbol is left open", wheel({LIB: link_with_undefined(
              "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n")}),
          wheel({LIB: late}), at=f"!{LIB}", says="OrtGetApiBase"),
     Case("LB106", "Python's functions are left open by a library that is no module",
-         wheel({LIB: undefined("extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n")}),
-         wheel({LIB: undefined("extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n")}),
+         wheel({LIB: link_with_undefined("extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n")}),
+         wheel({LIB: link_with_undefined(
+             "extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n")}),
          at=f"!{LIB}", says="PyErr_Occurred"),
     Case("LB106", "a function of glibc is used without its library: a note",
-         lambda bench: bench.wheel({LIB: bench.compiler.linked(bench.compiler.thing(COSINE,
+         lambda bench: bench.wheel({LIB: bench.compiler.link_object(bench.compiler.thing(COSINE,
              "-fno-builtin")).read_bytes()}), wheel({LIB: contents(shared(COSINE, "-fno-builtin", "-lm"))}),
          at=f"!{LIB}", says="hypotf", severity="note"),
     Case("LB107", "a needed library is nowhere", wheel({LIB: with_odd}),

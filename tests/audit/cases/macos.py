@@ -12,7 +12,7 @@ from latebind.audit.engine.policy import Policy
 from tests.audit.cases.case import Case, contents, dylib, mac, mac_runtime, made_by, wheel
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
-from tests.audit.corpus import GOOD, MAC_INTEL, MAC_TAG, RUNTIME, USER, Bench, passed_on, relinked, universal
+from tests.audit.corpus import GOOD, MAC_INTEL, MAC_TAG, RUNTIME, USER, Bench, change_load_command, passed_on, universal
 
 LIB = "latenn/liblatenn.dylib"
 NATIVE = "runtimes/osx-arm64/native/liblatenn.dylib"
@@ -38,12 +38,12 @@ def of(source: str, *flags: str):
     return lambda bench: bench.mac(bench.compiler.dylib(source, *flags, name="liblatenn.dylib").read_bytes())
 
 
-def linked(bench: Bench) -> bytes:
+def link_runtime(bench: Bench) -> bytes:
     return bench.compiler.dylib(USER, bench.mac_runtime(), name="liblatenn.dylib").read_bytes()
 
 
 def linked_by(command: int):
-    return lambda bench: bench.mac(relinked(linked(bench), "libonnxruntime", command))
+    return lambda bench: bench.mac(change_load_command(link_runtime(bench), "libonnxruntime", command))
 
 
 @made_by
@@ -66,7 +66,7 @@ def module(bench: Bench, name: str, tags: str, file: str = "_core.abi3.so"):
     return bench.wheel({f"latenn/{file}": data}, tag=f"{tags}-macosx_11_0_arm64")
 
 
-def unsigned(bench: Bench) -> bytes:
+def strip_signature(bench: Bench) -> bytes:
     binary = lief.MachO.parse(list(bench.dylib())).at(0)
     binary.remove_signature()
     with tempfile.TemporaryDirectory() as folder:
@@ -108,11 +108,11 @@ def row(code: str, what: str, bad, good, says: str, **how: object) -> Case:
 ENTRY = "int CreateEpFactories(void) { return 1; }\n"
 SECOND = "int ReleaseEpFactory(void) { return 1; }\n"
 CASES = [
-    row("LB101", "linked", mac(linked), of(LATE), "LC_LOAD_DYLIB @rpath/libonnxruntime.1"),
+    row("LB101", "linked", mac(link_runtime), of(LATE), "LC_LOAD_DYLIB @rpath/libonnxruntime.1"),
     row("LB101", "linked weakly", linked_by(LOAD_WEAK), of(LATE), "LC_LOAD_WEAK_DYLIB @rpath/libonnxruntime.1.dylib"),
     row("LB101", "re-exported", linked_by(REEXPORT), of(LATE), "LC_REEXPORT_DYLIB @rpath/libonnxruntime.1.dylib"),
     row("LB101", "one slice of two is linked",
-        lambda bench: bench.mac(universal(bench.dylib(MAC_INTEL), linked(bench)), UNIVERSAL_TAG),
+        lambda bench: bench.mac(universal(bench.dylib(MAC_INTEL), link_runtime(bench)), UNIVERSAL_TAG),
         mac(both, UNIVERSAL_TAG), "in the slice arm64"),
     row("LB103", "the runtime lies in the wheel",
         wheel({"latenn/libonnxruntime.1.20.1.dylib": contents(mac_runtime())}),
@@ -195,5 +195,5 @@ CASES = [
     row("LB801", "one entry point alone", of(ENTRY), of(f"{ENTRY}{SECOND}"), "ReleaseEpFactory"),
     row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{F}"), of(f"{ENTRY}{SECOND}"), "latenn_f",
         severity="warning"),
-    row("LB615", "unsigned arm64 code", mac(unsigned), of(GOOD), "no LC_CODE_SIGNATURE"),
+    row("LB615", "unsigned arm64 code", mac(strip_signature), of(GOOD), "no LC_CODE_SIGNATURE"),
 ]  # fmt: skip

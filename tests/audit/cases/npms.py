@@ -69,7 +69,7 @@ def prebuilt(folder: str, needs: dict[str, str] | None = None):
     return npm({f"prebuilds/{folder}/libtiny.so": with_odd}, **fields)
 
 
-def bundled(**how: object):
+def bundle_runtime(**how: object):
     return npm({"libonnxruntime.so.1": contents(runtime())}, **how)
 
 
@@ -115,7 +115,7 @@ CASES = [
          says="names ./index.d.ts as types", severity="warning"),
     Case("LB906", "main is missing", npm({}, **WHOLE, main="lib"), npm({"lib/index.js": b""}, **WHOLE, main="lib"),
          at="!package/package.json", says="names lib as main"),
-    Case("LB103", "the runtime in an npm package", bundled(), bundled(name="onnxruntime-node"),
+    Case("LB103", "the runtime in an npm package", bundle_runtime(), bundle_runtime(name="onnxruntime-node"),
          at="!package/libonnxruntime.so.1", says="onnxruntime"),
     Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),
          at="!tiny/liblatenn.so", says="differs from acme-tiny-linux-x64-1.2.3.tgz!package/liblatenn.so", policy=TWINS),

@@ -39,7 +39,7 @@ ASSEMBLY = "lib/netstandard2.0/Acme.dll"
 
 @made_by
 def library(bench: Bench, source: str = ENTRIES) -> bytes:
-    return bench.compiler.shared(f"{source}{HIDDEN}{NAMES}{USED}", name="libacme_ep.so").read_bytes()
+    return bench.compiler.library(f"{source}{HIDDEN}{NAMES}{USED}", name="libacme_ep.so").read_bytes()
 
 
 # What lb_ep_negotiate() leaves in a library whose factory gives another name.
@@ -52,7 +52,7 @@ const char *latenn_text(void) { return "AcmeExecutionProvider 1.0.0+cpu needs ON
 @made_by
 def negotiating(bench: Bench):
     """A wheel whose library has the name that its helper gives only in the message of lb_ep_negotiate()."""
-    library = bench.compiler.shared(f"{ENTRIES}{NEGOTIATES}", name="libacme_ep.so").read_bytes()
+    library = bench.compiler.library(f"{ENTRIES}{NEGOTIATES}", name="libacme_ep.so").read_bytes()
     return bench.wheel({LIB: library, MODULE: HELPERS.encode()}, metadata=SUPPORTS)
 
 

@@ -21,13 +21,13 @@ def of(source: str, *flags: str):
 
 
 def other(bench: Bench) -> bytes:
-    return bench.compiler.shared("int latenn_other(void) { return 1; }\n").read_bytes()
+    return bench.compiler.library("int latenn_other(void) { return 1; }\n").read_bytes()
 
 
 def cxx(source: str, *flags: str):
     def make(bench: Bench):
         thing = bench.compiler.thing(source, "-fno-exceptions", "-fno-rtti", *flags, file="x.cpp")
-        return bench.wheel({LIB: bench.compiler.linked(thing).read_bytes()})
+        return bench.wheel({LIB: bench.compiler.link_object(thing).read_bytes()})
 
     return make
 

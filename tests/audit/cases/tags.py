@@ -21,7 +21,7 @@ ARM = "aarch64-linux-gnu.2.28"
 
 @made_by
 def thread(bench: Bench, glibc: str) -> bytes:
-    return bench.compiler.shared(THREAD, target=f"x86_64-linux-gnu.{glibc}").read_bytes()
+    return bench.compiler.library(THREAD, target=f"x86_64-linux-gnu.{glibc}").read_bytes()
 
 
 @made_by
@@ -29,21 +29,21 @@ def cxx_user(bench: Bench, version: str) -> bytes:
     """A user of a stand-in libstdc++ whose one function carries that version."""
     script = bench.compiler.text(f"GLIBCXX_{version} {{ global: *; }};\n")
     flags = ("-Wl,-soname,libstdc++.so.6", f"-Wl,--version-script={script}")
-    library = bench.compiler.shared("int _ZSt4newer(void) { return 1; }\n", *flags, name="libstdcxx.so")
+    library = bench.compiler.library("int _ZSt4newer(void) { return 1; }\n", *flags, name="libstdcxx.so")
     source = "extern int _ZSt4newer(void);\nint latenn_f(void) { return _ZSt4newer(); }\n"
-    return bench.compiler.shared(source, library).read_bytes()
+    return bench.compiler.library(source, library).read_bytes()
 
 
 def musl_user(bench: Bench) -> bytes:
     """A library that needs musl, by a stand-in of its name."""
-    libc = bench.compiler.shared(
+    libc = bench.compiler.library(
         "int odd(void) { return 1; }\n", "-Wl,-soname,libc.musl-x86_64.so.1", name="libmusl.so"
     )
-    return bench.compiler.shared("extern int odd(void);\nint latenn_f(void) { return odd(); }\n", libc).read_bytes()
+    return bench.compiler.library("extern int odd(void);\nint latenn_f(void) { return odd(); }\n", libc).read_bytes()
 
 
 def module(bench: Bench) -> bytes:
-    return bench.compiler.shared("void *PyInit__core(void) { return 0; }\n").read_bytes()
+    return bench.compiler.library("void *PyInit__core(void) { return 0; }\n").read_bytes()
 
 
 def caller(*names: str) -> str:
@@ -67,31 +67,31 @@ OWN = "cp311-cp311-manylinux_2_28_x86_64"
 
 @made_by
 def calling(bench: Bench, *names: str, tag: str = ABI3, file: str = "_core.abi3.so"):
-    return bench.wheel({f"latenn/{file}": bench.compiler.shared(caller(*names)).read_bytes()}, tag=tag)
+    return bench.wheel({f"latenn/{file}": bench.compiler.library(caller(*names)).read_bytes()}, tag=tag)
 
 
 @made_by
 def exporting(bench: Bench, name: str) -> bytes:
-    return bench.compiler.shared(f"void *{name}(void) {{ return 0; }}\n").read_bytes()
+    return bench.compiler.library(f"void *{name}(void) {{ return 0; }}\n").read_bytes()
 
 
 @made_by
 def weak_user(bench: Bench, *, weak: bool) -> bytes:
     """A user of glibc 2.34 whose version need is marked weak, as binutils marks those of weak symbols alone."""
     data = bytearray(thread("2.34")(bench))
-    rows = lief.ELF.parse(list(data)).symbols_version_requirement
-    for row in (row for library in rows for row in library.get_auxiliary_symbols()):
-        number = int(str(row.name).rpartition(".")[2]) if str(row.name).startswith("GLIBC_2.") else 0
-        place = data.find(struct.pack("<IHH", row.hash, 0, row.other))
+    requirements = lief.ELF.parse(list(data)).symbols_version_requirement
+    for symbol in (symbol for library in requirements for symbol in library.get_auxiliary_symbols()):
+        number = int(str(symbol.name).rpartition(".")[2]) if str(symbol.name).startswith("GLIBC_2.") else 0
+        offset = data.find(struct.pack("<IHH", symbol.hash, 0, symbol.other))
         if weak and number > 28:
-            data[place + 4] = 2
+            data[offset + 4] = 2
     return bytes(data)
 
 
 def shiboken_user(bench: Bench) -> bytes:
     source = f"void *{NEWER}(void *given) {{ return given; }}\n"
-    library = bench.compiler.shared(source, "-Wl,-soname,libshiboken2.so", name="libshiboken2.so")
-    return bench.compiler.shared(caller(NEWER), library).read_bytes()
+    library = bench.compiler.library(source, "-Wl,-soname,libshiboken2.so", name="libshiboken2.so")
+    return bench.compiler.library(caller(NEWER), library).read_bytes()
 
 
 @made_by

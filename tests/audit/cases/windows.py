@@ -30,18 +30,18 @@ def whole(bench: Bench):
 
 
 @made_by
-def made(bench: Bench, source: str, *flags: str | Path, exports: Sequence[str] = ("latenn_f",), **how) -> bytes:
+def compile_dll(bench: Bench, source: str, *flags: str | Path, exports: Sequence[str] = ("latenn_f",), **how) -> bytes:
     return bench.compiler.dll(source, *flags, exports=exports, name="latenn.dll", **how).read_bytes()
 
 
 def of(source: str, *flags: str, exports: Sequence[str] = ("latenn_f",), **how):
-    return windows(made(source, *flags, exports=exports, **how))
+    return windows(compile_dll(source, *flags, exports=exports, **how))
 
 
 @made_by
-def linked(bench: Bench, source: str = USER, *flags: str) -> bytes:
+def link_runtime(bench: Bench, source: str = USER, *flags: str) -> bytes:
     library = bench.compiler.import_library(bench.windows_runtime())
-    return made(source, library, *flags, exports=["latenn_bind"])(bench)
+    return compile_dll(source, library, *flags, exports=["latenn_bind"])(bench)
 
 
 @made_by
@@ -51,7 +51,7 @@ def odd(bench: Bench, name: str = "odd.dll", source: str = ODD, export: str = "o
 
 @made_by
 def with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
-    return made(STRANGER, bench.compiler.import_library(odd(name)(bench)))(bench)
+    return compile_dll(STRANGER, bench.compiler.import_library(odd(name)(bench)))(bench)
 
 
 @made_by
@@ -65,7 +65,7 @@ def module(bench: Bench, name: str, tags: str, file: str = "_core.pyd", *, pytho
 def forwards(bench: Bench):
     # lld-link wants the target to exist when it writes the import library.
     library = bench.compiler.import_library(bench.windows_runtime())
-    return bench.windows(made(f"{FORWARD}{F}", library)(bench))
+    return bench.windows(compile_dll(f"{FORWARD}{F}", library)(bench))
 
 
 @made_by
@@ -82,12 +82,12 @@ ENTRY = "int CreateEpFactories(void) { return 1; }\n"
 SECOND = "int ReleaseEpFactory(void) { return 1; }\n"
 BOTH = ["CreateEpFactories", "ReleaseEpFactory"]
 CASES = [
-    row("LB101", "linked", windows(linked()), of(LATE), "import of onnxruntime.dll"),
-    row("LB101", "linked with delay", windows(linked(DELAYED, "-delayload:onnxruntime.dll")), of(LATE),
+    row("LB101", "linked", windows(link_runtime()), of(LATE), "import of onnxruntime.dll"),
+    row("LB101", "linked with delay", windows(link_runtime(DELAYED, "-delayload:onnxruntime.dll")), of(LATE),
         "delay import of onnxruntime.dll"),
     row("LB101", "forwarded", forwards, of(LATE), "OrtGetApiBase is forwarded to onnxruntime.OrtGetApiBase"),
     row("LB101", "linked under a name in capitals",
-        windows(made(USER, import_library(windows_runtime("ONNXRUNTIME.dll")), exports=["latenn_bind"])),
+        windows(compile_dll(USER, import_library(windows_runtime("ONNXRUNTIME.dll")), exports=["latenn_bind"])),
         of(LATE), "import of ONNXRUNTIME.dll"),
     row("LB103", "the runtime lies in the wheel", wheel({"latenn/onnxruntime.dll": contents(windows_runtime())}),
         wheel({"latenn/onnxruntime-genai.dll": dll()}), "exports OrtGetApiBase", at="!latenn/onnxruntime.dll"),
@@ -132,7 +132,8 @@ CASES = [
         at=f"!{NATIVE}"),
     row("LB306", "an extension module in a py3-none wheel",
         of("void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]),
-        windows(made("void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]), "cp311-abi3-win_amd64"),
+        windows(compile_dll("void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]),
+            "cp311-abi3-win_amd64"),
         "PyInit__core", severity="warning"),
     row("LB309", "a function of CPython 3.11 under cp310-abi3", module(NEWER, "cp310-abi3"),
         module(NEWER, "cp311-abi3"), "PyType_GetName is new in CPython 3.11", at="!latenn/_core.pyd"),

@@ -14,7 +14,7 @@ const char* v(void) { puts("called"); return "1.31.1"; }
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    return Compiler(tmp_path_factory.mktemp("spoil")).shared(SOURCE)
+    return Compiler(tmp_path_factory.mktemp("spoil")).library(SOURCE)
 
 
 def test_halves_noughts_and_texts(library):

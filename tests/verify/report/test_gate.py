@@ -28,13 +28,13 @@ def requiring(*globs, include=("linux-x64",)):
     return dataclasses.replace(LATENN, document=document)
 
 
-def blocked(config, rows, machine=None):
-    return {block.subject: block for block in judge_gate(config, report(*rows, machine=machine)).blocks}
+def find_blocks(config, cells, machine=None):
+    return {block.subject: block for block in judge_gate(config, report(*cells, machine=machine)).blocks}
 
 
-def replaced(config, bad):
+def replace_cell(config, bad):
     """All planned cells, one of them with another end."""
-    return [bad if one.id == bad.id else one for one in complete(config)]
+    return [bad if cell.id == bad.id else cell for cell in complete(config)]
 
 
 def test_by_default_works_of_every_target_and_every_negative_scenario_is_required():
@@ -53,7 +53,7 @@ def test_the_gate_passes_when_every_required_cell_passed():
 
 def test_a_report_of_one_cell_blocks_with_the_cells_that_the_configuration_requires_besides():
     """As `verify -k ...` leaves it."""
-    blocks = blocked(requiring(), [row()])
+    blocks = find_blocks(requiring(), [row()])
     assert len(blocks) > 10
     assert "wheel/linux-x64/python3.11/no-runtime/absent" in blocks
     assert all("latebind verify --target linux-x64" in block.cure for block in blocks.values())
@@ -64,27 +64,27 @@ def test_a_report_of_one_cell_blocks_with_the_cells_that_the_configuration_requi
 @pytest.mark.parametrize("entry", ["minimum", "latest", "<"])
 def test_each_entry_of_a_runtimes_versions_must_be_reported(entry):
     config = requiring()
-    rows = [one for one in complete(config) if not (one.runtime == "onnxruntime" and entry in one.entries)]
-    assert any(f"onnxruntime-{entry}/" in subject for subject in blocked(config, rows))
+    cells = [cell for cell in complete(config) if not (cell.runtime == "onnxruntime" and entry in cell.entries)]
+    assert any(f"onnxruntime-{entry}/" in subject for subject in find_blocks(config, cells))
 
 
 def test_one_cell_may_answer_several_entries():
     config = requiring("wheel/*/onnxruntime-*/works")
-    rows = [row(entries=("minimum", "latest"))]
-    assert blocked(config, rows) == {}
+    cells = [row(entries=("minimum", "latest"))]
+    assert find_blocks(config, cells) == {}
 
 
 def test_cells_of_another_python_count():
     config = requiring("wheel/*/works")
-    rows = [row(consumer="python3.9", version=one.version, entries=one.entries, runtime=one.runtime)
-            for one in complete(config) if (one.kind, one.scenario) == ("wheel", "works")]  # fmt: skip
-    assert blocked(config, rows) == {}
+    cells = [row(consumer="python3.9", version=cell.version, entries=cell.entries, runtime=cell.runtime)
+            for cell in complete(config) if (cell.kind, cell.scenario) == ("wheel", "works")]  # fmt: skip
+    assert find_blocks(config, cells) == {}
 
 
 def test_a_failed_cell_blocks_with_its_words_and_its_log():
     config = requiring()
     bad = row("failed", version="latest", reason="it broke")
-    block = blocked(config, replaced(config, bad))[bad.id]
+    block = find_blocks(config, replace_cell(config, bad))[bad.id]
     assert "it broke" in block.why
     assert bad.log in block.cure
 
@@ -92,21 +92,21 @@ def test_a_failed_cell_blocks_with_its_words_and_its_log():
 def test_a_cell_that_ran_nowhere_blocks_with_the_command():
     config = requiring()
     idle = row("not run", scenario="absent", runtime="", version="", entries=("",))
-    block = blocked(config, replaced(config, idle))[idle.id]
+    block = find_blocks(config, replace_cell(config, idle))[idle.id]
     assert "no-machine" in block.why
     assert "latebind verify --target linux-x64" in block.cure
 
 
 def test_a_target_without_a_cell_blocks_once():
     config = requiring(include=("linux-x64", "osx-x64"))
-    blocks = blocked(config, complete(requiring()))
+    blocks = find_blocks(config, complete(requiring()))
     assert list(blocks) == ["*/osx-x64/*"]
     assert "--target osx-x64" in blocks["*/osx-x64/*"].cure
 
 
 def test_a_pattern_for_all_targets_asks_each_target_for_its_cells():
     config = requiring("*/works", include=("linux-x64", "osx-x64"))
-    assert list(blocked(config, complete(requiring()))) == ["*/osx-x64/*"]
+    assert list(find_blocks(config, complete(requiring()))) == ["*/osx-x64/*"]
 
 
 def with_consumers(**consumers):
@@ -119,27 +119,27 @@ def test_a_project_whose_consumers_are_in_c_must_have_been_consumed():
     config = with_consumers(sdk="verify/c")
     shows = {pattern.glob for pattern in patterns(config) if not pattern.may_be_empty}
     assert shows == {f"*/{rid}/*/consumed" for rid in LATENN.document.targets.include}
-    assert blocked(config, [one for one in complete(config) if one.scenario != "consumed"])
+    assert find_blocks(config, [cell for cell in complete(config) if cell.scenario != "consumed"])
 
 
 def test_a_configuration_that_verifies_nothing_does_not_pass():
     config = with_consumers()
-    assert set(blocked(config, [])) == {f"*/{rid}/*/works" for rid in LATENN.document.targets.include}
+    assert set(find_blocks(config, [])) == {f"*/{rid}/*/works" for rid in LATENN.document.targets.include}
 
 
 def test_a_pattern_of_the_configuration_that_matches_nothing_blocks():
     config = requiring("wheel/*/works", "nupkg/*/nothing")
-    assert list(blocked(config, complete(config))) == ["nupkg/*/nothing"]
+    assert list(find_blocks(config, complete(config))) == ["nupkg/*/nothing"]
 
 
 def test_what_is_not_required_may_fail():
     config = requiring("*/works")
-    assert blocked(config, replaced(config, row("failed", scenario="absent", version="", runtime=""))) == {}
+    assert find_blocks(config, replace_cell(config, row("failed", scenario="absent", version="", runtime=""))) == {}
 
 
 def test_a_share_that_nobody_reported_blocks():
     machine = {"target": "linux-x64", "targets": "linux-x64", "share": "2/3"}
-    blocks = blocked(requiring("*/works"), [row()], machine=machine)
+    blocks = find_blocks(requiring("*/works"), [row()], machine=machine)
     assert list(blocks) == ["share 1/3 of linux-x64", "share 3/3 of linux-x64"]
     assert "latebind verify --target linux-x64 --shard 1/3" in blocks["share 1/3 of linux-x64"].cure
 
@@ -186,7 +186,7 @@ def test_a_target_that_no_runtime_exists_for_needs_no_test_case_even_if_another_
 
     assert "*/linux-musl-x64/*/works" in optional
     assert "*/linux-x64/*/works" not in optional
-    assert blocked(config, complete(config)) == {}
+    assert find_blocks(config, complete(config)) == {}
 
 
 def test_a_distribution_that_the_index_lacks_is_not_required():
@@ -203,12 +203,12 @@ def test_a_distribution_that_the_index_lacks_is_not_required():
 def test_a_distribution_that_could_be_tried_elsewhere_is_required(reason):
     config = requiring()
     idle = row("not run", reason=reason, runtime="onnxruntime-openvino", version="latest", entries=("latest",))
-    assert list(blocked(config, [*complete(config), idle])) == [idle.id]
+    assert list(find_blocks(config, [*complete(config), idle])) == [idle.id]
 
 
 def test_a_version_without_a_wheel_for_one_python_must_be_tried_with_another():
     config = requiring("wheel/*/works")
     idle = row("not run", reason="no-distribution", consumer="python3.14", version="minimum", entries=("minimum",))
-    assert blocked(config, [*complete(config), idle]) == {}
-    rest = [one for one in complete(config) if "minimum" not in one.entries]
-    assert idle.id in blocked(config, [*rest, idle])
+    assert find_blocks(config, [*complete(config), idle]) == {}
+    rest = [cell for cell in complete(config) if "minimum" not in cell.entries]
+    assert idle.id in find_blocks(config, [*rest, idle])

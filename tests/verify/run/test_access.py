@@ -31,30 +31,30 @@ def application(tmp_path_factory, monkeypatch):
     unlock(root)
 
 
-def settled(application, **situation):
-    bench, consumer, made, library = application
+def lock_situation(application, **situation):
+    bench, consumer, built, library = application
     bench.situation = Situation(**situation)
-    return access.lock_application(bench, made.out, made.out.parent / "answers", library, consumer.environment)
+    return access.lock_application(bench, built.out, built.out.parent / "answers", library, consumer.environment)
 
 
 def test_an_ordinary_situation_changes_nothing(application):
     library = application[3]
-    assert settled(application) is None
+    assert lock_situation(application) is None
     library.write_bytes(b"still mine")
 
 
 def test_nothing_can_be_written_and_the_library_still_be_read(application):
-    assert settled(application, unprivileged=True) == (NOBODY if is_root() else None)
+    assert lock_situation(application, unprivileged=True) == (NOBODY if is_root() else None)
     assert application[3].stat().st_mode & 0o777 == 0o444
     assert application[2].out.stat().st_mode & 0o777 == 0o555
 
 
 def test_a_library_that_nobody_may_read_stays_so(application):
-    settled(application, unprivileged=True, unreadable=True)
+    lock_situation(application, unprivileged=True, unreadable=True)
     assert application[3].stat().st_mode & 0o777 == 0
 
 
 def test_a_lock_that_does_not_hold_is_told(application, monkeypatch):
     monkeypatch.setattr(access, "lock", lambda folder: folder.chmod(0o777))
     with pytest.raises(LatebindError, match=r"out can be written to by user .*ignores permissions"):
-        settled(application, unprivileged=True)
+        lock_situation(application, unprivileged=True)

@@ -38,14 +38,14 @@ GOOD = ConsumerResult(passed=("a", "b"), report=RuntimeReport("1.31.1"), librari
 DIFFERS = (CaseFailure("c", "differs"),)
 
 
-def ran(status=0, **fields):
+def finish_run(status=0, **fields):
     """A consumer that ended with a good result, but for what is given."""
     return ConsumerRun(status=status, output="", result=msgspec.structs.replace(GOOD, **fields))
 
 
-def judged(ended, row=None, view=None, **more):
+def judge_run(ended, chosen=None, view=None, **more):
     more = {"roots": (ENV,), "binds": ("1.31.1",), **more}
-    return judge(CELL, Expectation(scenario=row or scenario("works"), **more), ended, view)
+    return judge(CELL, Expectation(scenario=chosen or scenario("works"), **more), ended, view)
 
 
 @pytest.mark.parametrize(
@@ -58,18 +58,18 @@ def judged(ended, row=None, view=None, **more):
     ],
 )
 def test_a_good_run_passes_and_its_summary_counts_the_cases(passed, reference, summary):
-    outcome = judged(ran(passed=passed), reference=reference)
+    outcome = judge_run(finish_run(passed=passed), reference=reference)
     assert (outcome.state, outcome.facts["passed"]) == (State.PASSED, len(passed))
     assert outcome.summary.startswith(summary)
 
 
 def test_the_summary_of_a_sample_counts_only_its_own_cases():
-    outcome = judged(ran(passed=("a",)), scenario("threads"), reference=frozenset("abc"))
+    outcome = judge_run(finish_run(passed=("a",)), scenario("threads"), reference=frozenset("abc"))
     assert (outcome.summary, outcome.facts["reference_passed"]) == ("1 case passed", 3)
 
 
 @pytest.mark.parametrize(
-    ("fields", "words", "phase"),
+    ("fields", "message", "phase"),
     [
         ({"status": 1, "failed": DIFFERS}, "c: differs", "inference"),
         ({"status": 139}, "ended by SIGSEGV (11) after it had written its result", "load"),
@@ -80,42 +80,42 @@ def test_the_summary_of_a_sample_counts_only_its_own_cases():
         ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside", "load"),
     ],
 )
-def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, words, phase):
-    outcome = judged(ran(**fields))
+def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, message, phase):
+    outcome = judge_run(finish_run(**fields))
     assert outcome.facts["phase"] == phase
     assert outcome.state is State.FAILED
-    assert words in outcome.reason
+    assert message in outcome.reason
 
 
 def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
-    ended = ran(status=1, failed=DIFFERS)
-    assert judged(ended, reference=frozenset("ab")).state is State.PASSED
-    assert "c: differs" in judged(ended, reference=frozenset("abc")).reason
+    ended = finish_run(status=1, failed=DIFFERS)
+    assert judge_run(ended, reference=frozenset("ab")).state is State.PASSED
+    assert "c: differs" in judge_run(ended, reference=frozenset("abc")).reason
 
 
 def test_fewer_cases_than_configured_are_too_few():
-    assert judged(ran(), at_least=2).state is State.PASSED
-    assert "2 cases passed, at least 3 must" in judged(ran(), at_least=3).reason
+    assert judge_run(finish_run(), at_least=2).state is State.PASSED
+    assert "2 cases passed, at least 3 must" in judge_run(finish_run(), at_least=3).reason
 
 
 @pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
 def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
     cell = dataclasses.replace(CELL, version=version)
-    places = dict.fromkeys(("work", "log"), Path(ENV))
+    paths = dict.fromkeys(("work", "log"), Path(ENV))
     nothing = {"package": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
-    bench = Bench(cell=cell, config=CONFIG, use=USE, machine=host_machine(Path("python3")), **nothing, **places)
+    bench = Bench(cell=cell, config=CONFIG, use=USE, machine=host_machine(Path("python3")), **nothing, **paths)
     assert bench.at_least() == count
 
 
 def test_a_case_that_was_never_tried_is_a_failure():
-    assert "1 case was never tried: d" in judged(ran(), reference=frozenset("abd")).reason
+    assert "1 case was never tried: d" in judge_run(finish_run(), reference=frozenset("abd")).reason
 
 
 CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",))
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("fields", "message"),
     [
         ({}, ""),
         (
@@ -130,19 +130,19 @@ CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/e
         ({"libraries": ("C:\\windows\\system32\\kernel32.dll",)}, ""),
     ],
 )
-def test_an_environment_that_is_not_clean_fails_the_cell(fields, words):
+def test_an_environment_that_is_not_clean_fails_the_cell(fields, message):
     view = msgspec.structs.replace(CLEAN, **fields)
-    outcome = judged(ran(), view=view, base="/base", runtime=("libonnxruntime.so*", "onnxruntime.dll"))
-    assert (outcome.state is State.PASSED) == (words == "")
-    assert words in outcome.reason
+    outcome = judge_run(finish_run(), view=view, base="/base", runtime=("libonnxruntime.so*", "onnxruntime.dll"))
+    assert (outcome.state is State.PASSED) == (message == "")
+    assert message in outcome.reason
 
 
 def test_a_scenario_may_bind_another_version_than_its_cell():
-    older = ran(report=RuntimeReport("1.19.2"))
-    assert judged(older, binds=("1.19.2",)).state is State.PASSED
-    assert "bound runtime 1.31.1, expected 1.19.2" in judged(ran(), binds=("1.19.2",)).reason
-    assert judged(older, binds=()).state is State.PASSED
-    assert "expected one that reports its version" in judged(ran(report=None), binds=()).reason
+    older = finish_run(report=RuntimeReport("1.19.2"))
+    assert judge_run(older, binds=("1.19.2",)).state is State.PASSED
+    assert "bound runtime 1.31.1, expected 1.19.2" in judge_run(finish_run(), binds=("1.19.2",)).reason
+    assert judge_run(older, binds=()).state is State.PASSED
+    assert "expected one that reports its version" in judge_run(finish_run(report=None), binds=()).reason
 
 
 NEGATIVE = Scenario(name="absent", title="", says=("{title} was not found", "{minimum}"))
@@ -151,21 +151,21 @@ NEGATIVE = Scenario(name="absent", title="", says=("{title} was not found", "{mi
 @pytest.mark.parametrize(
     ("ended", "problem"),
     [
-        (ran(3, error=LoadError("ONNX Runtime was not found; 1.19 is needed")), ""),
-        (ran(3, error=LoadError("ONNX Runtime was not found")), 'the error message lacks "1.19"'),
-        (ran(3, error=LoadError("Segmentation fault")), "the error message lacks"),
-        (ran(), "loading was expected to fail"),
-        (ran(139), "loading was expected to fail, but the consumer ended by SIGSEGV (11)"),
+        (finish_run(3, error=LoadError("ONNX Runtime was not found; 1.19 is needed")), ""),
+        (finish_run(3, error=LoadError("ONNX Runtime was not found")), 'the error message lacks "1.19"'),
+        (finish_run(3, error=LoadError("Segmentation fault")), "the error message lacks"),
+        (finish_run(), "loading was expected to fail"),
+        (finish_run(139), "loading was expected to fail, but the consumer ended by SIGSEGV (11)"),
     ],
 )
 def test_a_negative_scenario_expects_the_error_message(ended, problem):
-    outcome = judged(ended, NEGATIVE, values={"title": "ONNX Runtime", "minimum": "1.19"})
+    outcome = judge_run(ended, NEGATIVE, values={"title": "ONNX Runtime", "minimum": "1.19"})
     assert (outcome.state is State.PASSED) == (problem == "")
     assert problem in outcome.reason
 
 
 @pytest.mark.parametrize(
-    ("raw", "words"),
+    ("raw", "message"),
     [
         (b'{"passed": 5}', r"Expected `array`, got `int` - at `\$\.passed`"),
         (b'{"report": [1]}', r"Expected `object \| null`, got `array`"),
@@ -175,8 +175,8 @@ def test_a_negative_scenario_expects_the_error_message(ended, problem):
         (b"", r"^verify/smoke.py wrote invalid JSON: "),
     ],
 )
-def test_an_invalid_result_is_an_error_with_its_place(raw, words):
-    with pytest.raises(InputError, match=words):
+def test_an_invalid_result_is_an_error_with_its_place(raw, message):
+    with pytest.raises(InputError, match=message):
         read_result(raw, "verify/smoke.py")
 
 
@@ -196,9 +196,9 @@ def test_what_the_stub_recorded_is_compared_with_the_minimum(tmp_path, since, mi
     lines += [{"runtime": name, "function": function, "since": version} for name, function, version in calls]
     record = tmp_path / "result.record"
     record.write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
-    found = with_record(ConsumerResult(passed=("a",)), record)
+    result = with_record(ConsumerResult(passed=("a",)), record)
     values = {"title": "ONNX Runtime", "minimum": minimum, "floor": "1.19"}
-    outcome = judged(ConsumerRun(status=0, output="", result=found), values=values)
+    outcome = judge_run(ConsumerRun(status=0, output="", result=result), values=values)
     assert (outcome.state, outcome.summary) == (State.PASSED, says)
     record.write_bytes(b"{")
     with pytest.raises(InputError, match="the record of the stub is damaged"):

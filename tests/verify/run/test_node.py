@@ -50,38 +50,38 @@ def project(tmp_path):
     return folder
 
 
-def verified(latebind, folder, *more, env=None):
+def run_verify(latebind, folder, *more, env=None):
     """The outcome of the one test case, its reason, and all that was printed."""
     ended = latebind("-C", folder, "verify", "--target", "linux-x64", "-k", "node and works", *more, env=env)
     report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
-    (row,) = report["cells"]
-    if row.get("reason") == "no-index":
+    (cell,) = report["cells"]
+    if cell.get("reason") == "no-index":
         pytest.skip("not run: the npm registry cannot be reached")
-    return row["outcome"], f"{row.get('reason', '')} {row.get('summary', '')}", ended
+    return cell["outcome"], f"{cell.get('reason', '')} {cell.get('summary', '')}", ended
 
 
 def rewritten(tarball, change):
     """Change the package.json of a tarball."""
     with tarfile.open(tarball) as archive:
-        files = {row.name: archive.extractfile(row).read() for row in archive.getmembers()}
+        files = {member.name: archive.extractfile(member).read() for member in archive.getmembers()}
     document = json.loads(files["package/package.json"])
     change(document)
     files["package/package.json"] = json.dumps(document).encode()
     with tarfile.open(tarball, "w:gz") as archive:
         for name, data in files.items():
-            row = tarfile.TarInfo(name)
-            row.size = len(data)
-            archive.addfile(row, io.BytesIO(data))
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
 
 
 def test_it_is_installed_without_scripts_and_computes(project, latebind):
-    outcome, text, _ = verified(latebind, project)
+    outcome, text, _ = run_verify(latebind, project)
     assert (outcome, "1 case passed" in text) == ("passed", True)
 
 
 def test_a_wrong_number_fails_it(project, latebind):
     (project / "node" / "smoke.mjs").write_text(PROGRAM.replace("EXPECTED", "6"))
-    outcome, text, _ = verified(latebind, project)
+    outcome, text, _ = run_verify(latebind, project)
     assert (outcome, "adds: 2 + 3 is 5" in text) == ("failed", True)
 
 
@@ -98,7 +98,7 @@ def test_a_wrong_number_fails_it(project, latebind):
 def test_a_broken_package_fails_it(project, latebind, part, change, says):
     assert latebind("-C", project, "pack", "--target", "linux-x64").returncode == 0
     rewritten(project / "dist" / f"acme-tiny{part}-1.2.3.tgz", lambda document: document.update(change))
-    outcome, text, _ = verified(latebind, project, "--dist", project / "dist")
+    outcome, text, _ = run_verify(latebind, project, "--dist", project / "dist")
     assert (outcome, says in text) == ("failed", True), text
 
 
@@ -109,5 +109,5 @@ def test_a_broken_package_fails_it(project, latebind, part, change, says):
 )
 def test_a_wrong_package_json_of_the_program_is_named(project, latebind, text, says):
     (project / "node" / "package.json").write_text(text)
-    outcome, reason, _ = verified(latebind, project)
+    outcome, reason, _ = run_verify(latebind, project)
     assert (outcome, says in reason, "Write at least" in reason) == ("failed", True, True), reason

@@ -22,7 +22,7 @@ def build_c(packages, tree):
     return build_here(SOURCE, tree, f"-DPACKAGES={packages}", f"-DRID={RID}")
 
 
-def consumed(feed, cases, work, *arguments):
+def run_consumer(feed, cases, work, *arguments):
     """The status, and what the program wrote."""
     packages = unpack(feed, work / "packages")
     program = build_c(packages, work / "build")
@@ -31,7 +31,7 @@ def consumed(feed, cases, work, *arguments):
 
 
 def test_it_computes_with_the_three_packages(tmp_path, packages, runtime, cases):
-    status, document = consumed([*packages, runtime[1]], cases, tmp_path)
+    status, document = run_consumer([*packages, runtime[1]], cases, tmp_path)
 
     assert (status, document["failed"]) == (0, [])
     assert document["report"]["version"] == runtime[0]
@@ -42,7 +42,7 @@ def test_it_computes_with_the_three_packages(tmp_path, packages, runtime, cases)
 
 
 def test_a_sample_is_spread_evenly(tmp_path, packages, runtime, cases):
-    status, document = consumed([*packages, runtime[1]], cases, tmp_path, "--sample", "3")
+    status, document = run_consumer([*packages, runtime[1]], cases, tmp_path, "--sample", "3")
 
     assert status == 0
     assert len(document["passed"]) + len(document["out_of_scope"]) == 3
@@ -50,10 +50,10 @@ def test_a_sample_is_spread_evenly(tmp_path, packages, runtime, cases):
 
 def test_wrong_expected_numbers_fail_it(tmp_path, packages, runtime, cases):
     spoiled = spoiled_cases(cases, tmp_path / "cases")
-    status, document = consumed([*packages, runtime[1]], spoiled, tmp_path)
+    status, document = run_consumer([*packages, runtime[1]], spoiled, tmp_path)
 
     assert status == 1
-    assert [row["name"] for row in document["failed"]] == ["identity_1"]
+    assert [failure["name"] for failure in document["failed"]] == ["identity_1"]
     assert document["failed"][0]["message"].startswith("element 0 is ")
 
 
@@ -68,14 +68,14 @@ def test_a_package_without_header_or_library_does_not_build(tmp_path, packages, 
 def test_a_backend_package_without_its_library_is_told_in_words(tmp_path, packages, runtime, cases):
     broken = without(packages[1], "runtimes/", tmp_path / "broken")
 
-    status, document = consumed([packages[0], broken, runtime[1]], cases, tmp_path)
+    status, document = run_consumer([packages[0], broken, runtime[1]], cases, tmp_path)
 
     assert (status, document["passed"]) == (3, [])
     assert "dotnet add package Latenn.OnnxRuntime" in document["error"]["message"]
 
 
 def test_without_the_runtime_the_sentence_names_the_command(tmp_path, packages, cases):
-    status, document = consumed(packages, cases, tmp_path)
+    status, document = run_consumer(packages, cases, tmp_path)
 
     assert status == 3
     assert "nuget install Microsoft.ML.OnnxRuntime" in document["error"]["message"]

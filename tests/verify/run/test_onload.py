@@ -12,7 +12,7 @@ from tests.programs import run_checked, run_program
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are compiled for Linux")
 
 
-def loaded(folder, source):
+def load_library(folder, source):
     """What was printed, the status, and what had changed; None when the process did not get so far."""
     library, out = folder / "liblatenn_helper.so", folder / "changed.json"
     library.write_bytes(natives.compile_library(source))
@@ -35,7 +35,7 @@ def loaded(folder, source):
     ],
 )
 def test_what_loading_alone_does_is_seen(tmp_path, source, printed, status, changed):
-    assert loaded(tmp_path, source) == (printed, status, changed)
+    assert load_library(tmp_path, source) == (printed, status, changed)
 
 
 def test_what_is_no_library_does_nothing(tmp_path):

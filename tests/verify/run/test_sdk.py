@@ -7,7 +7,7 @@ import tarfile
 
 import pytest
 
-from tests.client import packed
+from tests.client import pack_project
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 CMAKE = """\
@@ -39,30 +39,30 @@ def write_program(folder, *, expected=5, cmake=CMAKE):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def packed_root(tmp_path_factory):
     root = write_sdk_client(tmp_path_factory.mktemp("sdk") / "tiny", latebind=f'{SDK}\n[verify]\nsdk = "program"\n')
     write_program(root / "program")
-    packed(root)
+    pack_project(root)
     return root
 
 
 @pytest.fixture
-def project(made, tmp_path):
-    return shutil.copytree(made, tmp_path / "tiny", symlinks=True)
+def project(packed_root, tmp_path):
+    return shutil.copytree(packed_root, tmp_path / "tiny", symlinks=True)
 
 
-def verified(latebind, folder, consumer, *more):
+def run_verify(latebind, folder, consumer, *more):
     """How the test case ended, its reason and its summary."""
     latebind("-C", folder, "verify", "--target", "linux-x64", "-k", consumer, *more)
-    (row,) = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))["cells"]
-    if row["reason"] == "no-compiler" and consumer == "sdk-pkg-config":
-        pytest.skip(f"not run: {row['summary']}")
-    return row["outcome"], f"{row['reason']} {row['summary']}"
+    (cell,) = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))["cells"]
+    if cell["reason"] == "no-compiler" and consumer == "sdk-pkg-config":
+        pytest.skip(f"not run: {cell['summary']}")
+    return cell["outcome"], f"{cell['reason']} {cell['summary']}"
 
 
 @EACH
 def test_it_is_found_and_computes(project, latebind, consumer):
-    assert verified(latebind, project, consumer) == ("passed", " 1 case passed")
+    assert run_verify(latebind, project, consumer) == ("passed", " 1 case passed")
 
 
 @EACH
@@ -73,14 +73,14 @@ def test_other_folders_of_libraries_are_searched(tmp_path, latebind, consumer, l
     cmake = f"include(GNUInstallDirs)\n{WITH_HEADER}"
     root = write_sdk_client(tmp_path / "tiny", cmake, f'{config}\n[verify]\nsdk = "program"\n')
     write_program(root / "program")
-    packed(root)
-    assert verified(latebind, root, consumer) == ("passed", " 1 case passed")
+    pack_project(root)
+    assert run_verify(latebind, root, consumer) == ("passed", " 1 case passed")
 
 
 @EACH
 def test_a_wrong_number_fails_it(project, latebind, consumer):
     write_program(project / "program", expected=6)
-    outcome, text = verified(latebind, project, consumer)
+    outcome, text = run_verify(latebind, project, consumer)
     assert (outcome, "adds: is 5" in text) == ("failed", True), text
 
 
@@ -92,7 +92,7 @@ def test_an_archive_that_lacks_a_file_fails_it(project, latebind, consumer, lost
     (project / "unpacked" / "tiny-1.2.3-linux-x64-sdk" / lost).unlink()
     with tarfile.open(path, "w:gz") as archive:
         archive.add(project / "unpacked" / "tiny-1.2.3-linux-x64-sdk", "tiny-1.2.3-linux-x64-sdk")
-    outcome, text = verified(latebind, project, consumer, "--dist", project / "dist")
+    outcome, text = run_verify(latebind, project, consumer, "--dist", project / "dist")
     assert (outcome, "tiny" in text) == ("failed", True), text
 
 
@@ -100,14 +100,14 @@ def test_a_project_without_the_program_is_told(project, latebind):
     write_program(
         project / "program", cmake=CMAKE.replace("consumer main", "other main").replace("(consumer P", "(other P")
     )
-    outcome, text = verified(latebind, project, "sdk-cmake")
+    outcome, text = run_verify(latebind, project, "sdk-cmake")
     assert (outcome, "makes no program consumer" in text) == ("failed", True), text
 
 
 def test_an_archive_that_leaves_its_folder_is_refused(project, latebind):
     with tarfile.open(project / "dist" / "tiny-1.2.3-linux-x64-sdk.tar.gz", "w:gz") as archive:
         archive.addfile(tarfile.TarInfo("../evil"), io.BytesIO())
-    outcome, text = verified(latebind, project, "sdk-cmake", "--dist", project / "dist")
+    outcome, text = run_verify(latebind, project, "sdk-cmake", "--dist", project / "dist")
     assert (outcome, "cannot be unpacked" in text, (project.parent / "evil").exists()) == ("failed", True, False), text
 
 

@@ -49,13 +49,13 @@ def places(backend: str | None, minimum: str | None) -> Places:
 
 def note(backend: str | None) -> str:
     """Why a runtime may be missing, by its metadata, for an error; "" when it does not show."""
-    return " ".join(found for package in _chosen(backend).values() if (found := package.runtime_note()))
+    return " ".join(text for package in _select_packages(backend).values() if (text := package.runtime_note()))
 
 
 @lru_cache(maxsize=16)
 def _places(state: tuple[tuple[str, int], ...], backend: str | None, minimum: str | None) -> Places:
     del state  # only decides whether the answer is still good
-    packages = _chosen(backend)
+    packages = _select_packages(backend)
     runtimes = [folder for package in packages.values() for folder in package.runtime_directories()]
     return Places(
         names=tuple(packages),
@@ -65,27 +65,27 @@ def _places(state: tuple[tuple[str, int], ...], backend: str | None, minimum: st
     )
 
 
-def _chosen(backend: str | None) -> dict[str, Backend]:
+def _select_packages(backend: str | None) -> dict[str, Backend]:
     """The packages that matter: the one named, or all."""
     from latenn import _installed  # noqa: PLC0415  # importlib.metadata takes longer to import than all of latenn
 
-    found = {}
+    packages = {}
     for point in _installed.list_entry_points("latenn.backends"):
         try:
-            found[point.name] = cast("Backend", importlib.import_module(point.module))
+            packages[point.name] = cast("Backend", importlib.import_module(point.module))
         except ImportError:  # a broken package must not hide the others
             continue
-    if backend is not None and Path(backend).name == backend and backend in found:
-        return {backend: found[backend]}
-    return found
+    if backend is not None and Path(backend).name == backend and backend in packages:
+        return {backend: packages[backend]}
+    return packages
 
 
 def _state() -> tuple[tuple[str, int], ...]:
     """Changes whenever a distribution is installed or removed."""
-    return tuple((entry, _changed(entry)) for entry in sys.path)
+    return tuple((entry, _read_mtime(entry)) for entry in sys.path)
 
 
-def _changed(entry: str) -> int:
+def _read_mtime(entry: str) -> int:
     try:
         return os.stat(entry or ".").st_mtime_ns  # noqa: PTH116  # on the way of every load, and half the time
     except OSError:

@@ -38,7 +38,7 @@ def refusal() -> UnsupportedError:
     )
 
 
-def _forked() -> None:
+def _count_fork() -> None:
     global _count  # noqa: PLW0603  # the process has one such number
     _count += 1
     for tell in _in_child:
@@ -46,7 +46,7 @@ def _forked() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_count_fork)
 
 
 class Lock:

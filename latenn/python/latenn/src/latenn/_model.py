@@ -212,7 +212,7 @@ def runtime_report(
         elif status:
             library.latenn_status_release(status)
         report = _json(ctypes.string_at(text.value)) if text.value else {}
-        return {**report, "accelerator": _accelerator.told()}
+        return {**report, "accelerator": _accelerator.describe_use()}
     finally:
         library.latenn_text_release(text)
 

@@ -30,8 +30,8 @@ class Tensor:
 
     __slots__ = ("__weakref__", "_held")
 
-    def __init__(self, held: Held) -> None:
-        self._held = held
+    def __init__(self, handle: Held) -> None:
+        self._held = handle
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -99,13 +99,13 @@ class Tensor:
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"the tensor is on {self.device} and is not moved. Take it there, then move the result.")
         if copy:
-            return self._copied(max_version)
+            return self._export_copy(max_version)
         try:
             return _dlpack.export(self._held, versioned=max_version is not None and max_version[0] >= 1)
         except LatennError as error:
             raise BufferError(str(error)) from None
 
-    def _copied(self, max_version: tuple[int, int] | None) -> object:
+    def _export_copy(self, max_version: tuple[int, int] | None) -> object:
         """A capsule of NumPy's, around a copy."""
         try:
             array: Any = self.numpy().copy()
@@ -132,11 +132,11 @@ class _Memory:
 
     __slots__ = ("__array_interface__", "held")
 
-    def __init__(self, held: Held, size: int) -> None:
-        self.held = held
+    def __init__(self, handle: Held, size: int) -> None:
+        self.held = handle
         self.__array_interface__ = {
             "shape": (size,),
             "typestr": "|u1",
-            "data": (held.tensor.data, False),
+            "data": (handle.tensor.data, False),
             "version": 3,
         }
