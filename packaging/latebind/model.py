@@ -245,7 +245,7 @@ class Cell:
     @property
     def consumer_kind(self) -> str:
         """The consumer without the version of its interpreter: `python` for `python3.11`."""
-        return self.consumer.rstrip("0123456789.t") if self.kind == "wheel" else self.consumer
+        return self.consumer.rstrip("0123456789.t") if self.consumer.startswith("python") else self.consumer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

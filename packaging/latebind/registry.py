@@ -5,6 +5,7 @@ This is the one row of an ecosystem. Its folder below `ecosystems/` has a module
 - `files`: FORMATS, the kinds of its package files (`formats.py`)
 - `reading`: READERS, what its packages say, for the audit (`audit/readers/reader.py`)
 - `checks`: its own checks, in a module or a folder of modules (`audit/engine/registry.py`)
+- `consumer`: CONSUMERS and RUNNERS, who installs its packages in `latebind verify` (`verify/plan/consumer.py`)
 - `kinds`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
 
 They are imported by name when an engine asks: an engine knows no ecosystem, and the audit never loads what packs.
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "symbols", "sdk")
 """In the order in which they are packed and reported."""
 
-Part = Literal["files", "reading", "checks", "kinds"]
+Part = Literal["files", "reading", "checks", "kinds", "consumer"]
 
 
 def load_parts(part: Part) -> tuple[ModuleType, ...]:

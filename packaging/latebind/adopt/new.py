@@ -18,6 +18,7 @@ from latebind.tables.presets import preset, presets
 from latebind.templates import render
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -96,6 +97,13 @@ def _camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[-._]+", name))
 
 
+_WRITERS: Mapping[str, Callable[[str, str, str], dict[str, str]]] = {
+    "library": project_files,
+    "ep": lambda name, _language, author: provider_files(name, author),
+}
+"""The files of a project of each kind, from its name, its language and its author."""
+
+
 def make_project(folder: Path, language: str, kind: str = "library") -> list[str]:
     """Write a new project, named after its folder, and return the paths of its files in it.
 
@@ -109,7 +117,7 @@ def make_project(folder: Path, language: str, kind: str = "library") -> list[str
             advice="Choose another name. For a project that is there already: latebind init.",
         )
     author = git_output(folder.parent, "config", "user.name")
-    files = provider_files(folder.name, author) if kind == "ep" else project_files(folder.name, language, author)
+    files = _WRITERS[kind](folder.name, language, author)
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_text(folder / path, text)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from latebind.model import Target
     from latebind.system.run import Completed
 
-Variant = Literal["", "symbols", "sdk"]
+Variant = Literal["", "debug", "versioned"]
 _TIME_LIMIT = 1800.0
 _DESCRIBED = "latebind-runtimes"
 """The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
@@ -66,7 +66,7 @@ class NativeBuild:
     def install(self, workdir: Path, prefix: Path, variant: Variant = "") -> None:
         """Build in the target's tree and install each component into a folder of its name below `prefix`.
 
-        A variant is built in a tree of its own: `symbols` keeps debug information, `sdk` has versioned SONAMEs.
+        A variant is built in a tree of its own: `debug` keeps debug information, `versioned` has versioned SONAMEs.
 
         Raises BuildError with the first errors, or when a file from outside the sources was used.
         """
@@ -118,9 +118,9 @@ class NativeBuild:
         if self.config.module_kind:
             python = self.folder / f"{tree.name}.python"
             arguments += self.python.configure(python) if self.python else ["-DLATEBIND_PYTHON_KIND=none"]
-        if variant == "sdk":
+        if variant == "versioned":
             arguments.append(f"-DLATEBIND_SOVERSION={self.config.soversion}")
-        if variant == "symbols":
+        if variant == "debug":
             arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, toolchain_folder, self.folder)]
         return arguments
 

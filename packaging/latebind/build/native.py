@@ -74,7 +74,7 @@ def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Pa
     """
     build = native_build(config, target, workdir)
     with LOG.step(f"building {target.rid} with debug symbols", f"built {target.rid} with debug symbols"):
-        build.install(workdir, prefix, "symbols")
+        build.install(workdir, prefix, "debug")
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def versioned(config: Config, stage: Stage, workdir: Path) -> Iterator[Stage]:
     with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-sdk-", dir=build.folder) as aside:
         prefix = Path(aside) / stage.rid
         with LOG.step(f"building {stage.rid} for its SDK", f"built {stage.rid} for its SDK"):
-            build.install(workdir, prefix, "sdk")
+            build.install(workdir, prefix, "versioned")
         manifest = stage.manifest
         write_manifest(
             prefix,

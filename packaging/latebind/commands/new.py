@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from latebind.commands.common import Add
 
-_NEXT = """Created {name}/: a {language} library that finds {runtime} at run time ({files})
+_NEXT_LIBRARY = """Created {name}/: a {language} library that finds {runtime} at run time ({files})
 
 next:
   cd {folder}
@@ -20,7 +20,7 @@ next:
   latebind audit     # check every file in the packages
   latebind verify    # install them in clean environments and run the library
 """
-_NEXT_EP = """Created {name}/: an execution provider for ONNX Runtime 1.23 or newer ({files})
+_NEXT_PROVIDER = """Created {name}/: an execution provider for ONNX Runtime 1.23 or newer ({files})
 
 next:
   cd {folder}
@@ -29,6 +29,7 @@ next:
   latebind audit     # check every file in the packages
   latebind verify    # register the provider in clean environments and run a model
 """
+_NEXT = {"library": _NEXT_LIBRARY, "ep": _NEXT_PROVIDER}
 
 
 def declare_new(add: Add) -> None:
@@ -55,8 +56,5 @@ def _new(arguments: argparse.Namespace) -> int:
         return 0
     title = f"{preset(arguments.runtime).title} {preset(arguments.runtime).floor} or newer"
     shown = {"name": folder.resolve().name, "folder": folder.as_posix(), "files": plural(len(files), "file")}
-    if arguments.kind == "ep":
-        print(_NEXT_EP.format(**shown), end="")
-        return 0
-    print(_NEXT.format(language=arguments.language.upper(), runtime=title, **shown), end="")
+    print(_NEXT[arguments.kind].format(language=arguments.language.upper(), runtime=title, **shown), end="")
     return 0

@@ -11,11 +11,12 @@ from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
 from latebind.text import plural
 from latebind.verify.plan.cells import Extent, PlannedCell, expand_cells, questions
+from latebind.verify.plan.consumer import find_consumer
 from latebind.verify.plan.index import Answers, ask
 from latebind.verify.plan.installers import Installer, installer
 from latebind.verify.plan.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.plan.machine import Machine, host_machine
-from latebind.verify.plan.scenarios import CMAKE, FILES, SCENARIOS
+from latebind.verify.plan.scenarios import FILES, SCENARIOS
 from latebind.verify.plan.select import selector
 from latebind.verify.plan.select import shard as share
 
@@ -141,8 +142,9 @@ def able(
     if not machine.is_host and planned.native_only:
         runtime = cell.runtime or "this"
         raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
-    is_built_here = cell.kind != "wheel"
-    if not machine.is_host and is_built_here and cell.consumer != CMAKE:
+    consumer = find_consumer(cell.consumer)
+    is_built_here = not consumer.has_interpreters
+    if not machine.is_host and is_built_here and not consumer.is_cross_built:
         raise NotRun("not-emulated", "applications of .NET, Node.js and pkg-config are built by the machine itself")
     if not machine.is_host or is_built_here:
         return machine, tuple(installed[:1])

@@ -11,13 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
-from latebind.ecosystems.npm.consumer import run_node_cell
-from latebind.ecosystems.nuget.consumer import run_c_cell, run_dotnet_cell
-from latebind.ecosystems.plugin.consumer import run_host_cell
-from latebind.ecosystems.sdk.consumer import run_sdk_cell
-from latebind.ecosystems.wheel.consumer import run_python_cell
 from latebind.errors import LatebindError, NotRun
-from latebind.model import Artifact, Cell, Outcome, Rid, State
+from latebind.model import Artifact, Outcome, Rid, State
 from latebind.plan import refuse_missing
 from latebind.system.log import LOG
 from latebind.system.parallel import each
@@ -25,15 +20,16 @@ from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
 from latebind.text import plural
 from latebind.verify.plan.machine import Machine, host_machine, unusable
-from latebind.verify.plan.scenarios import C_NUPKG, FILES, scenario
+from latebind.verify.plan.scenarios import FILES, scenario
 from latebind.verify.planning import Options, able, plan_cells, prepare
 from latebind.verify.report.report import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, tried
 from latebind.verify.run.remembered import Memory
+from latebind.verify.run.runner import find_runner
 from latebind.verify.run.supply import Supply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from latebind.config.config import Config
@@ -141,21 +137,11 @@ def _outcome(run: _Run, planned: PlannedCell) -> Outcome:
     known = None if run.fresh else run.memory.recall(cell, key)
     if known is not None:
         return replace(known, log=relative)
-    outcome = tried(_bench(run, planned, machine, pythons, log), _runner(cell))
+    outcome = tried(_bench(run, planned, machine, pythons, log), find_runner(cell, scenario(cell.scenario)))
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=relative)
     LOG.say(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
     run.memory.keep(outcome, key)
     return outcome
-
-
-def _runner(cell: Cell) -> Callable[[Bench], Outcome]:
-    if cell.kind == "wheel":
-        return run_host_cell if scenario(cell.scenario).c_host else run_python_cell
-    if cell.kind == "npm":
-        return run_node_cell
-    if cell.kind == "sdk":
-        return run_sdk_cell
-    return run_c_cell if cell.consumer == C_NUPKG else run_dotnet_cell
 
 
 def _bench(run: _Run, planned: PlannedCell, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Bench:

@@ -16,15 +16,19 @@ from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.system.archive import sha256
 from latebind.tables.targets import target, targets
+from latebind.verify.plan.consumer import Consumer
+from latebind.verify.plan.scenarios import NODE
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.runner import Runner
 from latebind.verify.run.supply import hash_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
     from latebind.model import Outcome
     from latebind.verify.run.bench import Bench
@@ -180,3 +184,31 @@ def _run_program(bench: Bench, program: Path) -> ConsumerRun:
         env={**node_environment(home), **bench.situation.environment},
         log=bench.log,
     )
+
+
+def _name_package(config: Config, package: str) -> str:
+    npm = config.packages[package].npm
+    return npm.name if npm is not None else package
+
+
+def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
+    if not runtime.known.npm:
+        return "pip install", ""
+    return "npm install", f'npm install "{runtime.known.npm}@>={runtime.minimum}"'
+
+
+CONSUMERS = (
+    Consumer(
+        names=(NODE,),
+        kind="npm",
+        find_programs=lambda config: (config.document.verify.node,),
+        is_wanted=lambda config, _runtime: (
+            bool(config.document.verify.node) and any(package.npm for package in config.packages.values())
+        ),
+        name_package=_name_package,
+        find_runtime=lambda runtime: runtime.known.npm,
+        is_asked_for=True,
+        find_install_words=_find_install_words,
+    ),
+)
+RUNNERS = (Runner(names=(NODE,), run=run_node_cell),)

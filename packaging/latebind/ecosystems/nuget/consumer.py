@@ -12,17 +12,22 @@ from latebind.errors import InputError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
 from latebind.tables.targets import target
-from latebind.verify.plan.layouts import Application, layout
+from latebind.verify.plan.consumer import Consumer
+from latebind.verify.plan.layouts import LAYOUTS, Application, layout
+from latebind.verify.plan.scenarios import C_NUPKG
 from latebind.verify.run.access import lock_application
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_here, clean_environment
 from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.runner import Runner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
     from latebind.ecosystems.nuget.dotnet_project import BuiltConsumer
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerResult, ConsumerRun
@@ -216,3 +221,36 @@ def unpack(packages: Sequence[Path], folder: Path) -> Path:
                 raise InputError("the package has no nuspec", where=str(package))
             archive.extractall(folder / nuspec.removesuffix(".nuspec").lower())
     return folder
+
+
+def _name_package(config: Config, package: str) -> str:
+    nuget = config.packages[package].nuget
+    return nuget.id if nuget else package
+
+
+def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
+    id_ = next(iter(runtime.known.nuget.ids), "")
+    return ("dotnet add package", f"dotnet add package {id_}") if id_ else ("pip install", "")
+
+
+def _has_nupkgs(config: Config) -> bool:
+    return any(package.nuget is not None for package in config.packages.values())
+
+
+_DOTNET = Consumer(
+    names=tuple(layout.name for layout in LAYOUTS),
+    kind="nupkg",
+    names_runtime=False,
+    find_programs=lambda config: (config.document.verify.dotnet, config.document.verify.c),
+    is_wanted=lambda config, _runtime: bool(config.document.verify.dotnet) and _has_nupkgs(config),
+    name_package=_name_package,
+    find_runtime=lambda runtime: next(iter(runtime.known.nuget.ids), ""),
+    find_install_words=_find_install_words,
+)
+_IN_C = replace(
+    _DOTNET,
+    names=(C_NUPKG,),
+    is_wanted=lambda config, _runtime: bool(config.document.verify.c) and _has_nupkgs(config),
+)
+CONSUMERS = (_DOTNET, _IN_C)
+RUNNERS = (Runner(names=_DOTNET.names, run=run_dotnet_cell), Runner(names=_IN_C.names, run=run_c_cell))

@@ -19,10 +19,12 @@ from latebind.model import Outcome, State
 from latebind.system.resources import folder
 from latebind.tables.targets import target
 from latebind.text import ending, is_crash
+from latebind.verify.plan.scenarios import PYTHON
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import run_consumer, with_output
+from latebind.verify.run.runner import Runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,3 +97,7 @@ def _library_in(module: Path) -> Path:
         if any(export.name == EP_EXPORTS[0] for image in images for export in image.exports):
             return path
     raise InputError(f"no library exports {EP_EXPORTS[0]}", where=os.fspath(module))
+
+
+RUNNERS = (Runner(names=(PYTHON,), run=run_host_cell, takes=lambda scenario: scenario.c_host),)
+CONSUMERS = ()

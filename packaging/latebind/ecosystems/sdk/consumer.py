@@ -14,12 +14,14 @@ from latebind.filenames import sdk_file
 from latebind.model import State
 from latebind.system.tarball import unpack_tar
 from latebind.tables.targets import target
-from latebind.verify.plan.scenarios import PKG_CONFIG
+from latebind.verify.plan.consumer import Consumer
+from latebind.verify.plan.scenarios import CMAKE, PKG_CONFIG
 from latebind.verify.plan.situations import copy_runtime
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, build_with_pkg_config, clean_environment, library_folder
 from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.runner import Runner
 from latebind.verify.run.supply import runtime_libraries
 
 if TYPE_CHECKING:
@@ -92,3 +94,20 @@ def _runtime(bench: Bench) -> tuple[Path, str]:
     library = copy_runtime(bench, runtime, f"runtime/{runtime.known.python.folder}")
     bench.situation.break_files(runtime_libraries(runtime, folder, bench.cell.target))
     return library.parent, bench.machine.path(library)
+
+
+_CMAKE = Consumer(
+    names=(CMAKE,),
+    kind="sdk",
+    is_cross_built=True,
+    reads_commas=False,  # CMake gives a linker the folder of a library in words that commas separate
+    finds_any=True,
+    find_programs=lambda config: (config.document.verify.sdk,),
+    is_wanted=lambda config, runtime: (
+        bool(config.document.verify.sdk) and config.package_of(runtime) in config.sdk_packages
+    ),
+    name_package=lambda _config, package: package,
+    find_runtime=lambda runtime: runtime.known.python.distribution,
+)
+CONSUMERS = (_CMAKE, replace(_CMAKE, names=(PKG_CONFIG,), is_cross_built=False))
+RUNNERS = (Runner(names=(CMAKE, PKG_CONFIG), run=run_sdk_cell),)

@@ -15,15 +15,20 @@ from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.plan import unsupplied
 from latebind.text import ending
+from latebind.verify.plan.consumer import Consumer
 from latebind.verify.plan.installers import consumer_environment
+from latebind.verify.plan.scenarios import PYTHON
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import ProcessView, run_consumer
+from latebind.verify.run.runner import Runner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
     from latebind.ecosystems.wheel.environment import Installed
     from latebind.model import Artifact
     from latebind.verify.plan.machine import Machine
@@ -168,3 +173,28 @@ def _view(path: Path, script: Path, status: int, machine: Machine) -> ProcessVie
         tuple(str(machine.local(name)) for name in names) for names in (seen.path, seen.libraries)
     )
     return msgspec.structs.replace(seen, path=search_path, libraries=libraries)
+
+
+def _find_install_words(config: Config, package: str, runtime: RuntimeUse) -> tuple[str, str]:
+    supply = runtime.known.python
+    asked = f"{supply.distribution}>={runtime.minimum}"
+    if not runtime.drop_in:
+        asked = f"{config.wheel_name(package)}[{supply.extra}]"
+    return "pip install", f'pip install "{asked}"'
+
+
+CONSUMERS = (
+    Consumer(
+        names=(PYTHON,),
+        kind="wheel",
+        has_interpreters=True,
+        finds_any=True,
+        is_wanted=lambda config, _runtime: (
+            bool(config.document.verify.python) and any(package.wheel for package in config.packages.values())
+        ),
+        name_package=lambda config, package: config.wheel_name(package),
+        find_runtime=lambda runtime: runtime.known.python.distribution,
+        find_install_words=_find_install_words,
+    ),
+)
+RUNNERS = (Runner(names=(PYTHON,), run=run_python_cell),)

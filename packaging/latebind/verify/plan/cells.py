@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from latebind.model import Cell, Rid
 from latebind.plan import unsupplied
 from latebind.tables.targets import other_processor, target
+from latebind.verify.plan.consumer import find_consumer
 from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
-from latebind.verify.plan.scenarios import C_NUPKG, CMAKE, NODE, PKG_CONFIG, PYTHON, SCENARIOS, Scenario
+from latebind.verify.plan.scenarios import PYTHON, SCENARIOS, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
-    from latebind.model import CellKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,17 @@ class _Line:
     def distribution(self) -> str:
         if self.runtime is None:
             return ""
-        return self.runtime.known.npm if self.consumer == NODE else self.other or self.runtime.known.python.distribution
+        consumer = find_consumer(self.consumer)
+        if consumer.is_asked_for:
+            return consumer.find_runtime(self.runtime)
+        return self.other or self.runtime.known.python.distribution
+
+    @property
+    def runtime_package(self) -> str:
+        """The package that supplies the runtime, "" where the consumer gets it from elsewhere."""
+        if self.runtime is None:
+            return ""
+        return self.other or find_consumer(self.consumer).find_runtime(self.runtime)
 
 
 def versions_of(config: Config, runtime: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
@@ -158,7 +168,7 @@ def _question(line: _Line, rid: Rid) -> Question | None:
     # Below the floor no version has a shared library; below a higher minimum one may have.
     below = line.entry == BELOW_FLOOR and not line.scenario.provider
     minimum = line.runtime.known.floor if below else line.runtime.minimum
-    npm = line.consumer == NODE
+    npm = find_consumer(line.consumer).is_asked_for
     return Question(
         distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python, npm=npm
     )
@@ -166,8 +176,9 @@ def _question(line: _Line, rid: Rid) -> Question | None:
 
 def _plan_line(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
     question = _question(line, rid)
-    kind = _kind(line.consumer)
-    name = _nuget(line.runtime, question) if kind == "nupkg" else line.distribution
+    consumer, name = find_consumer(line.consumer), line.runtime_package
+    if question is not None and line.runtime is not None:
+        name = name or line.runtime.name
     # Where no runtime is installed, the id names it only to tell it from the first.
     shown = name if question is not None or line.runtime not in (None, *config.document.runtime[:1]) else ""
     ep = config.provider(line.runtime) if line.scenario.proves else None
@@ -175,9 +186,9 @@ def _plan_line(config: Config, line: _Line, rid: Rid, answers: Answers) -> Itera
         if ep is not None and ep.excepts(version):
             continue
         cell = Cell(
-            kind=kind,
+            kind=consumer.kind,
             target=rid,
-            consumer=f"python{line.python}" if kind == "wheel" else line.consumer,
+            consumer=f"{line.consumer}{line.python}" if consumer.has_interpreters else line.consumer,
             runtime=shown,
             version=version,
             scenario=line.scenario.name,
@@ -189,19 +200,6 @@ def _plan_line(config: Config, line: _Line, rid: Rid, answers: Answers) -> Itera
             python=line.python,
             native_only=config.verification_of(line.runtime).native_only,
         )
-
-
-def _kind(consumer: str) -> CellKind:
-    """What a consumer installs."""
-    kinds: dict[str, CellKind] = {PYTHON: "wheel", NODE: "npm", CMAKE: "sdk", PKG_CONFIG: "sdk"}
-    return kinds.get(consumer, "nupkg")
-
-
-def _nuget(runtime: RuntimeUse | None, question: Question | None) -> str:
-    """The id of the runtime's package; its own name where applications get it from elsewhere."""
-    if runtime is None:
-        return ""
-    return next(iter(runtime.known.nuget.ids), runtime.name if question is not None else "")
 
 
 def _possible(config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid) -> bool:
@@ -236,21 +234,12 @@ def _is_supplied(runtime: RuntimeUse | None, scenario: Scenario, consumer: str, 
     supply = runtime.known.python
     if scenario.versions != "none" and supply.extras and not supply.is_supplied(supply.extra, rid):
         return False
-    if not scenario.computes or _kind(consumer) in ("wheel", "sdk"):
+    who = find_consumer(consumer)
+    if not scenario.computes or who.finds_any or who.find_runtime(runtime):
         return True
-    if consumer == NODE:
-        return bool(runtime.known.npm)
-    return bool(runtime.known.nuget.ids) or scenario.named
+    return scenario.named and not who.is_asked_for
 
 
 def is_wanted(config: Config, consumer: str, runtime: RuntimeUse | None = None) -> bool:
     """Whether there is a consumer of that kind, and a package for it."""
-    verify, packages = config.document.verify, config.packages.values()
-    if consumer == PYTHON:
-        return bool(verify.python) and any(package.wheel is not None for package in packages)
-    if consumer == NODE:
-        return bool(verify.node) and any(package.npm is not None for package in packages)
-    if _kind(consumer) == "sdk":
-        return bool(verify.sdk) and config.package_of(runtime) in config.sdk_packages
-    script = verify.c if consumer == C_NUPKG else verify.dotnet
-    return bool(script) and any(package.nuget is not None for package in packages)
+    return find_consumer(consumer).is_wanted(config, runtime)

@@ -217,8 +217,7 @@ def odd_folder(bench: Bench, runtime: RuntimeUse) -> Situation:
     28390 for other paths), and refuses one that does not fit there. No provider can change that.
     """
     is_limited = bench.config.provider(runtime) is not None and target(bench.cell.target).system == "windows"
-    # CMake gives a linker the folder of a library in words that commas separate.
-    odd = ODD.replace(",", "") if bench.cell.kind == "sdk" else ODD
+    odd = ODD if bench.consumer.reads_commas else ODD.replace(",", "")
     return Situation(folder=ODD.partition(",")[0] if is_limited else odd)
 
 
@@ -262,12 +261,7 @@ def dependency_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def without_backend(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The package that binds the runtime is not installed."""
-    packages = bench.config.packages
-    name = bench.config.wheel_name(bench.package) if bench.cell.kind == "wheel" else None
-    nuget, npm = packages[bench.package].nuget, packages[bench.package].npm
-    if bench.cell.kind == "npm" and npm is not None:
-        name = npm.name
-    shown = name or (nuget.id if nuget and bench.cell.kind == "nupkg" else bench.package)
+    shown = bench.consumer.name_package(bench.config, bench.package)
     return Situation(without=bench.package, values={"backend": shown, "runtime": runtime.name})
 
 

@@ -112,7 +112,7 @@ def absent(config: Config, report: Report) -> tuple[PlannedCell, ...]:
     only `--all` adds are not expected.
     """
     reported = {(*_coordinates(result.cell), entry) for result in report.cells for entry in result.entries}
-    pythons = [result.consumer.removeprefix(PYTHON) for result in report.cells if result.kind == "wheel"]
+    pythons = [result.consumer.removeprefix(PYTHON) for result in report.cells if result.consumer.startswith(PYTHON)]
     scope = Extent(pythons=dict.fromkeys(targets(), (pythons or [_OWN_PYTHON])[0]), home=Rid(""))
     return tuple(
         replace(planned, entries=missing)
@@ -128,7 +128,7 @@ def _exists_nowhere(config: Config, report: Report, result: CellResult) -> bool:
     The index may have no wheel of a further distribution, and none of an old version for a new Python. The ordinary
     distribution must then have been tried in that version with another Python.
     """
-    if result.reason != "no-distribution" or result.kind != "wheel":
+    if result.reason != "no-distribution" or not result.consumer.startswith(PYTHON):
         return False
     if result.runtime not in {runtime.known.python.distribution for runtime in config.document.runtime}:
         return True

@@ -14,6 +14,7 @@ from packaging.version import Version
 
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Outcome, State
+from latebind.verify.plan.consumer import Consumer, find_consumer
 from latebind.verify.plan.machine import host_machine
 from latebind.verify.plan.scenarios import scenario
 from latebind.verify.plan.situations import ORDINARY
@@ -93,6 +94,11 @@ class Bench:
         return scenario(self.cell.scenario)
 
     @property
+    def consumer(self) -> Consumer:
+        """Who installs the packages."""
+        return find_consumer(self.cell.consumer)
+
+    @property
     def python(self) -> Path:
         """The interpreter that this machine's tools are asked with; on this machine, the consumers', too."""
         return self.interpreters[0].path
@@ -112,7 +118,7 @@ class Bench:
     def consumer_words(self) -> tuple[str, ...]:
         """What the scenario adds to the consumer's command line."""
         sample = ("--sample", str(self.scenario.sample)) if self.scenario.sample else ()
-        which = () if self.cell.kind == "nupkg" else self.runtime_words()
+        which = self.runtime_words() if self.consumer.names_runtime else ()
         return (*which, *sample, *self.situation.arguments)
 
     def runtime_words(self) -> tuple[str, ...]:
@@ -135,31 +141,22 @@ class Bench:
         if self.use is None:
             return {}
         preset = self.use.known
-        extra, dist = preset.python.extra, preset.python.distribution
-        wheel = self.config.wheel_name(self.package)
-        asked = f"{dist}>={self.use.minimum}" if self.use.drop_in else f"{wheel}[{extra}]"
-        ways = {  # the command, and what it installs
-            "wheel": ("pip install", f'"{asked}"'),
-            "nupkg": ("dotnet add package", next(iter(preset.nuget.ids), "")),
-            "sdk": ("", ""),  # a program in C says itself how to get it
-            "npm": ("npm install", f'"{preset.npm}@>={self.use.minimum}"' if preset.npm else ""),
-        }
-        way, what = ways[self.cell.kind]
+        fix, install = self.consumer.find_install_words(self.config, self.package, self.use)
         return {
             "title": preset.title,
-            "dist": dist,
+            "dist": preset.python.distribution,
             "version": self.cell.version,
             "minimum": self.use.minimum,
             "floor": preset.floor,
             "installed": installed,
-            "fix": way if what or self.cell.kind == "sdk" else "pip install",
-            "install": f"{way} {what}" if what else "",
+            "fix": fix,
+            "install": install,
             **self.situation.values,
         }
 
     def binds(self) -> tuple[str, ...]:
         """The runtime versions that may be bound; () for any: other distributions have their own numbers."""
-        if self.use and self.cell.kind == "wheel" and self.cell.runtime not in ("", self._ordinary()):
+        if self.use and self.consumer.has_interpreters and self.cell.runtime not in ("", self._ordinary()):
             return ()
         return self.situation.binds or (self.cell.version,)
 
@@ -175,9 +172,9 @@ class Bench:
         """The cases that the runtime's own API passes; None where that is unknown or does not matter."""
         if self.scenario.negative or self.use is None:
             return None
-        name = self.cell.runtime if self.cell.kind == "wheel" else self._ordinary()
+        name = self.cell.runtime if self.consumer.has_interpreters else self._ordinary()
         version = next(iter(self.binds()), self.cell.version)
-        machine = self.machine if self.cell.kind == "wheel" else host_machine(self.python)
+        machine = self.machine if self.consumer.has_interpreters else host_machine(self.python)
         return self.supply.reference(machine, f"{name}=={version}", self.data(), self.runtime_words())
 
     def at_least(self) -> int:

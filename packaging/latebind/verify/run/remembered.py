@@ -13,6 +13,7 @@ from latebind.model import Cell, Outcome, State
 from latebind.outputs import outputs
 from latebind.system.archive import write_text
 from latebind.system.tree import hash_file, hash_tree, is_scratch
+from latebind.verify.plan.consumer import find_consumer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,10 +56,7 @@ class Memory:
         scripts = [verify.python, verify.reference, *(settings.script for settings in data if settings)]
         folders = {(config.root / script).parent for script in scripts if script}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
-        programs = {"nupkg": (verify.dotnet, verify.c), "npm": (verify.node,), "sdk": (verify.sdk,)}
-        self._programs = {
-            kind: tuple(self._hash(config.root / name) for name in names if name) for kind, names in programs.items()
-        }
+        self._hashes: dict[str, str] = {}
 
     def key(self, planned: PlannedCell, interpreters: Sequence[str], machine: str) -> str:
         """A hash of everything that decides how the cell ends."""
@@ -67,7 +65,7 @@ class Memory:
             cell.id,
             *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind == cell.kind),
             *self._scripts,
-            *self._programs.get(cell.kind, ()),
+            *(self._hash_program(name) for name in find_consumer(cell.consumer).find_programs(self._config) if name),
             machine,
             *interpreters,
             *self._shared,
@@ -94,6 +92,11 @@ class Memory:
         if outcome.state is State.PASSED:
             text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
             write_text(self._folder / f"{key}.json", json.dumps(text))
+
+    def _hash_program(self, name: str) -> str:
+        if name not in self._hashes:
+            self._hashes[name] = self._hash(self._config.root / name)
+        return self._hashes[name]
 
     def _hash(self, folder: Path) -> str:
         """A hash of the folder of a consumer's script, which may read the files next to it.

@@ -1,0 +1,67 @@
+"""The consumers: who installs packages of one kind, and what a plan has to know of them.
+
+Each ecosystem declares its own in `consumer.py`, with the function that runs one (`verify/run/runner.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from latebind.registry import collect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
+    from latebind.model import CellKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consumer:
+    """Programs of users that are built and started in one way, or in ways that differ in layout only."""
+
+    names: tuple[str, ...]
+    """What test cases call them: `python`, `sdk-cmake`."""
+    kind: CellKind
+    """What they install."""
+    has_interpreters: bool = False
+    """Whether each CPython is a consumer of its own, `python3.11`, on any machine; others are built where they run."""
+    is_cross_built: bool = False
+    """Whether it is built here for the machines of other targets."""
+    names_runtime: bool = True
+    """Whether it gets the name of the runtime where a project has several."""
+    reads_commas: bool = True
+    """Whether its tools can handle a comma in the name of a folder."""
+    finds_any: bool = False
+    """Whether it gets every runtime: from a wheel, or from a folder that is made of one."""
+    find_programs: Callable[[Config], tuple[str, ...]] = lambda _config: ()
+    """The folders of its programs, as configured; without one there are no test cases."""
+    is_wanted: Callable[[Config, RuntimeUse | None], bool]
+    """Whether a project has such a program, and a package for it."""
+    name_package: Callable[[Config, str], str]
+    """What a package of the configuration is called where the consumer gets it."""
+    find_runtime: Callable[[RuntimeUse], str]
+    """The package that supplies the runtime, "" where none does."""
+    is_asked_for: bool = False
+    """Whether the index is asked for that package, and not for a wheel."""
+    find_install_words: Callable[[Config, str, RuntimeUse], tuple[str, str]] = lambda _config, _package, _runtime: (
+        "",
+        "",
+    )
+    """The command that installs a runtime for a package, and the same with what is installed; "" where unknown."""
+
+
+@cache
+def _by_name() -> Mapping[str, Consumer]:
+    return {name: consumer for consumer in collect("consumer", "CONSUMERS") for name in consumer.names}
+
+
+def find_consumer(name: str) -> Consumer:
+    """The consumer with a name; interpreters with their version, too: `python3.11`."""
+    consumers = _by_name()
+    return consumers.get(name) or next(
+        consumer for consumer in consumers.values() if consumer.has_interpreters and name.startswith(consumer.names)
+    )
