@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.config.document import ANY_VERSION
-from latebind.errors import InputError
+from latebind.errors import InputError, ToolError
 from latebind.system.archive import sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
+from latebind.text import decisive_line, ending
 from latebind.verify.plan.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
@@ -135,7 +136,16 @@ class Supply:
             environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
             environment.install([runtime, *self.config.document.verify.python_requires], log=log)
             command = machine.argv(environment.python, "-I", *argv, "--out", folder / "result.json")
-            run(command, cwd=env, env=consumer_environment(environment.python, env), timeout=_TIME_LIMIT, log=log)
+            ended = run(
+                command, cwd=env, env=consumer_environment(environment.python, env), timeout=_TIME_LIMIT, log=log
+            )
+            if not (folder / "result.json").is_file():
+                why = decisive_line(ended.output)
+                raise ToolError(
+                    f"the reference {ending(ended.returncode)} and wrote no result{f': {why}' if why else ''}",
+                    where=str(argv[0]),
+                    advice=f"Run it alone with {runtime} installed; docs/consumers.md says what it writes.",
+                )
 
     def library(self, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
         """The runtime's shared library of a version, unpacked from its wheel for a target.

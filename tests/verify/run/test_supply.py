@@ -1,0 +1,49 @@
+"""What test cases share: references that a project's script computes."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from latebind.config.file import load
+from latebind.errors import ToolError
+from latebind.verify.plan.machine import host_machine
+from latebind.verify.planning import prepare
+from latebind.verify.run.supply import Supply
+
+from tests.client import CONFIG, write_client
+
+RUNTIME = "packaging==24.2"  # any distribution that is small: the script decides what it does with it
+SILENT = "print('Unhandled illegal instruction, starting debugger')\n"
+WRITING = 'import pathlib, sys\npathlib.Path(sys.argv[-1]).write_text(\'{"passed": ["a"]}\')\n'
+
+
+@pytest.fixture
+def supply(tmp_path):
+    write_client(tmp_path, latebind=CONFIG + '\n[verify]\nreference = "reference.py"\n')
+    config = load(tmp_path / "latebind.toml")
+    installer, _ = prepare(config, tmp_path / "verify")
+    return Supply(config=config, folder=tmp_path / "supply", installer=installer)
+
+
+def compute(supply, script):
+    (supply.config.root / "reference.py").write_text(script)
+    data = supply.config.root / "data"
+    data.mkdir(exist_ok=True)
+    return supply.reference(host_machine(Path(sys.executable)), RUNTIME, data)
+
+
+def test_a_reference_without_a_result_is_an_error_each_time_and_nothing_is_kept(supply):
+    """Wine ends a program that crashes with status 0."""
+    for _ in range(2):
+        with pytest.raises(ToolError, match="wrote no result: Unhandled illegal instruction") as caught:
+            compute(supply, SILENT)
+        assert "reference.py" in str(caught.value)
+    assert compute(supply, WRITING) == {"a"}
+
+
+def test_a_reference_is_computed_once(supply):
+    assert compute(supply, WRITING) == {"a"}
+    (script,) = supply.config.root.glob("reference.py")
+    before = (supply.folder / "reference").stat().st_mtime_ns
+    assert compute(supply, script.read_text()) == {"a"}
+    assert (supply.folder / "reference").stat().st_mtime_ns == before
