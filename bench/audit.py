@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-sys.path.insert(0, str(ROOT / "ci"))
-import llvm  # in ci/
-import pinned
+from ci import llvm, pinned
 
 BENCH = ROOT / "bench"
 PEERS_AT_LEAST, FLOOR_AT_MOST, FLOOR_WITH_ALL_CHECKS = 5.0, 1.0, 1.3

@@ -1,6 +1,6 @@
 """Makes an arm64 Linux CPython for tests from Debian's packages, and a launcher that runs it under qemu.
 
-    python ci/arm64_python.py DEST    # makes DEST/root with usr/bin/python, prints that launcher
+    python -m ci.arm64_python DEST    # makes DEST/root with usr/bin/python, prints that launcher
 
 The launcher is a script, so that the Python can start itself again (`sys.executable`) and links to it make virtual
 environments, without binfmt. Nothing is installed (ci/debian.py).
@@ -12,8 +12,8 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-import qemu
-from debian import made_once, print_made, unpack
+from ci import qemu
+from ci.debian import made_once, print_made, unpack
 
 if TYPE_CHECKING:
     from pathlib import Path

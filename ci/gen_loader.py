@@ -13,9 +13,10 @@ from typing import Any
 
 import jinja2
 import msgspec
-import ort_slots
 from latebind.build.loadersource import runtime_header
 from latebind.tables.presets import preset, presets
+
+from ci import ort_slots
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = pathlib.Path("loader/include/latebind")

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions import PROJECT, ROOT, actionlint, developers, environment, latebind, verify
+from ci.sessions import PROJECT, ROOT, actionlint, developers, environment, latebind, verify
 
 if TYPE_CHECKING:
     import nox

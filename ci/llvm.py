@@ -1,6 +1,6 @@
 """LLVM's tools under the names that macOS gives its own, for programs that call those: delocate on another system.
 
-    python ci/llvm.py DEST    # makes DEST/bin with otool, lipo, install_name_tool; prints it
+    python -m ci.llvm DEST    # makes DEST/bin with otool, lipo, install_name_tool; prints it
 
 Taken from this machine where it has them, else from Debian's packages, unpacked and not installed (ci/debian.py).
 """
@@ -12,8 +12,8 @@ import shutil
 import sys
 from pathlib import Path
 
-import programs
-from debian import made_once, print_made, unpack
+from ci import programs
+from ci.debian import made_once, print_made, unpack
 
 SUITE = "bookworm"
 PACKAGES = ("llvm-14", "libllvm14", "libedit2", "libbsd0", "libmd0", "libz3-4", "libtinfo6", "libxml2", "libicu72")

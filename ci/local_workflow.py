@@ -1,6 +1,6 @@
 """Runs the jobs of a workflow here, step by step, as a runner of GitHub would, without GitHub.
 
-    python ci/local_workflow.py packages build verify gate [--matrix target=linux-x64] [--files FOLDER]
+    python -m ci.local_workflow packages build verify gate [--matrix target=linux-x64] [--files FOLDER]
 
 Commands are run as they stand, in this checkout, in bash. Of actions only those have a meaning here that carry files
 from job to job: they copy to and from FOLDER. Checkout, interpreters and caches are what this machine has. An

@@ -1,6 +1,6 @@
 """Makes the machines of other targets that this computer can have, and a file for each that `latebind verify` reads.
 
-    python ci/machines.py DEST
+    python -m ci.machines DEST
     latebind verify --machines DEST ...
 
 Windows x64 is wine with a CPython (wine.py, windows_python.py), Linux arm64 is qemu with Debian's (qemu.py,
@@ -16,17 +16,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import arm64_python
-import debian
-import qemu
-import windows_python
-import wine
 from latebind.system.archive import write_text
+
+from ci import arm64_python, debian, qemu, windows_python, wine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parent.parent
 _ASK = "import platform; print(platform.python_version())"
 
 
@@ -43,7 +40,7 @@ def windows(dest: Path) -> dict[str, Any]:
     number, wine_version = _python_version(done), version.removeprefix("wine-").partition(" ")[0]
     return {
         "title": f"wine {wine_version} with CPython {number} and a stand-in for dxcore.dll",
-        "command": _command("wine.py", dest),
+        "command": _command("ci.wine", dest),
         "python": str(python),
         "python_version": number,
         "path_prefix": "Z:",
@@ -64,7 +61,7 @@ def arm64(dest: Path) -> dict[str, Any]:
     number = _python_version(done)
     return {
         "title": f"qemu {version.removeprefix('qemu-aarch64 version ').partition(' ')[0]} with CPython {number}",
-        "command": _command("qemu.py", dest),
+        "command": _command("ci.qemu", dest),
         "python": str(python),
         "python_version": number,
         "platforms": ["manylinux_2_36_aarch64"],  # the C library of Debian 12
@@ -96,7 +93,8 @@ def make(dest: Path, *rids: str) -> dict[str, str]:
 
 def _command(program: str, dest: Path) -> Sequence[str]:
     # Variables of Python are meant for the program that is run, not for this one.
-    return [sys.executable, "-Es", str(HERE / program), "--seconds", "900", str(dest), "--"]
+    start = f"import runpy, sys; sys.path[0] = {str(ROOT)!r}; runpy.run_module({program!r}, run_name='__main__')"
+    return [sys.executable, "-Es", "-c", start, "--seconds", "900", str(dest), "--"]
 
 
 def _python_version(done: Any) -> str:

@@ -1,6 +1,6 @@
 """Makes a Mono with .NET Framework's reference assemblies for this project's tests on Linux x64; installs nothing.
 
-    python ci/mono.py DEST    # makes it; prints the folder to put on PATH
+    python -m ci.mono DEST    # makes it; prints the folder to put on PATH
 
 Taken from Debian's packages, unpacked (ci/debian.py). A `mono` on PATH is always to be preferred, and then nothing is
 done.
@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from debian import NotAvailableError, made_once, print_made, unpack
+from ci.debian import NotAvailableError, made_once, print_made, unpack
 
 SUITE = "bookworm"
 PACKAGES = (

@@ -11,8 +11,8 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from confine import Group, Limits, Machine
-from debian import NotAvailableError, made_once, unpack
+from ci.confine import Group, Limits, Machine
+from ci.debian import NotAvailableError, made_once, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from debian import NotAvailableError, made_once, print_made, unpack
+from ci.debian import NotAvailableError, made_once, print_made, unpack
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,6 +1,6 @@
 """Write loader/src/ort_slots.h from the official headers of ONNX Runtime: each slot with its version and its result.
 
-    python ci/ort_slots.py onnxruntime_c_api.h onnxruntime_ep_c_api.h
+    python -m ci.ort_slots onnxruntime_c_api.h onnxruntime_ep_c_api.h
 
 Give it the newest headers. A header says since when a function exists only for some, so versions that are known stay.
 """

@@ -1,7 +1,7 @@
 """Write audit/systems.toml: what the systems of each platform tag have, from public sources, with versions and date.
 
-    python ci/platforms.py              # newest auditwheel and delvewheel
-    python ci/platforms.py --check      # the versions that the file names; says whether it is what they give
+    python -m ci.platforms              # newest auditwheel and delvewheel
+    python -m ci.platforms --check      # the versions that the file names; says whether it is what they give
 
 auditwheel's policies have the libraries and symbol versions of each manylinux and musllinux. A Windows library counts
 if both delvewheel ignores it and mingw-w64, which is in ziglang, has an import library of it.
@@ -23,8 +23,9 @@ from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pinned
 from latebind.binary.floors import is_glibc, numeric, version_text
+
+from ci import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         made = table(wheels)
         sources = [f"{name} {wheel.name.split('-')[1]}" for name, wheel in wheels.items()]
     if check:
-        print("is what its sources give" if made == body else f"{TABLE.name} differs: run python ci/platforms.py")
+        print("is what its sources give" if made == body else f"{TABLE.name} differs: run python -m ci.platforms")
         return made != body
     date = datetime.now(timezone.utc).date().isoformat()
     TABLE.write_text(_HEAD.format(date=date, sources=", ".join([*sources, f"ziglang {version('ziglang')}"])) + made)

@@ -1,8 +1,8 @@
 """Makes a Linux of another processor for tests: a folder with Debian's libraries, and a way to run programs in it.
 
     apt-get install --no-install-recommends qemu-user-static
-    python ci/qemu.py DEST                 # makes the folder for arm64, prints where it and qemu are
-    python ci/qemu.py DEST program WORD... # and runs a program, with limits; ends all of it afterwards
+    python -m ci.qemu DEST                 # makes the folder for arm64, prints where it and qemu are
+    python -m ci.qemu DEST program WORD... # and runs a program, with limits; ends all of it afterwards
 
 Nothing is installed and nothing outside DEST is written (ci/debian.py). binfmt is not needed. It is an emulator:
 numbers count, times do not.
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import serving
-from confine import Group, Limits, Machine
-from debian import NotAvailableError, made_once, unpack
+from ci import serving
+from ci.confine import Group, Limits, Machine
+from ci.debian import NotAvailableError, made_once, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

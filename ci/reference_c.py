@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.tables.presets import presets
-from reference_text import escape_markdown
+
+from ci.reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

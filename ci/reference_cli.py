@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from latebind.cli import _parser
 from latebind.commands.examples import EXAMPLES
-from reference_text import escape_markdown
+
+from ci.reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reference_text import escape_markdown
+from ci.reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

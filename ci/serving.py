@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confine import LimitError, Limits, Machine
+from ci.confine import LimitError, Limits, Machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

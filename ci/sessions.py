@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import dotnet_sdk
-import mono
-from debian import NotAvailableError
+from ci import dotnet_sdk, mono
+from ci.debian import NotAvailableError
 
 if TYPE_CHECKING:
     import nox
@@ -40,7 +39,7 @@ def verify(session: nox.Session, *arguments: str) -> None:
         # A runner for one target needs no other's machine.
         if not {"--machines", "--target"} & set(arguments) and not os.environ.get("LATEBIND_MACHINES"):
             tool = environment(session, "tool", "native", "verify")
-            tool.run(session, "python", "ci/machines.py", MACHINES)
+            tool.run(session, "python", "-m", "ci.machines", MACHINES)
             arguments = (*arguments, "--machines", MACHINES)
     latebind(session, "verify", *arguments)
 
@@ -69,8 +68,8 @@ def lint(session: nox.Session) -> None:
     tool.run(session, "mypy")
     tool.run(session, "lint-imports", "--no-cache")
     tool.run(session, "clang-format", "--dry-run", "--Werror", *c_sources(session))
-    tool.run(session, "python", "ci/words.py")
-    tool.run(session, "python", "ci/gen.py", "--check")
+    tool.run(session, "python", "-m", "ci.words")
+    tool.run(session, "python", "-m", "ci.gen", "--check")
     tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
     actionlint(session, fetch="GITHUB_ACTIONS" in os.environ)
 
@@ -115,8 +114,8 @@ def libraries(session: nox.Session, *arguments: str) -> None:
 
 
 def program(session: nox.Session, name: str, *arguments: str) -> None:
-    """Run a program of ci/ in the environment of the tests."""
-    developers(session).run(session, "python", f"ci/{name}.py", *arguments)
+    """Run a program of ci/ or research/, `ci.gen`, in the environment of the tests."""
+    developers(session).run(session, "python", "-m", name, *arguments)
 
 
 def bench(session: nox.Session, *arguments: str) -> None:

@@ -1,7 +1,7 @@
 """Writes tests/slow.txt, the tests that the session `tests` leaves to `full`, from measured times.
 
     python3 noxfile.py -s full -- -m "not emulated and not workflows" --junitxml=reports/tests.xml
-    python ci/slow_tests.py reports/tests.xml
+    python -m ci.slow_tests reports/tests.xml
 
 The slowest tests go into the list until the others take at most --seconds on one processor.
 """

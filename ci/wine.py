@@ -1,8 +1,8 @@
 """Makes a Windows x64 for tests from Debian's wine64: a prefix in a folder, and a way to run programs in it.
 
     apt-get install --no-install-recommends wine64
-    python ci/wine.py DEST                     # makes a prefix, prints where it and wine are
-    python ci/wine.py DEST program.exe WORD... # and runs a program, with limits; ends all of it afterwards
+    python -m ci.wine DEST                     # makes a prefix, prints where it and wine are
+    python -m ci.wine DEST program.exe WORD... # and runs a program, with limits; ends all of it afterwards
 
 Nothing is installed and nothing outside DEST is written. It is wine 8 or newer, not Windows: what passes here is
 evidence, not proof. Never run it under an emulator of another processor: its processes respawn without end.
@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import serving
-from confine import Group, LimitError, Limits, Machine
-from debian import NotAvailableError, made_once
+from ci import serving
+from ci.confine import Group, LimitError, Limits, Machine
+from ci.debian import NotAvailableError, made_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,7 +12,6 @@ from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import mono
 import msgspec
 import numpy as np
 import onnx
@@ -25,7 +24,7 @@ from latebind.verify.run.bench import failing_at
 from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer, run_built
 from onnx import TensorProto
 
-from ci import dotnet_sdk
+from ci import dotnet_sdk, mono
 from tests.client import edit, rewritten
 from tests.conftest import ROOT
 from tests.needs import available

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import zipfile
 
-import action
 import pytest
 
+from ci import action
 from tests.programs import run_checked
 
 

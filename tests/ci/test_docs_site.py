@@ -5,10 +5,9 @@ import shutil
 import sys
 from pathlib import Path
 
-import chromium
-import docs_site
 import pytest
 
+from ci import chromium, docs_site
 from tests.conftest import ROOT
 from tests.programs import run_program
 

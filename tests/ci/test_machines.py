@@ -8,15 +8,12 @@ import sys
 import time
 from pathlib import Path
 
-import confine
-import machines
 import pytest
-import qemu
-import windows_python
-import wine
-from debian import NotAvailableError
 
-CI = Path(__file__).parents[2] / "ci"
+from ci import confine, machines, qemu, windows_python, wine
+from ci.debian import NotAvailableError
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_wheel_that_is_not_the_pinned_one_is_refused(tmp_path, monkeypatch):
@@ -109,8 +106,9 @@ class TestGroup:
 
     def test_all_of_it_ends_when_its_owner_is_killed(self):
         code = (
-            f"import sys; sys.path.insert(0, {str(CI)!r}); import confine; group = confine.Group(); group.guard();"
-            "print(group._mark, flush=True); group.run(['sleep', '60'], {'PATH': '/usr/bin:/bin'})"
+            f"import sys; sys.path.insert(0, {str(ROOT)!r}); from ci import confine;"
+            "group = confine.Group(); group.guard(); print(group._mark, flush=True);"
+            "group.run(['sleep', '60'], {'PATH': '/usr/bin:/bin'})"
         )
         owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
         group = confine.Group()

@@ -12,13 +12,13 @@ from latebind.nuget import mono
 from tests.dotnet_support import mono_folder
 from tests.programs import run_program
 
-SCRIPT = Path(__file__).resolve().parent.parent.parent / "ci" / "mono.py"
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: Debian's packages are for Linux")
 
 
 def call(dest, path):
-    return run_program(sys.executable, SCRIPT, dest, env={**os.environ, "PATH": str(path)})
+    return run_program(sys.executable, "-m", "ci.mono", dest, cwd=ROOT, env={**os.environ, "PATH": str(path)})
 
 
 def test_it_runs_from_where_it_was_unpacked_and_has_the_reference_assemblies():

@@ -2,9 +2,9 @@
 
 import shutil
 
-import ort_header
 import pytest
 
+from ci import ort_header
 from tests.programs import run_checked
 
 

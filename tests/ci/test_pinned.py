@@ -6,9 +6,9 @@ import importlib.util
 import shutil
 import sys
 
-import pinned
 import pytest
 
+from ci import pinned
 from tests.programs import run_checked
 
 

@@ -2,18 +2,15 @@
 
 import re
 
-import docs_site
 import msgspec
 import pytest
-import reference_c
-import reference_cli
-import reference_python
 from latebind.audit.catalog import checks
 from latebind.cli import _parser
 from latebind.config import described as ownruntime
 from latebind.config import document
 from latebind.release.headers import declarations
 
+from ci import docs_site, reference_c, reference_cli, reference_python
 from tests.conftest import ROOT
 
 PAGES = ROOT / "docs"

@@ -1,13 +1,13 @@
-"""Machines of other targets, as `python ci/machines.py` makes them."""
+"""Machines of other targets, as `python -m ci.machines` makes them."""
 
 from __future__ import annotations
 
 import fcntl
 
-import machines as maker
 import pytest
 from latebind.verify.plan.machine import machines
 
+from ci import machines as maker
 from tests.native.emulated import cache
 
 

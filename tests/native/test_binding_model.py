@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from debian import made_once, unpack
 
+from ci.debian import made_once, unpack
 from tests.native.building import HERE, needed_compiler
 from tests.needs import available
 from tests.programs import run_checked

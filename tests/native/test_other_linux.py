@@ -3,11 +3,9 @@
 The real ONNX Runtime computes on arm64. It exists for glibc alone, and its refusal on musl is one of the tests.
 """
 
-import confine
-import musl
 import pytest
-import qemu
 
+from ci import confine, musl, qemu
 from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation
 from tests.needs import available

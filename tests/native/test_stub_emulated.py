@@ -5,11 +5,9 @@ import re
 import shutil
 import sys
 
-import confine
 import pytest
-import qemu
-import wine
 
+from ci import confine, qemu, wine
 from tests.native.building import HERE, ROOT, build
 from tests.native.emulated import (
     ORT_VERSIONS,

@@ -5,10 +5,9 @@ import pathlib
 import shutil
 import tempfile
 
-import confine
 import pytest
-import wine
 
+from ci import confine, wine
 from tests.native import pe
 from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 from tests.native.situations import (

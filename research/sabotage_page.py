@@ -1,4 +1,4 @@
-"""Renders docs/sabotage.md from ci/broken/caught.toml, the measured table of what each layer catches."""
+"""Renders docs/sabotage.md from research/broken/caught.toml, the measured table of what each layer catches."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from broken.layers import STAGES, Caught
-from broken.table import WAYS
+
+from research.broken.layers import STAGES, Caught
+from research.broken.table import WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULT = ROOT / "ci" / "broken" / "caught.toml"
-_HEAD = """# Which layer catches each way of breaking packages, measured by `python ci/sabotage.py --write`.
+RESULT = ROOT / "research" / "broken" / "caught.toml"
+_HEAD = """# Which layer catches each way of breaking packages, measured by `python -m research.sabotage --write`.
 # `audit` has the codes and their severity; the others the stage that fails, "passed", or why nothing ran.
 """
 _INTRODUCTION = """# Deliberately broken packages
 
-latenn's packages are built and then broken in one way at a time ([the table of ways](../ci/broken/table.py)). Every
-layer runs over each of them, even when an earlier layer already failed:
+latenn's packages are built and then broken in one way at a time ([the table of ways](../research/broken/table.py)).
+Every layer runs over each of them, even when an earlier layer already failed:
 
 - **audit**: `latebind audit` with the project's policy. Errors are **bold**. Warnings don't stop a release; notes (*in
   italics*) count for nothing here.
@@ -29,8 +30,8 @@ layer runs over each of them, even when an earlier layer already failed:
 - **inference**: numbers are wrong, or too few test cases run.
 
 An empty field means that the layer saw nothing wrong. Each way has only those packages that it is about, and SDK
-archives are audited without test cases here. Layers after the one that failed did not run. `python
-ci/sabotage.py --write` measures the table again, and fails if no layer catches one of the ways.
+archives are audited without test cases here. Layers after the one that failed did not run.
+`python -m research.sabotage --write` measures the table again, and fails if no layer catches one of the ways.
 """
 
 

@@ -1,8 +1,8 @@
 """Loads damaged models through latenn's operator and reports which of them open anything that no model may reach.
 
-    python ci/fuzz_customop.py --count 50000          # the same cases in every run
-    python ci/fuzz_customop.py --case 4711            # one case again
-    python ci/fuzz_customop.py --count 200 --control  # with a session that allows any path: it must find something
+    python -m research.fuzz_customop --count 50000          # the same cases in every run
+    python -m research.fuzz_customop --case 4711            # one case again
+    python -m research.fuzz_customop --count 200 --control  # with a session that allows any path: it must find some
 
 A case is made by hostile.py and loaded, and run once, by the onnxruntime of this Python, in processes that strace
 watches. What a good model opens is allowed, too. A process that crashes or hangs has gone wrong as well. Exit status: 0
@@ -26,11 +26,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "ci")]
+from research import hostile, opened
 
-import hostile  # noqa: E402  # next to this file
-import opened  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 _CHUNK = 1000
 _CASE_SECONDS = 10.0
@@ -133,7 +131,7 @@ def watch(chunk: Chunk) -> tuple[Counter[str], list[str]]:
     while first < chunk.last:
         command = [sys.executable, __file__, "--worker", f"{first}:{chunk.last}", "--seed", str(chunk.seed)]
         command += ["--site", str(chunk.site), "--folder", str(chunk.folder), *["--control"] * chunk.trusting]
-        environment = {**os.environ, "PYTHONPATH": str(chunk.site), "ORT_DISABLE_TELEMETRY": "1"}
+        environment = {**os.environ, "PYTHONPATH": f"{chunk.site}{os.pathsep}{ROOT}", "ORT_DISABLE_TELEMETRY": "1"}
         run = opened.watch(command, environment, chunk.folder / "cwd", _CHUNK_SECONDS)
         lines = [line.partition(" ") for line in run.output.splitlines() if line[:1].isdigit()]
         outcomes.update(ended for _, _, ended in lines)

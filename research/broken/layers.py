@@ -16,7 +16,7 @@ from latebind.verify.dist import listed_in, wheels_for
 from latebind.verify.planning import Options
 from latebind.verify.verify import verify
 
-from broken.packages import LINUX, Packages
+from research.broken.packages import LINUX, Packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from latebind.model import Artifact, AuditReport
     from latebind.verify.report.report import CellResult
 
-    from broken.packages import Way
+    from research.broken.packages import Way
 
     Audit = Callable[[Sequence[Path], Policy], AuditReport]
 

@@ -3,13 +3,13 @@
 import shutil
 import zipfile
 
-import compare
 import pytest
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.config.file import load
 from latebind.tables.targets import target
 
+from research import compare
 from tests.client import write_client
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from broken import natives
-from broken.packages import BACKEND, CORE, LINUX, Way, file_name, swap_in
+from research.broken import natives
+from research.broken.packages import BACKEND, CORE, LINUX, Way, file_name, swap_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from broken.packages import Members, Packages
+    from research.broken.packages import Members, Packages
 
 _Way = partial(Way, among=(".whl", "-sdk.tar.gz", "-sdk.zip"))
 _WINDOWS = "win-x64"

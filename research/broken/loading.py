@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broken import natives
-from broken.packages import CORE, Way
+from research.broken import natives
+from research.broken.packages import CORE, Way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from broken.packages import Packages
+    from research.broken.packages import Packages
 
 # latenn_backend.h: NULL says that the version of the interface is not spoken.
 _OTHER_VERSION = "const void *latenn_backend_table(unsigned abi) { static int table; return abi == 2 ? &table : 0; }\n"

@@ -1,7 +1,7 @@
 """Audits mutated wheels, nupkgs and binaries and reports which of them crash, hang, hoard memory or write a file.
 
-    python ci/fuzz.py --count 100000        # some minutes; the same cases in every run
-    python ci/fuzz.py --case 4711 --keep x  # one case again, and its file in the folder x
+    python -m research.fuzz --count 100000        # some minutes; the same cases in every run
+    python -m research.fuzz --case 4711 --keep x  # one case again, and its file in the folder x
 
 The subjects are packages and libraries of a small project that is built for every target. A case is a subject, changed
 as its number says. Exit status: 0 all well, 1 otherwise.
@@ -20,17 +20,14 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "ci")]
+from latebind.audit.audit import audit_here
+from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs
+from latebind.audit.render import RENDERERS
+from latebind.errors import InputError
 
-from latebind.audit.audit import audit_here  # noqa: E402  # the root has to be on the path, for the tests' own modules
-from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs  # noqa: E402
-from latebind.audit.render import RENDERERS  # noqa: E402
-from latebind.errors import InputError  # noqa: E402
-from mutation import mutate_subject  # noqa: E402
-
-from tests.audit.corpus import universal  # noqa: E402
-from tests.client import write_portable  # noqa: E402
+from research.mutation import mutate_subject
+from tests.audit.corpus import universal
+from tests.client import write_portable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """Audits pinned packages of other projects and measures how often an error is right, by a table of labels.
 
-    python ci/census.py            audit every package of the table; fail where it is out of step or a goal is missed
-    python ci/census.py --part D   only one part of it; --sample 15: only every n-th, 15 in all
+    python -m research.census            audit every package; fail where the table is out of step or a goal is missed
+    python -m research.census --part D   only one part of it; --sample 15: only every n-th, 15 in all
 
 docs/truth/census.csv has a row for each package, docs/truth/errors.csv one for each code that is an error for one, with
 a label: `right` (the package fails for someone on its tags), `exaggerated` (true, but nothing fails) or `false`.
@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pinned
 from latebind.audit.audit import audit_paths
 from latebind.audit.choice import Choice
 from latebind.audit.policy import Policy
 from latebind.model import SEVERITIES
+
+from ci import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +46,7 @@ Published packages, audited with the rules for packages that bind no runtime (20
 **right** if another tool shows that the package fails for someone on its tags, *exaggerated* if it is true and nothing
 fails, *false* otherwise. A package with a code counts once, however many of its files have it.
 
-`python ci/census.py` downloads and audits [the table](truth/census.csv) again, and fails if
+`python -m research.census` downloads and audits [the table](truth/census.csv) again, and fails if
 [a label](truth/errors.csv) is missing or a goal is not met. Before the severities had
 [this meaning](decisions/0051-severities.md), A and B had 182 errors in 102 packages. 16 of them remain; 73 became
 warnings, since the package fails for some, and 93 became notes or nothing.
@@ -66,7 +67,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wheel:
-    """A package, its errors, and what each tool of ci/peers.py that has read it reports: "" for nothing."""
+    """A package, its errors, and what each tool of research/peers.py that has read it reports: "" for nothing."""
 
     file: str
     part: str

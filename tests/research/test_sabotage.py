@@ -3,13 +3,12 @@
 import shutil
 
 import pytest
-import sabotage
-import sabotage_page
-from broken.layers import audit_packages, break_packages, run_layers
-from broken.table import CONTROL, WAYS, way
 from latebind.audit.audit import audit_here
 from latebind.config.file import load
 
+from research import sabotage, sabotage_page
+from research.broken.layers import audit_packages, break_packages, run_layers
+from research.broken.table import CONTROL, WAYS, way
 from tests.dotnet_support import dotnet_environment
 
 ROWS = sabotage_page.read_measurements()

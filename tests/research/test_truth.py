@@ -4,10 +4,10 @@ import re
 import shutil
 import zipfile
 
-import evidence
 import pytest
-import truth
 from latebind.model import AuditReport, Finding
+
+from research import evidence, truth
 
 
 def report(*rows):
@@ -44,7 +44,7 @@ def test_the_page_has_a_row_for_each_project_and_a_column_for_each_system():
 
 def test_a_verdict_that_no_command_confirms_is_a_gap():
     wheels = [{"file": "a.whl", "system": "macOS", "verdicts": [{"code": "LB101"}, {"code": "LB106"}]}]
-    assert truth.gaps({"wheels": wheels}) == ["a.whl: no command in ci/evidence.py confirms LB106"]
+    assert truth.gaps({"wheels": wheels}) == ["a.whl: no command in research/evidence.py confirms LB106"]
 
 
 @pytest.mark.skipif(not (shutil.which("unzip") and shutil.which("strings")), reason="there is no unzip or no binutils")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broken.packages import BACKEND, CORE, Way, in_nupkg, nuspec, swap
+from research.broken.packages import BACKEND, CORE, Way, in_nupkg, nuspec, swap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from broken.packages import Members, Packages
+    from research.broken.packages import Members, Packages
 
 _DEPENDENCY = '<dependency id="Latenn" version="[0.1.0, 0.2.0)" />'
 _OLD_RUNTIME = '<dependency id="Microsoft.ML.OnnxRuntime" version="[1.16.0, 1.17.0)" />'

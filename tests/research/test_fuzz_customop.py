@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
-import opened
 import pytest
 
+from research import opened
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(
@@ -17,8 +17,8 @@ for needed in ("onnxruntime", "openvino", "ai_edge_litert"):
 
 OPENS = """
 import sys, subprocess
-sys.path.insert(0, {ci!r})
-import opened
+sys.path.insert(0, {root!r})
+from research import opened
 opened.mark("first")
 open({file!r}).close()
 opened.mark("second")
@@ -31,9 +31,9 @@ subprocess.run([sys.executable, "-S", "-c", "open({file!r})"])
 
 
 def fuzzed(tmp_path, *arguments):
-    command = [sys.executable, ROOT / "ci" / "fuzz_customop.py", *arguments]
+    command = [sys.executable, "-m", "research.fuzz_customop", *arguments]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=900)
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=900)
 
 
 def test_damaged_models_open_nothing_else(latenn_site, tmp_path):
@@ -53,7 +53,7 @@ def test_a_session_that_allows_any_path_is_seen_to_open_files(latenn_site, tmp_p
 def test_every_file_that_a_program_and_its_children_open_is_seen_at_its_step(tmp_path):
     file = tmp_path / "a file"
     file.touch()
-    code = OPENS.format(ci=str(ROOT / "ci"), file=str(file))
+    code = OPENS.format(root=str(ROOT), file=str(file))
     run = opened.watch([sys.executable, "-c", code], dict(os.environ), tmp_path, 60)
     assert (run.status, run.last) == (0, "second"), run.output
     mine = [(call.step, call.path) for call in run.opened if call.path.startswith(f"{tmp_path}/")]
@@ -61,6 +61,7 @@ def test_every_file_that_a_program_and_its_children_open_is_seen_at_its_step(tmp
 
 
 def test_a_program_that_does_not_end_is_ended(tmp_path):
-    code = f"import sys, time; sys.path.insert(0, {str(ROOT / 'ci')!r}); import opened; opened.mark(7); time.sleep(60)"
+    code = f"import sys, time; sys.path.insert(0, {str(ROOT)!r})\n"
+    code += "from research import opened; opened.mark(7); time.sleep(60)"
     run = opened.watch([sys.executable, "-c", code], dict(os.environ), tmp_path, 3)
     assert (run.status, run.last) == (None, "7")

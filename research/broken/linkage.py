@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broken import natives
-from broken.packages import BACKEND, Packages, Way
+from research.broken import natives
+from research.broken.packages import BACKEND, Packages, Way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

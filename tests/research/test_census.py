@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import census
 import pytest
+
+from research import census
 
 ROWS = census.read_table()
 FAULTY = next(row for row in ROWS if row.errors)

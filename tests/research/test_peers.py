@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-import census
-import peers
-import peers_page
 import pytest
+
+from research import census, peers, peers_page
 
 ROWS = census.read_table()
 

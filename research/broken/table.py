@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from broken import linkage, loading, npms, nupkgs, sdks, wheels
-from broken.packages import Way
+from research.broken import linkage, loading, npms, nupkgs, sdks, wheels
+from research.broken.packages import Way
 
 CONTROL = Way(name="control", title="nothing: the packages as they were built", breaks=lambda _: None,
               among=(".whl", ".nupkg", ".tgz", "-sdk.tar.gz", "-sdk.zip"))  # fmt: skip

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import flatbuffers
 import onnx
 from ai_edge_litert import schema_py_generated as schema
-from mutation import mutate_subject
 from onnx import TensorProto, helper
+
+from research.mutation import mutate_subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable

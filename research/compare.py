@@ -1,6 +1,6 @@
 """Holds wheels that were built natively against the cross-built ones of the same name and target.
 
-    python ci/compare.py wheelhouse dist
+    python -m research.compare wheelhouse dist
 
 Two compilers never give the same bytes. What must be the same is what a user can see: the libraries and their exports;
 and the native ones must pass the audit, which holds imports and floor against the wheel's tag.

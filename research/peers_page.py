@@ -7,11 +7,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import census
-import peers
 from latebind.audit.catalog import own_checks
 from latebind.model import SEVERITIES
 from latebind.text import plural
+
+from research import census, peers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _VC = r"(?:vcruntime|msvcp|msvcr|vcomp|concrt|mfc)\d\w*\.dll"
 _INTRODUCTION = """# Other tools on the same wheels
 
 The wheels of [the census](census.md), read by auditwheel, delocate, delvewheel, abi3audit and check-wheel-contents
-(2026-11-22, [versions](../bench/peers.txt)) and by `latebind audit`, with all checks. `python ci/peers.py` writes
+(2026-11-22, [versions](../bench/peers.txt)) and by `latebind audit`, with all checks. `python -m research.peers` writes
 [the table](truth/census.csv): a row for each wheel, and a column for each tool, empty if it is not made for it.
 
 In the tables, a wheel counts once per row. The last columns are the wheels on which latebind reports a related code as

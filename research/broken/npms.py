@@ -6,13 +6,13 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from broken import natives
-from broken.packages import BACKEND, CORE, LINUX, VERSION, Way, file_name, in_json
+from research.broken import natives
+from research.broken.packages import BACKEND, CORE, LINUX, VERSION, Way, file_name, in_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from broken.packages import Members, Packages
+    from research.broken.packages import Members, Packages
 
 _MANIFEST = "package/package.json"
 _LIBRARY = f"package/{file_name(BACKEND)}"

@@ -6,11 +6,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import fuzz
 import pytest
 from latebind.audit.pool import Died
 from latebind.model import AuditReport
 
+from research import fuzz
 from tests.conftest import ROOT
 from tests.programs import run_checked
 
@@ -27,9 +27,9 @@ def subjects(tmp_path):
 
 @pytest.mark.slow
 def test_mutated_packages_and_binaries_of_every_target(tmp_path):
-    command = [sys.executable, ROOT / "ci" / "fuzz.py", "--count", "2000"]
+    command = [sys.executable, "-m", "research.fuzz", "--count", "2000"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    printed = run_checked(*command, env=environment, timeout=600)
+    printed = run_checked(*command, cwd=ROOT, env=environment, timeout=600)
     assert printed.startswith("2000 cases in ")
     assert "\n0 went wrong" in printed
 

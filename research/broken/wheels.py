@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broken import natives
-from broken.packages import BACKEND, CORE, Way, digest, dist_info, in_wheel, swap
+from research.broken import natives
+from research.broken.packages import BACKEND, CORE, Way, digest, dist_info, in_wheel, swap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from broken.packages import Members, Packages
+    from research.broken.packages import Members, Packages
 
 _FORTIFIED = "#include <unistd.h>\nint latenn_backend_table(void *to) { return getentropy(to, 16); }\n"
 

@@ -1,8 +1,8 @@
 """Audits pinned wheels of other projects, and writes docs/truth.md or compares it with what it finds.
 
-    python ci/truth.py             audit the pinned wheels; write docs/truth.md, and details to reports/truth.json
-    python ci/truth.py --check     audit them; write nothing, and fail when docs/truth.md is out of step
-    python ci/truth.py --confirm   audit them, and confirm every finding with other tools (ci/evidence.py)
+    python -m research.truth             audit the pinned wheels; write docs/truth.md, and details to reports/truth.json
+    python -m research.truth --check     audit them; write nothing, and fail when docs/truth.md is out of step
+    python -m research.truth --confirm   audit them, and confirm every finding with other tools (research/evidence.py)
 
 Wheels (0.4 GB) are downloaded into LATEBIND_BENCH_CACHE. Exit status: 0 all in step, 1 not.
 """
@@ -18,12 +18,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import evidence
 import msgspec
-import pinned
 from latebind.audit.audit import audit_paths
 from latebind.system.archive import write_text
 from packaging.utils import parse_wheel_filename
+
+from ci import pinned
+from research import evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,9 +45,9 @@ What `latebind audit` finds in wheels that other projects publish, with the rule
 verdict means that a rule is broken, not that the package fails: torchvision, for one, needs libraries that `import
 torch` has loaded before.
 
-`python ci/truth.py` audits [the pinned wheels](truth/wheels.toml) and writes this page. `python ci/truth.py --confirm`
-checks every finding with other tools, such as readelf: [a table](../ci/evidence.py) names the command for each code,
-and what it must show of the finding's evidence.
+`python -m research.truth` audits [the pinned wheels](truth/wheels.toml) and writes this page. With `--confirm`, it
+checks every finding with other tools, such as readelf: [a table](../research/evidence.py) names the command for each
+code, and what it must show of the finding's evidence.
 
 Errors are **bold**, warnings plain, notes in *italics*; each wheel counts by its most severe finding of a code.
 """
@@ -65,7 +66,7 @@ def main() -> int:
     page = render(document)
     if arguments.check:
         if page != PAGE.read_text("utf-8"):
-            return _report(["docs/truth.md is out of step: run python ci/truth.py, and look at what changed"])
+            return _report(["docs/truth.md is out of step: run python -m research.truth, and look at what changed"])
     else:
         (ROOT / "reports").mkdir(exist_ok=True)
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
@@ -91,7 +92,7 @@ def confirm(wheels: Sequence[Path]) -> int:
 def gaps(document: Mapping[str, Any]) -> list[str]:
     """Verdicts that no command would confirm, each in one sentence."""
     return [
-        f"{wheel['file']}: no command in ci/evidence.py confirms {code}"
+        f"{wheel['file']}: no command in research/evidence.py confirms {code}"
         for wheel in document["wheels"]
         for code in evidence.list_unproved(wheel["system"].lower(), [row["code"] for row in wheel["verdicts"]])
     ]

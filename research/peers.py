@@ -1,7 +1,7 @@
 """Audits the census's wheels with other tools, and keeps what each reports in docs/truth/census.csv.
 
-    python ci/peers.py             every wheel without reports; docs/truth/census.csv is written after each wheel
-    python ci/peers.py --only N    the next N wheels
+    python -m research.peers             every wheel without reports; docs/truth/census.csv is written after each wheel
+    python -m research.peers --only N    the next N wheels
 
 A wheel that was not in the cache is deleted when all tools have read it. delocate asks for otool and lipo, which
 ci/llvm.py supplies. gen.py writes docs/compare.md. Exit status: 0 all read, 1 some could not be downloaded.
@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import census
-import llvm
-import pinned
 from packaging.utils import parse_wheel_filename
+
+from ci import llvm, pinned
+from research import census
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -1,8 +1,8 @@
 """Breaks latenn's packages on purpose after the build, in many ways, and says which layer catches each.
 
-    python ci/sabotage.py              try every way
-    python ci/sabotage.py --only NAME  try one; may be given several times
-    python ci/sabotage.py --write      also write ci/broken/caught.toml and docs/sabotage.md
+    python -m research.sabotage              try every way
+    python -m research.sabotage --only NAME  try one; may be given several times
+    python -m research.sabotage --write      also write research/broken/caught.toml and docs/sabotage.md
 
 Layers are the audit, and an installation, a load and an inference in a clean environment; all of them are run, also
 when an earlier one objects. What belongs to a target whose programs do not run here can be caught by the audit alone.
@@ -16,19 +16,20 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-import sabotage_page
-from broken.layers import CONSUMERS, run_layers
-from broken.table import CONTROL, WAYS
 from latebind.config.file import load
 from latebind.system.archive import write_text
 from latebind.system.run import run
+
+from research import sabotage_page
+from research.broken.layers import CONSUMERS, run_layers
+from research.broken.table import CONTROL, WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from broken.layers import Caught
-    from broken.packages import Way
+    from research.broken.layers import Caught
+    from research.broken.packages import Way
 
 LATENN = sabotage_page.ROOT / "latenn"
 SCRATCH = sabotage_page.ROOT / ".latebind" / "sabotage"
