@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 sys.path.insert(0, str(ROOT))
-from ci.pinned import cache  # noqa: E402
+from machines.pinned import cache  # noqa: E402
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

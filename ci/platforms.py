@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from latebind.binary.floors import is_glibc, numeric, version_text
 
-from ci import pinned
+from machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

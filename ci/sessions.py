@@ -10,10 +10,9 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from ci import dotnet_sdk, mono
-from ci.debian import NotAvailableError
+from machines import NotAvailableError, dotnet_sdk, mono
 
 if TYPE_CHECKING:
     import nox
@@ -35,11 +34,11 @@ def latebind(session: nox.Session, *arguments: str) -> None:
 def verify(session: nox.Session, *arguments: str) -> None:
     """Verify latenn; with --all also by Mono, and on the machines of other targets that can be made here."""
     if "--all" in arguments:
-        os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", ""), *mono_folder()])
+        os.environ.update(find_machine("mono"))
         # A runner for one target needs no other's machine.
         if not {"--machines", "--target"} & set(arguments) and not os.environ.get("LATEBIND_MACHINES"):
             tool = environment(session, "tool", "native", "verify")
-            tool.run(session, "python", "-m", "ci.machines", MACHINES)
+            tool.run(session, "python", "-m", "machines", MACHINES)
             arguments = (*arguments, "--machines", MACHINES)
     latebind(session, "verify", *arguments)
 
@@ -49,15 +48,6 @@ def release(session: nox.Session, *arguments: str) -> None:
     if not {"--check", "--dist", "--report"} & set(arguments):
         verify(session, "--all")
     latebind(session, "release", *arguments)
-
-
-def mono_folder() -> list[str]:
-    """The folder of a Mono for tests, where one can be made; without it, its cell is not run."""
-    try:
-        return [str(mono.prepare(ROOT / ".latebind" / "mono"))]
-    except NotAvailableError as reason:
-        print(f"no Mono: {reason}", file=sys.stderr)
-        return []
 
 
 def lint(session: nox.Session) -> None:
@@ -151,7 +141,7 @@ class Environment:
 
     def run(self, session: nox.Session, program: str, *arguments: str) -> None:
         """Run one of its programs, with the .NET SDK for tests where the machine has none."""
-        variables = dotnet()
+        variables = find_machine("dotnet")
         path = os.pathsep.join([str(self.binaries), variables.get("PATH") or os.environ.get("PATH", "")])
         # Else each of the thousands of processes compiles what it imports: a fifth of the time of packing.
         kept = {"PYTHONDONTWRITEBYTECODE": "", "VIRTUAL_ENV": str(self.folder)}
@@ -191,23 +181,23 @@ def _groups(names: tuple[str, ...]) -> list[str]:
 
 def c_sources(session: nox.Session) -> list[str]:
     """The C files that are ours, as git reports: what builds and runs left in ignored folders is not."""
-    folders = ("loader", "latenn", "templates", "tests/native", "ci", "packaging")
+    folders = ("loader", "latenn", "templates", "tests/native", "machines", "packaging")
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
     names = str(session.run(*listing, silent=True, stderr=None, external=True)).splitlines()
     return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())
 
 
 @cache
-def dotnet() -> dict[str, str]:
-    """The environment with a .NET SDK: the one on PATH, else the one for tests, else none (cells are then not run).
+def find_machine(name: Literal["mono", "dotnet"]) -> dict[str, str]:
+    """The environment with Mono or a .NET SDK: of the system, else one for tests, else none (cells are then not run).
 
-    LATEBIND_NO_DOTNET=1 leaves it out.
+    LATEBIND_NO_DOTNET=1 leaves the SDK out.
     """
-    if os.environ.get("LATEBIND_NO_DOTNET"):
+    if name == "dotnet" and os.environ.get("LATEBIND_NO_DOTNET"):
         return {}
     try:
-        made = dotnet_sdk.prepare(ROOT / ".latebind" / "dotnet")
-    except dotnet_sdk.SdkError as error:
-        print(f"no .NET SDK: {error}", file=sys.stderr)
+        ready = {"mono": mono.prepare, "dotnet": dotnet_sdk.prepare}[name](ROOT / ".latebind" / name)
+    except NotAvailableError as reason:
+        print(f"no {name}: {reason}", file=sys.stderr)
         return {}
-    return dict(made.apply(os.environ))
+    return ready.apply(os.environ)

@@ -22,7 +22,7 @@ from latebind.audit.choice import Choice
 from latebind.audit.policy import Policy
 from latebind.model import SEVERITIES
 
-from ci import pinned
+from machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

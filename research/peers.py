@@ -4,7 +4,7 @@
     python -m research.peers --only N    the next N wheels
 
 A wheel that was not in the cache is deleted when all tools have read it. delocate asks for otool and lipo, which
-ci/llvm.py supplies. gen.py writes docs/compare.md. Exit status: 0 all read, 1 some could not be downloaded.
+machines/llvm.py supplies. gen.py writes docs/compare.md. Exit status: 0 all read, 1 some could not be downloaded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import parse_wheel_filename
 
-from ci import llvm, pinned
+from machines import llvm, pinned
 from research import census
 
 if TYPE_CHECKING:

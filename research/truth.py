@@ -23,7 +23,7 @@ from latebind.audit.audit import audit_paths
 from latebind.system.archive import write_text
 from packaging.utils import parse_wheel_filename
 
-from ci import pinned
+from machines import pinned
 from research import evidence
 
 if TYPE_CHECKING:

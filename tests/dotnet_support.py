@@ -24,7 +24,7 @@ from latebind.verify.run.bench import failing_at
 from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer, run_built
 from onnx import TensorProto
 
-from ci import dotnet_sdk, mono
+from machines import NotAvailableError, dotnet_sdk, mono
 from tests.client import edit, rewritten
 from tests.conftest import ROOT
 from tests.needs import available
@@ -49,14 +49,14 @@ def dotnet_environment() -> dict[str, str]:
         pytest.skip("LATEBIND_NO_DOTNET is set")
     try:
         return dotnet_sdk.prepare(ROOT / ".latebind" / "dotnet").apply(os.environ)
-    except dotnet_sdk.SdkError as error:
+    except NotAvailableError as error:
         pytest.skip(f"no .NET SDK: {error}")
 
 
 @cache
 def mono_folder() -> Path:
     """The folder with `mono`: of the one on PATH, else of the one for tests. Skips where there is neither."""
-    return available(mono.prepare, ROOT / ".latebind" / "mono")
+    return available(mono.prepare, ROOT / ".latebind" / "mono").folder
 
 
 def copied_latenn(folder: Path, *, symbols: bool) -> Path:

@@ -12,8 +12,7 @@ from latebind.compilers.zig import find_zig
 from latebind.model import Rid
 from latebind.tables.targets import host_rid, target, zig_triple
 
-from ci import ort_header
-from ci.debian import NotAvailableError
+from machines import NotAvailableError, ort_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -130,7 +130,7 @@ def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
         built = f"built here by {' or '.join(builders)}" if builders else "not built here"
         runs = _runs(rid, machines.get(rid))
         detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"
-        emulated = f"Run in a clone of latebind: python -m ci.machines DEST (by {row.emulator})"
+        emulated = f"Run in a clone of latebind: python -m machines DEST (by {row.emulator})"
         cure = emulated if runs is None and row.emulator else ""
         there = bool(builders) and runs is not None
         rows.append(Row(what=rid, there=there, detail=detail, cure=cure, builds=bool(builders)))

@@ -70,7 +70,7 @@ def test_a_machine_with_python_git_and_coreutils_does_the_main_job(tmp_path):
     # What was downloaded and compiled once is used here, too: this is about programs that are missing, not about time.
     kept["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     sdk = ROOT / ".latebind" / "dotnet"
-    if (sdk / "ready.json").exists():
+    if (sdk / "dotnet" / "dotnet").exists():
         (clone / ".latebind").mkdir()
         (clone / ".latebind" / "dotnet").symlink_to(sdk)
     env = {**kept, "PATH": path, "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ci import chromium, docs_site
+from ci import docs_site
+from machines import chromium
 from tests.conftest import ROOT
 from tests.programs import run_program
 

@@ -15,7 +15,7 @@ from latebind.errors import BuildError
 from latebind.system.archive import sha256
 
 from ci import cibuildwheel as route
-from ci import llvm
+from machines import llvm
 from tests.client import write_client
 from tests.conftest import ROOT
 from tests.needs import available, zig

@@ -1,4 +1,4 @@
-"""Machines of other targets, as `python -m ci.machines` makes them."""
+"""Machines of other targets, as `python -m machines` makes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import fcntl
 import pytest
 from latebind.verify.plan.machine import machines
 
-from ci import machines as maker
+from machines import table
 from tests.native.emulated import cache
 
 
@@ -17,13 +17,13 @@ def utf8(monkeypatch):
     monkeypatch.setenv("PYTHONUTF8", "1")
 
 
-@pytest.fixture(scope="module", params=list(maker.MAKERS))
+@pytest.fixture(scope="module", params=[machine.name for machine in table.MACHINES if machine.open])
 def machine(request):
     dest = cache() / "machines"
     dest.mkdir(exist_ok=True)
     with (dest / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        told = maker.make(dest, request.param)[request.param]
+        told = table.make(dest, request.param)[request.param]
     if told.startswith("not available"):
         pytest.skip(f"not run: {told}")
     return machines(dest)[request.param]

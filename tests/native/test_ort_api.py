@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from ci import debian, gen_loader, ort_slots
+from ci import gen_loader, ort_slots
+from machines import debian
 from tests.native.building import ROOT, needed_compiler
 from tests.needs import official_header
 from tests.programs import run_program

@@ -5,7 +5,8 @@ The real ONNX Runtime computes on arm64. It exists for glibc alone, and its refu
 
 import pytest
 
-from ci import confine, musl, qemu
+from machines import musl, qemu
+from machines.emulator import Limits
 from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation
 from tests.needs import available
@@ -18,7 +19,7 @@ MUSL_WORDS = ("-DCMAKE_EXE_LINKER_FLAGS=-dynamic", "-DCMAKE_C_FLAGS=-fno-sanitiz
 
 
 def made(shared, rid, maker, *words):
-    emulator = available(maker.prepare, cache() / maker.__name__, confine.Limits(seconds=120))
+    emulator = available(maker.prepare, cache() / maker.__name__.rpartition(".")[2], Limits(seconds=120))
     return Emulated(build_cross(shared, rid, *words), emulator, "", ".so", str)
 
 

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from ci import confine, qemu, wine
+from machines import qemu, wine
+from machines.emulator import Limits
 from tests.native.building import HERE, ROOT, build
 from tests.native.emulated import (
     ORT_VERSIONS,
@@ -39,7 +40,7 @@ def system(request, shared, tmp_path_factory):
     include = official_header(shared).parent
     place = f"{request.param}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
     words = (request.param,) if maker is qemu else ()
-    emulator = available(maker.prepare, cache() / place, confine.Limits(seconds=300), *words)
+    emulator = available(maker.prepare, cache() / place, Limits(seconds=300), *words)
     defines = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}")
     configure_cross(HERE / "stub", folder, request.param, *defines)
     build(folder)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ci import llvm
+from machines import llvm
 from tests.native.building import ROOT
 from tests.needs import available
 from tests.programs import run_checked

@@ -9,7 +9,7 @@ import pytest
 from latebind.verify.report.html import LOG_LIMITS, clipped, report_html
 from latebind.verify.report.report import Provenance, Report
 
-from ci import chromium
+from machines import chromium
 from tests.verify.reports import HOSTILE, large, report, row
 
 LOG = f"$ install\n{HOSTILE}\nthe end"

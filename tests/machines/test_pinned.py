@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ci import pinned
+from machines import pinned
 from tests.programs import run_checked
 
 

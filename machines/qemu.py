@@ -1,28 +1,25 @@
 """Makes a Linux of another processor for tests: a folder with Debian's libraries, and a way to run programs in it.
 
     apt-get install --no-install-recommends qemu-user-static
-    python -m ci.qemu DEST                 # makes the folder for arm64, prints where it and qemu are
-    python -m ci.qemu DEST program WORD... # and runs a program, with limits; ends all of it afterwards
 
-Nothing is installed and nothing outside DEST is written (ci/debian.py). binfmt is not needed. It is an emulator:
-numbers count, times do not.
+Nothing outside the folder is written (debian.py). binfmt is not needed. It is an emulator: numbers count, times do not.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ci import serving
-from ci.confine import Group, Limits, Machine
-from ci.debian import NotAvailableError, made_once, unpack
+from machines import NotAvailableError, make_once
+from machines.debian import unpack
+from machines.emulator import Emulator, Group, Limits, inherit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _C = ("libc6", "libgcc-s1", "libstdc++6")
 # ONNX Runtime has no packages of its own for these processors. Debian has.
@@ -49,8 +46,8 @@ SYSTEMS = {
     "linux-arm": Debian("armhf", "qemu-arm", "trixie", (*_C, *_ORT)),
     "linux-riscv64": Debian("riscv64", "qemu-riscv64", "trixie", (*_C, *_ORT[:6]), "rv64"),
 }
-SUITE = SYSTEMS["linux-arm64"].suite
-_OURS = ("LANG", "LC_ALL", "TMPDIR")
+MISLEADING = ("LD_", "QEMU_")
+"""How variables of this system begin that name what a program of another processor cannot load."""
 # ONNX Runtime reads the processors' kind from here and cannot make sense of the host's; it wants one for each number
 # that the kernel may run it on. qemu looks in its root first.
 CPUINFO = """\
@@ -68,34 +65,32 @@ CPU revision\t: 1
 def find(rid: str = "linux-arm64") -> Path:
     """The emulator. Raises NotAvailableError with the command that provides it."""
     emulator = SYSTEMS[rid].emulator
-    for name in (f"{emulator}-static", emulator):
-        path = shutil.which(name)
-        if path:
-            return Path(path)
-    raise NotAvailableError("qemu is missing: apt-get install --no-install-recommends qemu-user-static")
+    program = shutil.which(f"{emulator}-static") or shutil.which(emulator)
+    if program is None:
+        raise NotAvailableError("qemu is missing: apt-get install --no-install-recommends qemu-user-static")
+    return Path(program)
 
 
 @dataclass
-class Qemu(Machine):
+class Qemu(Emulator):
     """A root folder that is ready, and the processes that run with it."""
 
     emulator: Path
     root: Path
-    group: Group
     cpu: str
 
     def command(
-        self, program: Path, words: Sequence[str | Path], env: Mapping[str, str]
+        self, program: Path, arguments: Sequence[str | Path], env: Mapping[str, str]
     ) -> tuple[list[str | Path], dict[str, str]]:
         """The emulator runs the program; `env` reaches that alone and not the emulator.
 
         A script names its own interpreter, which may be a launcher of ours (arm64_python.py): the kernel starts it.
         """
         if is_script(program):
-            return [program, *words], dict(env)
-        kept = {name: os.environ[name] for name in _OURS if name in os.environ}
-        given = [word for name, value in env.items() for word in ("-E", f"{name}={value}")]
-        return [self.emulator, "-cpu", self.cpu, "-L", self.root, *given, program, *words], kept
+            return [program, *arguments], dict(env)
+        variables = [option for name, value in env.items() for option in ("-E", f"{name}={value}")]
+        command = [self.emulator, "-cpu", self.cpu, "-L", self.root, *variables, program, *arguments]
+        return command, inherit("LANG", "LC_ALL", "TMPDIR")
 
 
 def is_script(program: Path) -> bool:
@@ -105,7 +100,7 @@ def is_script(program: Path) -> bool:
 
 
 def prepare(dest: Path, limits: Limits | None = None, rid: str = "linux-arm64") -> Qemu:
-    """The root folder in `dest`, made when it is not there yet: aside, and renamed when it is whole.
+    """The root folder in `dest`, made when it is not there yet.
 
     Raises NotAvailableError without qemu, apt-get or a mirror.
     """
@@ -118,7 +113,17 @@ def prepare(dest: Path, limits: Limits | None = None, rid: str = "linux-arm64") 
         if rid == "linux-arm64":
             add_processors(root)
 
-    return Qemu(find(rid), made_once(dest.absolute() / "root", make), Group(limits), system.cpu)
+    return Qemu(Group(limits), find(rid), make_once(dest.absolute() / "root", make), system.cpu)
+
+
+@contextlib.contextmanager
+def open_arm64(dest: Path, limits: Limits | None = None) -> Iterator[Qemu]:
+    """The arm64 of a folder; all that it runs ends with the block."""
+    emulator = prepare(dest, limits)
+    try:
+        yield emulator
+    finally:
+        emulator.close()
 
 
 def add_processors(root: Path) -> None:
@@ -126,25 +131,3 @@ def add_processors(root: Path) -> None:
     (root / "proc").mkdir()
     processors = (CPUINFO.format(number=number) for number in range(os.cpu_count() or 1))
     (root / "proc" / "cpuinfo").write_text("\n".join(processors), encoding="ascii")
-
-
-def main() -> int:
-    """Make the folder; run a program when one is named."""
-    request = serving.parse_request(__doc__)
-    try:
-        qemu = prepare(request.dest, request.limits)
-    except NotAvailableError as reason:
-        print(f"not available: {reason}", file=sys.stderr)
-        return 1
-    if request.program is None:
-        print(f"{qemu.emulator}\n-L {qemu.root}")
-    return serving.serve(qemu, request, _hurts)
-
-
-def _hurts(name: str) -> bool:
-    """Whether a variable of this system names what an arm64 program cannot load."""
-    return name.startswith(("LD_", "QEMU_", "CONFINED_"))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,8 +1,8 @@
 """LLVM's tools under the names that macOS gives its own, for programs that call those: delocate on another system.
 
-    python -m ci.llvm DEST    # makes DEST/bin with otool, lipo, install_name_tool; prints it
+    python -m machines.llvm DEST    # makes DEST/bin with otool, lipo, install_name_tool; prints it
 
-Taken from this machine where it has them, else from Debian's packages, unpacked and not installed (ci/debian.py).
+Taken from this machine where it has them, else from Debian's packages, unpacked and not installed (machines/debian.py).
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from ci import programs
-from ci.debian import made_once, print_made, unpack
+from machines import make_once, print_made, programs
+from machines.debian import unpack
 
-SUITE = "bookworm"
 PACKAGES = ("llvm-14", "libllvm14", "libedit2", "libbsd0", "libmd0", "libz3-4", "libtinfo6", "libxml2", "libicu72")
 TOOLS = {"otool": "llvm-otool", "lipo": "llvm-lipo", "install_name_tool": "llvm-install-name-tool"}
 # llvm-otool does not know -m, which asks only that a name with parentheses is not taken for an archive's member.
@@ -24,12 +23,12 @@ _WITHOUT_M = 'for word; do shift; [ "$word" = -m ] || set -- "$@" "$word"; done\
 
 def prepare(dest: Path) -> Path:
     """The folder with the three tools. Raises NotAvailableError when they are neither here nor to be had."""
-    if sys.platform == "darwin" and (own := shutil.which("otool")):
-        return Path(own).parent
+    if sys.platform == "darwin" and (otool := shutil.which("otool")):
+        return Path(otool).parent
     tools = {name: programs.find(tool) for name, tool in TOOLS.items()}
     libraries = ""
     if not all(tools.values()):
-        root = made_once(dest.absolute() / "root", lambda folder: unpack(PACKAGES, folder, suite=SUITE))
+        root = make_once(dest.absolute() / "root", lambda folder: unpack(PACKAGES, folder))
         tools = {name: str(root / "usr/lib/llvm-14/bin" / tool) for name, tool in TOOLS.items()}
         libraries = f"LD_LIBRARY_PATH={shlex.quote(str(root / 'usr/lib/x86_64-linux-gnu'))} "
     folder = dest.absolute() / "bin"

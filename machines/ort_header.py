@@ -1,19 +1,18 @@
 """Fetch ONNX Runtime's official headers, for the tests that hold our tables against them and compile users' programs.
 
 The headers are in no wheel. Debian ships those of some versions as `libonnxruntime-dev`, and nothing is installed
-(ci/debian.py); the project's repository has a tag for each version.
+(machines/debian.py); the project's repository has a tag for each version.
 """
 
 from __future__ import annotations
 
-import hashlib
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ci.debian import NotAvailableError, made_once, print_made, unpack
+from machines import NotAvailableError, check_hash, make_once, print_made, run_tool
+from machines.debian import unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +27,6 @@ SHA256 = {
     "1.19": "f4047359e0dbf2078fff0e88bfb806de3c2b8891a895ac0dffdc3dfcb8bb489b",
     "1.21": "7783e9664bdb0b1b36145b5c8587dd1bc9a399aa000edf2e3dd03003cafc6882",
 }
-_SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -53,23 +51,12 @@ class Tag:
     def put(self, aside: Path, folder: Path) -> None:
         """Put the headers into a folder. Raises NotAvailableError."""
         options = ["--quiet", "--depth=1", "--filter=blob:none", "--sparse", "--branch", self.name]
-        self._git("clone", *options, REPOSITORY, str(aside / "tree"))
-        self._git("-C", str(aside / "tree"), "sparse-checkout", "set", *FOLDERS)
+        run_tool(["git", "clone", *options, REPOSITORY, aside / "tree"])
+        run_tool(["git", "-C", aside / "tree", "sparse-checkout", "set", *FOLDERS])
         folder.mkdir()
         for name in FOLDERS:
             for header in (aside / "tree" / name).glob("*.h"):
                 shutil.copy(header, folder)
-
-    def _git(self, *words: str) -> None:
-        git = shutil.which("git")
-        if git is None:
-            raise NotAvailableError("git is missing")
-        try:
-            done = subprocess.run([git, *words], capture_output=True, text=True, check=False, timeout=_SECONDS)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise NotAvailableError(f"git: {error}") from error
-        if done.returncode:
-            raise NotAvailableError(f"the headers of {self.name}: {(done.stderr.strip() or 'git failed')[-300:]}")
 
 
 SOURCES: dict[str, tuple[Debian | Tag, ...]] = {
@@ -85,7 +72,7 @@ def fetch(destination: Path, version: str = "1.21") -> Path:
 
     Raises NotAvailableError.
     """
-    return made_once(destination.absolute() / version, lambda folder: _make(folder, version)) / "include" / HEADER
+    return make_once(destination.absolute() / version, lambda folder: _make(folder, version)) / "include" / HEADER
 
 
 def _make(folder: Path, version: str) -> None:
@@ -104,9 +91,8 @@ def _make(folder: Path, version: str) -> None:
     header = folder / "include" / HEADER
     if not header.is_file():
         raise NotAvailableError(f"{source} has no {HEADER}")
-    digest = hashlib.sha256(header.read_bytes()).hexdigest()
-    if digest != SHA256.get(version, digest):
-        raise NotAvailableError(f"the header's sha256 is {digest}, not the pinned {SHA256[version]}")
+    if version in SHA256:
+        check_hash(header, HEADER, SHA256[version])
 
 
 if __name__ == "__main__":
