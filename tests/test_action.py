@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import zipfile
 
 import pytest
+import yaml
+from latebind import action
 
-from ci import action
-from tests.programs import run_checked
+from tests.conftest import ROOT
+from tests.programs import run_program
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """The action in this very environment: that a venv can be made is not what is asked."""
-    monkeypatch.setattr(action, "_environment", lambda: sys.executable)
+    """What the action runs in the environment that its step has made."""
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     monkeypatch.setenv("AUDIT_SARIF", str(tmp_path / "audit.sarif"))
 
@@ -50,7 +53,19 @@ def test_a_missing_path_is_refused(run, tmp_path, capfd):
 
 
 @pytest.mark.slow
-def test_its_environment_has_latebind_of_the_same_sources(tmp_path, monkeypatch):
-    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
-    python = action._environment()
-    assert run_checked(python, "-m", "latebind.cli", "--version").startswith("latebind ")
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: bash of this system may be another's")
+def test_its_step_makes_an_environment_of_the_same_sources_and_audits_there(tmp_path):
+    (step,) = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    variables = {
+        "RUNNER_TEMP": str(tmp_path),
+        "RUNNER_OS": "Linux",
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "AUDIT_PATHS": "x",
+    }
+    environment = {**os.environ, **variables}
+
+    ended = run_program(shutil.which("bash"), "-e", "-c", step["run"], cwd=tmp_path, env=environment)
+
+    assert ended.returncode == 2
+    assert "no such file or folder" in ended.stderr
+    assert (tmp_path / "latebind-audit" / "bin" / "latebind").is_file()
