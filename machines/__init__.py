@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 READY = "made-of-debian-packages"
-"""The file that says that a folder is whole; its text says of what it was made. Caches have it by this name."""
+"""Marks a folder as whole; its text is what the folder was made from. Caches have it by this name."""
 _SECONDS = 180.0
 _TAIL = 500
 

@@ -64,7 +64,9 @@ def public_c():
 
 def public_python():
     for module in reference_python.MODULES:
-        source = reference_python._file(module).read_text("utf-8")
+        package, _, name = module.partition(".")
+        file = reference_python.PACKAGES / package / "src" / package / f"{name or '__init__'}.py"
+        source = file.read_text("utf-8")
         listed = re.search(r"^__all__ = \[(.*?)\]", source, re.MULTILINE | re.DOTALL)[1]
         yield from (f"{module}.{name}" for name in re.findall(r'"(\w+)"', listed))
 
