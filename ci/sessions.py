@@ -91,7 +91,7 @@ def pytest(session: nox.Session, *arguments: str) -> None:
     There is a worker more than processors: the tests that take long install packages, and wait for the disk.
     """
     count = str((os.cpu_count() or 1) + 1)
-    workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", count, "--dist", "worksteal"]
+    workers = [] if any(argument.startswith("-n") for argument in arguments) else ["-n", count, "--dist", "worksteal"]
     chosen = [] if "-m" in arguments else ["-m", "not emulated and not workflows"]
     developers(session).run(session, "pytest", *workers, *chosen, *arguments)
 
@@ -144,8 +144,8 @@ class Environment:
         variables = find_machine("dotnet")
         path = os.pathsep.join([str(self.binaries), variables.get("PATH") or os.environ.get("PATH", "")])
         # Else each of the thousands of processes compiles what it imports: a fifth of the time of packing.
-        kept = {"PYTHONDONTWRITEBYTECODE": "", "VIRTUAL_ENV": str(self.folder)}
-        session.run(str(self.binaries / program), *arguments, env={**variables, "PATH": path, **kept})
+        settings = {"PYTHONDONTWRITEBYTECODE": "", "VIRTUAL_ENV": str(self.folder)}
+        session.run(str(self.binaries / program), *arguments, env={**variables, "PATH": path, **settings})
 
 
 def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str, ...] = ()) -> Environment:
@@ -153,22 +153,22 @@ def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str
 
     Sessions share it: zig alone has half a gigabyte in twenty thousand files.
     """
-    made = Environment(ROOT / ".nox" / name)
+    shared = Environment(ROOT / ".nox" / name)
     project = (ROOT / "pyproject.toml").read_text("utf-8")
-    wanted = hashlib.sha256("\0".join([*extras, *groups, sys.version, project]).encode()).hexdigest()
-    mark = made.folder / ".latebind-installed"
-    if mark.is_file() and mark.read_text("utf-8") == wanted:
-        return made
+    digest = hashlib.sha256("\0".join([*extras, *groups, sys.version, project]).encode()).hexdigest()
+    mark = shared.folder / ".latebind-installed"
+    if mark.is_file() and mark.read_text("utf-8") == digest:
+        return shared
     requirements = [*_groups(groups), "-e", f".[{','.join(extras)}]"]
-    python = str(made.binaries / "python")
+    python = str(shared.binaries / "python")
     if shutil.which("uv"):
-        session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(made.folder))
+        session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(shared.folder))
         session.run("uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *requirements)
     else:  # nox itself provides virtualenv
-        session.run(sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(made.folder))
+        session.run(sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(shared.folder))
         session.run(python, "-m", "pip", "install", "--quiet", *requirements)
-    mark.write_text(wanted, encoding="utf-8")
-    return made
+    mark.write_text(digest, encoding="utf-8")
+    return shared
 
 
 def _groups(names: tuple[str, ...]) -> list[str]:

@@ -49,12 +49,12 @@ def main() -> int:
     return 0
 
 
-def run(name: str, folder: Path, words: list[str], limits: Limits) -> int:
+def run(name: str, folder: Path, command: list[str], limits: Limits) -> int:
     """Run the program and give its output and its status; 124 for one that was ended at a limit."""
     (machine,) = (machine for machine in MACHINES if machine.name == name)
     assert machine.open  # noqa: S101  # argparse has seen to it
     environment = {key: value for key, value in os.environ.items() if not key.startswith((*machine.misleading, TREE))}
-    program, *arguments = words
+    program, *arguments = command
     try:
         with watched_over(), machine.open(folder, limits) as emulator:
             done = emulator.run(Path(program), *arguments, env=environment)

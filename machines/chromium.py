@@ -16,5 +16,5 @@ _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chr
 def chromium() -> Path | None:
     """The program, or None."""
     named = os.environ.get("LATEBIND_CHROMIUM", "")
-    found = shutil.which(named) if named else next(filter(None, map(shutil.which, _NAMES)), None)
-    return Path(found) if found else None
+    program = shutil.which(named) if named else next(filter(None, map(shutil.which, _NAMES)), None)
+    return Path(program) if program else None

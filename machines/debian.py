@@ -70,7 +70,7 @@ def _download(packages: Sequence[str], folder: Path, suite: str, architecture: s
             "APT::Architectures": architecture,
             "Dir::State::status": folder / "status",
         }
-    options = [word for key, value in private.items() for word in ("-o", f"{key}={value}")]
+    options = [option for key, value in private.items() for option in ("-o", f"{key}={value}")]
     for action in (["update"], ["download", *packages]):
         run_tool(["apt-get", "-qq", *action, *options], cwd=folder)
     files = sorted(folder.glob("*.deb"))

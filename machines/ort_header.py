@@ -36,7 +36,7 @@ class Debian:
     suite: str
     version: str = ""
 
-    def put(self, aside: Path, folder: Path) -> None:
+    def put_headers(self, aside: Path, folder: Path) -> None:
         """Put the headers into a folder. Raises NotAvailableError."""
         unpack([f"{PACKAGE}={self.version}" if self.version else PACKAGE], aside, suite=self.suite)
         (aside / "usr" / "include" / "onnxruntime").rename(folder)
@@ -48,7 +48,7 @@ class Tag:
 
     name: str
 
-    def put(self, aside: Path, folder: Path) -> None:
+    def put_headers(self, aside: Path, folder: Path) -> None:
         """Put the headers into a folder. Raises NotAvailableError."""
         options = ["--quiet", "--depth=1", "--filter=blob:none", "--sparse", "--branch", self.name]
         run_tool(["git", "clone", *options, REPOSITORY, aside / "tree"])
@@ -81,7 +81,7 @@ def _make(folder: Path, version: str) -> None:
         aside = folder / f"aside-{number}"
         aside.mkdir()
         try:
-            source.put(aside, folder / "include")
+            source.put_headers(aside, folder / "include")
             break
         except NotAvailableError as error:
             reasons.append(str(error))

@@ -28,8 +28,8 @@ def cache() -> Path:
 
 def pins(table: Path) -> Mapping[str, str]:
     """The file names of a TOML table `wheels`, each with its SHA-256."""
-    wanted: dict[str, str] = msgspec.toml.decode(table.read_bytes())["wheels"]
-    return wanted
+    hashes: dict[str, str] = msgspec.toml.decode(table.read_bytes())["wheels"]
+    return hashes
 
 
 def wheels(table: Path) -> list[Path]:
@@ -61,13 +61,13 @@ def environment(name: str, requirements: Path) -> Path:
     """The folder of programs of an environment in the cache with just these requirements."""
     folder = cache() / name
     mark = folder / "installed"
-    wanted = requirements.read_text("utf-8") + sys.version
-    if not mark.is_file() or mark.read_text("utf-8") != wanted:
+    content = requirements.read_text("utf-8") + sys.version
+    if not mark.is_file() or mark.read_text("utf-8") != content:
         subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", folder], check=True)
         python = folder / "bin" / "python"
         install = [*pip(), "--python", str(python), "install", "--quiet", "-r", str(requirements)]
         subprocess.run(install, check=True, stdin=subprocess.DEVNULL)
-        mark.write_text(wanted, encoding="utf-8")
+        mark.write_text(content, encoding="utf-8")
     return folder / "bin"
 
 

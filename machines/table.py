@@ -91,9 +91,9 @@ def make(dest: Path, *names: str) -> dict[str, str]:
             file.unlink(missing_ok=True)
             report[machine.name] = f"not available: {reason}"
             continue
-        rows = {"rid": machine.name, **ready.file}
+        entries = {"rid": machine.name, **ready.file}
         # Strings and arrays of JSON are TOML's, too.
-        text = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in rows.items())
+        text = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in entries.items())
         if ready.file and not (file.is_file() and file.read_text("utf-8") == text):
             write_text(file, text)
         report[machine.name] = f"made: {ready.title}{f', in {ready.folder}' if ready.folder else ''}"

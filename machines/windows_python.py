@@ -54,8 +54,11 @@ def _make(folder: Path) -> None:
 
 def forwarder(library: str) -> str:
     """C whose DLL hands the whole stable ABI on to another: lld reads the directives and writes forwarded exports."""
-    rows = (row for row in stable_names().values() if row.since <= VERSION)
-    lines = (f'".ascii \\" -export:{row.name}={library}.{row.name}{",DATA" * row.is_data}\\"\\n"' for row in rows)
+    symbols = (symbol for symbol in stable_names().values() if symbol.since <= VERSION)
+    lines = (
+        f'".ascii \\" -export:{symbol.name}={library}.{symbol.name}{",DATA" * symbol.is_data}\\"\\n"'
+        for symbol in symbols
+    )
     return "\n".join(['__asm__(".section .drectve,\\"yni\\"\\n"', *lines, ");\n"])
 
 
@@ -77,8 +80,8 @@ def _unpack(wheel: Path, folder: Path) -> None:
             base = name.removeprefix(_FOLDER)
             if base == name or "/" in base or base.startswith(_LEFT_OUT) or not base.endswith((".dll", ".pyd")):
                 continue
-            place = folder if base in _BESIDE else folder / "DLLs"
-            (place / base).write_bytes(archive.read(name))
+            target = folder if base in _BESIDE else folder / "DLLs"
+            (target / base).write_bytes(archive.read(name))
 
 
 def _copy(library: Path, folder: Path) -> None:

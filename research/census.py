@@ -82,11 +82,13 @@ def main() -> int:
     parser.add_argument("--part", choices=sorted(GOALS), help="only one part of the packages")
     parser.add_argument("--sample", type=int, metavar="N", help="only N packages of them, the same ones each time")
     arguments = parser.parse_args()
-    rows = [row for row in read_table() if arguments.part in (None, row.part)]
-    rows = rows[:: -(-len(rows) // (arguments.sample or len(rows)))]
-    found = {row.file: codes(pinned.wheel(row.file, row.sha256), "loads").get("error", set()) for row in rows}
-    wrong = [*problems(rows), *differences(rows, found)]
-    for text in (*summary(rows), *wrong):
+    wheels = [wheel for wheel in read_table() if arguments.part in (None, wheel.part)]
+    wheels = wheels[:: -(-len(wheels) // (arguments.sample or len(wheels)))]
+    errors = {
+        wheel.file: codes(pinned.wheel(wheel.file, wheel.sha256), "loads").get("error", set()) for wheel in wheels
+    }
+    wrong = [*problems(wheels), *differences(wheels, errors)]
+    for text in (*summary(wheels), *wrong):
         print(text)
     return int(bool(wrong))
 
@@ -94,10 +96,10 @@ def main() -> int:
 def read_table() -> list[Wheel]:
     """The packages with their errors. Raises ValueError if an error is one of another package."""
     errors: dict[str, list[Error]] = {}
-    for row in _rows(TRUTH / "errors.csv"):
-        errors.setdefault(row.pop("file"), []).append(Error(**row))
-    wheels = [_wheel(errors, **row) for row in _rows(TABLE)]
-    if unknown := errors.keys() - {row.file for row in wheels}:
+    for record in _rows(TRUTH / "errors.csv"):
+        errors.setdefault(record.pop("file"), []).append(Error(**record))
+    wheels = [_wheel(errors, **record) for record in _rows(TABLE)]
+    if unknown := errors.keys() - {record.file for record in wheels}:
         raise ValueError(f"not in {TABLE.name}: {', '.join(sorted(unknown))}")
     return wheels
 
@@ -115,70 +117,74 @@ def _wheel(errors: Mapping[str, Sequence[Error]], file: str, part: str, sha256: 
 def codes(path: Path, profile: Profile) -> Mapping[Severity, set[str]]:
     """The codes of each severity, with the rules for packages that bind no runtime."""
     report = audit_paths([path], Policy(runtimes=(), choice=Choice(profile=profile)), jobs=1)
-    rows = {name: {row.code for row in report.findings if row.severity == name} for name in SEVERITIES}
-    return {name: found for name, found in rows.items() if found}
+    by_severity = {
+        name: {finding.code for finding in report.findings if finding.severity == name} for name in SEVERITIES
+    }
+    return {name: code_set for name, code_set in by_severity.items() if code_set}
 
 
-def precision(rows: Sequence[Wheel], part: str) -> tuple[int, int]:
+def precision(wheels: Sequence[Wheel], part: str) -> tuple[int, int]:
     """How many errors of a part are right, and how many there are."""
-    labels = [error.label for row in rows if row.part == part for error in row.errors]
+    labels = [error.label for wheel in wheels if wheel.part == part for error in wheel.errors]
     return labels.count("right"), len(labels)
 
 
-def failing(rows: Sequence[Wheel], part: str) -> tuple[int, int]:
+def failing(wheels: Sequence[Wheel], part: str) -> tuple[int, int]:
     """How many packages of a part have errors, and how many there are."""
-    packages = [row for row in rows if row.part == part]
-    return sum(bool(row.errors) for row in packages), len(packages)
+    packages = [wheel for wheel in wheels if wheel.part == part]
+    return sum(bool(wheel.errors) for wheel in packages), len(packages)
 
 
-def summary(rows: Sequence[Wheel]) -> Iterable[str]:
+def summary(wheels: Sequence[Wheel]) -> Iterable[str]:
     """A line for each part."""
-    for part in sorted({row.part for row in rows}):
-        right, count = precision(rows, part)
-        bad, packages = failing(rows, part)
+    for part in sorted({wheel.part for wheel in wheels}):
+        right, count = precision(wheels, part)
+        bad, packages = failing(wheels, part)
         yield f"part {part}: {right} of {count} errors are right; {bad} of {packages} packages have errors"
 
 
-def problems(rows: Sequence[Wheel]) -> Iterable[str]:
+def problems(wheels: Sequence[Wheel]) -> Iterable[str]:
     """Labels that are not valid, and goals that are missed."""
-    for row in rows:
-        for error in row.errors:
+    for wheel in wheels:
+        for error in wheel.errors:
             if not error.code or error.label not in LABELS or not error.evidence:
-                yield f"{row.file} {error.code}: needs a label ({', '.join(LABELS)}) and its evidence"
-    for part in sorted({row.part for row in rows}):
-        right, count = precision(rows, part)
+                yield f"{wheel.file} {error.code}: needs a label ({', '.join(LABELS)}) and its evidence"
+    for part in sorted({wheel.part for wheel in wheels}):
+        right, count = precision(wheels, part)
         if right < GOALS[part] * count:
             yield f"part {part}: {right} of {count} errors are right, but the goal is {GOALS[part]:.0%}"
 
 
-def differences(rows: Sequence[Wheel], found: Mapping[str, set[str]]) -> Iterable[str]:
+def differences(wheels: Sequence[Wheel], measured: Mapping[str, set[str]]) -> Iterable[str]:
     """Where the audit's errors are not those of the table."""
-    for row in rows:
-        known = {error.code for error in row.errors}
-        yield from (f"{row.file}: {code} is a new error without a label" for code in sorted(found[row.file] - known))
-        yield from (f"{row.file}: {code} is no longer an error" for code in sorted(known - found[row.file]))
+    for wheel in wheels:
+        labelled = {error.code for error in wheel.errors}
+        yield from (
+            f"{wheel.file}: {code} is a new error without a label" for code in sorted(measured[wheel.file] - labelled)
+        )
+        yield from (f"{wheel.file}: {code} is no longer an error" for code in sorted(labelled - measured[wheel.file]))
 
 
-def label_errors(rows: Sequence[Wheel]) -> list[tuple[str, Error]]:
+def label_errors(wheels: Sequence[Wheel]) -> list[tuple[str, Error]]:
     """All errors with the names of their packages, without the ending, in the order of the pages."""
-    pairs = [(row.file, error) for row in rows for error in row.errors]
+    pairs = [(wheel.file, error) for wheel in wheels for error in wheel.errors]
     pairs.sort(key=lambda pair: (pair[0].lower(), pair[1].code))
     return [(file.removesuffix(".whl"), error) for file, error in pairs]
 
 
 def page() -> str:
     """docs/census.md, by the tables alone."""
-    rows = read_table()
+    wheels = read_table()
     lines = ["| part | packages | with errors | errors | right | goal | |", "|---|---|---|---|---|---|---|"]
     for part, remark in _PARTS.items():
-        right, count = precision(rows, part)
-        bad, packages = failing(rows, part)
+        right, count = precision(wheels, part)
+        bad, packages = failing(wheels, part)
         share = f"{right} ({right / count:.0%})"
         lines.append(f"| {part} | {packages} | {bad} | {count} | {share} | {GOALS[part]:.0%} | {remark} |")
     lines += ["", "## Errors", "", "| package | code | label | evidence |", "|---|---|---|---|"]
     lines += [
         f"| {name} | [{error.code}](checks/index.md) | {error.label} | {error.evidence} |"
-        for name, error in label_errors(rows)
+        for name, error in label_errors(wheels)
     ]
     return "\n".join([_INTRODUCTION, *lines]) + "\n"
 

@@ -23,28 +23,30 @@ if TYPE_CHECKING:
 
 def compare(native: Path, cross: Path) -> Iterator[str]:
     """What differs, a sentence each."""
-    for own, other in _pairs(native, cross):
-        name = own.artifact.path.name
-        if own.exports.keys() != other.exports.keys():
-            yield f"{name}: holds {', '.join(sorted(own.exports))}, cross-built {', '.join(sorted(other.exports))}"
+    for ours, other in _pairs(native, cross):
+        name = ours.artifact.path.name
+        if ours.exports.keys() != other.exports.keys():
+            yield f"{name}: holds {', '.join(sorted(ours.exports))}, cross-built {', '.join(sorted(other.exports))}"
             continue
-        for library, rids in own.exports.items():
+        for library, rids in ours.exports.items():
             for rid, names in rids.items():
-                there = other.exports[library].get(rid, ())
-                odd = sorted(set(names) ^ set(there))
+                cross_exports = other.exports[library].get(rid, ())
+                odd = sorted(set(names) ^ set(cross_exports))
                 if odd:
                     yield f"{name}: {library} for {target(rid).rid} does not export the same: {', '.join(odd[:10])}"
-        for finding in audit_paths([own.artifact.path]).findings:
+        for finding in audit_paths([ours.artifact.path]).findings:
             if finding.severity == "error":
                 yield f"{finding.subject}: {finding.code} {finding.message}"
 
 
 def _pairs(native: Path, cross: Path) -> Iterator[tuple[ReleasePackage, ReleasePackage]]:
     """Wheels of the same project and target."""
-    ours = {(row.name, row.targets): row for row in read_packages(cross) if row.artifact.kind == "wheel"}
-    for row in read_packages(native):
-        if row.artifact.kind == "wheel" and (row.name, row.targets) in ours:
-            yield row, ours[row.name, row.targets]
+    cross_built = {
+        (package.name, package.targets): package for package in read_packages(cross) if package.artifact.kind == "wheel"
+    }
+    for package in read_packages(native):
+        if package.artifact.kind == "wheel" and (package.name, package.targets) in cross_built:
+            yield package, cross_built[package.name, package.targets]
 
 
 def main(argv: list[str]) -> int:

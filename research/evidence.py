@@ -104,8 +104,8 @@ CLEAR = (
 
 def list_unproved(system: str, codes: Sequence[str]) -> list[str]:
     """The codes that no command confirms for a system."""
-    known = {code for proof in PROOFS if system in proof.systems for code in proof.codes.split()}
-    return sorted(set(codes) - known)
+    proved = {code for proof in PROOFS if system in proof.systems for code in proof.codes.split()}
+    return sorted(set(codes) - proved)
 
 
 def confirm(wheel: Path, system: str, report: AuditReport) -> Iterator[tuple[str, str]]:
@@ -113,12 +113,12 @@ def confirm(wheel: Path, system: str, report: AuditReport) -> Iterator[tuple[str
     for finding in report.findings:
         name = finding.subject.partition("!")[2]
         proofs = [proof for proof in PROOFS if system in proof.systems and finding.code in proof.codes]
-        expected = [row for proof in proofs for row in _compare_evidence(proof, finding, wheel, name)]
+        expected = [result for proof in proofs for result in _compare_evidence(proof, finding, wheel, name)]
         title = f"{finding.subject} {finding.code}"
         yield from expected or [(title, f"no command confirms {finding.evidence}")]
-    known = {row.code for row in report.findings} | {row.check for row in report.skipped}
+    checked = {result.code for result in report.findings} | {result.check for result in report.skipped}
     for proof in CLEAR:
-        if system in proof.systems and known.isdisjoint({proof.codes, "LB103"}):
+        if system in proof.systems and checked.isdisjoint({proof.codes, "LB103"}):
             for name in _natives(wheel) if "{file}" in proof.command else [""]:
                 yield (
                     f"{wheel.name}!{name}: no {proof.codes}",
@@ -134,15 +134,15 @@ def _compare_evidence(proof: Proof, finding: Finding, wheel: Path, name: str) ->
 
 
 def _fill_pattern(pattern: str, values: Mapping[str, str]) -> str:
-    return _PLACES.sub(lambda place: re.escape(" ".join(values[place[1]].split())), pattern)
+    return _PLACES.sub(lambda placeholder: re.escape(" ".join(values[placeholder[1]].split())), pattern)
 
 
 def _judge_output(command: str, wheel: Path, name: str, shows: str, lacks: str) -> str:
     text = _output(command, wheel, name)
     if shows and not re.search(shows, text, re.MULTILINE):
         return f"{command} does not show {shows}"
-    if lacks and (found := re.search(lacks, text, re.MULTILINE)):
-        return f"{command} shows {found[0]}"
+    if lacks and (match := re.search(lacks, text, re.MULTILINE)):
+        return f"{command} shows {match[0]}"
     return ""
 
 
@@ -154,23 +154,23 @@ def _natives(wheel: Path) -> list[str]:
 
 @cache
 def _output(command: str, wheel: Path, name: str) -> str:
-    tool, *words = command.split()
+    tool, *arguments = command.split()
     program = programs.find(tool)
     if program is None:
         raise MissingError(f"{tool} is not on this machine")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / Path(name).name
-        if "{file}" in words:
+        if "{file}" in arguments:
             with zipfile.ZipFile(wheel) as archive:
                 file.write_bytes(archive.read(name))
         values = {"{file}": str(file), "{wheel}": str(wheel), "{name}": name}
-        argv = [program, *(values.get(word, word) for word in words)]
+        argv = [program, *(values.get(argument, argument) for argument in arguments)]
         environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}
         ended = subprocess.run(argv, check=False, capture_output=True, env=environment)
     text = "\n".join(" ".join(line.split()) for line in ended.stdout.decode("utf-8", "replace").splitlines())
     if ended.returncode:
         return f"ended with {ended.returncode}: {ended.stderr.decode('utf-8', 'replace')[:200]}"
-    return text + "".join(f"\n{line}" for line in _list_sections(text)) if "--coff-exports" in words else text
+    return text + "".join(f"\n{line}" for line in _list_sections(text)) if "--coff-exports" in arguments else text
 
 
 def _list_sections(text: str) -> Iterator[str]:

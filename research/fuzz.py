@@ -43,16 +43,16 @@ def make_subjects(folder: Path) -> Path:
     project = write_portable(folder / "project", _TARGETS)
     command = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(project), "pack", "--target", "all"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    made = folder / "subjects"
-    made.mkdir()
+    subjects = folder / "subjects"
+    subjects.mkdir()
     for path in sorted((project / "dist").iterdir()):
-        shutil.copy(path, made)
+        shutil.copy(path, subjects)
     for path in sorted((project / "stage").glob("*/tiny/*/*")):
         if path.suffix in (".so", ".dylib", ".dll"):
-            shutil.copy(path, made / f"{path.parts[-4]}-{path.name}")
-    slices = [(made / f"osx-{arch}-libtiny.dylib").read_bytes() for arch in ("x64", "arm64")]
-    (made / "universal-libtiny.dylib").write_bytes(universal(*slices))
-    return made
+            shutil.copy(path, subjects / f"{path.parts[-4]}-{path.name}")
+    slices = [(subjects / f"osx-{arch}-libtiny.dylib").read_bytes() for arch in ("x64", "arm64")]
+    (subjects / "universal-libtiny.dylib").write_bytes(universal(*slices))
+    return subjects
 
 
 def write_case(subjects: Sequence[tuple[str, bytes]], seed: int, number: int, folder: Path) -> Path:

@@ -66,8 +66,8 @@ def make_site(folder: Path) -> Path:
     from latebind.tables.targets import host_rid, target  # noqa: PLC0415
 
     config = load(ROOT / "latenn" / "latebind.toml")
-    made = pack(config, [stage_target(config, target(host_rid()), folder)], folder, folder / "dist")
-    for artifact in made.artifacts:
+    packed = pack(config, [stage_target(config, target(host_rid()), folder)], folder, folder / "dist")
+    for artifact in packed.artifacts:
         if artifact.kind == "wheel":
             with zipfile.ZipFile(artifact.path) as archive:
                 archive.extractall(folder / "site")
@@ -193,12 +193,12 @@ def _run_file(file: Path) -> None:
 
 def judge(chunk: Chunk, run: opened.Run) -> list[str]:
     """What each case opened and no model may reach."""
-    known = {call.path for call in run.opened if not call.step}
+    harmless = {call.path for call in run.opened if not call.step}
     allowed = tuple(f"{folder}{os.sep}" for folder in (chunk.place.models, *_folders(chunk.site)))
     wrong = []
     for call in run.opened:
         is_inside = f"{call.path}{os.sep}".startswith(f"{chunk.place.models}{os.sep}")
-        is_known = call.path in known or call.path.startswith(allowed)
+        is_known = call.path in harmless or call.path.startswith(allowed)
         if call.step and not (is_inside or (is_known and hostile.SIGN not in Path(call.path).name)):
             wrong.append(f"case {call.step}: {call.call} {call.path}")
     return wrong
@@ -207,25 +207,25 @@ def judge(chunk: Chunk, run: opened.Run) -> list[str]:
 def _folders(site: Path) -> list[str]:
     """What a session may open as it pleases: code of this Python, of latenn, of the runtimes and of the system."""
     paths = sysconfig.get_paths()
-    own = (str(site), paths["purelib"], paths["platlib"], paths["stdlib"], sys.prefix, sys.base_prefix)
-    return [*own, "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/proc", "/sys"]
+    folders = (str(site), paths["purelib"], paths["platlib"], paths["stdlib"], sys.prefix, sys.base_prefix)
+    return [*folders, "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/proc", "/sys"]
 
 
 def fuzz(site: Path, folder: Path, seed: int, numbers: range, *, trusting: bool) -> tuple[Counter[str], list[str]]:
     """All cases, in as many processes as there are processors, each with folders of its own."""
     chunks = []
     for first in range(numbers.start, numbers.stop, _CHUNK):
-        own = folder / str(first)
-        (own / "cwd").mkdir(parents=True)
-        chunk = Chunk(site, own, seed, first, min(first + _CHUNK, numbers.stop), trusting)
-        hostile.settle(chunk.place, evil(own))
+        chunk_folder = folder / str(first)
+        (chunk_folder / "cwd").mkdir(parents=True)
+        chunk = Chunk(site, chunk_folder, seed, first, min(first + _CHUNK, numbers.stop), trusting)
+        hostile.settle(chunk.place, evil(chunk_folder))
         chunks.append(chunk)
     outcomes: Counter[str] = Counter()
     wrong: list[str] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for counted, found in pool.map(watch, chunks):
+        for counted, problems in pool.map(watch, chunks):
             outcomes += counted
-            wrong += found
+            wrong += problems
     wrong += [f"the constructor of {chunk.folder}/evil.so ran" for chunk in chunks if (chunk.folder / "ran").exists()]
     return outcomes, wrong
 

@@ -59,16 +59,16 @@ class Place:
         )
 
 
-def settle(place: Place, evil: bytes) -> None:
+def settle(folders: Place, evil: bytes) -> None:
     """Make both folders: good models inside, models and a library outside, and links between them."""
-    for folder in (place.models / "deep", place.outside):
+    for folder in (folders.models / "deep", folders.outside):
         folder.mkdir(parents=True)
     for name, content in _files().items():
-        (place.models / name).write_bytes(content)
-        (place.outside / f"{SIGN}{Path(name).suffix}").write_bytes(content)
-    (place.outside / f"liblatenn_backend_{SIGN}.so").write_bytes(evil)
-    (place.models / "link").symlink_to(place.outside)
-    (place.models / "link.onnx").symlink_to(place.outside / f"{SIGN}.onnx")
+        (folders.models / name).write_bytes(content)
+        (folders.outside / f"{SIGN}{Path(name).suffix}").write_bytes(content)
+    (folders.outside / f"liblatenn_backend_{SIGN}.so").write_bytes(evil)
+    (folders.models / "link").symlink_to(folders.outside)
+    (folders.models / "link.onnx").symlink_to(folders.outside / f"{SIGN}.onnx")
 
 
 def _files() -> dict[str, bytes]:
@@ -86,31 +86,33 @@ def inner(location: str = "") -> bytes:
         data.external_data.add(key="location", value=location)
     nodes = [helper.make_node("Add", ["x", "w"], ["z"]), helper.make_node("Relu", ["z"], ["y"])]
     graph = helper.make_graph(nodes, "inner", [x], [y], [data])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return bytes(made.SerializeToString())
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return bytes(model.SerializeToString())
 
 
 def group_weights(name: str) -> bytes:
     """A TensorFlow Lite model whose weights are in the file of that name."""
-    made = schema.ModelT.InitFromObj(schema.Model.GetRootAs(tflite.write(tflite.CASES["add"]), 0))
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(tflite.write(tflite.CASES["add"]), 0))
     group, buffer = schema.ExternalBufferGroupT(), schema.ExternalBufferT()
     group.name, buffer.id, buffer.length = name.replace("\0", ""), 1, 24
-    made.externalBufferGroups, made.externalBuffers = [group], [buffer]
-    made.subgraphs[0].tensors[1].externalBuffer = 1
+    model.externalBufferGroups, model.externalBuffers = [group], [buffer]
+    model.subgraphs[0].tensors[1].externalBuffer = 1
     builder = flatbuffers.Builder(1024)
-    builder.Finish(made.Pack(builder), b"TFL3")
+    builder.Finish(model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
 
 
-def subjects(wrap: Callable[..., onnx.ModelProto], place: Place) -> list[bytes]:
+def subjects(wrap: Callable[..., onnx.ModelProto], folders: Place) -> list[bytes]:
     """Good graphs: each file of the folder as a part of the graph, and by its path."""
-    made = [wrap(place.models / name) for name in ("inner.onnx", "inner.tflite")]
-    made += [wrap(place.models / "inner.onnx", backend=name) for name in ("onnxruntime", "openvino")]
-    made += [wrap(place.models / name, embed=False, directory=place.models) for name in ("inner.onnx", "inner.tflite")]
-    return [bytes(model.SerializeToString()) for model in made]
+    models = [wrap(folders.models / name) for name in ("inner.onnx", "inner.tflite")]
+    models += [wrap(folders.models / "inner.onnx", backend=name) for name in ("onnxruntime", "openvino")]
+    models += [
+        wrap(folders.models / name, embed=False, directory=folders.models) for name in ("inner.onnx", "inner.tflite")
+    ]
+    return [bytes(model.SerializeToString()) for model in models]
 
 
-def case(graphs: list[bytes], place: Place, key: str) -> bytes:
+def case(graphs: list[bytes], folders: Place, key: str) -> bytes:
     """The model of a case; it may leave a file `case…` in the folder of models."""
     chance = random.Random(key)  # noqa: S311  # not a secret
     graph = onnx.load_model_from_string(chance.choice(graphs))
@@ -119,32 +121,34 @@ def case(graphs: list[bytes], place: Place, key: str) -> bytes:
         return mutate_subject([("graph.onnx", bytes(graph.SerializeToString()))], key)[1]
     if way < 0.75:  # noqa: PLR2004  # texts,
         for _ in range(chance.choice((1, 1, 2, 3))):
-            _set(graph, chance.choice(_ATTRIBUTES), chance.choice(place.texts()))
+            _set(graph, chance.choice(_ATTRIBUTES), chance.choice(folders.texts()))
     else:  # or the model inside
-        _wrap_other(graph, place, chance, key)
+        _wrap_other(graph, folders, chance, key)
     data = bytes(graph.SerializeToString())
     return mutate_subject([("graph.onnx", data)], key)[1] if chance.random() < 0.2 else data  # noqa: PLR2004
 
 
 def unknown(graph: bytes) -> bytes:
     """The graph with a backend that is nowhere."""
-    made = onnx.load_model_from_string(graph)
-    _set(made, "backend", "no_such")
-    return bytes(made.SerializeToString())
+    model = onnx.load_model_from_string(graph)
+    _set(model, "backend", "no_such")
+    return bytes(model.SerializeToString())
 
 
-def unwrap_model(graph: bytes, place: Place) -> tuple[bytes, str]:
+def unwrap_model(graph: bytes, folders: Place) -> tuple[bytes, str]:
     """The model that the node of a case holds, or names, and its backend; b"" where it has none."""
     try:
-        rows = {row.name: row.s for row in onnx.load_model_from_string(graph).graph.node[0].attribute}
-        content = rows.get("model") or (place.models / rows["path"].decode()).read_bytes()
-        return content, rows.get("backend", b"").decode()
+        attributes = {
+            attribute.name: attribute.s for attribute in onnx.load_model_from_string(graph).graph.node[0].attribute
+        }
+        content = attributes.get("model") or (folders.models / attributes["path"].decode()).read_bytes()
+        return content, attributes.get("backend", b"").decode()
     except Exception:  # noqa: BLE001  # a damaged graph
         return b"", ""
 
 
-def _wrap_other(graph: onnx.ModelProto, place: Place, chance: random.Random, key: str) -> None:
-    text = chance.choice(place.texts())
+def _wrap_other(graph: onnx.ModelProto, folders: Place, chance: random.Random, key: str) -> None:
+    text = chance.choice(folders.texts())
     content, suffix = chance.choice(((inner(text), "onnx"), (group_weights(text), "tflite"), (inner(), "onnx")))
     if chance.random() < 0.5:  # noqa: PLR2004
         content = mutate_subject([(f"inner.{suffix}", content)], key)[1]
@@ -154,13 +158,13 @@ def _wrap_other(graph: onnx.ModelProto, place: Place, chance: random.Random, key
     if chance.random() < 0.5:  # noqa: PLR2004
         _set(graph, "model", content)
     else:
-        (place.models / f"case.{suffix}").write_bytes(content)
+        (folders.models / f"case.{suffix}").write_bytes(content)
         _set(graph, "path", f"case.{suffix}")
 
 
 def _set(graph: onnx.ModelProto, name: str, value: Any) -> None:
     """Give the one node another attribute of that name; None takes it away."""
     node = graph.graph.node[0]
-    kept = [row for row in node.attribute if row.name != name]
+    attributes = [attribute for attribute in node.attribute if attribute.name != name]
     del node.attribute[:]
-    node.attribute.extend(kept if value is None else [*kept, helper.make_attribute(name, value)])
+    node.attribute.extend(attributes if value is None else [*attributes, helper.make_attribute(name, value)])

@@ -56,14 +56,14 @@ def _byte(out: bytearray, chance: random.Random) -> None:
 def _number(out: bytearray, chance: random.Random) -> None:
     """A number at the edge of what some field can hold, or near what is there."""
     size = chance.choice((2, 4, 8))
-    place = min(_place(out, chance) & ~(size - 1), len(out) - size)
-    if place < 0:
+    position = min(_place(out, chance) & ~(size - 1), len(out) - size)
+    if position < 0:
         return
     order = chance.choice("<>")
     form = order + {2: "H", 4: "I", 8: "Q"}[size]
-    old = struct.unpack_from(form, out, place)[0]
+    old = struct.unpack_from(form, out, position)[0]
     value = chance.choice((*_EDGES, old + 1, old - 1, old * 2, -old, len(out), ~0))
-    struct.pack_into(form, out, place, value & ((1 << 8 * size) - 1))
+    struct.pack_into(form, out, position, value & ((1 << 8 * size) - 1))
 
 
 def _cut(out: bytearray, chance: random.Random) -> None:
@@ -71,30 +71,30 @@ def _cut(out: bytearray, chance: random.Random) -> None:
 
 
 def _remove(out: bytearray, chance: random.Random) -> None:
-    place = _place(out, chance)
-    del out[place : place + chance.choice((1, 2, 4, 16, 256, 4096))]
+    position = _place(out, chance)
+    del out[position : position + chance.choice((1, 2, 4, 16, 256, 4096))]
 
 
 def _insert(out: bytearray, chance: random.Random) -> None:
-    place = _place(out, chance)
-    out[place:place] = bytes([chance.choice((0, 0xFF, 0x41))]) * chance.choice((1, 4, 64, 4096))
+    position = _place(out, chance)
+    out[position:position] = bytes([chance.choice((0, 0xFF, 0x41))]) * chance.choice((1, 4, 64, 4096))
 
 
 def _repeat(out: bytearray, chance: random.Random) -> None:
-    place, size = _place(out, chance), chance.choice((8, 40, 64, 512))
-    out[place:place] = out[place : place + size] * chance.choice((1, 2, 100))
+    position, size = _place(out, chance), chance.choice((8, 40, 64, 512))
+    out[position:position] = out[position : position + size] * chance.choice((1, 2, 100))
 
 
 def _move(out: bytearray, chance: random.Random) -> None:
-    here, there, size = _place(out, chance), _place(out, chance), chance.choice((4, 8, 40, 64))
+    here, target, size = _place(out, chance), _place(out, chance), chance.choice((4, 8, 40, 64))
     part = out[here : here + size]
-    out[there : there + len(part)] = part
+    out[target : target + len(part)] = part
 
 
 def _fill(out: bytearray, chance: random.Random) -> None:
-    place, size = _place(out, chance), chance.choice((16, 64, 1024))
-    end = min(place + size, len(out))
-    out[place:end] = bytes([chance.choice((0, 0xFF))]) * (end - place)
+    position, size = _place(out, chance), chance.choice((16, 64, 1024))
+    end = min(position + size, len(out))
+    out[position:end] = bytes([chance.choice((0, 0xFF))]) * (end - position)
 
 
 _MUTATORS: tuple[Callable[[bytearray, random.Random], None], ...] = (

@@ -59,8 +59,8 @@ def is_there() -> bool:
 
 def watch(command: Sequence[str | Path], environment: Mapping[str, str], folder: Path, seconds: float) -> Run:
     """Run a command in a folder, to its end or for so long."""
-    with tempfile.TemporaryDirectory(prefix="latebind-opened-") as place:
-        log = Path(place) / "log"
+    with tempfile.TemporaryDirectory(prefix="latebind-opened-") as scratch:
+        log = Path(scratch) / "log"
         strace = ["strace", "-f", "--seccomp-bpf", "-qq", "-xx", "-s", "4096", "-e", "trace=%file", "-o", str(log)]
         try:
             done = subprocess.run(
@@ -78,11 +78,11 @@ def _calls(log: Path, folder: Path) -> Iterator[Opened]:
     step = ""
     with log.open(encoding="ascii", errors="replace") as lines:
         for line in lines:
-            found = _LINE.match(line)
-            for text in _TEXT.findall(found[2])[:1] if found else ():
+            match = _LINE.match(line)
+            for text in _TEXT.findall(match[2])[:1] if match else ():
                 path = bytes.fromhex(text.replace("\\x", "")).decode("utf-8", "surrogateescape")
                 if path.startswith(_MARK):
                     step = path.removeprefix(_MARK)
-                elif found:
-                    yield Opened(step, found[1], os.path.normpath(folder / path))
+                elif match:
+                    yield Opened(step, match[1], os.path.normpath(folder / path))
     yield Opened(step, "stat", "")

@@ -54,38 +54,40 @@ class Tool:
 
 def auditwheel(output: str, name: str) -> Iterable[str]:
     """The platform that the wheel needs, where its tag promises more; what nothing covers; unusual instructions."""
-    found = json.loads(output)
-    tag = found["overall_tag"]
+    report = json.loads(output)
+    tag = report["overall_tag"]
     if _floor(tag)[0] == "":
-        yield f"no tag fits: {_some(found['external_libs']) or 'versions of symbols'}"
-    elif any(_floor(tag) > row for row in _floors(name) if row[0] == _floor(tag)[0]):
+        yield f"no tag fits: {_some(report['external_libs']) or 'versions of symbols'}"
+    elif any(_floor(tag) > minimum for minimum in _floors(name) if minimum[0] == _floor(tag)[0]):
         yield f"needs {tag}"
-    if found["unsupported_isa"]:
+    if report["unsupported_isa"]:
         yield "unsupported_isa"
 
 
 def delocate(output: str, _name: str) -> Iterable[str]:
     """Libraries that it did not find, systems and architectures that do not fit."""
-    missing = {Path(row).name for row in re.findall(r"(\S+) not found[,:]", output)}
+    missing = {Path(entry).name for entry in re.findall(r"(\S+) not found[,:]", output)}
     yield from [f"not found: {_some(missing)}"] if missing else []
     if newer := re.findall(r"(?m)^(\S+) has a minimum target of (\S+)", output):
-        yield f"needs macOS {max(newer, key=lambda row: tuple(map(int, row[1].split('.'))))[1]}"
+        yield f"needs macOS {max(newer, key=lambda entry: tuple(map(int, entry[1].split('.'))))[1]}"
     if odd := re.search(r"(?i)(missing architectures in wheel|any binary with the required architecture.*)", output):
         yield f"architecture: {odd[1]}"
 
 
 def delvewheel(output: str, _name: str) -> Iterable[str]:
     """DLLs that it did not find."""
-    missing = {row.lower() for row in re.findall(r"(?m)^ +(\S+) \(Error: Not Found\)", output)}
+    missing = {entry.lower() for entry in re.findall(r"(?m)^ +(\S+) \(Error: Not Found\)", output)}
     yield from [f"not found: {_some(missing)}"] if missing else []
 
 
 def abi3audit(output: str, _name: str) -> Iterable[str]:
     """Modules that leave the stable ABI, or need a newer Python than their tag promises."""
-    rows = [row for spec in json.loads(output)["specs"].values() for row in spec.get("wheel", ()) if row["result"]]
-    if bad := {name for row in rows for name in row["result"]["non_abi3_symbols"]}:
+    results = [
+        result for spec in json.loads(output)["specs"].values() for result in spec.get("wheel", ()) if result["result"]
+    ]
+    if bad := {name for result in results for name in result["result"]["non_abi3_symbols"]}:
         yield f"not in the stable ABI: {_some(bad)}"
-    newer = {row["result"]["computed"] for row in rows if not row["result"]["is_abi3_baseline_compatible"]}
+    newer = {result["result"]["computed"] for result in results if not result["result"]["is_abi3_baseline_compatible"]}
     yield from [f"needs Python {', '.join(sorted(newer))}"] if newer else []
 
 
@@ -97,7 +99,7 @@ def check_wheel_contents(output: str, _name: str) -> Iterable[str]:
 
 def _macos(name: str) -> tuple[str, ...]:
     _, major, minor, arch = min(
-        row.groups() for row in map(_FLOOR.match, name[:-4].rpartition("-")[2].split(".")) if row
+        match.groups() for match in map(_FLOOR.match, name[:-4].rpartition("-")[2].split(".")) if match
     )
     target = f"--require-target-macos-version={major}.{minor}"
     return ("-v", "--no-sanitize-rpaths", "--wheel-dir=out", f"--require-archs={_ARCHS.get(arch, arch)}", target)
@@ -116,21 +118,21 @@ def main() -> int:
     """Run what the table lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", type=int, help="how many wheels")
-    wheels = {row.file: row for row in census.read_table()}
-    missing = [row for row in wheels.values() if not row.reports]
+    wheels = {wheel.file: wheel for wheel in census.read_table()}
+    missing = [wheel for wheel in wheels.values() if not wheel.reports]
     programs = pinned.environment("peers", REQUIREMENTS)
     lost = 0
-    for row in missing[: parser.parse_args().only]:
-        kept = (pinned.cache() / "wheels" / row.file).is_file()
+    for wheel in missing[: parser.parse_args().only]:
+        was_cached = (pinned.cache() / "wheels" / wheel.file).is_file()
         try:
-            path = pinned.wheel(row.file, row.sha256)
+            path = pinned.wheel(wheel.file, wheel.sha256)
         except SystemExit as reason:
             print(reason, file=sys.stderr)
             lost += 1
             continue
-        wheels[row.file] = replace(row, reports=compare(path, programs))
+        wheels[wheel.file] = replace(wheel, reports=compare(path, programs))
         write_table(wheels.values())
-        if not kept:
+        if not was_cached:
             path.unlink()
     return int(lost > 0)
 
@@ -146,8 +148,8 @@ def compare(path: Path, programs: Path) -> dict[str, str]:
 
 def latebind(path: Path) -> Iterable[str]:
     """The codes of each severity, with all checks: `error LB301 LB304`."""
-    found = census.codes(path, "all")
-    for severity, codes in found.items():
+    severities = census.codes(path, "all")
+    for severity, codes in severities.items():
         yield f"{severity} {' '.join(sorted(codes))}"
 
 
@@ -166,22 +168,22 @@ def _run(tool: Tool, path: Path, programs: Path) -> str:
     except subprocess.TimeoutExpired:
         return f"not finished in {_SECONDS} s"
     try:
-        found = list(
+        findings = list(
             tool.read(done.stdout if tool.read in {auditwheel, abi3audit} else done.stdout + done.stderr, path.name)
         )
     except (ValueError, KeyError, TypeError):
-        found = []
-    if not found and done.returncode:
+        findings = []
+    if not findings and done.returncode:
         last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "")
-        found = [f"failed: {re.sub(r'(?:/[^/ ]+)*/', '', last)[:120]}"]
-    for left in room.rglob("*.whl"):
-        left.unlink()
-    return "; ".join(found)
+        findings = [f"failed: {re.sub(r'(?:/[^/ ]+)*/', '', last)[:120]}"]
+    for leftover in room.rglob("*.whl"):
+        leftover.unlink()
+    return "; ".join(findings)
 
 
 def _some(names: Iterable[str]) -> str:
-    rows = sorted(names)
-    return ", ".join([*rows[:_SHOWN], *([f"{len(rows) - _SHOWN} more"] if len(rows) > _SHOWN else [])])
+    ordered = sorted(names)
+    return ", ".join([*ordered[:_SHOWN], *([f"{len(ordered) - _SHOWN} more"] if len(ordered) > _SHOWN else [])])
 
 
 def _floors(name: str) -> list[tuple[str, int, int]]:
@@ -191,8 +193,8 @@ def _floors(name: str) -> list[tuple[str, int, int]]:
 
 def _floor(platform: str) -> tuple[str, int, int]:
     old, _, arch = platform.partition("_")
-    found = _FLOOR.match(f"{_LEGACY[old]}_{arch}" if old in _LEGACY else platform)
-    return (found["family"], int(found["major"]), int(found["minor"])) if found else ("", 0, 0)
+    match = _FLOOR.match(f"{_LEGACY[old]}_{arch}" if old in _LEGACY else platform)
+    return (match["family"], int(match["major"]), int(match["minor"])) if match else ("", 0, 0)
 
 
 def write_table(wheels: Iterable[census.Wheel]) -> None:
@@ -202,9 +204,9 @@ def write_table(wheels: Iterable[census.Wheel]) -> None:
     with aside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("file", "part", "sha256", *tools))
-        for row in wheels:
-            reports = {tool: text or census.NOTHING for tool, text in row.reports.items()}
-            writer.writerow((row.file, row.part, row.sha256, *(reports.get(tool, "") for tool in tools)))
+        for wheel in wheels:
+            reports = {tool: text or census.NOTHING for tool, text in wheel.reports.items()}
+            writer.writerow((wheel.file, wheel.part, wheel.sha256, *(reports.get(tool, "") for tool in tools)))
     aside.replace(census.TABLE)
 
 

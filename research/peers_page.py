@@ -131,39 +131,39 @@ DIFFERENCES = (
 
 def page() -> str:
     """docs/compare.md, by the tables alone."""
-    rows = census.read_table()
-    ours = of_latebind(rows)
-    left = f"{len(ours)} of the census's {len(rows)} wheels were read."
-    parts = [_INTRODUCTION, left, _tools(rows), _recall(rows, ours)]
-    parts += ["## What the others report", _theirs(rows, ours)]
-    parts += ["## Errors that no other tool reports", _alone(rows)]
+    wheels = census.read_table()
+    ours = of_latebind(wheels)
+    read_note = f"{len(ours)} of the census's {len(wheels)} wheels were read."
+    parts = [_INTRODUCTION, read_note, _tools(wheels), _recall(wheels, ours)]
+    parts += ["## What the others report", _theirs(wheels, ours)]
+    parts += ["## Errors that no other tool reports", _alone(wheels)]
     parts += ["## What only latebind has rules for", _only(ours)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def of_latebind(rows: Sequence[census.Wheel]) -> dict[str, dict[str, str]]:
+def of_latebind(wheels: Sequence[census.Wheel]) -> dict[str, dict[str, str]]:
     """Of each wheel that was read, latebind's codes with their severities."""
-    found = ((row.file, row.reports.get("latebind", "not run")) for row in rows)
-    return {file: _codes(text) for file, text in found if not text.startswith("not run")}
+    pairs = ((wheel.file, wheel.reports.get("latebind", "not run")) for wheel in wheels)
+    return {file: _codes(text) for file, text in pairs if not text.startswith("not run")}
 
 
-def recall(rows: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]]) -> tuple[int, int, int]:
+def recall(wheels: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]]) -> tuple[int, int, int]:
     """How many reports of other tools mean that a wheel fails for someone; of these, latebind's worse and its notes."""
     worst: Counter[str] = Counter()
-    for one in (one for one in DIFFERENCES if one.is_failure):
-        found = Counter(_worst(ours.get(file, {}), one.codes) for file in _files(rows, one))
-        if one.is_unfounded:
-            del found[""]
-        worst += found
+    for difference in (difference for difference in DIFFERENCES if difference.is_failure):
+        counts = Counter(_worst(ours.get(file, {}), difference.codes) for file in _files(wheels, difference))
+        if difference.is_unfounded:
+            del counts[""]
+        worst += counts
     return worst.total(), worst["error"] + worst["warning"], worst["note"]
 
 
-def _files(rows: Sequence[census.Wheel], one: Difference) -> set[str]:
-    return {row.file for row in rows if re.search(one.pattern, row.reports.get(one.tool, ""))}
+def _files(wheels: Sequence[census.Wheel], difference: Difference) -> set[str]:
+    return {wheel.file for wheel in wheels if re.search(difference.pattern, wheel.reports.get(difference.tool, ""))}
 
 
-def _recall(rows: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]]) -> str:
-    count, heavy, notes = recall(rows, ours)
+def _recall(wheels: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]]) -> str:
+    count, heavy, notes = recall(wheels, ours)
     return (
         f"By auditwheel, delocate and delvewheel, a wheel fails for someone on its tags in {count} cases; reports that "
         f"reading the wheel by hand refutes are left out. latebind reports {heavy + notes} of them "
@@ -171,37 +171,39 @@ def _recall(rows: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]])
     )
 
 
-def _tools(rows: Sequence[census.Wheel]) -> str:
+def _tools(wheels: Sequence[census.Wheel]) -> str:
     lines = ["| tool | wheels read | with a report | not finished or failed |", "|---|---|---|---|"]
     for name in (*(tool.name for tool in peers.TOOLS), "latebind"):
-        found = [row.reports[name] for row in rows if name in row.reports]
-        found = [text for text in found if not text.startswith("not run")]
-        failed = [text for text in found if text.startswith(_UNREAD)]
-        lines.append(f"| {name} | {len(found)} | {sum(map(bool, found)) - len(failed)} | {len(failed)} |")
+        texts = [wheel.reports[name] for wheel in wheels if name in wheel.reports]
+        texts = [text for text in texts if not text.startswith("not run")]
+        failed = [text for text in texts if text.startswith(_UNREAD)]
+        lines.append(f"| {name} | {len(texts)} | {sum(map(bool, texts)) - len(failed)} | {len(failed)} |")
     return "\n".join(lines)
 
 
-def _theirs(rows: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]]) -> str:
+def _theirs(wheels: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]]) -> str:
     lines = ["| tool | reports | wheels | error or warning | note | nothing | why |", "|---|---|---|---|---|---|---|"]
-    for one in DIFFERENCES:
-        files = _files(rows, one)
+    for difference in DIFFERENCES:
+        files = _files(wheels, difference)
         if not files:
             continue
-        worst = Counter(_worst(ours.get(file, {}), one.codes) for file in files)
-        codes = f" ({', '.join(one.codes)})" if one.codes else ""
+        worst = Counter(_worst(ours.get(file, {}), difference.codes) for file in files)
+        codes = f" ({', '.join(difference.codes)})" if difference.codes else ""
         heavy = worst["error"] + worst["warning"]
         counts = f"{len(files)} | {heavy} | {worst['note']} | {worst['']}"
-        lines.append(f"| {one.tool} | {one.title}{codes} | {counts} | {one.why} |")
+        lines.append(f"| {difference.tool} | {difference.title}{codes} | {counts} | {difference.why} |")
     return "\n".join(lines)
 
 
-def _alone(rows: Sequence[census.Wheel]) -> str:
+def _alone(wheels: Sequence[census.Wheel]) -> str:
     """The census's errors on wheels where each tool for it finished, and none reports something related."""
-    theirs = {row.file.removesuffix(".whl"): _list_related(row.reports) for row in rows if len(row.reports) > 1}
+    theirs = {
+        wheel.file.removesuffix(".whl"): _list_related(wheel.reports) for wheel in wheels if len(wheel.reports) > 1
+    }
     lines = ["| wheel | code | evidence of the census |", "|---|---|---|"]
     lines += [
         f"| {name} | {error.code} | {error.evidence} |"
-        for name, error in census.label_errors(rows)
+        for name, error in census.label_errors(wheels)
         if error.code not in theirs.get(name, {error.code})
     ]
     return "\n".join(lines)
@@ -211,33 +213,33 @@ def _list_related(reports: Mapping[str, str]) -> set[str]:
     """latebind's codes for what other tools report on a wheel; all of a tool that did not finish, since it might."""
     return {
         code
-        for one in DIFFERENCES
-        if (text := reports.get(one.tool, "")).startswith(_UNREAD) or re.search(one.pattern, text)
-        for code in one.codes
+        for difference in DIFFERENCES
+        if (text := reports.get(difference.tool, "")).startswith(_UNREAD) or re.search(difference.pattern, text)
+        for code in difference.codes
     }
 
 
 def _only(ours: Mapping[str, Mapping[str, str]]) -> str:
     """The codes that no other tool has a rule for."""
-    shared = {code for one in DIFFERENCES for code in one.codes}
+    shared = {code for difference in DIFFERENCES for code in difference.codes}
     lines = ["| code | finds | errors | warnings | notes |", "|---|---|---|---|---|"]
     for code, check in own_checks().items():
-        counts = Counter(found[code] for found in ours.values() if code in found)
+        counts = Counter(reported[code] for reported in ours.values() if code in reported)
         if counts and code not in shared:
             numbers = " | ".join(str(counts[name]) for name in SEVERITIES)
             lines.append(f"| {code} | {check.title} | {numbers} |")
     return "\n".join([f"Counted in {plural(len(ours), 'wheel')}, each by its most severe finding.", "", *lines])
 
 
-def _codes(found: str) -> dict[str, str]:
+def _codes(text: str) -> dict[str, str]:
     """The most severe finding of each code."""
     codes: dict[str, str] = {}
-    for part in found.split("; "):
+    for part in text.split("; "):
         severity, *names = part.split() if part else [""]
         for name in names:
             codes.setdefault(name, severity)
     return codes
 
 
-def _worst(found: Mapping[str, str], codes: Sequence[str]) -> str:
-    return next((name for name in SEVERITIES if name in {found.get(code) for code in codes}), "")
+def _worst(reported: Mapping[str, str], codes: Sequence[str]) -> str:
+    return next((name for name in SEVERITIES if name in {reported.get(code) for code in codes}), "")

@@ -43,8 +43,8 @@ def main() -> int:
     arguments = parser.parse_args()
     good = pack_latenn(SCRATCH)
     results = {way.name: try_way(way, good) for way in WAYS if not arguments.only or way.name in arguments.only}
-    harmless = {row.name for row in WAYS if row.is_hygiene} | {CONTROL.name}
-    missed = [name for name, row in results.items() if bool(row.layers) == (name in harmless)]
+    harmless = {result.name for result in WAYS if result.is_hygiene} | {CONTROL.name}
+    missed = [name for name, result in results.items() if bool(result.layers) == (name in harmless)]
     if arguments.write:
         write_text(sabotage_page.RESULT, document(results))
         for path, page in sabotage_page.outputs().items():
@@ -72,8 +72,8 @@ def try_way(way: Way, good: Path) -> Caught:
 
 def document(results: Mapping[str, Caught]) -> str:
     """The table as TOML: these results, and the rows that are there of ways that were not tried."""
-    known = {**sabotage_page.read_measurements(), **results}
-    return sabotage_page.table_text({way.name: known[way.name] for way in WAYS if way.name in known})
+    measured = {**sabotage_page.read_measurements(), **results}
+    return sabotage_page.table_text({way.name: measured[way.name] for way in WAYS if way.name in measured})
 
 
 if __name__ == "__main__":

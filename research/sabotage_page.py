@@ -40,9 +40,9 @@ def read_measurements() -> dict[str, Caught]:
     return msgspec.toml.decode(RESULT.read_bytes(), type=dict[str, Caught])
 
 
-def table_text(rows: Mapping[str, Caught]) -> str:
+def table_text(results: Mapping[str, Caught]) -> str:
     """The table as TOML, one line a way."""
-    lines = [f"{name} = {_inline(msgspec.to_builtins(row))}" for name, row in rows.items()]
+    lines = [f"{name} = {_inline(msgspec.to_builtins(result))}" for name, result in results.items()]
     return "\n".join([_HEAD, *lines, ""])
 
 
@@ -58,17 +58,19 @@ def outputs() -> dict[str, str]:
     return {"docs/sabotage.md": render(read_measurements())}
 
 
-def render(rows: Mapping[str, Caught]) -> str:
+def render(results: Mapping[str, Caught]) -> str:
     """The page of that table."""
-    broken = {name: row for name, row in rows.items() if name != "control"}
-    caught = sum(bool(row.layers) for row in broken.values())
-    warned = sum(row.layers == ["audit"] and "error" not in row.audit.values() for row in broken.values())
-    hygiene = sum(row.is_hygiene for row in WAYS if row.name in rows)
-    counts = ", ".join(f"{layer} {sum(layer in row.layers for row in broken.values())}" for layer in ("audit", *STAGES))
+    broken = {name: result for name, result in results.items() if name != "control"}
+    caught = sum(bool(result.layers) for result in broken.values())
+    warned = sum(result.layers == ["audit"] and "error" not in result.audit.values() for result in broken.values())
+    hygiene = sum(result.is_hygiene for result in WAYS if result.name in results)
+    counts = ", ".join(
+        f"{layer} {sum(layer in result.layers for result in broken.values())}" for layer in ("audit", *STAGES)
+    )
     lines = [
-        (f"{way.title} (`{way.name}`)", _codes(rows[way.name].audit), *map(_field, rows[way.name].runs))
+        (f"{way.title} (`{way.name}`)", _codes(results[way.name].audit), *map(_field, results[way.name].runs))
         for way in WAYS
-        if way.name in rows
+        if way.name in results
     ]
     summary = (
         f"**{caught} of {len(broken)} are caught** ({counts}), {warned} by warnings alone. "
@@ -83,9 +85,11 @@ def render(rows: Mapping[str, Caught]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _codes(found: Mapping[str, str]) -> str:
+def _codes(severities: Mapping[str, str]) -> str:
     marks = {"error": "**", "warning": "", "note": "*"}
-    return " ".join(f"{marks[severity]}[{code}](checks/index.md){marks[severity]}" for code, severity in found.items())
+    return " ".join(
+        f"{marks[severity]}[{code}](checks/index.md){marks[severity]}" for code, severity in severities.items()
+    )
 
 
 def _field(result: str) -> str:
@@ -94,17 +98,17 @@ def _field(result: str) -> str:
     return f"**{result}**" if result in STAGES else "*not run*" if result.startswith("not run") else f"*{result}*"
 
 
-def _elsewhere(rows: Mapping[str, Caught]) -> str:
+def _elsewhere(results: Mapping[str, Caught]) -> str:
     """Why something was not run."""
     targets = {way.name: way.target for way in WAYS}
     lines = [
         f"- `{name}`: {reason.removeprefix('not run: ')} ({targets[name]} only)\n"
-        for name, row in rows.items()
-        if (reason := next((result for result in row.runs if result.startswith("not run")), ""))
+        for name, caught in results.items()
+        if (reason := next((result for result in caught.runs if result.startswith("not run")), ""))
     ]
     return f"*Not run*, and so not shown to pass:\n\n{''.join(lines)}" if lines else ""
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
+def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *body]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -80,11 +80,11 @@ def confirm(wheels: Sequence[Path]) -> int:
     wrong, count = [], 0
     for path in wheels:
         try:
-            rows = list(evidence.confirm(path, _system(path).lower(), audit_paths([path])))
+            results = list(evidence.confirm(path, _system(path).lower(), audit_paths([path])))
         except evidence.MissingError as error:
-            rows = [(path.name, str(error))]
-        count += len(rows)
-        wrong += [f"{title}: {problem}" for title, problem in rows if problem]
+            results = [(path.name, str(error))]
+        count += len(results)
+        wrong += [f"{title}: {problem}" for title, problem in results if problem]
     print(f"{count - len(wrong)} of {count} statements are confirmed")
     return _report(wrong)
 
@@ -94,21 +94,21 @@ def gaps(document: Mapping[str, Any]) -> list[str]:
     return [
         f"{wheel['file']}: no command in research/evidence.py confirms {code}"
         for wheel in document["wheels"]
-        for code in evidence.list_unproved(wheel["system"].lower(), [row["code"] for row in wheel["verdicts"]])
+        for code in evidence.list_unproved(wheel["system"].lower(), [verdict["code"] for verdict in wheel["verdicts"]])
     ]
 
 
 def _wheel(path: Path) -> dict[str, Any]:
     """The verdicts about a wheel, audited alone as its user would."""
     project, version, _, _ = parse_wheel_filename(path.name)
-    findings = sorted(audit_paths([path]).findings, key=lambda row: row.code)
+    findings = sorted(audit_paths([path]).findings, key=lambda finding: finding.code)
     return {
         "project": str(project),
         "version": str(version),
         "system": _system(path),
         "file": path.name,
         "sha256": pinned.pins(WHEELS)[path.name],
-        "verdicts": [_verdict(code, rows) for code, rows in groupby(findings, key=lambda row: row.code)],
+        "verdicts": [_verdict(code, group) for code, group in groupby(findings, key=lambda finding: finding.code)],
     }
 
 
@@ -117,15 +117,15 @@ def _system(path: Path) -> str:
     return next(system for start, system in _SYSTEMS.items() if platform.startswith(start))
 
 
-def _verdict(code: str, rows: Iterable[Finding]) -> dict[str, Any]:
+def _verdict(code: str, findings: Iterable[Finding]) -> dict[str, Any]:
     """A code with how often it was found, and the first of the weightiest findings."""
-    found = sorted(rows, key=lambda row: (_WEIGHT.index(row.severity), row.subject, row.message))
-    counts = {severity: sum(row.severity == severity for row in found) for severity in _WEIGHT}
+    ordered = sorted(findings, key=lambda finding: (_WEIGHT.index(finding.severity), finding.subject, finding.message))
+    counts = {severity: sum(finding.severity == severity for finding in ordered) for severity in _WEIGHT}
     return {
         "code": code,
         "counts": {severity: count for severity, count in counts.items() if count},
-        "subject": found[0].subject.partition("!")[2],
-        "message": _CARGO_INDEX.sub("...", found[0].message),
+        "subject": ordered[0].subject.partition("!")[2],
+        "message": _CARGO_INDEX.sub("...", ordered[0].message),
     }
 
 
@@ -134,9 +134,9 @@ def render(document: Mapping[str, Any]) -> str:
     wheels: Sequence[Mapping[str, Any]] = document["wheels"]
     remarks: Mapping[str, str] = msgspec.toml.decode(WHEELS.read_bytes())["remarks"]
     projects = sorted({wheel["project"] for wheel in wheels})
-    places = {(wheel["project"], wheel["system"]): wheel for wheel in wheels}
-    summary = [(name, *(_field(places.get((name, system))) for system in _SYSTEMS.values())) for name in projects]
-    counts = sorted(Counter(row["code"] for wheel in wheels for row in wheel["verdicts"]).items())
+    by_project = {(wheel["project"], wheel["system"]): wheel for wheel in wheels}
+    summary = [(name, *(_field(by_project.get((name, system))) for system in _SYSTEMS.values())) for name in projects]
+    counts = sorted(Counter(verdict["code"] for wheel in wheels for verdict in wheel["verdicts"]).items())
     codes = [(f"[{code}](checks/index.md)", str(count)) for code, count in counts]
     return "\n".join([
         _INTRODUCTION,
@@ -151,13 +151,13 @@ def render(document: Mapping[str, Any]) -> str:
 def _field(wheel: Mapping[str, Any] | None) -> str:
     if wheel is None:
         return "no wheel"
-    rows = sorted((_WEIGHT.index(next(iter(row["counts"]))), row["code"]) for row in wheel["verdicts"])
-    marked = (f"{_MARKS[_WEIGHT[weight]]}{code}{_MARKS[_WEIGHT[weight]]}" for weight, code in rows)
+    codes = sorted((_WEIGHT.index(next(iter(verdict["counts"]))), verdict["code"]) for verdict in wheel["verdicts"])
+    marked = (f"{_MARKS[_WEIGHT[weight]]}{code}{_MARKS[_WEIGHT[weight]]}" for weight, code in codes)
     return " ".join(marked) or "nothing"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
+def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *body]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

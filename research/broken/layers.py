@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["wheel", "nupkg", "npm"]
 CONSUMERS: Mapping[Kind, str] = {"wheel": "python", "nupkg": "dotnet-build", "npm": "node"}
-_SUFFIXES = {row.kind: row.suffix for row in FILE_KINDS}
+_SUFFIXES = {kind.kind: kind.suffix for kind in FILE_KINDS}
 _SEVERITIES = ("error", "warning", "note")
 STAGES = ("install", "load", "inference")
 UNTOUCHED, ELSEWHERE = "not touched", "not run: its programs do not run on linux-x64"
@@ -74,29 +74,31 @@ def break_packages(way: Way, good: Path, scratch: Path) -> Path:
 
 def audit_packages(folder: Path, config: Config, audit: Audit = audit_paths) -> dict[str, str]:
     """What the product's own audit finds with the project's policy: for each code the weightiest severity."""
-    found: dict[str, str] = {}
-    for row in audit([folder], project_policy(config)).findings:
-        found[row.code] = min(row.severity, found.get(row.code, row.severity), key=_SEVERITIES.index)
-    return dict(sorted(found.items()))
+    severities: dict[str, str] = {}
+    for finding in audit([folder], project_policy(config)).findings:
+        severities[finding.code] = min(
+            finding.severity, severities.get(finding.code, finding.severity), key=_SEVERITIES.index
+        )
+    return dict(sorted(severities.items()))
 
 
 def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:
     """Break the packages, audit them, install, load and compute with them; print what fails."""
     folder = break_packages(way, good, scratch)
     outcomes = _verify_packages(way, good, folder, scratch, config)
-    for row in outcomes:
-        if row.outcome is State.FAILED:
-            first = row.reason.strip().partition("\n")[0]
-            print(f"    {row.kind}: {first[:300]}", flush=True)
-    found = audit_packages(folder, config)
+    for outcome in outcomes:
+        if outcome.outcome is State.FAILED:
+            first = outcome.reason.strip().partition("\n")[0]
+            print(f"    {outcome.kind}: {first[:300]}", flush=True)
+    severities = audit_packages(folder, config)
     shutil.rmtree(folder)
-    return Caught(audit=found, **{kind: _describe_outcome(way, kind, outcomes) for kind in CONSUMERS})
+    return Caught(audit=severities, **{kind: _describe_outcome(way, kind, outcomes) for kind in CONSUMERS})
 
 
 def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CellResult, ...]:
     if way.target != LINUX:
         return ()
-    before = tuple(row for row in listed_in(good) if row.path.name.endswith(way.among))
+    before = tuple(artifact for artifact in listed_in(good) if artifact.path.name.endswith(way.among))
     after = listed_in(folder)
     touched = [
         kind
@@ -114,7 +116,7 @@ def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: 
 def _latest(config: Config) -> Config:
     """The configuration with the latest version of each runtime alone."""
     verification = config.document.verify
-    runtimes = {use.name: ("latest",) for use in config.document.runtime}
+    runtimes = {runtime.name: ("latest",) for runtime in config.document.runtime}
     document = msgspec.structs.replace(
         config.document, verify=msgspec.structs.replace(verification, runtimes=runtimes, each_minor=())
     )
@@ -123,8 +125,12 @@ def _latest(config: Config) -> Config:
 
 def _list_installed(kind: Kind, artifacts: Iterable[Artifact]) -> set[tuple[str, str]]:
     """Name and content of what a cell of that kind installs."""
-    rows = wheels_for(Rid(LINUX), artifacts) if kind == "wheel" else [row for row in artifacts if row.kind == kind]
-    return {(row.path.name, sha256(row.path)) for row in rows}
+    chosen = (
+        wheels_for(Rid(LINUX), artifacts)
+        if kind == "wheel"
+        else [artifact for artifact in artifacts if artifact.kind == kind]
+    )
+    return {(artifact.path.name, sha256(artifact.path)) for artifact in chosen}
 
 
 def _describe_outcome(way: Way, kind: Kind, outcomes: Iterable[CellResult]) -> str:
@@ -132,7 +138,7 @@ def _describe_outcome(way: Way, kind: Kind, outcomes: Iterable[CellResult]) -> s
         return UNTOUCHED
     if way.target != LINUX:
         return ELSEWHERE
-    outcome = next((row for row in outcomes if row.kind == kind), None)
+    outcome = next((candidate for candidate in outcomes if candidate.kind == kind), None)
     if outcome is None:
         return UNTOUCHED
     if outcome.outcome is State.NOT_RUN:

@@ -24,8 +24,8 @@ def change_library(data: bytes, change: Callable[[Any], object], *, slice_of: st
     with TemporaryDirectory() as folder:
         path = Path(folder) / "library"
         path.write_bytes(data)
-        found: Any = lief.parse(str(path)) if not slice_of else lief.MachO.parse(str(path))
-        binary = found if not slice_of else found.at(0)
+        parsed: Any = lief.parse(str(path)) if not slice_of else lief.MachO.parse(str(path))
+        binary = parsed if not slice_of else parsed.at(0)
         change(binary)
         if isinstance(binary, lief.PE.Binary):
             how = lief.PE.Builder.config_t()
@@ -61,8 +61,8 @@ def static_runtime() -> bytes:
 
 def _of_runtime(name: str) -> bytes:
     files = importlib.metadata.files("onnxruntime") or []
-    found = next(file for file in files if file.name.startswith(name))
-    return Path(str(found.locate())).read_bytes()
+    library = next(file for file in files if file.name.startswith(name))
+    return Path(str(library.locate())).read_bytes()
 
 
 def needing(name: str) -> Callable[[bytes], bytes]:

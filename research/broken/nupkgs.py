@@ -23,10 +23,10 @@ def _move_files(old: str, new: str, library: str = BACKEND) -> Callable[[Package
     """Every file whose name begins with `old`."""
 
     def move(members: Members) -> None:
-        found = [name for name in members if name.startswith(old)]
-        for name in found:
+        names = [name for name in members if name.startswith(old)]
+        for name in names:
             members[new + name.removeprefix(old)] = members.pop(name)
-        if not found:
+        if not names:
             raise ValueError(f"there is no {old}")
 
     return _edit_nupkg(move, library)

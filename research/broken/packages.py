@@ -41,13 +41,15 @@ class Packages:
     def wheel(self, library: str = BACKEND, rid: str = LINUX) -> Path:
         """The wheel that holds a library for a target."""
         tag = _platform(rid)
-        (found,) = self.folder.glob(f"{_FOLDERS[library]}-*{tag}.whl")
-        return found
+        (package_file,) = self.folder.glob(f"{_FOLDERS[library]}-*{tag}.whl")
+        return package_file
 
     def nupkg(self, library: str = BACKEND) -> Path:
         """The nupkg that holds a library."""
-        (found,) = (path for path in self.folder.glob("*.nupkg") if path.name.startswith(f"{_NUPKGS[library]}.0"))
-        return found
+        (package_file,) = (
+            path for path in self.folder.glob("*.nupkg") if path.name.startswith(f"{_NUPKGS[library]}.0")
+        )
+        return package_file
 
     def npm(self, library: str = BACKEND, rid: str = "") -> Path:
         """The npm package that holds a library for a target; the main one without a target."""
@@ -56,8 +58,8 @@ class Packages:
 
     def sdk(self, rid: str = LINUX) -> Path:
         """The SDK archive of a target."""
-        (found,) = self.folder.glob(f"*-{rid}-sdk.*")
-        return found
+        (package_file,) = self.folder.glob(f"*-{rid}-sdk.*")
+        return package_file
 
     def native(self, library: str = BACKEND, rid: str = LINUX) -> bytes:
         """The bytes of a native library."""
@@ -77,9 +79,9 @@ class Packages:
         if name:
             path.unlink()
         modes = dict.fromkeys(links, stat.S_IFLNK | 0o777)
-        rows = [Entry(name=key, data=data, mode=modes.get(key, 0o644)) for key, data in members.items()]
+        entries = [Entry(name=key, data=data, mode=modes.get(key, 0o644)) for key, data in members.items()]
         write = write_tar if path.suffix in (".tgz", ".gz") else write_zip
-        write(path.with_name(name or path.name), rows)
+        write(path.with_name(name or path.name), entries)
 
     def replace(self, make: Callable[[bytes], bytes], library: str = BACKEND, rid: str = LINUX) -> None:
         """Change a native library, in wheel and nupkg alike: as if it had been built so."""
@@ -128,12 +130,12 @@ def in_nupkg(library: str, rid: str = LINUX) -> str:
 
 def dist_info(members: Members, name: str) -> str:
     """The full name of a file of .dist-info."""
-    return next(row for row in members if row.endswith(f".dist-info/{name}"))
+    return next(member for member in members if member.endswith(f".dist-info/{name}"))
 
 
 def nuspec(members: Members) -> str:
     """The name of the nuspec."""
-    return next(row for row in members if row.endswith(".nuspec") and "/" not in row)
+    return next(member for member in members if member.endswith(".nuspec") and "/" not in member)
 
 
 def swap(members: Members, name: str, old: str, new: str) -> None:
@@ -167,25 +169,25 @@ def _read_members(path: Path) -> tuple[Members, list[str]]:
     """The files of a package, and which of them are links: their bytes are the target."""
     if path.suffix not in (".tgz", ".gz"):
         with ZipReader(path) as archive:
-            return {row.name: archive.read(row.name) for row in archive.members}, []
+            return {member.name: archive.read(member.name) for member in archive.members}, []
     members, links = {}, []
     with tarfile.open(path) as archive:
-        for row in archive.getmembers():
-            file = archive.extractfile(row) if row.isreg() else None
-            members[row.name] = file.read() if file else row.linkname.encode()
-            links += [row.name] if row.issym() else []
+        for member in archive.getmembers():
+            file = archive.extractfile(member) if member.isreg() else None
+            members[member.name] = file.read() if file else member.linkname.encode()
+            links += [member.name] if member.issym() else []
     return members, links
 
 
 def _platform(rid: str) -> str:
-    known = {"linux-x64": "manylinux*x86_64", "linux-arm64": "manylinux*aarch64", "osx-arm64": "macosx*arm64"}
-    return {**known, "osx-x64": "macosx*x86_64", "win-x64": "win_amd64", "win-arm64": "win_arm64"}[rid]
+    patterns = {"linux-x64": "manylinux*x86_64", "linux-arm64": "manylinux*aarch64", "osx-arm64": "macosx*arm64"}
+    return {**patterns, "osx-x64": "macosx*x86_64", "win-x64": "win_amd64", "win-arm64": "win_arm64"}[rid]
 
 
 def _record(members: Members) -> None:
     name = dist_info(members, "RECORD")
-    rows = [f"{key},sha256={digest(data)},{len(data)}" for key, data in sorted(members.items()) if key != name]
-    members[name] = "".join(f"{row}\n" for row in [*rows, f"{name},,"]).encode()
+    lines = [f"{key},sha256={digest(data)},{len(data)}" for key, data in sorted(members.items()) if key != name]
+    members[name] = "".join(f"{line}\n" for line in [*lines, f"{name},,"]).encode()
 
 
 def digest(data: bytes) -> str:

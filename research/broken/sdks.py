@@ -28,10 +28,10 @@ def _swap_text(end: str, old: str, new: str) -> Callable[[Packages], object]:
 
 def _lacking(part: str, rid: str = LINUX) -> Callable[[Packages], object]:
     def remove(members: Members) -> None:
-        found = [name for name in members if part in name]
-        for name in found:
+        names = [name for name in members if part in name]
+        for name in names:
             del members[name]
-        if not found:
+        if not names:
             raise ValueError(f"there is no {part}")
 
     return _edit_sdk(remove, rid)

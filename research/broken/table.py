@@ -12,4 +12,4 @@ WAYS = (CONTROL, *linkage.WAYS, *nupkgs.WAYS, *wheels.WAYS, *loading.WAYS, *npms
 
 def way(name: str) -> Way:
     """The way of that name."""
-    return next(row for row in WAYS if row.name == name)
+    return next(candidate for candidate in WAYS if candidate.name == name)
