@@ -115,11 +115,8 @@ def _ort() -> str:
         lines += [f"### {item.name}", "", *([item.comment, ""] if item.comment else []), "```c", code, "```", ""]
     functions = re.findall(r"^ +X\((\w+), \d+, (\d+)\)", text, re.MULTILINE)
     lines += ["### Functions", "", "As in ONNX Runtime's own documentation; first comes the table.", ""]
-    lines += [
-        "| function | API version |",
-        "|---|---|",
-        *(f"| `lb_ort_{name}()` | {since} |" for name, since in functions),
-    ]
+    lines += ["| function | API version |", "|---|---|"]
+    lines += [f"| `lb_ort_{name}()` | {since} |" for name, since in functions]
     return "\n".join([*lines, ""])
 
 

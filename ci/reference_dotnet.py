@@ -38,16 +38,8 @@ def page() -> str:
     """The page."""
     lines = [_HEAD]
     for public_type in types().values():
-        lines += [
-            f"## {public_type.name}",
-            "",
-            "```csharp",
-            public_type.declaration,
-            "```",
-            "",
-            public_type.summary,
-            "",
-        ]
+        lines += [f"## {public_type.name}", "", "```csharp", public_type.declaration, "```", ""]
+        lines += [public_type.summary, ""]
         for declaration, comment in public_type.members:
             lines += ["```csharp", declaration, "```", "", *([comment, ""] if comment else [])]
     return "\n".join(lines)
