@@ -2,7 +2,7 @@
 # requires-python = ">=3.10"
 # dependencies = ["nox>=2025.2.9", "uv>=0.5"]
 # ///
-"""The project's sessions. Each calls latebind or a program in ci/.
+"""The project's sessions. Each calls latebind or a program in ci/ or research/.
 
 `python3 noxfile.py` needs Python and git only; it installs nox. With nox installed, `nox` does the same.
 """
@@ -13,16 +13,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-sys.path.insert(0, str(ROOT / "ci"))
+sys.path.insert(0, str(ROOT))
 
 if __name__ == "__main__":
-    import bootstrap
+    from ci import bootstrap
 
     sys.exit(bootstrap.main(ROOT, sys.argv[1:]))
 
-import jobs  # noqa: E402  # in ci/, as sessions
 import nox  # noqa: E402  # absent until bootstrap.py has made an environment
-import sessions  # noqa: E402
+
+from ci import jobs, sessions  # noqa: E402
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "none"  # sessions.py keeps two environments for all of them
@@ -94,7 +94,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def gen(session: nox.Session) -> None:
     """Write every generated file; `git diff --exit-code` then shows whether anything was out of date."""
-    sessions.program(session, "gen", *session.posargs)
+    sessions.program(session, "ci.gen", *session.posargs)
 
 
 @nox.session
@@ -106,13 +106,13 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def truth(session: nox.Session) -> None:
     """Audit pinned wheels of other projects and write docs/truth.md; `-- --check` and `-- --confirm` only compare."""
-    sessions.program(session, "truth", *session.posargs)
+    sessions.program(session, "research.truth", *session.posargs)
 
 
 @nox.session
 def sabotage(session: nox.Session) -> None:
     """Break latenn's packages in many ways and report which layer catches each; `-- --write` keeps the result."""
-    sessions.program(session, "sabotage", *session.posargs)
+    sessions.program(session, "research.sabotage", *session.posargs)
 
 
 @nox.session
@@ -148,7 +148,7 @@ def wheels(session: nox.Session) -> None:
 @nox.session
 def compare(session: nox.Session) -> None:
     """Compare natively built wheels with cross-built ones: `-- wheelhouse dist`."""
-    sessions.program(session, "compare", *session.posargs)
+    sessions.program(session, "research.compare", *session.posargs)
 
 
 @nox.session

@@ -3,7 +3,7 @@
     python bench/audit.py [--rounds N] [--write]
 
 Downloads (0.5 GB) and peers are in LATEBIND_BENCH_CACHE. delocate asks for otool, lipo and install_name_tool, which
-ci/llvm.py supplies.
+machines/llvm.py supplies.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-sys.path.insert(0, str(ROOT / "ci"))
-import llvm  # in ci/
-import pinned
+from machines import llvm, pinned
 
 BENCH = ROOT / "bench"
 PEERS_AT_LEAST, FLOOR_AT_MOST, FLOOR_WITH_ALL_CHECKS = 5.0, 1.0, 1.3

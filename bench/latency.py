@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import output
 from measure import ROOT, claim, machine, options, run, show, spread, write
-from pinned import cache
+
+from machines.pinned import cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
-sys.path.insert(0, str(ROOT / "ci"))
-from pinned import cache  # noqa: E402  # in ci/
+sys.path.insert(0, str(ROOT))
+from machines.pinned import cache  # noqa: E402
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from measure import ROOT, Sample, add, in_turn, machine, options, ratio, run, summary, write
-from pinned import cache
+
+from machines.pinned import cache
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from latency import RUNTIMES, answer
 from measure import ROOT, claim, machine, options, run, show, spread, write
-from pinned import cache
+
+from machines.pinned import cache
 
 RUNTIME = RUNTIMES[-1]
 

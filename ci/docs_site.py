@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "ci"))
-import reference_c  # noqa: E402  # mkdocs loads a hook by its path alone
-import reference_dotnet  # noqa: E402
-import reference_python  # noqa: E402
-from latebind.audit.reports.pages import check_pages  # noqa: E402
+sys.path.insert(0, str(ROOT))
+from latebind.audit.reports.pages import check_pages  # noqa: E402  # mkdocs loads a hook by its path alone
 from latebind.audit.reports.render import audit_schema  # noqa: E402
 from latebind.verify.report.report import verify_schema  # noqa: E402
+
+from ci import reference_c, reference_dotnet, reference_python  # noqa: E402
 
 REPOSITORY = "https://github.com/latebind/latebind"
 PLACED = {
@@ -61,10 +60,10 @@ _LOG = logging.getLogger("mkdocs.hooks.latebind")
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages that are elsewhere in the repository, and the reference."""
-    placed = {place: (ROOT / source).read_text("utf-8") for source, place in PLACED.items()}
-    for place, text in {**placed, **generate_pages()}.items():
-        if files.get_file_from_path(place) is None:
-            files.append(File.generated(config, place, content=text))
+    placed = {path: (ROOT / source).read_text("utf-8") for source, path in PLACED.items()}
+    for path, text in {**placed, **generate_pages()}.items():
+        if files.get_file_from_path(path) is None:
+            files.append(File.generated(config, path, content=text))
     return files
 
 
@@ -74,7 +73,9 @@ def generate_pages() -> Mapping[str, str]:
     modules = {"c": reference_c, "dotnet": reference_dotnet, "python": reference_python}
     reference = {f"reference/{name}.md": module.page().rstrip() + "\n" for name, module in modules.items()}
     schemas = {"audit": audit_schema(), "verify": verify_schema()}
-    texts = {f"schema/{name}.schema.json": json.dumps(row, indent=2, sort_keys=True) for name, row in schemas.items()}
+    texts = {
+        f"schema/{name}.schema.json": json.dumps(schema, indent=2, sort_keys=True) for name, schema in schemas.items()
+    }
     return {**reference, **check_pages(), **texts}
 
 
@@ -105,7 +106,7 @@ def label_cells(table: str) -> str:
 
 def placed_links(markdown: str, here: str, warn: Callable[[str], object]) -> str:
     """Replace the links outside blocks of code, and show `<rid>` as it is; `here` is the page's path on the site."""
-    origin = next((source for source, place in PLACED.items() if place == here), f"docs/{here}")
+    origin = next((source for source, path in PLACED.items() if path == here), f"docs/{here}")
 
     def replace_link(match: re.Match[str]) -> str:
         link = _place_link(match[2], origin, here, warn)
@@ -134,7 +135,7 @@ def _place_link(link: str, origin: str, here: str, warn: Callable[[str], object]
         warn(f"the link {link} leads to {target}, which is not there")
         return link
     if target in PLACED or target.startswith("docs/"):
-        place = PLACED.get(target, target.removeprefix("docs/"))
-        return os.path.relpath(place, os.path.dirname(here) or ".").replace(os.sep, "/") + mark + anchor  # noqa: PTH120
+        page = PLACED.get(target, target.removeprefix("docs/"))
+        return os.path.relpath(page, os.path.dirname(here) or ".").replace(os.sep, "/") + mark + anchor  # noqa: PTH120
     kind = "tree" if (ROOT / target).is_dir() else "blob"
     return f"{REPOSITORY}/{kind}/main/{target}{mark}{anchor}"

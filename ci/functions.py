@@ -1,7 +1,7 @@
 """Writes the table of a runtime's functions, packaging/latebind/tables/functions/<runtime>.toml, from its wheels.
 
     pip download --no-deps --dest wheels openvino==2025.0.0     # and each later version; the newest for all systems
-    python ci/functions.py openvino wheels 'openvino_c[.0-9]*(so|dylib|dll)[.0-9]*$' '^ov_' --texts '^ov_property_key'
+    python -m ci.functions openvino wheels 'openvino_c[.0-9]*(so|dylib|dll)[.0-9]*$' '^ov_' --texts '^ov_property_key'
 
 A function's version is that of the oldest wheel for Linux that has it. Texts that are exported as variables are read
 from the newest wheel, which must run here.
@@ -38,23 +38,25 @@ def main() -> int:
     parser.add_argument("library", help="what the path of the library in a wheel matches")
     parser.add_argument("names", help="what a name must match")
     parser.add_argument("--texts", default="$.", help="what a name of a variable matches that points at a text")
-    given = parser.parse_args()
-    wheels = sorted(given.wheels.glob("*.whl"), key=lambda path: ("linux" not in path.name, version(path)))
+    arguments = parser.parse_args()
+    wheels = sorted(arguments.wheels.glob("*.whl"), key=lambda path: ("linux" not in path.name, version(path)))
     first: dict[str, str] = {}
     texts: dict[str, str] = {}
     for wheel in wheels:
-        exports = [row for row in exports_of(wheel, given.library) if re.match(given.names, row.name)]
+        exports = [export for export in exports_of(wheel, arguments.library) if re.match(arguments.names, export.name)]
         is_linux = "linux" in wheel.name
-        for row in exports:  # PE does not tell functions and variables apart
-            if not re.match(given.texts, row.name) and (row.kind == "func" or not is_linux):
-                first.setdefault(row.name, release(wheel) if is_linux else UNKNOWN)
+        for export in exports:  # PE does not tell functions and variables apart
+            if not re.match(arguments.texts, export.name) and (export.kind == "func" or not is_linux):
+                first.setdefault(export.name, release(wheel) if is_linux else UNKNOWN)
         if is_linux:
-            texts = {row.name: "" for row in exports if re.match(given.texts, row.name)}
+            texts = {export.name: "" for export in exports if re.match(arguments.texts, export.name)}
             newest = wheel
     if texts:
-        texts = values(newest, given.library, sorted(texts))
-    path = TABLES / f"{given.runtime}.toml"
-    path.write_text(table(first, texts, f"{given.runtime} {release(wheels[0])} to {version(newest)}"), encoding="utf-8")
+        texts = values(newest, arguments.library, sorted(texts))
+    path = TABLES / f"{arguments.runtime}.toml"
+    path.write_text(
+        table(first, texts, f"{arguments.runtime} {release(wheels[0])} to {version(newest)}"), encoding="utf-8"
+    )
     print(f"written: {path.name}, {len(first)} functions, {len(texts)} texts")
     return 0
 
@@ -66,8 +68,8 @@ def version(wheel: Path) -> Version:
 
 def release(wheel: Path) -> str:
     """Its version as the loader writes it: 2025.0, 2.1.3."""
-    found = version(wheel)
-    return f"{found.major}.{found.minor}" + (f".{found.micro}" if found.micro else "")
+    number = version(wheel)
+    return f"{number.major}.{number.minor}" + (f".{number.micro}" if number.micro else "")
 
 
 def exports_of(wheel: Path, pattern: str) -> tuple[Export, ...]:
@@ -90,9 +92,9 @@ def values(wheel: Path, pattern: str, names: list[str]) -> dict[str, str]:
 def table(first: dict[str, str], texts: dict[str, str], origin: str) -> str:
     """The file: functions by the version that has them first, and texts by name."""
     lines = [f"# Written by ci/functions.py from the wheels of {origin}; do not edit.", "[functions]"]
-    for known in sorted(set(first.values()), key=Version):
-        names = ", ".join(f'"{name}"' for name in sorted(first) if first[name] == known)
-        lines += [f'"{known}" = [', textwrap.fill(names, 118, initial_indent="  ", subsequent_indent="  "), "]"]
+    for number in sorted(set(first.values()), key=Version):
+        names = ", ".join(f'"{name}"' for name in sorted(first) if first[name] == number)
+        lines += [f'"{number}" = [', textwrap.fill(names, 118, initial_indent="  ", subsequent_indent="  "), "]"]
     if texts:
         lines += ["", "[texts]", *(f'{name} = "{text}"' for name, text in sorted(texts.items()))]
     return "\n".join(lines) + "\n"

@@ -1,6 +1,6 @@
 """Writes every generated file, or with --check says which are out of step: pages, C headers, the schema.
 
-    python ci/gen.py [--check]
+    python -m ci.gen [--check]
 
 Exit status: 0 all in step (or written), 1 out of step.
 """
@@ -11,17 +11,15 @@ import argparse
 import sys
 from pathlib import Path
 
-import census
-import gen_loader
-import peers_page
-import reference_cli
-import sabotage_page
 from latebind.adopt.new import provider_files
 from latebind.audit.reports.pages import check_index
 from latebind.config.reference import config_pages
 from latebind.config.schema import config_schema_text
 from latebind.system.archive import write_text
-from reference_scenarios import scenarios_page
+
+from ci import gen_loader, reference_cli
+from ci.reference_scenarios import scenarios_page
+from research import census, peers_page, sabotage_page
 
 ROOT = Path(__file__).resolve().parent.parent
 

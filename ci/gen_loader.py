@@ -13,9 +13,10 @@ from typing import Any
 
 import jinja2
 import msgspec
-import ort_slots
 from latebind.build.loadersource import runtime_header
 from latebind.tables.presets import preset, presets
+
+from ci import ort_slots
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = pathlib.Path("loader/include/latebind")
@@ -25,7 +26,9 @@ TABLE = pathlib.Path("loader/tables/ort_api.toml")
 def render_ort_api() -> str:
     """Render `ort_api.h` from the table of functions."""
     table = ort_table()
-    functions = [_function(row) for row in sorted(table["function"], key=lambda row: int(row["slot"]))]
+    functions = [
+        _function(function) for function in sorted(table["function"], key=lambda function: int(function["slot"]))
+    ]
     _check_functions(functions, oldest=int(table["oldest"]))
     return _format(
         _template("ort_api.h.j2").render(
@@ -45,20 +48,20 @@ def ort_table() -> dict[str, Any]:
     table = _load(TABLE)
     table["enum"] = [{"name": name, "values": values} for name, values in table["enum"].items()]
     for kind in ("opaque", "callback", "function"):
-        table[kind] = [{"name": name, **row} for name, row in table[kind].items()]
-    slots = {row.name: (slot, row.since) for slot, row in enumerate(ort_slots.read_tables()["LB_ORT_API"])}
-    for row in table["function"]:
-        if row["name"] not in slots:
-            raise SystemExit(f"{TABLE}: OrtApi has no function {row['name']}")
-        row["slot"], row["since"] = slots[row["name"]]
+        table[kind] = [{"name": name, **entry} for name, entry in table[kind].items()]
+    slots = {entry.name: (slot, entry.since) for slot, entry in enumerate(ort_slots.read_tables()["LB_ORT_API"])}
+    for entry in table["function"]:
+        if entry["name"] not in slots:
+            raise SystemExit(f"{TABLE}: OrtApi has no function {entry['name']}")
+        entry["slot"], entry["since"] = slots[entry["name"]]
     return table
 
 
 def render_runtime(name: str) -> str:
     """Render `<name>.h`, the description of one runtime, from its preset."""
-    known = preset(name)
+    runtime = preset(name)
     return _format(
-        runtime_header(known, known.floor, f"packaging/latebind/tables/runtimes/{name}.toml by ci/gen_loader.py")
+        runtime_header(runtime, runtime.floor, f"packaging/latebind/tables/runtimes/{name}.toml by ci/gen_loader.py")
     )
 
 
@@ -86,14 +89,14 @@ def _template(name: str) -> jinja2.Template:
     return environment.get_template(name)
 
 
-def _function(row: dict[str, Any]) -> dict[str, Any]:
-    parameters = [str(parameter) for parameter in row["parameters"]]
+def _function(function: dict[str, Any]) -> dict[str, Any]:
+    parameters = [str(parameter) for parameter in function["parameters"]]
     return {
-        "slot": int(row["slot"]),
-        "name": str(row["name"]),
-        "since": int(row["since"]),
-        "returns": str(row.get("returns", "OrtStatus*")),
-        "otherwise": row.get("otherwise"),
+        "slot": int(function["slot"]),
+        "name": str(function["name"]),
+        "since": int(function["since"]),
+        "returns": str(function.get("returns", "OrtStatus*")),
+        "otherwise": function.get("otherwise"),
         "parameters": parameters,
         "arguments": [_argument(parameter) for parameter in parameters],
     }

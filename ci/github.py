@@ -24,8 +24,8 @@ _SECONDS = 600
 def last(dest: Path) -> None:
     """Fetch what callers of the newest release rely on; nothing is there when there was none."""
     dest.mkdir(parents=True, exist_ok=True)
-    words = ("--exclude-drafts", "--exclude-pre-releases", "--limit", "1", "--json", "tagName")
-    listed = json.loads(_ask_program("gh", "release", "list", *words))
+    arguments = ("--exclude-drafts", "--exclude-pre-releases", "--limit", "1", "--json", "tagName")
+    listed = json.loads(_ask_program("gh", "release", "list", *arguments))
     if not listed:
         print("there is no earlier release")
         return
@@ -37,10 +37,10 @@ def last(dest: Path) -> None:
 def folder(dest: Path, previous: Path) -> None:
     """Make the release folder of the packages in dist/ and the report in reports/."""
     earlier = previous / "api.json"
-    words = ["--output", str(dest), "--dist", "dist", "--report", "reports/verify.json"]
-    words += ["--previous", str(earlier)] if earlier.is_file() else []
-    words += ["--dry-run"] if os.environ.get("DRY_RUN") == "true" else []
-    _run(sys.executable, "noxfile.py", "-s", "release", "--", *words)
+    arguments = ["--output", str(dest), "--dist", "dist", "--report", "reports/verify.json"]
+    arguments += ["--previous", str(earlier)] if earlier.is_file() else []
+    arguments += ["--dry-run"] if os.environ.get("DRY_RUN") == "true" else []
+    _run(sys.executable, "noxfile.py", "-s", "release", "--", *arguments)
 
 
 def publish(release: Path) -> None:
@@ -49,8 +49,8 @@ def publish(release: Path) -> None:
     packed = shutil.make_archive(str(release.parent / f"release-{tag}"), "zip", release)
     files = [packed, *(str(release / name) for name in ("SHA256SUMS", "manifest.json", "index.html", "api/api.json"))]
     files += map(str, sorted((release / "packages").glob("*-sdk.*")))  # no index has them
-    known = _status("gh", "release", "view", tag) == 0
-    if not known:
+    is_published = _status("gh", "release", "view", tag) == 0
+    if not is_published:
         notes = str(release / "CHANGELOG.md")
         _run("gh", "release", "create", tag, "--draft", "--verify-tag", "--title", tag, "--notes-file", notes)
     _run("gh", "release", "upload", tag, *files, "--clobber")
@@ -71,27 +71,27 @@ def main() -> int:
     return 0
 
 
-def _run(*words: str) -> None:
-    if status := _status(*words):
-        raise SystemExit(f"{words[0]} {words[1]} ended with {status}")
+def _run(*arguments: str) -> None:
+    if status := _status(*arguments):
+        raise SystemExit(f"{arguments[0]} {arguments[1]} ended with {status}")
 
 
-def _status(*words: str) -> int:
-    return subprocess.run(_command(words), cwd=ROOT, check=False, timeout=_SECONDS * 6).returncode
+def _status(*arguments: str) -> int:
+    return subprocess.run(_command(arguments), cwd=ROOT, check=False, timeout=_SECONDS * 6).returncode
 
 
-def _ask_program(*words: str) -> str:
-    ended = subprocess.run(_command(words), cwd=ROOT, check=False, timeout=_SECONDS, capture_output=True, text=True)
+def _ask_program(*arguments: str) -> str:
+    ended = subprocess.run(_command(arguments), cwd=ROOT, check=False, timeout=_SECONDS, capture_output=True, text=True)
     if ended.returncode:
-        raise SystemExit(f"{' '.join(words[:3])} ended with {ended.returncode}: {ended.stderr.strip()}")
+        raise SystemExit(f"{' '.join(arguments[:3])} ended with {ended.returncode}: {ended.stderr.strip()}")
     return ended.stdout
 
 
-def _command(words: tuple[str, ...]) -> list[str]:
-    program = shutil.which(words[0])
+def _command(arguments: tuple[str, ...]) -> list[str]:
+    program = shutil.which(arguments[0])
     if program is None:
-        raise SystemExit(f"{words[0]} is not on PATH: a runner of GitHub has it")
-    return [program, *words[1:]]
+        raise SystemExit(f"{arguments[0]} is not on PATH: a runner of GitHub has it")
+    return [program, *arguments[1:]]
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions import PROJECT, ROOT, actionlint, developers, environment, latebind, verify
+from ci.sessions import PROJECT, ROOT, actionlint, developers, environment, latebind, verify
 
 if TYPE_CHECKING:
     import nox
@@ -23,9 +23,9 @@ def plan(session: nox.Session) -> None:
 def cells(session: nox.Session) -> None:
     """The share of the cells that a job of the matrix (LATEBIND_JOB, JSON) is for, of the packages in dist/."""
     job = json.loads(os.environ["LATEBIND_JOB"])
-    _, *words = job["args"].split()
+    _, *arguments = job["args"].split()
     try:
-        verify(session, *words, "--dist", "dist")
+        verify(session, *arguments, "--dist", "dist")
     finally:
         _summarise("reports/verify.md")
 
@@ -38,10 +38,10 @@ def gate(session: nox.Session, folder: str) -> None:
     finally:
         _summarise("reports/verify.md")
     tool = environment(session, "tool", "native", "verify")
-    told = tool.capture_output(
+    summary = tool.capture_output(
         session, "latebind", "-C", PROJECT, "--workdir", ".", "gate", "--format", "markdown", codes=(0, 1)
     )
-    _append("GITHUB_STEP_SUMMARY", told)
+    _append("GITHUB_STEP_SUMMARY", summary)
     latebind(session, "gate")
 
 
@@ -50,9 +50,9 @@ def wheels(session: nox.Session) -> None:
     tool = environment(session, "tool", "native", "verify", groups=("wheels",))
     for name in ("latenn", *sorted(path.name for path in (ROOT / "latenn/python").glob("latenn_*"))):
         package = name.removeprefix("latenn_").replace("latenn", "core")
-        words = ("-C", PROJECT, "cibuildwheel", package, "--latebind", "./[native]")
+        arguments = ("-C", PROJECT, "cibuildwheel", package, "--latebind", "./[native]")
         file = Path(session.create_tmp()) / "cibuildwheel.toml"
-        file.write_text(tool.capture_output(session, "latebind", *words), encoding="utf-8")
+        file.write_text(tool.capture_output(session, "latebind", *arguments), encoding="utf-8")
         tool.run(session, "cibuildwheel", "--config-file", str(file), f"latenn/python/{name}")
 
 

@@ -1,6 +1,6 @@
 """Runs the jobs of a workflow here, step by step, as a runner of GitHub would, without GitHub.
 
-    python ci/local_workflow.py packages build verify gate [--matrix target=linux-x64] [--files FOLDER]
+    python -m ci.local_workflow packages build verify gate [--matrix target=linux-x64] [--files FOLDER]
 
 Commands are run as they stand, in this checkout, in bash. Of actions only those have a meaning here that carry files
 from job to job: they copy to and from FOLDER. Checkout, interpreters and caches are what this machine has. An
@@ -68,14 +68,14 @@ class Run:
         steps: dict[str, dict[str, str]] = {}
         failed = False
         for step in job["steps"]:
-            known = {"matrix": matrix, "strategy": {"job-index": index}, "steps": steps, "failed": failed}
-            if not self._is_wanted(step, known):
+            context = {"matrix": matrix, "strategy": {"job-index": index}, "steps": steps, "failed": failed}
+            if not self._is_wanted(step, context):
                 continue
             title = step.get("name") or step.get("run", step.get("uses"))
             print(f"-- {name} {dict(matrix) or ''}: {title}", flush=True)
             if "uses" in step:
-                self._action(step, known)
-            elif (ended := self._command(step, known, steps)) != 0:
+                self._action(step, context)
+            elif (ended := self._command(step, context, steps)) != 0:
                 print(f"-- ended with {ended}", flush=True)
                 failed = True
         self.outputs[name] = {
@@ -84,35 +84,35 @@ class Run:
         if failed:
             raise SystemExit(f"the job {name} failed")
 
-    def _is_wanted(self, step: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    def _is_wanted(self, step: Mapping[str, Any], context: Mapping[str, Any]) -> bool:
         condition = str(step.get("if", "")).removeprefix("${{").removesuffix("}}").strip()
         if condition in _ALWAYS:
             return True
-        return not known["failed"] and (not condition or self._holds(condition, known))
+        return not context["failed"] and (not condition or self._holds(condition, context))
 
-    def _command(self, step: Mapping[str, Any], known: Mapping[str, Any], steps: dict[str, dict[str, str]]) -> int:
+    def _command(self, step: Mapping[str, Any], context: Mapping[str, Any], steps: dict[str, dict[str, str]]) -> int:
         with tempfile.TemporaryDirectory() as folder:
-            given = {name: Path(folder) / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV")}
-            for file in given.values():
+            outputs = {name: Path(folder) / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV")}
+            for file in outputs.values():
                 file.touch()
             variables = {**self.workflow.get("env", {}), **step.get("env", {})}
             env = {
                 **os.environ,
-                **{key: str(path) for key, path in given.items()},
-                **{key: str(self._fill_in(str(text), known)) for key, text in variables.items()},
+                **{key: str(path) for key, path in outputs.items()},
+                **{key: str(self._fill_in(str(text), context)) for key, text in variables.items()},
             }
             bash = shutil.which("bash") or "bash"
-            words = [bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", str(self._fill_in(step["run"], known))]
-            ended = subprocess.run(words, cwd=self.checkout, env=env, check=False, timeout=_SECONDS)
-            rows = (line.partition("=") for line in given["GITHUB_OUTPUT"].read_text("utf-8").splitlines())
-            steps[step.get("id", "")] = {"outputs": {key: value for key, _, value in rows}}  # type: ignore[dict-item]
+            argv = [bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", str(self._fill_in(step["run"], context))]
+            ended = subprocess.run(argv, cwd=self.checkout, env=env, check=False, timeout=_SECONDS)
+            pairs = (line.partition("=") for line in outputs["GITHUB_OUTPUT"].read_text("utf-8").splitlines())
+            steps[step.get("id", "")] = {"outputs": {key: value for key, _, value in pairs}}  # type: ignore[dict-item]
         return ended.returncode
 
-    def _action(self, step: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-        action, given = step["uses"].partition("@")[0], step.get("with", {})
+    def _action(self, step: Mapping[str, Any], context: Mapping[str, Any]) -> None:
+        action, inputs = step["uses"].partition("@")[0], step.get("with", {})
         if action in _NOTHING:
             return
-        values = {key: str(self._fill_in(str(text), known)) for key, text in given.items()}
+        values = {key: str(self._fill_in(str(text), context)) for key, text in inputs.items()}
         if action == "actions/upload-artifact":
             self._upload(values["name"], values["path"])
         elif action == "actions/download-artifact":
@@ -121,17 +121,17 @@ class Run:
             raise SystemExit(f"{action} cannot be run here")
 
     def _upload(self, name: str, path: str) -> None:
-        place = self.files / name
-        shutil.rmtree(place, ignore_errors=True)
+        target = self.files / name
+        shutil.rmtree(target, ignore_errors=True)
         if path.endswith("/"):
-            shutil.copytree(self.checkout / path, place)
+            shutil.copytree(self.checkout / path, target)
             return
-        found = sorted(self.checkout.glob(path))
-        if not found:
+        files = sorted(self.checkout.glob(path))
+        if not files:
             raise SystemExit(f"there is nothing to upload: {path}")
-        place.mkdir(parents=True)
-        for file in found:
-            shutil.copy2(file, place)
+        target.mkdir(parents=True)
+        for file in files:
+            shutil.copy2(file, target)
 
     def _download(self, values: Mapping[str, str]) -> None:
         dest = self.checkout / values["path"]
@@ -145,32 +145,32 @@ class Run:
         for name in fnmatch.filter(names, values["pattern"]):
             shutil.copytree(self.files / name, dest / name, dirs_exist_ok=True)
 
-    def _fill_in(self, text: str, known: Mapping[str, Any]) -> str:
-        return _EXPRESSION.sub(lambda found: self._value(found[1], known), str(text))
+    def _fill_in(self, text: str, context: Mapping[str, Any]) -> str:
+        return _EXPRESSION.sub(lambda match: self._value(match[1], context), str(text))
 
-    def _holds(self, text: str, known: Mapping[str, Any]) -> bool:
-        return self._value(text, known) not in ("", "false")
+    def _holds(self, text: str, context: Mapping[str, Any]) -> bool:
+        return self._value(text, context) not in ("", "false")
 
-    def _value(self, text: str, known: Mapping[str, Any]) -> str:
+    def _value(self, text: str, context: Mapping[str, Any]) -> str:
         """The value of an expression, as a text."""
         if " && " in text:
-            return str(all(self._holds(part, known) for part in text.split(" && "))).lower()
+            return str(all(self._holds(part, context) for part in text.split(" && "))).lower()
         if equal := _EQUAL.fullmatch(text):
-            same = self._value(equal[1], known) == self._value(equal[3], known)
+            same = self._value(equal[1], context) == self._value(equal[3], context)
             return str(same == (equal[2] == "==")).lower()
         if literal := _LITERAL.fullmatch(text):
             return literal[2] or literal[1].replace("''", "'")
         if function := _FUNCTION.fullmatch(text):
-            value = self._look_up(function[2], known)
+            value = self._look_up(function[2], context)
             return json.dumps(value) if function[1] == "toJSON" else str(value)
-        value = self._look_up(text, known)
+        value = self._look_up(text, context)
         return value if isinstance(value, str) else str(value)
 
-    def _look_up(self, path: str, known: Mapping[str, Any]) -> Any:  # JSON
+    def _look_up(self, path: str, context: Mapping[str, Any]) -> Any:  # JSON
         """What a name with dots stands for."""
-        needs = {name: {"outputs": row, "result": "success"} for name, row in self.outputs.items()}
+        needs = {name: {"outputs": values, "result": "success"} for name, values in self.outputs.items()}
         machine = {"os": "Linux", "arch": "X64", "temp": tempfile.gettempdir()}
-        value: Any = {**known, "needs": needs, "runner": machine, "inputs": self.inputs, "github": _BY_HAND}
+        value: Any = {**context, "needs": needs, "runner": machine, "inputs": self.inputs, "github": _BY_HAND}
         for part in path.split("."):
             if not isinstance(value, dict) or part not in value:
                 raise SystemExit(f"the expression {path!r} has no value here")
@@ -181,9 +181,9 @@ class Run:
 def _defaults(document: Mapping[Any, Any]) -> dict[str, str]:
     """The inputs of its callers. YAML 1.1 reads the key `on` as true."""
     events = document.get(True)
-    called = [row or {} for row in events.values()] if isinstance(events, dict) else []
-    given = {name: row.get("default", "") for event in called for name, row in event.get("inputs", {}).items()}
-    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
+    called = [entry or {} for entry in events.values()] if isinstance(events, dict) else []
+    inputs = {name: entry.get("default", "") for event in called for name, entry in event.get("inputs", {}).items()}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in inputs.items()}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -195,11 +195,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--input", action="append", default=[], metavar="KEY=VALUE", help="of the workflow")
     parser.add_argument("--files", type=Path, help="what jobs hand on; by default .latebind/workflow")
     arguments = parser.parse_args(argv)
-    chosen, given = (dict(text.split("=", 1) for text in texts) for texts in (arguments.matrix, arguments.input))
+    chosen, inputs = (dict(text.split("=", 1) for text in texts) for texts in (arguments.matrix, arguments.input))
     files = arguments.files or ROOT / ".latebind" / "workflow"
     files.mkdir(parents=True, exist_ok=True)
     document = yaml.safe_load((ROOT / ".github/workflows" / f"{arguments.workflow}.yml").read_text("utf-8"))
-    run = Run(document, files, inputs={**_defaults(document), **given})
+    run = Run(document, files, inputs={**_defaults(document), **inputs})
     for job in arguments.jobs:
         run.job(job, chosen)
     return 0

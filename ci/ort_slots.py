@@ -1,6 +1,6 @@
 """Write loader/src/ort_slots.h from the official headers of ONNX Runtime: each slot with its version and its result.
 
-    python ci/ort_slots.py onnxruntime_c_api.h onnxruntime_ep_c_api.h
+    python -m ci.ort_slots onnxruntime_c_api.h onnxruntime_ep_c_api.h
 
 Give it the newest headers. A header says since when a function exists only for some, so versions that are known stay.
 """
@@ -46,22 +46,22 @@ def slots(header: str) -> dict[str, list[Slot]]:
 
 
 def _slots(body: str, last: int) -> Iterator[Slot]:
-    said = 0
-    for found in _FIELD.finditer(body):
-        if found[0].startswith("/"):
-            since = _SINCE.search(found[0])
-            said = int(since[1]) if since else 0
+    stated = 0
+    for match in _FIELD.finditer(body):
+        if match[0].startswith("/"):
+            since = _SINCE.search(match[0])
+            stated = int(since[1]) if since else 0
             continue
-        last = max(last, said)
-        if found["status"]:
-            yield Slot(found["status"], "STATUS", last)
-        elif found["release"]:
-            yield Slot("Release" + found["release"], "RELEASE", last)
-        elif found["name"] != "fn":  # a function that GetExperimentalFunction gives
-            result = (found["type"] or found["result"]).strip()
-            name = found["called"] or found["name"]
+        last = max(last, stated)
+        if match["status"]:
+            yield Slot(match["status"], "STATUS", last)
+        elif match["release"]:
+            yield Slot("Release" + match["release"], "RELEASE", last)
+        elif match["name"] != "fn":  # a function that GetExperimentalFunction gives
+            result = (match["type"] or match["result"]).strip()
+            name = match["called"] or match["name"]
             yield Slot(name, _kind(name, result), last)
-        said = 0
+        stated = 0
 
 
 def _kind(name: str, result: str) -> str:
@@ -77,16 +77,16 @@ def read_tables() -> dict[str, list[Slot]]:
     """The tables as they are written down, by the name of their C macro."""
     text = SLOTS.read_text("utf-8") if SLOTS.exists() else ""
     parts = re.split(r"^#define (\w+)\(ROW\)", text, flags=re.MULTILINE)[1:]
-    rows = [[Slot(name, kind, int(since)) for name, kind, since in _ROW.findall(body)] for body in parts[1::2]]
-    return dict(zip(parts[::2], rows, strict=True))
+    tables = [[Slot(name, kind, int(since)) for name, kind, since in _ROW.findall(body)] for body in parts[1::2]]
+    return dict(zip(parts[::2], tables, strict=True))
 
 
 def render(tables: Mapping[str, list[Slot]], versions: Mapping[str, int]) -> str:
     """The C header: a list of rows for each table."""
     parts = ["/* ort_slots.h: ONNX Runtime's function tables, written by ci/ort_slots.py from its official headers. */"]
-    for table, rows in tables.items():
+    for table, entries in tables.items():
         macro = re.sub(r"(?<!^)(?=[A-Z])", "_", table).upper()
-        lines = [f"  ROW({row.name}, {row.kind}, {versions.get(row.name, row.since)})" for row in rows]
+        lines = [f"  ROW({slot.name}, {slot.kind}, {versions.get(slot.name, slot.since)})" for slot in entries]
         parts.append(" \\\n".join([f"#define LB_{macro}(ROW)", *lines]))
     return "\n\n".join([parts[0], "/* clang-format off */", *parts[1:]]) + "\n"
 
@@ -94,8 +94,8 @@ def render(tables: Mapping[str, list[Slot]], versions: Mapping[str, int]) -> str
 def main() -> int:
     """Write the table from the headers that are named."""
     header = "".join(Path(name).read_text("utf-8") for name in sys.argv[1:])
-    known = {row.name: row.since for rows in read_tables().values() for row in rows}
-    SLOTS.write_text(render(slots(header), known), encoding="utf-8")
+    versions = {slot.name: slot.since for entries in read_tables().values() for slot in entries}
+    SLOTS.write_text(render(slots(header), versions), encoding="utf-8")
     return 0
 
 

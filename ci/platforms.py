@@ -1,7 +1,7 @@
 """Write audit/systems.toml: what the systems of each platform tag have, from public sources, with versions and date.
 
-    python ci/platforms.py              # newest auditwheel and delvewheel
-    python ci/platforms.py --check      # the versions that the file names; says whether it is what they give
+    python -m ci.platforms              # newest auditwheel and delvewheel
+    python -m ci.platforms --check      # the versions that the file names; says whether it is what they give
 
 auditwheel's policies have the libraries and symbol versions of each manylinux and musllinux. A Windows library counts
 if both delvewheel ignores it and mingw-w64, which is in ziglang, has an import library of it.
@@ -23,8 +23,9 @@ from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pinned
 from latebind.binary.floors import is_glibc, numeric, version_text
+
+from machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,23 +43,23 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--check", action="store_true", help="compare; write nothing")
     check = parser.parse_args(arguments).check
     first, _, body = TABLE.read_text("utf-8").partition("\n") if TABLE.exists() else ("", "", "")
-    known = dict(_NAMED.findall(first)) if check else {}
+    versions = dict(_NAMED.findall(first)) if check else {}
     with tempfile.TemporaryDirectory() as folder:
-        wheels = {name: fetch(name, known.get(name, ""), Path(folder)) for name in SOURCES}
-        made = table(wheels)
+        wheels = {name: fetch(name, versions.get(name, ""), Path(folder)) for name in SOURCES}
+        text = table(wheels)
         sources = [f"{name} {wheel.name.split('-')[1]}" for name, wheel in wheels.items()]
     if check:
-        print("is what its sources give" if made == body else f"{TABLE.name} differs: run python ci/platforms.py")
-        return made != body
+        print("is what its sources give" if text == body else f"{TABLE.name} differs: run python -m ci.platforms")
+        return text != body
     date = datetime.now(timezone.utc).date().isoformat()
-    TABLE.write_text(_HEAD.format(date=date, sources=", ".join([*sources, f"ziglang {version('ziglang')}"])) + made)
+    TABLE.write_text(_HEAD.format(date=date, sources=", ".join([*sources, f"ziglang {version('ziglang')}"])) + text)
     return 0
 
 
 def fetch(name: str, number: str, folder: Path) -> Path:
     """A wheel from the package index: the newest one for no number."""
-    wanted = f"{name}=={number}" if number else name
-    subprocess.run([*pinned.pip(), "download", "--quiet", "--no-deps", f"--dest={folder}", wanted], check=True)
+    requirement = f"{name}=={number}" if number else name
+    subprocess.run([*pinned.pip(), "download", "--quiet", "--no-deps", f"--dest={folder}", requirement], check=True)
     (wheel,) = folder.glob(f"{name}-*.whl")
     return wheel
 
@@ -66,9 +67,9 @@ def fetch(name: str, number: str, folder: Path) -> Path:
 def table(wheels: Mapping[str, Path]) -> str:
     """The text of the table without its first line."""
     policies = {kind: policy(wheels["auditwheel"], kind) for kind in ("manylinux", "musllinux")}
-    linux = {name for row in policies["manylinux"] for name in row["lib_whitelist"] if not is_glibc(name)}
-    musl = {name for row in policies["musllinux"] for name in row["lib_whitelist"]} - linux
-    aliases = sorted((alias, row["name"]) for row in policies["manylinux"] for alias in row["aliases"])
+    linux = {name for entry in policies["manylinux"] for name in entry["lib_whitelist"] if not is_glibc(name)}
+    musl = {name for entry in policies["musllinux"] for name in entry["lib_whitelist"]} - linux
+    aliases = sorted((alias, entry["name"]) for entry in policies["manylinux"] for alias in entry["aliases"])
     return "\n".join([
         *("# Allowed by manylinux in addition to those of glibc, which binary/floors.py lists.",
           *render_list("system_libraries", linux), *render_list("musl_libraries", musl)),
@@ -83,8 +84,10 @@ def table(wheels: Mapping[str, Path]) -> str:
 def policy(wheel: Path, kind: str) -> list[dict[str, Any]]:
     """The policies of a kind, the oldest system first."""
     with zipfile.ZipFile(wheel) as archive:
-        rows = json.loads(archive.read(f"auditwheel/policy/{kind}-policy.json"))
-    return sorted((row for row in rows if row["name"].startswith(kind)), key=lambda row: floor(row["name"]))
+        policies = json.loads(archive.read(f"auditwheel/policy/{kind}-policy.json"))
+    return sorted(
+        (entry for entry in policies if entry["name"].startswith(kind)), key=lambda entry: floor(entry["name"])
+    )
 
 
 def floor(name: str) -> tuple[int, ...]:
@@ -92,12 +95,12 @@ def floor(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in name.split("_")[1:])
 
 
-def cxx(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+def cxx(policies: Iterable[dict[str, Any]]) -> Iterator[str]:
     """The rows of floors that raise the versions of x86_64, and of architectures that have others at some floor."""
     last = ""
-    for row in rows:
-        limits = {arch: newest(versions) for arch, versions in row["symbol_versions"].items()}
-        name, base = version_text(floor(row["name"])), limits.pop("x86_64")
+    for entry in policies:
+        limits = {arch: newest(versions) for arch, versions in entry["symbol_versions"].items()}
+        name, base = version_text(floor(entry["name"])), limits.pop("x86_64")
         if base != last:
             yield f'"{name}" = {base}'
         last = base
@@ -117,21 +120,21 @@ def windows(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         tree = ast.parse(archive.read("delvewheel/_dll_list.py"))
     (ignored,) = (
-        ast.literal_eval(row.value)
-        for row in tree.body
-        if isinstance(row, ast.Assign) and ast.unparse(row.targets[0]) == "ignore_names_x64"
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ignore_names_x64"
     )
     folder = Path(str(distribution("ziglang").locate_file("ziglang/lib/libc/mingw")))
-    places = (path for part in ("lib-common", "lib32", "lib64") for path in (folder / part).glob("*.def*"))
-    there = {path.name.lower().partition(".def")[0] for path in places}
-    return {name.lower() for name in ignored if not {name.lower(), name.lower().removesuffix(".dll")}.isdisjoint(there)}
+    definitions = (path for part in ("lib-common", "lib32", "lib64") for path in (folder / part).glob("*.def*"))
+    names = {path.name.lower().partition(".def")[0] for path in definitions}
+    return {name.lower() for name in ignored if not {name.lower(), name.lower().removesuffix(".dll")}.isdisjoint(names)}
 
 
-def render_list(name: str, rows: Iterable[str]) -> Iterator[str]:
+def render_list(name: str, items: Iterable[str]) -> Iterator[str]:
     """A TOML list in lines of at most 120 characters."""
     yield f"{name} = ["
     yield textwrap.fill(
-        ", ".join(f'"{row}"' for row in sorted(rows)) + ",", 120, initial_indent="  ", subsequent_indent="  "
+        ", ".join(f'"{item}"' for item in sorted(items)) + ",", 120, initial_indent="  ", subsequent_indent="  "
     )
     yield "]"
 

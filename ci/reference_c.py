@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.tables.presets import presets
-from reference_text import escape_markdown
+
+from ci.reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,9 +94,9 @@ def _header(path: Path) -> str:
 def _runtimes() -> str:
     lines = ["## Runtimes", "", "`latebind_add_runtime()` provides the header that describes a runtime to `lb_bind()`."]
     lines += ["", "| header | description | reads the version | file or folder | floor |", "|---|---|---|---|---|"]
-    for name, row in presets().items():
-        cells = [f"latebind/{name}.h", f"lb_{name}", f"lb_{name}_read_version()", row.environment]
-        lines.append(f"| {' | '.join(f'`{cell}`' for cell in cells)} | {row.floor} |")
+    for name, runtime in presets().items():
+        cells = [f"latebind/{name}.h", f"lb_{name}", f"lb_{name}_read_version()", runtime.environment]
+        lines.append(f"| {' | '.join(f'`{cell}`' for cell in cells)} | {runtime.floor} |")
     lines += ["", "The floor that holds, as a text and in parts, for calls that depend on it:", ""]
     for name in presets():
         macro = f"LATEBIND_{name.upper()}_MINIMUM"
@@ -112,9 +113,10 @@ def _ort() -> str:
             continue
         code = item.text if item.name != "lb_ort_function" else "typedef enum lb_ort_function lb_ort_function;"
         lines += [f"### {item.name}", "", *([item.comment, ""] if item.comment else []), "```c", code, "```", ""]
-    rows = re.findall(r"^ +X\((\w+), \d+, (\d+)\)", text, re.MULTILINE)
+    functions = re.findall(r"^ +X\((\w+), \d+, (\d+)\)", text, re.MULTILINE)
     lines += ["### Functions", "", "As in ONNX Runtime's own documentation; first comes the table.", ""]
-    lines += ["| function | API version |", "|---|---|", *(f"| `lb_ort_{name}()` | {since} |" for name, since in rows)]
+    lines += ["| function | API version |", "|---|---|"]
+    lines += [f"| `lb_ort_{name}()` | {since} |" for name, since in functions]
     return "\n".join([*lines, ""])
 
 
@@ -138,8 +140,8 @@ def _name(source: str) -> str:
 
 def _plain(lines: list[str], skip: str = "") -> str:
     """A comment as paragraphs; lines that are set in, as tables are, keep their form."""
-    rows = [re.sub(r"^ ?(/\*+|\*/|\*)", "", line).removesuffix("*/").rstrip() for line in lines]
-    text = "\n".join(row.removeprefix(" ") for row in rows).strip()
+    stripped = [re.sub(r"^ ?(/\*+|\*/|\*)", "", line).removesuffix("*/").rstrip() for line in lines]
+    text = "\n".join(text_line.removeprefix(" ") for text_line in stripped).strip()
     text = text.removeprefix(f"{skip}: ")
     text = text[:1].upper() + text[1:]
     return re.sub(r"^ {2}(?=\S)", "    ", escape_markdown(text), flags=re.MULTILINE)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from latebind.cli import _parser
 from latebind.commands.examples import EXAMPLES
-from reference_text import escape_markdown
+
+from ci.reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +34,8 @@ def page() -> str:
     for name, command in commands(parser).items():
         lines += [f"## latebind {name}", "", f"{_sentence(command.description)}", ""]
         lines += ["```text", _usage(command), "```", ""]
-        own = [action for action in command._actions if not _is_common(action)]  # noqa: SLF001
-        lines += _table(command) if own else []
+        actions = [action for action in command._actions if not _is_common(action)]  # noqa: SLF001
+        lines += _table(command) if actions else []
         lines += ["```console", *_examples(name), "```", ""] if name in EXAMPLES else []
     return "\n".join(lines)
 
@@ -57,20 +58,22 @@ def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
 
 
 def _meaning(action: argparse.Action, value: str) -> str:
-    words = (action.help or "").replace("%(default)s", str(action.default)).strip()
+    meaning = (action.help or "").replace("%(default)s", str(action.default)).strip()
     if action.option_strings and value and not value.startswith("{"):
-        words = f"`{value}`: {words}" if words else f"`{value}`"
+        meaning = f"`{value}`: {meaning}" if meaning else f"`{value}`"
     if action.choices is not None and value.startswith("{"):
-        known = ", ".join(f"`{choice}`" for choice in action.choices)
+        choices = ", ".join(f"`{choice}`" for choice in action.choices)
         default = f"; by default `{action.default}`" if action.default is not None else ""
-        words = f"{words + ': ' if words else ''}{known}{default}"
-    return escape_markdown(words).replace("|", "\\|")
+        meaning = f"{meaning + ': ' if meaning else ''}{choices}{default}"
+    return escape_markdown(meaning).replace("|", "\\|")
 
 
 def _table(parser: argparse.ArgumentParser) -> list[str]:
     common = parser.prog != "latebind"
-    rows = [row for row in options(parser) if not (common and row[0] in ("-h, --help", "-v, --verbose", "-q, --quiet"))]
-    return ["| option | meaning |", "|---|---|", *(f"| `{words}` | {meaning} |" for words, meaning in rows), ""]
+    pairs = [
+        pair for pair in options(parser) if not (common and pair[0] in ("-h, --help", "-v, --verbose", "-q, --quiet"))
+    ]
+    return ["| option | meaning |", "|---|---|", *(f"| `{option}` | {meaning} |" for option, meaning in pairs), ""]
 
 
 def _is_common(action: argparse.Action) -> bool:
@@ -83,8 +86,8 @@ def _usage(command: argparse.ArgumentParser) -> str:
 
 
 def _sentence(text: str | None) -> str:
-    words = escape_markdown(text or "")
-    return f"{words[:1].upper()}{words[1:]}."
+    sentence = escape_markdown(text or "")
+    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def _examples(name: str) -> list[str]:

@@ -37,22 +37,23 @@ class PublicType:
 def page() -> str:
     """The page."""
     lines = [_HEAD]
-    for row in types().values():
-        lines += [f"## {row.name}", "", "```csharp", row.declaration, "```", "", row.summary, ""]
-        for declaration, comment in row.members:
+    for public_type in types().values():
+        lines += [f"## {public_type.name}", "", "```csharp", public_type.declaration, "```", ""]
+        lines += [public_type.summary, ""]
+        for declaration, comment in public_type.members:
             lines += ["```csharp", declaration, "```", "", *([comment, ""] if comment else [])]
     return "\n".join(lines)
 
 
 def types() -> dict[str, PublicType]:
     """The public types by name, partial ones put together."""
-    found: dict[str, PublicType] = {}
+    public_types: dict[str, PublicType] = {}
     for path in sorted(SOURCES.glob("*.cs")):
-        _read(path.read_text("utf-8"), found)
-    return dict(sorted(found.items()))
+        _read(path.read_text("utf-8"), public_types)
+    return dict(sorted(public_types.items()))
 
 
-def _read(text: str, found: dict[str, PublicType]) -> None:
+def _read(text: str, public_types: dict[str, PublicType]) -> None:
     comment: list[str] = []
     current: PublicType | None = None
     newer = False
@@ -63,7 +64,7 @@ def _read(text: str, found: dict[str, PublicType]) -> None:
         elif line.lstrip().startswith("///"):
             comment.append(line.lstrip().removeprefix("///").strip())
         elif match := _TYPE.match(line):
-            current = _add_type(match, comment, found) if match["access"] == "public" else None
+            current = _add_type(match, comment, public_types) if match["access"] == "public" else None
             is_enum, comment = match["kind"] == "enum", []
         elif current and (match := _VALUE.match(line) if is_enum else _MEMBER.match(line)):
             mark = " *netstandard2.1*" if newer else ""
@@ -73,10 +74,12 @@ def _read(text: str, found: dict[str, PublicType]) -> None:
             comment = []
 
 
-def _add_type(match: re.Match[str], comment: list[str], found: dict[str, PublicType]) -> PublicType:
-    known = found.setdefault(match["name"], PublicType(match["name"], f"public {_declaration(match['rest'])}", ""))
-    known.summary = known.summary or _prose(comment)
-    return known
+def _add_type(match: re.Match[str], comment: list[str], public_types: dict[str, PublicType]) -> PublicType:
+    public_type = public_types.setdefault(
+        match["name"], PublicType(match["name"], f"public {_declaration(match['rest'])}", "")
+    )
+    public_type.summary = public_type.summary or _prose(comment)
+    return public_type
 
 
 def _declaration(rest: str) -> str:

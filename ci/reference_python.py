@@ -1,136 +1,109 @@
-"""The reference page of latenn for Python: what its packages export, read from the sources and not imported."""
+"""The reference page of latenn for Python: what its packages export, read from the sources by griffe, not imported."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 import re
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reference_text import escape_markdown
+import griffe
+
+from ci.reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ROOT / "latenn" / "python"
+PACKAGES = Path(__file__).resolve().parent.parent / "latenn" / "python"
 MODULES = ("latenn", "latenn.supply", "latenn_customop")
 _HEAD = """\
 <!-- Made by ci/gen.py from the sources. -->
 
 # latenn for Python
-
 """
 _WIDTH = 100
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_NEXT = re.compile(r", (?=\*{0,2}\w+: |\*, )")
+"""Before an argument; commas inside brackets part none."""
 
 
 def page() -> str:
     """The page."""
-    lines = [_HEAD.rstrip(), ""]
-    for module in MODULES:
-        tree = ast.parse(_file(module).read_text("utf-8"))
-        lines += [f"## {module}", "", _prose(tree), ""]
-        for name in list_exports(tree):
-            lines += _render_definition(module, name, _definition(tree, module, name))
+    loader = griffe.GriffeLoader(search_paths=[folder / "src" for folder in sorted(PACKAGES.iterdir())])
+    for package in sorted({name.partition(".")[0] for name in MODULES}):
+        loader.load(package)
+    loader.resolve_aliases()
+    lines = [_HEAD]
+    for name in MODULES:
+        module = loader.modules_collection[name]
+        lines += [f"## {name}", "", _prose(module), ""]
+        for export in list_exports(module):
+            lines += _render(module[export], name)
     return "\n".join(lines)
 
 
-def list_exports(tree: ast.Module) -> list[str]:
+def list_exports(module: griffe.Object) -> list[str]:
     """The names of `__all__`."""
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            names: list[str] = ast.literal_eval(node.value)
-            return names
-    return []
+    return [str(name) for name in module.exports or ()]
 
 
-def members(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.AnnAssign]:
-    """The public methods, properties and fields of a class; of the special methods those that say something."""
-    for row in node.body:
-        if isinstance(row, ast.FunctionDef | ast.AsyncFunctionDef):
-            if not row.name.startswith("_") or (row.name.startswith("__") and ast.get_docstring(row)):
-                yield row
-        elif isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name) and not row.target.id.startswith("_"):
-            yield row
-
-
-def _file(module: str) -> Path:
-    package, _, rest = module.partition(".")
-    folder = PACKAGES / package / "src" / package
-    return folder / f"{rest}.py" if rest else folder / "__init__.py"
-
-
-def _definition(tree: ast.Module, module: str, name: str) -> Definition:
-    """Where a name is defined: here, or in the module that it is imported from."""
-    for node in tree.body:
-        if isinstance(node, Definition) and node.name == name:
-            return node
-        if isinstance(node, ast.ImportFrom) and node.module and any(row.name == name for row in node.names):
-            return _definition(ast.parse(_file(node.module).read_text("utf-8")), node.module, name)
-    raise SystemExit(f"{module} exports {name}, which is defined nowhere")
-
-
-def _render_definition(module: str, name: str, node: Definition) -> list[str]:
-    if not isinstance(node, ast.ClassDef):
-        return [f"### {module}.{name}", "", *_code(_signature(node, name)), _prose(node), ""]
-    bases = ", ".join(ast.unparse(base) for base in node.bases)
-    head = f"class {name}({bases})" if bases else f"class {name}"
-    lines = [f"### {module}.{name}", "", *_code(head), _prose(node), ""]
-    rows = list(members(node))
-    fields = [row for row in rows if isinstance(row, ast.AnnAssign)]
-    if fields:
-        lines += ["| field | type | meaning |", "|---|---|---|", *(_field(node, row) for row in fields), ""]
-    for row in rows:
-        if isinstance(row, ast.AnnAssign):
+def list_members(definition: griffe.Class) -> Iterator[griffe.Function | griffe.Attribute]:
+    """The public methods, properties and typed fields of a class; of the special methods those that say something."""
+    for member in definition.members.values():
+        is_special = member.name.startswith("__") and member.is_function and member.has_docstring
+        if member.name.startswith("_") and not is_special:
             continue
-        is_property = "property" in {ast.unparse(decorator) for decorator in row.decorator_list}
-        code = _code(_signature(row, row.name, is_property=is_property))
-        lines += [f"#### {name}.{row.name}{'' if is_property else '()'}", "", *code, _prose(row), ""]
+        if isinstance(member, griffe.Function) or (isinstance(member, griffe.Attribute) and member.annotation):
+            yield member
+
+
+def _render(export: griffe.Object | griffe.Alias, module: str) -> list[str]:
+    definition = export.final_target if isinstance(export, griffe.Alias) else export
+    lines = [f"### {module}.{export.name}", ""]
+    if isinstance(definition, griffe.Function):
+        return [*lines, *_code(_signature(definition)), _prose(definition), ""]
+    assert isinstance(definition, griffe.Class)  # noqa: S101  # latenn exports nothing else
+    bases = ", ".join(map(str, definition.bases))
+    lines += [
+        *_code(f"class {definition.name}({bases})" if bases else f"class {definition.name}"),
+        _prose(definition),
+        "",
+    ]
+    members = list(list_members(definition))
+    fields = [member for member in members if isinstance(member, griffe.Attribute) and "property" not in member.labels]
+    if fields:
+        lines += ["| field | type | meaning |", "|---|---|---|", *map(_field, fields), ""]
+    for member in members:
+        if isinstance(member, griffe.Function):
+            lines += [f"#### {definition.name}.{member.name}()", "", *_code(_signature(member)), _prose(member), ""]
+        elif member not in fields:
+            code = _code(f"{member.name}: {member.annotation}")
+            lines += [f"#### {definition.name}.{member.name}", "", *code, _prose(member), ""]
     return lines
 
 
-def _field(node: ast.ClassDef, row: ast.AnnAssign) -> str:
-    after = node.body[node.body.index(row) + 1 :][:1]
-    value = after[0].value if after and isinstance(after[0], ast.Expr) else None
-    words = str(value.value) if isinstance(value, ast.Constant) else ""
-    kind = ast.unparse(row.annotation).replace("|", "\\|")
-    return f"| `{ast.unparse(row.target)}` | `{kind}` | {' '.join(words.split())} |"
+def _field(attribute: griffe.Attribute) -> str:
+    meaning = " ".join(attribute.docstring.value.split()) if attribute.docstring else ""
+    annotation = str(attribute.annotation).replace("|", "\\|")
+    return f"| `{attribute.name}` | `{annotation}` | {meaning} |"
 
 
-def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str, *, is_property: bool = False) -> str:
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    if is_property:
-        return f"{name}: {ast.unparse(node.returns)}" if node.returns else name
-    start = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    line = f"{start} {name}({ast.unparse(node.args)}){returns}"
+def _signature(function: griffe.Function) -> str:
+    start = "async def" if "async" in function.labels else "def"
+    line = f"{start} {function.signature()}"
     if len(line) <= _WIDTH:
         return line
-    rows = "".join(f"    {row},\n" for row in _arguments(ast.unparse(node.args)))
-    return f"{start} {name}(\n{rows}){returns}"
-
-
-def _arguments(text: str) -> list[str]:
-    """The arguments of a signature; commas inside brackets part none."""
-    rows, depth = [""], 0
-    for char in text:
-        depth += (char in "[(") - (char in ")]")
-        if char == "," and depth == 0:
-            rows.append("")
-        else:
-            rows[-1] += char
-    return [row.strip() for row in rows]
+    head, arguments, returns = re.split(r"(?<=\w)\(|\)(?= ->)", line)
+    lines = "".join(f"    {argument},\n" for argument in _NEXT.split(arguments))
+    return f"{head}(\n{lines}){returns}"
 
 
 def _code(text: str) -> list[str]:
     return ["```python", text, "```", ""]
 
 
-def _prose(node: ast.Module | Definition) -> str:
+def _prose(definition: griffe.Object) -> str:
     """A docstring as Markdown: what is set in is code, sections of it are bold."""
-    text = inspect.cleandoc(ast.get_docstring(node) or "")
+    text = definition.docstring.value if definition.docstring else ""
     text = re.sub(r"((?:^ {4,}.*\n?|^\n(?= {4}))+)", _block, text, flags=re.MULTILINE)
     return escape_markdown(text)
 

@@ -29,12 +29,12 @@ def scenarios_page() -> str:
     return _HEAD + "".join(f"{_row(scenario)}\n" for scenario in SCENARIOS)
 
 
-def _row(row: Scenario) -> str:
+def _row(scenario: Scenario) -> str:
     kinds = {"python": "Python", "dotnet": ".NET", "mono": "Mono", "c": "C", "node": "Node.js", "sdk": "SDK"}
-    consumers = list(dict.fromkeys(kinds[name.partition("-")[0]] for name in row.consumers))
-    where = "everywhere" if row.systems == EVERY_SYSTEM else ", ".join(row.systems)
-    where += "" if row.emulated else "; not emulated"
-    where += "; only emulated" if row.sandboxed else ""
-    title = f"{row.title} (*synthetic*)" if row.synthetic else row.title
-    says = ", ".join(f"`{part}`" for part in row.says)
-    return f"| `{row.name}` | {title} | {', '.join(consumers)} | {where} | {says} |"
+    consumers = list(dict.fromkeys(kinds[name.partition("-")[0]] for name in scenario.consumers))
+    where = "everywhere" if scenario.systems == EVERY_SYSTEM else ", ".join(scenario.systems)
+    where += "" if scenario.emulated else "; not emulated"
+    where += "; only emulated" if scenario.sandboxed else ""
+    title = f"{scenario.title} (*synthetic*)" if scenario.synthetic else scenario.title
+    says = ", ".join(f"`{part}`" for part in scenario.says)
+    return f"| `{scenario.name}` | {title} | {', '.join(consumers)} | {where} | {says} |"

@@ -10,11 +10,9 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import dotnet_sdk
-import mono
-from debian import NotAvailableError
+from machines import NotAvailableError, dotnet_sdk, mono
 
 if TYPE_CHECKING:
     import nox
@@ -36,11 +34,11 @@ def latebind(session: nox.Session, *arguments: str) -> None:
 def verify(session: nox.Session, *arguments: str) -> None:
     """Verify latenn; with --all also by Mono, and on the machines of other targets that can be made here."""
     if "--all" in arguments:
-        os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", ""), *mono_folder()])
+        os.environ.update(find_machine("mono"))
         # A runner for one target needs no other's machine.
         if not {"--machines", "--target"} & set(arguments) and not os.environ.get("LATEBIND_MACHINES"):
             tool = environment(session, "tool", "native", "verify")
-            tool.run(session, "python", "ci/machines.py", MACHINES)
+            tool.run(session, "python", "-m", "machines", MACHINES)
             arguments = (*arguments, "--machines", MACHINES)
     latebind(session, "verify", *arguments)
 
@@ -52,15 +50,6 @@ def release(session: nox.Session, *arguments: str) -> None:
     latebind(session, "release", *arguments)
 
 
-def mono_folder() -> list[str]:
-    """The folder of a Mono for tests, where one can be made; without it, its cell is not run."""
-    try:
-        return [str(mono.prepare(ROOT / ".latebind" / "mono"))]
-    except NotAvailableError as reason:
-        print(f"no Mono: {reason}", file=sys.stderr)
-        return []
-
-
 def lint(session: nox.Session) -> None:
     """Everything that reads the code and does not run it."""
     tool = developers(session)
@@ -69,8 +58,8 @@ def lint(session: nox.Session) -> None:
     tool.run(session, "mypy")
     tool.run(session, "lint-imports", "--no-cache")
     tool.run(session, "clang-format", "--dry-run", "--Werror", *c_sources(session))
-    tool.run(session, "python", "ci/words.py")
-    tool.run(session, "python", "ci/gen.py", "--check")
+    tool.run(session, "python", "-m", "ci.words")
+    tool.run(session, "python", "-m", "ci.gen", "--check")
     tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
     actionlint(session, fetch="GITHUB_ACTIONS" in os.environ)
 
@@ -102,7 +91,7 @@ def pytest(session: nox.Session, *arguments: str) -> None:
     There is a worker more than processors: the tests that take long install packages, and wait for the disk.
     """
     count = str((os.cpu_count() or 1) + 1)
-    workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", count, "--dist", "worksteal"]
+    workers = [] if any(argument.startswith("-n") for argument in arguments) else ["-n", count, "--dist", "worksteal"]
     chosen = [] if "-m" in arguments else ["-m", "not emulated and not workflows"]
     developers(session).run(session, "pytest", *workers, *chosen, *arguments)
 
@@ -115,8 +104,8 @@ def libraries(session: nox.Session, *arguments: str) -> None:
 
 
 def program(session: nox.Session, name: str, *arguments: str) -> None:
-    """Run a program of ci/ in the environment of the tests."""
-    developers(session).run(session, "python", f"ci/{name}.py", *arguments)
+    """Run a program of ci/ or research/, `ci.gen`, in the environment of the tests."""
+    developers(session).run(session, "python", "-m", name, *arguments)
 
 
 def bench(session: nox.Session, *arguments: str) -> None:
@@ -152,11 +141,11 @@ class Environment:
 
     def run(self, session: nox.Session, program: str, *arguments: str) -> None:
         """Run one of its programs, with the .NET SDK for tests where the machine has none."""
-        variables = dotnet()
+        variables = find_machine("dotnet")
         path = os.pathsep.join([str(self.binaries), variables.get("PATH") or os.environ.get("PATH", "")])
         # Else each of the thousands of processes compiles what it imports: a fifth of the time of packing.
-        kept = {"PYTHONDONTWRITEBYTECODE": "", "VIRTUAL_ENV": str(self.folder)}
-        session.run(str(self.binaries / program), *arguments, env={**variables, "PATH": path, **kept})
+        settings = {"PYTHONDONTWRITEBYTECODE": "", "VIRTUAL_ENV": str(self.folder)}
+        session.run(str(self.binaries / program), *arguments, env={**variables, "PATH": path, **settings})
 
 
 def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str, ...] = ()) -> Environment:
@@ -164,22 +153,22 @@ def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str
 
     Sessions share it: zig alone has half a gigabyte in twenty thousand files.
     """
-    made = Environment(ROOT / ".nox" / name)
+    shared = Environment(ROOT / ".nox" / name)
     project = (ROOT / "pyproject.toml").read_text("utf-8")
-    wanted = hashlib.sha256("\0".join([*extras, *groups, sys.version, project]).encode()).hexdigest()
-    mark = made.folder / ".latebind-installed"
-    if mark.is_file() and mark.read_text("utf-8") == wanted:
-        return made
+    digest = hashlib.sha256("\0".join([*extras, *groups, sys.version, project]).encode()).hexdigest()
+    mark = shared.folder / ".latebind-installed"
+    if mark.is_file() and mark.read_text("utf-8") == digest:
+        return shared
     requirements = [*_groups(groups), "-e", f".[{','.join(extras)}]"]
-    python = str(made.binaries / "python")
+    python = str(shared.binaries / "python")
     if shutil.which("uv"):
-        session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(made.folder))
+        session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(shared.folder))
         session.run("uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *requirements)
     else:  # nox itself provides virtualenv
-        session.run(sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(made.folder))
+        session.run(sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(shared.folder))
         session.run(python, "-m", "pip", "install", "--quiet", *requirements)
-    mark.write_text(wanted, encoding="utf-8")
-    return made
+    mark.write_text(digest, encoding="utf-8")
+    return shared
 
 
 def _groups(names: tuple[str, ...]) -> list[str]:
@@ -192,23 +181,23 @@ def _groups(names: tuple[str, ...]) -> list[str]:
 
 def c_sources(session: nox.Session) -> list[str]:
     """The C files that are ours, as git reports: what builds and runs left in ignored folders is not."""
-    folders = ("loader", "latenn", "templates", "tests/native", "ci", "packaging")
+    folders = ("loader", "latenn", "templates", "tests/native", "machines", "packaging")
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
     names = str(session.run(*listing, silent=True, stderr=None, external=True)).splitlines()
     return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())
 
 
 @cache
-def dotnet() -> dict[str, str]:
-    """The environment with a .NET SDK: the one on PATH, else the one for tests, else none (cells are then not run).
+def find_machine(name: Literal["mono", "dotnet"]) -> dict[str, str]:
+    """The environment with Mono or a .NET SDK: of the system, else one for tests, else none (cells are then not run).
 
-    LATEBIND_NO_DOTNET=1 leaves it out.
+    LATEBIND_NO_DOTNET=1 leaves the SDK out.
     """
-    if os.environ.get("LATEBIND_NO_DOTNET"):
+    if name == "dotnet" and os.environ.get("LATEBIND_NO_DOTNET"):
         return {}
     try:
-        made = dotnet_sdk.prepare(ROOT / ".latebind" / "dotnet")
-    except dotnet_sdk.SdkError as error:
-        print(f"no .NET SDK: {error}", file=sys.stderr)
+        ready = {"mono": mono.prepare, "dotnet": dotnet_sdk.prepare}[name](ROOT / ".latebind" / name)
+    except NotAvailableError as reason:
+        print(f"no {name}: {reason}", file=sys.stderr)
         return {}
-    return dict(made.apply(os.environ))
+    return ready.apply(os.environ)

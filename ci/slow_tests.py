@@ -1,7 +1,7 @@
 """Writes tests/slow.txt, the tests that the session `tests` leaves to `full`, from measured times.
 
     python3 noxfile.py -s full -- -m "not emulated and not workflows" --junitxml=reports/tests.xml
-    python ci/slow_tests.py reports/tests.xml
+    python -m ci.slow_tests reports/tests.xml
 
 The slowest tests go into the list until the others take at most --seconds on one processor.
 """
@@ -33,11 +33,11 @@ def main() -> int:
 
 def measure_tests(report: Path) -> Counter[str]:
     """Seconds of each test function, all its cases together, by `tests/test_a.py::test_b`."""
-    found: Counter[str] = Counter()
+    seconds: Counter[str] = Counter()
     for case in ElementTree.parse(report).iter("testcase"):
         module = case.get("classname", "").replace(".", "/") + ".py"
-        found[f"{module}::{case.get('name', '').partition('[')[0]}"] += float(case.get("time", 0))  # type: ignore[assignment]
-    return found
+        seconds[f"{module}::{case.get('name', '').partition('[')[0]}"] += float(case.get("time", 0))  # type: ignore[assignment]
+    return seconds
 
 
 def slow(times: Counter[str], seconds: float) -> list[str]:
@@ -50,8 +50,8 @@ def slow(times: Counter[str], seconds: float) -> list[str]:
         chosen.append(name)
         rest -= taken
     modules, left_out = (Counter(name.partition("::")[0] for name in names) for names in (times, chosen))
-    whole = {module for module, count in left_out.items() if count == modules[module]}
-    return sorted(whole | {name for name in chosen if name.partition("::")[0] not in whole})
+    modules_left_out = {module for module, count in left_out.items() if count == modules[module]}
+    return sorted(modules_left_out | {name for name in chosen if name.partition("::")[0] not in modules_left_out})
 
 
 if __name__ == "__main__":

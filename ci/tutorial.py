@@ -57,12 +57,12 @@ def follow(blocks: list[str], folder: Path, links: Path, cache: Path | None = No
     home, work, log = folder / "home", folder / "work", folder / "log"
     for each in (home, work, log):
         each.mkdir()
-    kept = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
-    places = " ".join([str(links), *kept.get("PIP_FIND_LINKS", "").split()])
-    environment = {**kept, "HOME": str(home), "PATH": _path(), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
+    inherited = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
+    find_links = " ".join([str(links), *inherited.get("PIP_FIND_LINKS", "").split()])
+    environment = {**inherited, "HOME": str(home), "PATH": _path(), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
                    "NO_COLOR": "1",
                    **({"XDG_CACHE_HOME": str(cache)} if cache else {}),
-                   "PIP_FIND_LINKS": places, "UV_FIND_LINKS": ",".join(places.split())}  # fmt: skip
+                   "PIP_FIND_LINKS": find_links, "UV_FIND_LINKS": ",".join(find_links.split())}  # fmt: skip
     script = "".join(
         f"date +%s.%N > {log}/{number}.begin\n{{ {block.rstrip()}\n}} > {log}/{number}.out 2>&1\n"
         f'status=$?; echo "$status $(date +%s.%N)" > {log}/{number}.end; test $status = 0 || exit $status\n'
@@ -79,8 +79,8 @@ def follow(blocks: list[str], folder: Path, links: Path, cache: Path | None = No
 def _path() -> str:
     """The programs of the system and a python3, without those of an environment that runs this."""
     base = str(Path(sys.base_prefix) / "bin")
-    own = str(Path(sys.prefix) / "bin")
-    return os.pathsep.join([base, *(part for part in os.environ.get("PATH", "").split(os.pathsep) if part != own)])
+    programs = str(Path(sys.prefix) / "bin")
+    return os.pathsep.join([base, *(part for part in os.environ.get("PATH", "").split(os.pathsep) if part != programs)])
 
 
 def _read_run(block: str, log: Path, number: int) -> Ran:
@@ -92,12 +92,12 @@ def _read_run(block: str, log: Path, number: int) -> Ran:
 
 def fill_measurements(text: str, ran: list[Ran]) -> str:
     """The page's source with the measurements."""
-    seconds = round(sum(row.seconds for row in ran))
-    own = [row for row in ran if row.command.startswith(("latebind new", *RECORDED))]
-    size = sum(len(row.output.encode()) for row in own)
+    seconds = round(sum(step.seconds for step in ran))
+    recorded = [step for step in ran if step.command.startswith(("latebind new", *RECORDED))]
+    size = sum(len(step.output.encode()) for step in recorded)
     line = (
         f"{len(ran)} commands, {seconds} seconds on {os.cpu_count()} processors, downloads included; `new`, `pack`,\n"
-        f"`audit` and `verify` take {round(sum(row.seconds for row in own))} of them and print {size} bytes."
+        f"`audit` and `verify` take {round(sum(step.seconds for step in recorded))} of them and print {size} bytes."
     )
     return _MEASURED.sub(lambda match: f"{match[1]}{line}\n{match[2]}", text)
 
@@ -105,14 +105,14 @@ def fill_measurements(text: str, ran: list[Ran]) -> str:
 def record_readme(text: str, ran: list[Ran]) -> str:
     """The README with the output of the last commands: without progress, with short hashes and the first test cases."""
     lines = []
-    for row in ran:
-        if row.command.strip() in RECORDED:
-            output = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", row.output)
+    for step in ran:
+        if step.command.strip() in RECORDED:
+            output = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", step.output)
             shown = [line.rstrip() for line in output.strip("\n").splitlines()]
-            kept = [line for line in shown if line.startswith(("dist/", "✓")) or line == shown[-1]]
-            shown = [re.sub(r" {3,}", "  ", line) for line in kept]
+            lines_kept = [line for line in shown if line.startswith(("dist/", "✓")) or line == shown[-1]]
+            shown = [re.sub(r" {3,}", "  ", line) for line in lines_kept]
             cut = [*shown[:_SHOWN], "…", shown[-1]] if len(shown) > _SHOWN + 1 else shown
-            lines += [f"$ {row.command.strip()}", *cut, ""]
+            lines += [f"$ {step.command.strip()}", *cut, ""]
     block = "\n".join(["```text", *lines[:-1], "```"])
     return _RECORDING.sub(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", text)
 
@@ -134,10 +134,10 @@ def main(argv: list[str] | None = None) -> int:
         blocks = commands(PAGE.read_text("utf-8"))
         started = time.monotonic()
         ran = follow(blocks, folder, wheel(folder / "links"))
-    for row in ran:
-        print(f"{'ok' if row.status == 0 else 'FAILED'}  {row.seconds:6.1f} s  {row.command.splitlines()[0]}")
+    for step in ran:
+        print(f"{'ok' if step.status == 0 else 'FAILED'}  {step.seconds:6.1f} s  {step.command.splitlines()[0]}")
     print(f"{len(ran)} of {len(blocks)} commands, {time.monotonic() - started:.0f} s")
-    if not ran or len(ran) < len(blocks) or any(row.status for row in ran):
+    if not ran or len(ran) < len(blocks) or any(step.status for step in ran):
         print(ran[-1].output if ran else "no command ended")
         return 1
     print(ran[-1].output, ran[-2].output, sep="\n")

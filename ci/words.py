@@ -1,6 +1,6 @@
 """Finds words of the glossary in ci/words.toml that must not come back, and headlines of errors that are too long.
 
-    python ci/words.py [FILE ...]
+    python -m ci.words [FILE ...]
 
 Reads what people read: pages, comments, docstrings and strings; in tests, comments and docstrings alone.
 Exit status: 0 nothing found, 1 something was.
@@ -33,7 +33,7 @@ _PAGES = {".md", ".toml", ".yml", ".yaml", ".html"}
 _FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1[ ]*$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 _C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 _C_FILES = {".c", ".h", ".cpp", ".hpp", ".cs"}
-_PASSED_OVER = ("ci/words.*", "ci/broken/*", "*/LICENSE")
+_PASSED_OVER = ("ci/words.*", "research/broken/*", "*/LICENSE")
 
 
 class Word(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,13 +68,13 @@ def glossary() -> Glossary:
     return msgspec.toml.decode((ROOT / "ci" / "words.toml").read_bytes(), type=Glossary)
 
 
-def hits(name: str, text: str, words: Glossary) -> Iterator[Hit]:
+def hits(name: str, text: str, table: Glossary) -> Iterator[Hit]:
     """What reads badly in one file, by its path in the repository."""
-    rows = [row for row in words.word if not row.only or _is_any(name, row.only)]
+    entries = [entry for entry in table.word if not entry.only or _is_any(name, entry.only)]
     for line, prose in _prose(name, text):
-        for row in rows:
-            for match in _expression(row.find).finditer(prose):
-                yield Hit(name, line + prose.count("\n", 0, match.start()), match[0], row.write)
+        for entry in entries:
+            for match in _expression(entry.find).finditer(prose):
+                yield Hit(name, line + prose.count("\n", 0, match.start()), match[0], entry.write)
     if name.startswith("packaging/") and name.endswith(".py"):
         yield from _long_headlines(name, text)
 
@@ -138,17 +138,17 @@ def _is_any(name: str, globs: tuple[str, ...]) -> bool:
 
 def main(arguments: list[str]) -> int:
     """Read the named files, or all that git tracks."""
-    words = glossary()
+    table = glossary()
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
     names = arguments or listed.stdout.splitlines()
-    found: list[Hit] = []
+    results: list[Hit] = []
     for name in names:
         suffixes = _PAGES | _C_FILES | {".py", ".j2"}
         if Path(name).suffix in suffixes and not _is_any(name, _PASSED_OVER) and (ROOT / name).is_file():
-            found += hits(name, (ROOT / name).read_text("utf-8"), words)
-    for hit in found:
+            results += hits(name, (ROOT / name).read_text("utf-8"), table)
+    for hit in results:
         print(hit)
-    return 1 if found else 0
+    return 1 if results else 0
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import mono
 import msgspec
 import numpy as np
 import onnx
@@ -25,7 +24,7 @@ from latebind.model import Rid
 from latebind.verify.run.bench import failing_at
 from onnx import TensorProto
 
-from ci import dotnet_sdk
+from machines import NotAvailableError, dotnet_sdk, mono
 from tests.client import edit, rewritten
 from tests.conftest import ROOT
 from tests.needs import available
@@ -50,14 +49,14 @@ def dotnet_environment() -> dict[str, str]:
         pytest.skip("LATEBIND_NO_DOTNET is set")
     try:
         return dotnet_sdk.prepare(ROOT / ".latebind" / "dotnet").apply(os.environ)
-    except dotnet_sdk.SdkError as error:
+    except NotAvailableError as error:
         pytest.skip(f"no .NET SDK: {error}")
 
 
 @cache
 def mono_folder() -> Path:
     """The folder with `mono`: of the one on PATH, else of the one for tests. Skips where there is neither."""
-    return available(mono.prepare, ROOT / ".latebind" / "mono")
+    return available(mono.prepare, ROOT / ".latebind" / "mono").folder
 
 
 def copied_latenn(folder: Path, *, symbols: bool) -> Path:

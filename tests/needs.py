@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import ort_header
 import pytest
-from debian import NotAvailableError
 from latebind.compilers.zig import find_zig
 from latebind.model import Rid
 from latebind.tables.targets import host_rid, target, zig_triple
+
+from machines import NotAvailableError, ort_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable

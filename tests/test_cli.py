@@ -245,7 +245,7 @@ def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
 
 
 def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
-    assert "python ci/machines.py DEST (by wine)" in latebind("doctor").stdout
+    assert "python -m machines DEST (by wine)" in latebind("doctor").stdout
     file = tmp_path / "win-x64.toml"
     machine = {"rid": "win-x64", "title": "a wine", "command": ["wine"], "python": sys.executable}
     machine |= {"python_version": "3.11.9", "platforms": ["win_amd64"]}

@@ -130,7 +130,7 @@ def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
         built = f"built here by {' or '.join(builders)}" if builders else "not built here"
         runs = _runs(rid, machines.get(rid))
         detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"
-        emulated = f"Run in a clone of latebind: python ci/machines.py DEST (by {target.emulator})"
+        emulated = f"Run in a clone of latebind: python -m machines DEST (by {target.emulator})"
         cure = emulated if runs is None and target.emulator else ""
         is_usable = bool(builders) and runs is not None
         findings.append(Row(what=rid, there=is_usable, detail=detail, cure=cure, builds=bool(builders)))

@@ -9,11 +9,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from broken.packages import Packages, dist_info, swap
 from latebind.audit.audit import audit_paths
 from latebind.audit.engine.project import project_policy
 from latebind.config.file import load
 
+from research.broken.packages import Packages, dist_info, swap
 from tests.client import pack_project
 from tests.dotnet_support import dotnet_environment
 from tests.epclient import write_ep

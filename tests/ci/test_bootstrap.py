@@ -6,9 +6,9 @@ import shutil
 import sys
 from pathlib import Path
 
-import bootstrap
 import pytest
 
+from ci import bootstrap
 from tests.conftest import ROOT
 from tests.programs import run_checked, run_program
 
@@ -34,7 +34,7 @@ def test_without_any_way_to_make_environments_it_says_what_to_install(tmp_path):
     code = (
         "import sys, importlib.util as u; old = u.find_spec;"
         "u.find_spec = lambda name, *a: None if name in ('ensurepip', 'virtualenv') else old(name, *a);"
-        f"sys.path.insert(0, {str(ROOT / 'ci')!r}); import bootstrap, pathlib;"
+        f"sys.path.insert(0, {str(ROOT)!r}); from ci import bootstrap; import pathlib;"
         f"sys.exit(bootstrap.main(pathlib.Path({str(tmp_path)!r}), []))"
     )
     (tmp_path / "noxfile.py").write_text(HEADER, encoding="utf-8")
@@ -70,7 +70,7 @@ def test_a_machine_with_python_git_and_coreutils_does_the_main_job(tmp_path):
     # What was downloaded and compiled once is used here, too: this is about programs that are missing, not about time.
     environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     sdk = ROOT / ".latebind" / "dotnet"
-    if (sdk / "ready.json").exists():
+    if (sdk / "dotnet" / "dotnet").exists():
         (clone / ".latebind").mkdir()
         (clone / ".latebind" / "dotnet").symlink_to(sdk)
     env = {**environment, "PATH": path, "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}

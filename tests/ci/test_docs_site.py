@@ -5,10 +5,10 @@ import shutil
 import sys
 from pathlib import Path
 
-import chromium
-import docs_site
 import pytest
 
+from ci import docs_site
+from machines import chromium
 from tests.conftest import ROOT
 from tests.programs import run_program
 

@@ -6,8 +6,6 @@ import sys
 import zipfile
 from pathlib import Path
 
-import cibuildwheel as route
-import llvm
 import msgspec
 import pytest
 from latebind.build.imports import import_native
@@ -16,6 +14,8 @@ from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import BuildError
 from latebind.system.archive import sha256
 
+from ci import cibuildwheel as route
+from machines import llvm
 from tests.client import write_client
 from tests.conftest import ROOT
 from tests.needs import available, zig

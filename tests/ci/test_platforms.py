@@ -1,8 +1,9 @@
 """The table of systems is what its public sources give."""
 
-import platforms
 import pytest
 from latebind.audit.engine.platforms import data
+
+from ci import platforms
 
 
 def test_the_table_is_what_the_sources_that_it_names_give(capsys):

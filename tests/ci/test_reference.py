@@ -2,18 +2,15 @@
 
 import re
 
-import docs_site
 import msgspec
 import pytest
-import reference_c
-import reference_cli
-import reference_python
 from latebind.audit.engine.catalog import checks
 from latebind.cli import _parser
 from latebind.config import described as ownruntime
 from latebind.config import document
 from latebind.release.headers import declarations
 
+from ci import docs_site, reference_c, reference_cli, reference_python
 from tests.conftest import ROOT
 
 PAGES = ROOT / "docs"
@@ -67,7 +64,9 @@ def public_c():
 
 def public_python():
     for module in reference_python.MODULES:
-        source = reference_python._file(module).read_text("utf-8")
+        package, _, name = module.partition(".")
+        file = reference_python.PACKAGES / package / "src" / package / f"{name or '__init__'}.py"
+        source = file.read_text("utf-8")
         listed = re.search(r"^__all__ = \[(.*?)\]", source, re.MULTILINE | re.DOTALL)[1]
         yield from (f"{module}.{name}" for name in re.findall(r'"(\w+)"', listed))
 

@@ -1,7 +1,8 @@
 """The linter of words: each kind of text is read, code is not, and a hit names file, line and what to write."""
 
 import pytest
-import words
+
+from ci import words
 
 GLOSSARY = words.glossary()
 FUNCTION = 'def f():\n    """It is told."""\n    return "mended"\n'

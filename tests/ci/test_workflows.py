@@ -9,11 +9,11 @@ import shutil
 import subprocess
 import sys
 
-import local_workflow
 import pytest
 import yaml
 from latebind.tables.targets import targets
 
+from ci import local_workflow
 from tests.conftest import ROOT
 from tests.programs import run_checked
 
@@ -191,7 +191,7 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     clone = tmp_path / "clone"
     git = shutil.which("git")
     run_checked(git, "clone", "--quiet", ROOT, clone)
-    script = [sys.executable, "ci/local_workflow.py", "--files", str(tmp_path / "files")]
+    script = [sys.executable, "-m", "ci.local_workflow", "--files", str(tmp_path / "files")]
     run_checked(*script, "ci", "lint", cwd=clone)
     here = ["--matrix", "target=linux-x64"]
     subprocess.run([*script, "packages", "build", "verify", "gate", *here], cwd=clone, check=False)  # the gate fails
@@ -221,7 +221,7 @@ def test_the_jobs_for_other_projects_run_on_an_example(tmp_path):
     path = os.pathsep.join([str(tmp_path / "venv/bin"), os.environ["PATH"]])
     inputs = ["--input", "project=examples/own-runtime", "--input", f"latebind={clone}[native,verify]"]
     here = ["--matrix", "target=linux-x64", "--files", str(files)]
-    script = [sys.executable, "ci/local_workflow.py", "adopter", "build", "verify", "gate", *inputs, *here]
+    script = [sys.executable, "-m", "ci.local_workflow", "adopter", "build", "verify", "gate", *inputs, *here]
     ended = subprocess.run(script, cwd=clone, env={**os.environ, "PATH": path}, stderr=subprocess.PIPE, check=False)
     assert ended.stderr.decode().strip().endswith("the job gate failed")  # other targets have no machine here
     report = json.loads((files / "reports/verify.json").read_bytes())

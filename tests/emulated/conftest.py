@@ -1,13 +1,13 @@
-"""Machines of other targets, as `python ci/machines.py` makes them."""
+"""Machines of other targets, as `python -m machines` makes them."""
 
 from __future__ import annotations
 
 import fcntl
 
-import machines as maker
 import pytest
 from latebind.verify.plan.machine import machines
 
+from machines import table
 from tests.native.emulated import cache
 
 
@@ -17,13 +17,13 @@ def utf8(monkeypatch):
     monkeypatch.setenv("PYTHONUTF8", "1")
 
 
-@pytest.fixture(scope="module", params=list(maker.MAKERS))
+@pytest.fixture(scope="module", params=[machine.name for machine in table.MACHINES if machine.open])
 def machine(request):
     dest = cache() / "machines"
     dest.mkdir(exist_ok=True)
     with (dest / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        message = maker.make(dest, request.param)[request.param]
+        message = table.make(dest, request.param)[request.param]
     if message.startswith("not available"):
         pytest.skip(f"not run: {message}")
     return machines(dest)[request.param]

@@ -5,7 +5,6 @@ import shutil
 import zipfile
 
 import pytest
-from broken.packages import Packages
 from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
@@ -13,6 +12,7 @@ from latebind.ecosystems.plugin.pack import write_ep_helper
 from latebind.tables.targets import host_rid
 from latebind.verify.plan.interpreters import interpreters
 
+from research.broken.packages import Packages
 from tests.client import edit
 from tests.dotnet_support import dotnet_environment
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run

@@ -4,8 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from debian import made_once, unpack
 
+from machines import make_once
+from machines.debian import unpack
 from tests.native.building import HERE, needed_compiler
 from tests.needs import available
 from tests.programs import run_checked
@@ -18,7 +19,7 @@ def spin(kept_builds):
     """The model checker: this machine's, or Debian's."""
     if program := shutil.which("spin"):
         return program
-    root = available(made_once, kept_builds / "spin", lambda folder: unpack(["spin"], folder, suite="bookworm"))
+    root = available(make_once, kept_builds / "spin", lambda folder: unpack(["spin"], folder, suite="bookworm"))
     return Path(root) / "usr/bin/spin"
 
 

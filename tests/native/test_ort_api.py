@@ -1,25 +1,18 @@
 """Our function table of ONNX Runtime against the official header, and, where that is too old, against the runtime."""
 
-import importlib.util
 import re
 
-import ort_slots
 import pytest
 
+from ci import gen_loader, ort_slots
+from machines import debian
 from tests.native.building import ROOT, needed_compiler
 from tests.needs import official_header
 from tests.programs import run_program
 
 
-def script(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "ci" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def table():
-    return script("gen_loader").ort_table()
+    return gen_loader.ort_table()
 
 
 HEADER_API_VERSION = 21  # of the pinned header
@@ -142,14 +135,13 @@ def test_functions_newer_than_the_header_are_each_called_for_real_in_a_test_name
 
 
 def test_a_mirror_is_taken_from_the_machines_own_sources(tmp_path):
-    module = script("debian")
     (tmp_path / "sources.list.d").mkdir()
-    with pytest.raises(module.NotAvailableError, match="no Debian mirror"):
-        module.mirror(tmp_path)
+    with pytest.raises(debian.NotAvailableError, match="no Debian mirror"):
+        debian.mirror(tmp_path)
     (tmp_path / "sources.list").write_text("deb [arch=amd64] http://mirror.invalid/debian/ bookworm main\n")
-    assert module.mirror(tmp_path) == "http://mirror.invalid/debian"
+    assert debian.mirror(tmp_path) == "http://mirror.invalid/debian"
     (tmp_path / "sources.list").unlink()
     (tmp_path / "sources.list.d" / "x.sources").write_text(
         "Types: deb\nURIs: http://mirror.invalid/debian-security\nSuites: x\n\nTypes: deb\nURIs: http://b.invalid/debian\n"
     )
-    assert module.mirror(tmp_path) == "http://b.invalid/debian"
+    assert debian.mirror(tmp_path) == "http://b.invalid/debian"

@@ -3,11 +3,10 @@
 The real ONNX Runtime computes on arm64. It exists for glibc alone, and its refusal on musl is one of the tests.
 """
 
-import confine
-import musl
 import pytest
-import qemu
 
+from machines import musl, qemu
+from machines.emulator import Limits
 from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation
 from tests.needs import available
@@ -20,7 +19,7 @@ MUSL_WORDS = ("-DCMAKE_EXE_LINKER_FLAGS=-dynamic", "-DCMAKE_C_FLAGS=-fno-sanitiz
 
 
 def emulate_system(shared, rid, maker, *arguments):
-    emulator = available(maker.prepare, cache() / maker.__name__, confine.Limits(seconds=120))
+    emulator = available(maker.prepare, cache() / maker.__name__.rpartition(".")[2], Limits(seconds=120))
     return Emulated(build_cross(shared, rid, *arguments), emulator, "", ".so", str)
 
 

@@ -5,11 +5,10 @@ import re
 import shutil
 import sys
 
-import confine
 import pytest
-import qemu
-import wine
 
+from machines import qemu, wine
+from machines.emulator import Limits
 from tests.native.building import HERE, ROOT, build
 from tests.native.emulated import (
     ORT_VERSIONS,
@@ -41,7 +40,7 @@ def system(request, shared_folder, tmp_path_factory):
     include = official_header(shared_folder).parent
     folder_name = f"{request.param}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
     arguments = (request.param,) if maker is qemu else ()
-    emulator = available(maker.prepare, cache() / folder_name, confine.Limits(seconds=300), *arguments)
+    emulator = available(maker.prepare, cache() / folder_name, Limits(seconds=300), *arguments)
     defines = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}")
     configure_cross(HERE / "stub", folder, request.param, *defines)
     build(folder)

@@ -3,9 +3,9 @@
 import re
 import sys
 
-import llvm
 import pytest
 
+from machines import llvm
 from tests.native.building import ROOT
 from tests.needs import available
 from tests.programs import run_checked

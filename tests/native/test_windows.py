@@ -5,10 +5,10 @@ import pathlib
 import shutil
 import tempfile
 
-import confine
 import pytest
-import wine
 
+from machines import wine
+from machines.emulator import Limits
 from tests.native import pe
 from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 from tests.native.situations import (
@@ -30,7 +30,7 @@ NAME = "onnxruntime.dll"
 def windows(shared_folder):
     # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
     prefix = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-    emulator = available(wine.prepare, prefix, confine.Limits(seconds=120))
+    emulator = available(wine.prepare, prefix, Limits(seconds=120))
     folder = build_cross(shared_folder, "win-x64")
     emulator.start()
     yield Emulated(folder, emulator, ".exe", ".dll", wine.windows_path)

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 from tests.python import models
 from tests.python.wrapping import attribute, older_session, refusal, session, tflite
 
-fuzz_customop = pytest.importorskip("fuzz_customop", reason="not run: ai-edge-litert is not installed")
+fuzz_customop = pytest.importorskip("research.fuzz_customop", reason="not run: ai-edge-litert is not installed")
 hostile = fuzz_customop.hostile  # makes such models for the fuzzer, too
 
 X = np.arange(8, dtype=np.float32).reshape(2, 4)

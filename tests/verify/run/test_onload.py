@@ -4,9 +4,9 @@ import json
 import sys
 
 import pytest
-from broken import loading, natives
 from latebind.ecosystems.wheel.environment import _ONLOAD as _PROGRAM
 
+from research.broken import loading, natives
 from tests.programs import run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are compiled for Linux")

