@@ -19,15 +19,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.compilers.zig import find_zig
 from latebind.system.processes import end_trees
 
-from machines import NotAvailableError, make_once
+from machines import NotAvailableError, make_once, run_tool
 from machines.emulator import Emulator, Group, LimitError, Limits, inherit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _FOLDER = Path("/usr/lib/wine")
+_ALLOW_AMX = Path(__file__).with_name("allow_amx.c")
 _WAIT_SECONDS = 0.1
 _QUIET = {
     "WINEDEBUG": "-all",
@@ -57,6 +59,8 @@ class Wine(Emulator):
 
     loader: Path
     prefix: Path
+    preload: Path | None = None
+    """A library that each process loads first."""
 
     def command(
         self, program: Path, arguments: Sequence[str | Path], env: Mapping[str, str]
@@ -82,7 +86,8 @@ class Wine(Emulator):
         self.run(Path("cmd"), "/c", "exit")
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        return {**inherit("PATH", "HOME", "TMPDIR", "USER"), **_QUIET, "WINEPREFIX": str(self.prefix), **more}
+        own = {"LD_PRELOAD": str(self.preload)} if self.preload else {}
+        return {**inherit("PATH", "HOME", "TMPDIR", "USER"), **_QUIET, **own, "WINEPREFIX": str(self.prefix), **more}
 
 
 def windows_path(path: Path) -> str:
@@ -94,7 +99,20 @@ def prepare(dest: Path, limits: Limits | None = None) -> Wine:
     """The prefix in `dest`, made when it is not there yet. Raises NotAvailableError without wine, or when it fails."""
     loader = find()
     prefix = make_once(dest.absolute() / "prefix", lambda folder: _make(loader, folder))
-    return Wine(Group(limits), loader, prefix)
+    return Wine(Group(limits), loader, prefix, _allow_amx(dest.absolute()))
+
+
+def _allow_amx(dest: Path) -> Path | None:
+    """The library that lets programs use AMX; None for a processor without it, and without zig, which compiles it."""
+    zig = find_zig()
+    if "amx_tile" not in Path("/proc/cpuinfo").read_text("ascii", "replace").split() or zig is None:
+        return None
+
+    def compile_library(folder: Path) -> None:
+        output = folder / "allow_amx.so"
+        run_tool([zig, "cc", "-target", "x86_64-linux-gnu", "-shared", "-Os", "-g0", _ALLOW_AMX, "-o", output])
+
+    return make_once(dest / "amx", compile_library) / "allow_amx.so"
 
 
 def _make(loader: Path, prefix: Path) -> None:

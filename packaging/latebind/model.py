@@ -76,6 +76,8 @@ class Target:
     python_home: int = 2
     """How many levels the interpreter's prefix is above the interpreter's folder."""
     program_suffix: str = ""
+    preload: str = "LD_PRELOAD"
+    """The environment variable with libraries that each process loads first; "" where there is none."""
     library_path: str = "LD_LIBRARY_PATH"
     """The environment variable with the folders that the system's loader searches first."""
     system_path: tuple[str, ...] = ("/usr/bin", "/bin")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SHOWN_FAILURES = 5
 _AT_EXIT = "A destructor, an exit handler or a thread that still runs crashes while the process ends."
 _SYSTEM = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/System/", "c:\\windows\\")
-_LEAKS = ("LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "VIRTUAL_ENV", "CONDA_PREFIX")
+_LEAKS = ("VIRTUAL_ENV", "CONDA_PREFIX")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def judge(cell: Cell, expectation: Expectation, ended: ConsumerRun, view: Proces
         computing = _find_failed_cases(ended, expectation, quiet=bool(loading))
         loading += _find_misplaced(cell, ended, expectation, quiet=bool(loading or computing))
     if view is not None:
-        loading += _unclean(view, expectation)
+        loading += _find_leftovers(view, expectation, target(cell.target).preload)
     if loading or computing:
         phase: Phase = "load" if loading else "inference"
         return Outcome(cell=cell, state=State.FAILED, reason="\n".join(loading + computing), facts={"phase": phase})
@@ -159,7 +159,7 @@ def _inside(roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for root in roots for name in {root, str(Path(root).resolve())})
 
 
-def _unclean(view: ProcessView, expectation: Expectation) -> list[str]:
+def _find_leftovers(view: ProcessView, expectation: Expectation, preload: str) -> list[str]:
     """What a clean environment would not have: foreign entries of sys.path, libraries, variables."""
     inside_roots, root = _inside(expectation.roots), expectation.roots[0]
     inside = (*inside_roots, *(_inside((expectation.base,)) if expectation.base else ()), *_SYSTEM)
@@ -171,7 +171,7 @@ def _unclean(view: ProcessView, expectation: Expectation) -> list[str]:
         and not path.startswith(inside_roots)
     ]
     problems += [f"{path} was on sys.path" for path in view.path if path and not _is_in(path, inside)]
-    leaks = [name for name in view.variables if name.startswith("PYTHON") or name in _LEAKS]
+    leaks = [name for name in view.variables if name.startswith("PYTHON") or name in (*_LEAKS, preload)]
     return problems + [f"the variable {name} was set" for name in leaks]
 
 
