@@ -95,12 +95,8 @@ def _gather(tasks: Sequence[Task], results: Sequence[Result], policy: Policy) ->
         choice=str(policy.choice),
         fail_on=policy.fail_on,
         findings=tuple(sorted(remaining, key=_order)),
-        waived=tuple(sorted(waived, key=lambda waiver: _order(waiver.finding))),
-        skipped=tuple(
-            sorted(
-                skipped, key=lambda skipped_check: (skipped_check.subject, skipped_check.check, skipped_check.reason)
-            )
-        ),
+        waived=tuple(sorted(waived, key=lambda accepted: _order(accepted.finding))),
+        skipped=tuple(sorted(skipped, key=lambda skip: (skip.subject, skip.check, skip.reason))),
     )
 
 

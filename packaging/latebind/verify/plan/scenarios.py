@@ -139,7 +139,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         **_PYTHON),
     _ok("frozen", "frozen by PyInstaller into one folder", Situation(layout="frozen"), emulated=False, slow=True,
         **_PYTHON),
-    _ok("upgraded", "the runtime was upgraded in place from the oldest version", given.upgrade, provider=True,
+    _ok("upgraded", "the runtime was upgraded in place from the oldest version", given.use_older_first, provider=True,
         consumers=_AND_NODE),
     # What the host does.
     _ok("imported-before", "the host imports the runtime's own Python API first", given.import_runtime("before"),

@@ -33,7 +33,7 @@ def selector(expression: str) -> Selector:
     Raises InputError with the position of a syntax error.
     """
     parser = _Parser(expression, [*_TOKEN.finditer(expression)])
-    return parser.whole()
+    return parser.parse()
 
 
 def any_of(expressions: Sequence[str]) -> str:
@@ -88,7 +88,7 @@ class _Parser:
     at: int = 0
     depth: int = 0
 
-    def whole(self) -> Selector:
+    def parse(self) -> Selector:
         condition = self._any()
         if self.at < len(self.tokens):
             raise self._error("expected 'and' or 'or' before" if self._next() != ")" else "unmatched")
@@ -110,12 +110,12 @@ class _Parser:
         return lambda cell: any(option(cell) for option in options)
 
     def _all(self) -> Selector:
-        conditions = [self._one()]
+        conditions = [self._operand()]
         while self._take("and"):
-            conditions.append(self._one())
+            conditions.append(self._operand())
         return lambda cell: all(condition(cell) for condition in conditions)
 
-    def _one(self) -> Selector:
+    def _operand(self) -> Selector:
         denied = False
         while self._take("not"):
             denied = not denied

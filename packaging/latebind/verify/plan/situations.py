@@ -130,7 +130,7 @@ def gpu(bench: Bench, runtime: RuntimeUse) -> Situation:
     return Situation(also=(f"{name}=={version}",), binds=(bench.cell.version, version))
 
 
-def upgrade(bench: Bench, _: RuntimeUse) -> Situation:
+def use_older_first(bench: Bench, _: RuntimeUse) -> Situation:
     """An older runtime is installed and used first."""
     return Situation(first=bench.older())
 
