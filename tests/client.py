@@ -148,18 +148,18 @@ def pack_project(folder: Path, *rids: str, workdir: Path | None = None) -> PackR
     return pack(config, stages, workdir, workdir / "dist")
 
 
-def hashes(made: PackResult) -> dict[str, str]:
-    return {artifact.path.name: artifact.sha256 for artifact in made.artifacts}
+def hashes(result: PackResult) -> dict[str, str]:
+    return {artifact.path.name: artifact.sha256 for artifact in result.artifacts}
 
 
-def by_kind(made: PackResult) -> dict[str, Path]:
-    return {artifact.kind: artifact.path for artifact in made.artifacts}
+def by_kind(result: PackResult) -> dict[str, Path]:
+    return {artifact.kind: artifact.path for artifact in result.artifacts}
 
 
 def members(package: Path) -> dict[str, bytes]:
     if package.suffix in (".tgz", ".gz"):
         with tarfile.open(package) as tar:
-            return {row.name: file.read() for row in tar if (file := tar.extractfile(row))}
+            return {member.name: file.read() for member in tar if (file := tar.extractfile(member))}
     with zipfile.ZipFile(package) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -173,16 +173,16 @@ def member(package: Path, suffix: str) -> bytes:
 def rewritten(
     package: Path,
     folder: Path,
-    change: Callable[[str, bytes], tuple[str, bytes] | None] = lambda *row: row,
+    change: Callable[[str, bytes], tuple[str, bytes] | None] = lambda *entry: entry,
     add: Sequence[tuple[str, bytes]] = (),
 ) -> Path:
     """The package in another folder with each (name, data) put through `change`, None leaves it out, and more."""
-    rows = [*(change(name, data) for name, data in members(package).items()), *add]
+    entries = [*(change(name, data) for name, data in members(package).items()), *add]
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(folder / package.name, "w", zipfile.ZIP_DEFLATED) as archive:
-        for row in rows:
-            if row is not None:
-                archive.writestr(*row)
+        for entry in entries:
+            if entry is not None:
+                archive.writestr(*entry)
     return folder / package.name
 
 
@@ -193,10 +193,10 @@ def edit(file: Path, old: str, new: str, count: int = -1) -> None:
     file.write_text(text.replace(old, new, count), encoding="utf-8")
 
 
-def built_wheel(source: Path, out: Path, *words: str) -> Path:
+def built_wheel(source: Path, out: Path, *arguments: str) -> Path:
     """The wheel that `python -m build` makes of a folder, without isolation; `words` are more of its arguments."""
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", *words, "--outdir", out, source]
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", *arguments, "--outdir", out, source]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
     run_checked(*command, env=environment)
-    (made,) = out.glob("*.whl")
-    return made
+    (wheel,) = out.glob("*.whl")
+    return wheel

@@ -63,7 +63,7 @@ def pytest_collectreport(report):
 
 def unexpected_skips(skipped, table):
     """The skips whose reason is not in the table."""
-    allowed = [re.compile(row["reason"], re.DOTALL) for row in msgspec.toml.decode(table.read_bytes())["skip"]]
+    allowed = [re.compile(skip["reason"], re.DOTALL) for skip in msgspec.toml.decode(table.read_bytes())["skip"]]
     return [(name, why) for name, why in skipped if not any(form.fullmatch(why) for form in allowed)]
 
 

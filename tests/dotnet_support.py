@@ -131,14 +131,14 @@ def make_config(root: Path, **changes: object) -> Config:
 def consumer(packages: list[Path], runtime: tuple[str, Path] | None = None, **changes: object) -> DotnetConsumer:
     """latenn's consumer of packages, and of a runtime (version, package)."""
     version, package = runtime or ("", None)
-    given = {
+    defaults = {
         "project": SMOKE,
         "packages": [*packages, *([package] if package else [])],
         "version": VERSION,
         "environment": dotnet_environment(),
         "runtime_version": version,
     }
-    made_for = DotnetConsumer(**given | changes)
+    made_for = DotnetConsumer(**defaults | changes)
     if made_for.layout.start != "mono" or "environment" in changes:
         return made_for
     return replace(made_for, environment=with_mono(made_for.environment))
@@ -147,11 +147,11 @@ def consumer(packages: list[Path], runtime: tuple[str, Path] | None = None, **ch
 def run_smoke(made_for: DotnetConsumer, cases: Path, work: Path, **more: object) -> SimpleNamespace:
     """Build and run a consumer: `status`, `output`, `made`, and `document`, what it wrote."""
     with failing_at("install"):
-        made = build_consumer(made_for, work, log=more.get("log"))
-    ended = run_built(made_for, made, cases, work, **more)
+        built = build_consumer(made_for, work, log=more.get("log"))
+    ended = run_built(made_for, built, cases, work, **more)
     text = (work / "answers" / "result.json").read_text("utf-8")
-    document = json.loads(text, object_hook=lambda row: SimpleNamespace(**row))
-    return SimpleNamespace(status=ended.status, output=ended.output, made=made, document=document)
+    document = json.loads(text, object_hook=lambda fields: SimpleNamespace(**fields))
+    return SimpleNamespace(status=ended.status, output=ended.output, made=built, document=document)
 
 
 def without(package: Path, part: str, folder: Path) -> Path:
@@ -159,14 +159,14 @@ def without(package: Path, part: str, folder: Path) -> Path:
     return rewritten(package, folder, lambda name, data: None if part in name else (name, data))
 
 
-def shared_library(library: Path, source: Path | str, *words: str) -> Path:
+def shared_library(library: Path, source: Path | str, *arguments: str) -> Path:
     """A shared library of this machine, of a C file or of C text."""
     library.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(source, str):
         source, text = library.with_suffix(".c"), source
         source.write_text(text, encoding="utf-8")
-    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
-    run_checked(*compiler, "-shared", "-fPIC", "-o", library, source, *words)
+    compiler = [cc] if (cc := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
+    run_checked(*compiler, "-shared", "-fPIC", "-o", library, source, *arguments)
     return library
 
 
@@ -214,7 +214,12 @@ class CaseWriter:
 
     def add(self, name: str, model: bytes, inputs: list[tuple], outputs: list[tuple]) -> None:
         """A case with one set of inputs and outputs, each (name, type, array)."""
-        sets = [{"inputs": [self._tensor(*row) for row in inputs], "outputs": [self._tensor(*row) for row in outputs]}]
+        sets = [
+            {
+                "inputs": [self._tensor(*tensor) for tensor in inputs],
+                "outputs": [self._tensor(*tensor) for tensor in outputs],
+            }
+        ]
         self._cases.append({"name": name, "model": self._append(model), "rtol": 1e-3, "atol": 1e-7, "sets": sets})
 
     def write(self, folder: Path) -> Path:
@@ -225,17 +230,17 @@ class CaseWriter:
         return folder
 
     def _append(self, data: bytes) -> list[int]:
-        place = [len(self._data), len(data)]
+        span = [len(self._data), len(data)]
         self._data += data
-        return place
+        return span
 
     def _tensor(self, name: str, type_: int, array: np.ndarray) -> dict[str, object]:
-        row = {"name": name, "type": type_, "shape": list(array.shape), "offsets": None}
+        tensor = {"name": name, "type": type_, "shape": list(array.shape), "offsets": None}
         if type_ != TensorProto.STRING:
-            return row | {"data": self._append(np.ascontiguousarray(array).tobytes())}
+            return tensor | {"data": self._append(np.ascontiguousarray(array).tobytes())}
         texts = [text.encode() for text in array.ravel()]
         offsets = np.cumsum([0, *map(len, texts)]).astype("<i8")
-        return row | {"data": self._append(b"".join(texts)), "offsets": self._append(offsets.tobytes())}
+        return tensor | {"data": self._append(b"".join(texts)), "offsets": self._append(offsets.tobytes())}
 
 
 def identity_model(type_: int, shape: list[object]) -> bytes:

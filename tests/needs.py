@@ -40,17 +40,17 @@ def runtime_folder() -> Path:
 
 def require_programs(*names: str) -> list[str]:
     """The paths of programs."""
-    found = {name: shutil.which(name) for name in names}
-    for name, path in found.items():
+    paths = {name: shutil.which(name) for name in names}
+    for name, path in paths.items():
         if path is None:
             pytest.skip(f"not run: there is no {name} here")
-    return list(found.values())
+    return list(paths.values())
 
 
 def zig(rid: str = "", *, tool: str = "cc", floor: str = "") -> list[str]:
     """The words that start zig for a target, or for this machine, as latebind's builds do: they share its libraries."""
-    found = find_zig()
-    if found is None:
+    compiler = find_zig()
+    if compiler is None:
         pytest.skip("not run: the ziglang package is missing")
-    row = target(Rid(rid) if rid else host_rid())
-    return [str(found), tool, "-target", zig_triple(row, floor or row.floor), "-O1", "-s"]
+    properties = target(Rid(rid) if rid else host_rid())
+    return [str(compiler), tool, "-target", zig_triple(properties, floor or properties.floor), "-O1", "-s"]

@@ -33,9 +33,9 @@ def tiny_ep(folder: Path) -> Path:
         pytest.skip("not run: this is not Linux")
     (compiler,) = require_programs("cc")
     header = official_header(folder, "newest")
-    words = [f"-D{name}={value}" for name, value in MACROS.items()]
-    folders = [f"-I{place}" for place in (header.parent, ROOT / "loader/include")]
+    options = [f"-D{name}={value}" for name, value in MACROS.items()]
+    folders = [f"-I{folder}" for folder in (header.parent, ROOT / "loader/include")]
     source = ROOT / "examples/ep-tiny/native/tiny_ep.c"
     aside = library.with_suffix(f".{id(library)}")
-    run_checked(compiler, "-shared", "-fPIC", "-std=c11", *words, *folders, source, "-o", aside)
+    run_checked(compiler, "-shared", "-fPIC", "-std=c11", *options, *folders, source, "-o", aside)
     return aside.replace(library)

@@ -27,13 +27,13 @@ def snapshot(folder):
 def pack_tiny(latebind, tiny):
     """A project that was packed once; returns what is in dist/."""
     assert_success(latebind("-C", tiny, "pack"))
-    made = snapshot(tiny / "dist")
-    assert set(made) == {"Tiny.1.2.3.nupkg", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", "tiny-1.2.3.tar.gz"}
-    return made
+    packages = snapshot(tiny / "dist")
+    assert set(packages) == {"Tiny.1.2.3.nupkg", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", "tiny-1.2.3.tar.gz"}
+    return packages
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "message"),
     [
         (["pack", "--taget", "linux-x64"], "unrecognized arguments: --taget linux-x64. Did you mean --target?"),
         (["verify", "--lst"], "unrecognized arguments: --lst. Did you mean --list?"),
@@ -41,23 +41,23 @@ def pack_tiny(latebind, tiny):
         (["plan", "linux-x64"], "unrecognized arguments: linux-x64. See latebind plan --help."),
     ],
 )
-def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(latebind, words, told):
-    result = latebind(*words)
+def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(latebind, arguments, message):
+    result = latebind(*arguments)
     assert result.returncode == 2
-    assert result.stderr.startswith(f"usage: latebind {words[0]} ")
-    assert result.stderr.endswith(f"latebind {words[0]}: error: {told}\n")
+    assert result.stderr.startswith(f"usage: latebind {arguments[0]} ")
+    assert result.stderr.endswith(f"latebind {arguments[0]}: error: {message}\n")
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (["pakc"], "latebind: error: 'pakc' is not a command. Did you mean pack?"),
         (["pack", "--format", "jsn"], "argument --format: 'jsn' is not one of its values. Did you mean json?"),
         (["completion", "xyz"], "'xyz' is not one of its values. Choose one of: bash, zsh, fish, powershell, tcsh."),
     ],
 )
-def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, words, error):
-    result = latebind(*words)
+def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, arguments, error):
+    result = latebind(*arguments)
     assert result.returncode == 2
     assert error in result.stderr
 
@@ -65,7 +65,7 @@ def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, words, e
 def test_several_targets_may_be_separated_by_commas(latebind, tiny):
     write_client(tiny, latebind=CONFIG.replace('["linux-x64"]', '["linux-x64", "win-x64", "osx-arm64"]'))
     shown = json.loads(latebind("-C", tiny, "plan", "--json", "--target", "linux-x64,win-x64").stdout)
-    wheels = {row["file"].rpartition("-")[2] for row in shown["files"] if row["kind"] == "wheel"}
+    wheels = {file["file"].rpartition("-")[2] for file in shown["files"] if file["kind"] == "wheel"}
     assert wheels == {"manylinux_2_28_x86_64.whl", "win_amd64.whl"}
     assert_refused(
         latebind("-C", tiny, "plan", "--target", "win-x46"), "win-x46 is not a target", "Did you mean win-x64?"
@@ -88,15 +88,15 @@ def test_doctor_fails_where_nothing_can_be_built(latebind, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "option"),
+    ("arguments", "option"),
     [
         (["verify", "--format", "json", "--format=text"], "--format"),
         (["audit", "--output", "a", "--output", "a"], "--output"),
         (["-C", "a", "-C", "b", "plan"], "-C/--project"),
     ],
 )
-def test_an_option_of_one_value_that_is_given_twice_is_refused(latebind, words, option):
-    result = latebind(*words)
+def test_an_option_of_one_value_that_is_given_twice_is_refused(latebind, arguments, option):
+    result = latebind(*arguments)
     assert result.returncode == 2
     assert f"error: argument {option}: given twice, as '" in result.stderr
     assert result.stderr.endswith("': leave one of them out\n")
@@ -132,7 +132,7 @@ def test_no_configuration(latebind, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("changed", "message"),
     [
         ({"cmakelists": CMAKE.replace("add_library", "add_libary")}, "add_libary"),
         ({"tiny": SOURCE.replace("a + b", "a + c")}, "undeclared identifier 'c'"),
@@ -141,13 +141,13 @@ def test_no_configuration(latebind, tmp_path):
     ],
     ids=["configure", "compile", "install"],
 )  # fmt: skip
-def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(latebind, tiny, changed, words):
+def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(latebind, tiny, changed, message):
     before = pack_tiny(latebind, tiny), snapshot(tiny / "stage")
     write_client(tiny, **changed)
 
     result = latebind("-C", tiny, "pack")
 
-    assert_refused(result, words)
+    assert_refused(result, message)
     assert (tiny / "build" / "linux-x64.log").is_file()
     assert (snapshot(tiny / "dist"), snapshot(tiny / "stage")) == before
 

@@ -74,12 +74,12 @@ def test_a_runtime_that_a_file_describes(latebind, tmp_path):
     description = tmp_path / "murmur.toml"
     description.write_text(DESCRIPTION, encoding="utf-8")
 
-    rows = json.loads(latebind("audit", "--preset", description, "--format", "json", path).stdout)["findings"]
-    bundled = [row["subject"] for row in rows if row["code"] == "LB103"]
+    findings = json.loads(latebind("audit", "--preset", description, "--format", "json", path).stdout)["findings"]
+    bundled = [finding["subject"] for finding in findings if finding["code"] == "LB103"]
     assert bundled == ["sample.zip!sample/libmurmur.so.3"], "and no other runtime is looked for"
 
     both = latebind("audit", "--preset", description, "--preset", "onnxruntime", "--format", "json", path).stdout
-    assert len([row for row in json.loads(both)["findings"] if row["code"] == "LB103"]) == 2
+    assert len([finding for finding in json.loads(both)["findings"] if finding["code"] == "LB103"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_preset_that_is_not_there_is_refused(latebind, package, tmp_path):
 def test_options_choose_the_checks(latebind, package, options, codes, choice):
     result = latebind("audit", *options, "--json", package)
     document = json.loads(result.stdout)
-    assert [row["code"] for row in document["findings"]] == codes
+    assert [finding["code"] for finding in document["findings"]] == codes
     assert document["choice"].startswith(choice)
     assert result.returncode == len(codes)
 

@@ -21,12 +21,12 @@ def test_every_command_teaches_by_an_example_and_no_other_has_one():
 
 
 @pytest.mark.parametrize(
-    "line", [line for rows in EXAMPLES.values() for line, _ in rows if line.startswith("latebind")]
+    "line", [line for examples in EXAMPLES.values() for line, _ in examples if line.startswith("latebind")]
 )
 def test_every_example_is_a_line_that_is_understood(line):
-    words = shlex.split(line.partition(" > ")[0])
-    assert words[0] == "latebind"
-    assert _parser().parse_args(words[1:]).command
+    arguments = shlex.split(line.partition(" > ")[0])
+    assert arguments[0] == "latebind"
+    assert _parser().parse_args(arguments[1:]).command
 
 
 def test_help_ends_with_the_examples(capsys):
@@ -38,9 +38,9 @@ def test_help_ends_with_the_examples(capsys):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_completion_is_a_script_that_knows_the_commands(shell, capsys):
     assert main(["completion", shell]) == 0
-    told = capsys.readouterr().out
-    assert "reproduce" in told
-    assert "explain" in told
+    script = capsys.readouterr().out
+    assert "reproduce" in script
+    assert "explain" in script
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
@@ -52,24 +52,24 @@ def test_bash_completes_a_command_and_an_option(latebind, tmp_path):
         "COMP_WORDS=(latebind rep); COMP_CWORD=1; $f; echo ${COMPREPLY[@]};"
         "COMP_WORDS=(latebind audit --exp); COMP_CWORD=2; $f; echo ${COMPREPLY[@]}"
     )
-    told = run_checked(shutil.which("bash"), "-c", ask)
-    assert told.split() == ["reproduce", "--explain"]
+    printed = run_checked(shutil.which("bash"), "-c", ask)
+    assert printed.split() == ["reproduce", "--explain"]
 
 
 def test_results_are_json_where_that_is_asked_for(tiny, latebind):
-    rows = json.loads(latebind("-C", tiny, "doctor", "--format", "json").stdout)
-    assert rows[0]["what"] == "python"
+    results = json.loads(latebind("-C", tiny, "doctor", "--format", "json").stdout)
+    assert results[0]["what"] == "python"
     files = json.loads(latebind("-C", tiny, "plan", "--format", "json").stdout)["files"]
-    assert {row["kind"] for row in files} == {"wheel", "sdist", "nupkg"}
+    assert {file["kind"] for file in files} == {"wheel", "sdist", "nupkg"}
     packed = latebind("-q", "-C", tiny, "pack", "--format", "json")
-    assert {row["file"] for row in json.loads(packed.stdout)["packages"]} == {row["file"] for row in files}
+    assert {package["file"] for package in json.loads(packed.stdout)["packages"]} == {file["file"] for file in files}
     (stage,) = json.loads(latebind("-C", tiny, "stage", "--format", "json").stdout)
     assert stage["rid"] == "linux-x64"
-    assert [row["path"] for row in stage["files"]] == ["tiny/lib/libtiny.so"]
+    assert [file["path"] for file in stage["files"]] == ["tiny/lib/libtiny.so"]
 
 
 @pytest.mark.slow
 def test_two_packs_are_compared_as_json(tiny, latebind):
-    told = json.loads(latebind("-C", tiny, "reproduce", "--format", "json").stdout)
-    assert told["equal"]
-    assert told["differences"] == []
+    result = json.loads(latebind("-C", tiny, "reproduce", "--format", "json").stdout)
+    assert result["equal"]
+    assert result["differences"] == []

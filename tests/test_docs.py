@@ -84,16 +84,18 @@ def test_every_decision_is_listed():
 
 
 def test_every_dependency_has_a_row_that_says_whether_it_is_pinned():
-    rows = dict(re.findall(r"^\| `([^`]+)` \|.*\| ([^|]+) \|$", text_of(DOCS / "dependencies.md"), re.MULTILINE))
+    dependencies = dict(
+        re.findall(r"^\| `([^`]+)` \|.*\| ([^|]+) \|$", text_of(DOCS / "dependencies.md"), re.MULTILINE)
+    )
     project = PROJECT["project"]
     entries = [
         *project["dependencies"],
         *(entry for group in project["optional-dependencies"].values() for entry in group),
         *(entry for group in PROJECT["dependency-groups"].values() for entry in group),
     ]
-    assert set(rows) == {Requirement(entry).name for entry in entries}
+    assert set(dependencies) == {Requirement(entry).name for entry in entries}
     for entry in entries:
-        assert rows[Requirement(entry).name].startswith("pinned") == ("==" in entry), entry
+        assert dependencies[Requirement(entry).name].startswith("pinned") == ("==" in entry), entry
 
 
 def test_hooks_have_the_pins_of_the_lint_group():
@@ -112,24 +114,24 @@ def test_the_layers_are_those_that_the_linter_checks():
 
 def test_every_place_in_the_architecture_is_there():
     table = prose(DOCS / "architecture.md").partition("## Rooms")[2]
-    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
-    for row in rows:
-        names = re.findall(r"`([^`]+)`", row)
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    for cell in cells:
+        names = re.findall(r"`([^`]+)`", cell)
         first = Path(names[0]).parent if "/" in names[0] else Path()
         for name in names:
-            found = list(ROOT.glob(name)) or list((ROOT / first).glob(name.rstrip("/")))
-            assert found, f"{name} of {row}"
+            paths = list(ROOT.glob(name)) or list((ROOT / first).glob(name.rstrip("/")))
+            assert paths, f"{name} of {cell}"
 
 
 # ---- verification ----------------------------------------------------------------------------------------------------
 
 
 def test_every_dotnet_consumer_has_its_row():
-    rows = dict(
+    texts = dict(
         re.findall(r"^\| `(mono|dotnet-[a-z0-9.-]+)` \| (.*?) \|", text_of(DOCS / "consumers.md"), re.MULTILINE)
     )
-    assert list(rows) == [layout.name for layout in LAYOUTS]
-    assert [layout.name for layout in LAYOUTS if layout.title not in rows[layout.name]] == []
+    assert list(texts) == [layout.name for layout in LAYOUTS]
+    assert [layout.name for layout in LAYOUTS if layout.title not in texts[layout.name]] == []
 
 
 def test_every_key_reason_and_property_of_verification_is_named():
@@ -147,17 +149,17 @@ def test_every_key_reason_and_property_of_verification_is_named():
 def test_sessions_that_are_shown_exist():
     noxfile = text_of(ROOT / "noxfile.py")
     sessions = set(re.findall(r"^@nox\.session.*\ndef (\w+)", noxfile, re.MULTILINE))
-    shown = [words for _, words in shown_commands() if words[:2] == ["python3", "noxfile.py"]]
+    shown = [command for _, command in shown_commands() if command[:2] == ["python3", "noxfile.py"]]
     assert len(shown) >= 4
-    named = {words[index + 1] for words in shown for index, word in enumerate(words) if word == "-s"}
+    named = {command[index + 1] for command in shown for index, argument in enumerate(command) if argument == "-s"}
     assert named <= sessions, named - sessions
 
 
 def test_latebind_commands_that_are_shown_are_understood():
-    shown = [words[1:] for _, words in shown_commands() if words[0] == "latebind"]
+    shown = [command[1:] for _, command in shown_commands() if command[0] == "latebind"]
     assert len(shown) >= 7
-    for words in shown:
-        _parser().parse_args(words)
+    for command in shown:
+        _parser().parse_args(command)
 
 
 # ---- examples --------------------------------------------------------------------------------------------------------
@@ -182,10 +184,10 @@ def test_every_test_case_of_a_new_project_passes(latebind, tmp_path):
     if any(cell["reason"] == "no-index" for cell in outcomes):
         pytest.skip("the package index cannot be reached")
     assert {cell["scenario"] for cell in outcomes} == {
-        row.name
-        for row in scenarios.SCENARIOS
-        if "python" in row.consumers and "linux" in row.systems
-        if row.name not in ("missing-backend", "unsupported", "c-host")  # one package, and no execution provider
+        scenario.name
+        for scenario in scenarios.SCENARIOS
+        if "python" in scenario.consumers and "linux" in scenario.systems
+        if scenario.name not in ("missing-backend", "unsupported", "c-host")  # one package, and no execution provider
     }
     # The newest Pythons have no wheel of the oldest runtime. Tests run in folders that nobody else can enter.
     tried = [cell for cell in outcomes if cell["reason"] not in ("no-distribution", "no-access")]
@@ -210,10 +212,10 @@ def test_a_runtime_of_ones_own_binds_as_its_page_shows(latebind, tmp_path):
 
     wrong = run_script(ZLIB_LIB_PATH="/nowhere/libz.so")
     assert wrong.startswith("0 " + " ".join(sentence_shown("zlib was not found at").split())), wrong
-    found = run_script()
-    if " was not found " in found:
+    printed = run_script()
+    if " was not found " in printed:
         pytest.skip("not run: this system has no zlib")
-    assert re.match(r"\d{4} zlib 1\.\d\S* is bound from /\S*libz\.so", found), found
+    assert re.match(r"\d{4} zlib 1\.\d\S* is bound from /\S*libz\.so", printed), printed
     audited = latebind("audit", built / "libpacker.so", "--preset", tmp_path / "zlib.toml")
     assert "libpacker.so: 0 errors" in audited.stdout, audited.stdout + audited.stderr
 
@@ -240,13 +242,13 @@ def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
     environment = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
     version = importlib.metadata.version("onnxruntime")
 
-    found = run_program(tree / "which_runtime", capi, env=environment)
+    ended = run_program(tree / "which_runtime", capi, env=environment)
     absent = run_program(tree / "which_runtime", env=environment)
 
-    assert found.stdout.startswith(f"ONNX Runtime {version} is bound from {capi.resolve()}/libonnxruntime.so."), found
-    assert "(source: host)" in found.stdout
-    assert "API version " in found.stdout
-    assert (found.returncode, found.stderr) == (0, "")
+    assert ended.stdout.startswith(f"ONNX Runtime {version} is bound from {capi.resolve()}/libonnxruntime.so."), ended
+    assert "(source: host)" in ended.stdout
+    assert "API version " in ended.stdout
+    assert (ended.returncode, ended.stderr) == (0, "")
     assert absent.stdout.startswith("ONNX Runtime was not found in ")
     assert "version 1.20 or newer is needed. Get it with: pip install" in absent.stdout
     assert (absent.returncode, absent.stderr) == (1, "")

@@ -22,11 +22,11 @@ FILES = re.findall(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | r
 def folder(tmp_path_factory):
     """The page's files, and the official headers."""
     require_programs("c++", "pkg-config")
-    made = tmp_path_factory.mktemp("five")
+    root = tmp_path_factory.mktemp("five")
     for name, text in FILES:
-        (made / name).write_text(text, encoding="utf-8")
-    (made / "headers").symlink_to(official_header(tmp_path_factory.getbasetemp().parent).parent)
-    return made
+        (root / name).write_text(text, encoding="utf-8")
+    (root / "headers").symlink_to(official_header(tmp_path_factory.getbasetemp().parent).parent)
+    return root
 
 
 def environment(**more):

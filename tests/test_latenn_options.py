@@ -31,8 +31,8 @@ ENDS = {".h", ".py", ".cs"}
 def test_what_the_table_names_is_there(language):
     head, table = rows()
     text = text_of(SOURCES[language])
-    names = {name for row in table for name in re.findall(r"`([^`]+)`", row[head.index(language)])}
-    words = {word for name in names for word in re.findall(r"\w+", name)} - {"NAME", "KEY"}
-    known = set(re.findall(r"\w+", text)) | {"GetLibraryPath"}  # the provider's own
+    names = {name for cells in table for name in re.findall(r"`([^`]+)`", cells[head.index(language)])}
+    terms = {term for name in names for term in re.findall(r"\w+", name)} - {"NAME", "KEY"}
+    defined = set(re.findall(r"\w+", text)) | {"GetLibraryPath"}  # the provider's own
     assert len(table) >= 13
-    assert words - known == set()
+    assert terms - defined == set()

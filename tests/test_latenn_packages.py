@@ -42,8 +42,8 @@ def natives(dist):
 
 
 def test_every_package_holds_one_library(dist):
-    found = {(package.partition("-0")[0], name.rpartition("/")[2]) for package, name, _ in natives(dist)}
-    assert {("latenn", "liblatenn_core.so"), ("latenn_onnxruntime", "liblatenn_backend_onnxruntime.so")} <= found
+    libraries = {(package.partition("-0")[0], name.rpartition("/")[2]) for package, name, _ in natives(dist)}
+    assert {("latenn", "liblatenn_core.so"), ("latenn_onnxruntime", "liblatenn_backend_onnxruntime.so")} <= libraries
 
 
 def test_nothing_links_or_holds_a_runtime(dist):
@@ -108,7 +108,7 @@ def test_all_targets_come_from_this_machine_small_and_clean(latenn_packages):
     assert all(path.stat().st_size < 600_000 for path in latenn_packages.glob("*.whl"))
     assert all(path.stat().st_size < 3_000_000 for path in latenn_packages.glob("*.nupkg"))
     report = audit_paths([latenn_packages], project_policy(load(ROOT / "latenn" / "latebind.toml")))
-    twin_less = [row for row in report.skipped if row.check != "LB407"]
+    twin_less = [skip for skip in report.skipped if skip.check != "LB407"]
     assert (report.findings, twin_less) == ((), [])
     assert report.subjects >= 13
     backend = members(latenn_packages / "Latenn.OnnxRuntime.0.1.0.nupkg")
@@ -124,11 +124,13 @@ def test_an_editable_installation_finds_its_libraries(tmp_path):
     latenn = tmp_path / "copy" / "latenn"
     environment = tmp_path / "environment"
     python = environment / "bin" / "python"
-    words = [word for name in ("latenn", "latenn_onnxruntime") for word in ("--editable", latenn / "python" / name)]
+    options = [
+        option for name in ("latenn", "latenn_onnxruntime") for option in ("--editable", latenn / "python" / name)
+    ]
     commands = [
         [sys.executable, "-m", "uv", "venv", environment],
         [sys.executable, "-m", "uv", "pip", "install", "--python", python, f"{ROOT}[native]", *TRIAL],
-        [sys.executable, "-m", "uv", "pip", "install", "--python", python, "--no-build-isolation", *words],
+        [sys.executable, "-m", "uv", "pip", "install", "--python", python, "--no-build-isolation", *options],
         [python, latenn / "verify" / "wheel.py"],
     ]
     for command in commands:

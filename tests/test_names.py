@@ -13,16 +13,16 @@ ALLOWED = {
 
 
 def find_repeated():
-    places = defaultdict(list)
+    modules = defaultdict(list)
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
-                places[node.name].append(path.relative_to(ROOT).as_posix())
-    return {name: rows for name, rows in places.items() if len(rows) > 1}
+                modules[node.name].append(path.relative_to(ROOT).as_posix())
+    return {name: paths for name, paths in modules.items() if len(paths) > 1}
 
 
 def test_a_public_name_has_one_meaning():
-    assert {name: rows for name, rows in find_repeated().items() if name not in ALLOWED} == {}
+    assert {name: paths for name, paths in find_repeated().items() if name not in ALLOWED} == {}
 
 
 def test_each_allowed_name_still_occurs_twice():

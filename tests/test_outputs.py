@@ -96,9 +96,9 @@ def test_a_second_run_makes_nothing(flat, latebind):
     assert latebind("-C", flat, "pack").returncode == 0
     assert {path.name: path.stat().st_mtime_ns for path in (flat / "dist").iterdir()} == before
     with tarfile.open(flat / "dist" / "tiny-1.2.3.tar.gz") as sdist:
-        held = {name.split("/")[1] for name in sdist.getnames()}
-    assert held >= {"tiny.c", "CMakeLists.txt", "pyproject.toml"}
-    assert not held & {"build", "stage", "dist", "reports"}
+        names = {name.split("/")[1] for name in sdist.getnames()}
+    assert names >= {"tiny.c", "CMakeLists.txt", "pyproject.toml"}
+    assert not names & {"build", "stage", "dist", "reports"}
 
 
 @pytest.mark.parametrize("first", [".", "out", "deep/er"])
@@ -115,9 +115,9 @@ def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undi
 def test_sources_have_one_hash_for_every_working_folder(flat, tmp_path):
     config = load(flat / "latebind.toml")
     before = hash_sources(config, tmp_path / "elsewhere")
-    for place in ("build/a.c", "wheelhouse/a.whl", ".nox/a.c", ".a.c.17.part", "out/dist/a.c", "sub/.mypy_cache/a"):
-        (flat / place).parent.mkdir(parents=True, exist_ok=True)
-        (flat / place).write_text("1", encoding="utf-8")
+    for file in ("build/a.c", "wheelhouse/a.whl", ".nox/a.c", ".a.c.17.part", "out/dist/a.c", "sub/.mypy_cache/a"):
+        (flat / file).parent.mkdir(parents=True, exist_ok=True)
+        (flat / file).write_text("1", encoding="utf-8")
     assert hash_sources(config, flat / "out") == before
     (flat / "sub" / "dist").mkdir()
     (flat / "sub" / "dist" / "a.c").write_text("1", encoding="utf-8")

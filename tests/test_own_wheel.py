@@ -39,10 +39,10 @@ def test_its_audit_finds_nothing(wheel, latebind):
 
 def test_what_an_sdist_requires_is_required_by_latebind_from_the_same_version_on():
     ours = msgspec.toml.decode((ROOT / "pyproject.toml").read_bytes())["project"]["dependencies"]
-    known = {need.name: need for need in map(Requirement, ours)}
+    by_name = {need.name: need for need in map(Requirement, ours)}
     for need in map(Requirement, (*BACKEND_REQUIREMENTS, ABI3_REQUIREMENT)):
-        assert set(known[need.name].specifier) <= set(need.specifier)
-        assert need.marker == known[need.name].marker
+        assert set(by_name[need.name].specifier) <= set(need.specifier)
+        assert need.marker == by_name[need.name].marker
 
 
 def test_the_wheel_holds_the_package_the_templates_and_the_loader(wheel):
@@ -65,7 +65,7 @@ def test_an_installed_latebind_finds_its_own_data(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     code, templates, loader, count, _ = places(sys.executable, tmp_path)
-    assert all(Path(place).is_relative_to(tmp_path) for place in (code, templates, loader))
+    assert all(Path(path).is_relative_to(tmp_path) for path in (code, templates, loader))
     assert int(count) == sum(path.is_file() for path in (ROOT / "templates").rglob("*"))
 
 

@@ -94,12 +94,12 @@ def test_plan_names_the_files_that_pack_makes(built_libraries, tmp_path, variant
         folder.mkdir(parents=True)
         (folder / "tiny").symlink_to(built_libraries / rid / "tiny")
         import_native(config, [folder], work, rid)
-    made = pack_project(config.root, *variant.rids, workdir=work)
-    planned = sorted(row.file for row in plan_files(config, variant.rids))
+    result = pack_project(config.root, *variant.rids, workdir=work)
+    planned = sorted(entry.file for entry in plan_files(config, variant.rids))
     assert planned == sorted(path.name for path in (work / "dist").glob("*"))
     assert planned or variant.runtime
-    assert [(row.kind, row.reason) for row in made.not_made] == [
-        (row.kind, row.reason) for row in table.refused(config, variant.rids)
+    assert [(omission.kind, omission.reason) for omission in result.not_made] == [
+        (refusal.kind, refusal.reason) for refusal in table.refused(config, variant.rids)
     ]
 
 

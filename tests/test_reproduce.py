@@ -25,12 +25,12 @@ def test_a_path_in_a_binary_is_found_and_placed(tiny):
     npm = CONFIG + 'npm = { name = "tiny" }\n'
     write_client(tiny, latebind=npm, cmakelists=leaky, tiny=source)
     result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
-    files = {row.file for row in result.differences}
+    files = {difference.file for difference in result.differences}
     assert "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl!tiny/libtiny.so" in files
     assert "Tiny.1.2.3.nupkg!runtimes/linux-x64/native/libtiny.so" in files
     assert "tiny-linux-x64-1.2.3.tgz!package/libtiny.so" in files
     assert result.equal == ("tiny-1.2.3.tar.gz", "tiny-1.2.3.tgz")
-    assert all(row.offset > 0 for row in result.differences if row.file.endswith(".so"))
+    assert all(difference.offset > 0 for difference in result.differences if difference.file.endswith(".so"))
 
 
 HOOKED = PYPROJECT.replace('"src", "LICENSE"]', '"src", "LICENSE", "hook.py"]')
@@ -52,7 +52,7 @@ def reproduce_hook(tiny, name):
 
 
 def test_a_file_that_only_one_run_makes_is_told(tiny):
-    shown = [str(row) for row in reproduce_hook(tiny, "os.environ['USER'] + '.txt'").differences]
+    shown = [str(difference) for difference in reproduce_hook(tiny, "os.environ['USER'] + '.txt'").differences]
     assert any(line.endswith("tiny/one.txt: there / missing") for line in shown), shown
     assert any(line.endswith("tiny/two.txt: missing / there") for line in shown), shown
 
@@ -61,7 +61,9 @@ def test_a_date_in_a_package_is_found(tiny):
     result = reproduce_hook(tiny, "'made.txt'")
     if result.not_varied:
         pytest.skip(f"not run: {result.not_varied[0]}")
-    assert {row.file.partition("!")[2] for row in result.differences if row.offset >= 0} >= {"tiny/made.txt"}
+    assert {difference.file.partition("!")[2] for difference in result.differences if difference.offset >= 0} >= {
+        "tiny/made.txt"
+    }
 
 
 def test_a_machine_that_cannot_change_the_date_says_so(tiny, monkeypatch):

@@ -31,10 +31,10 @@ def _words(cases: list[dict[str, Any]]) -> str:
     lines = []
     for case in cases:
         lines.append(["case", case["name"], case["rtol"], case["atol"], *case["model"]])
-        for one in case["sets"]:
+        for sample in case["sets"]:
             lines.append(["set"])
             for side in ("inputs", "outputs"):
-                for row in one[side]:
-                    shape = [len(row["shape"]), *row["shape"]]
-                    lines.append([side.removesuffix("s"), row["name"], row["type"], *row["data"], *shape])
+                for tensor in sample[side]:
+                    shape = [len(tensor["shape"]), *tensor["shape"]]
+                    lines.append([side.removesuffix("s"), tensor["name"], tensor["type"], *tensor["data"], *shape])
     return "".join(" ".join(map(str, line)) + "\n" for line in lines)

@@ -37,10 +37,10 @@ class Blob:
 
     def add(self, data: bytes) -> list[int]:
         """Append and return [offset, size]."""
-        place = [self._end, len(data)]
+        span = [self._end, len(data)]
         self._file.write(data)
         self._end += len(data)
-        return place
+        return span
 
 
 def main() -> int:
@@ -69,8 +69,8 @@ def _case(test: Any, blob: Blob) -> dict[str, Any]:
     folder = Path(test.model_dir)
     model_bytes = (folder / "model.onnx").read_bytes()
     model = onnx.load_model_from_string(model_bytes)
-    given = {value.name for value in model.graph.initializer}
-    inputs = [value for value in model.graph.input if value.name not in given]
+    initialized = {value.name for value in model.graph.initializer}
+    inputs = [value for value in model.graph.input if value.name not in initialized]
     for value in [*inputs, *model.graph.output]:
         kind = value.type.WhichOneof("value")
         if kind != "tensor_type":
@@ -85,14 +85,14 @@ def _case(test: Any, blob: Blob) -> dict[str, Any]:
 
 def _tensors(folder: Path, side: str, values: Any, blob: Blob) -> list[dict[str, object]]:
     files = sorted(folder.glob(f"{side}_*.pb"), key=lambda path: int(path.stem.rpartition("_")[2]))
-    rows = []
+    tensors = []
     for value, file in zip(values, files, strict=False):
         tensor = onnx.TensorProto()
         tensor.ParseFromString(file.read_bytes())
         if side == "input" and tensor.data_type != value.type.tensor_type.elem_type:  # ONNX 1.16: uint16 for bfloat16
             raise OutOfScopeError(f"the data of {value.name} is not of the model's type")
         data, offsets = _content(tensor)
-        rows.append(
+        tensors.append(
             {
                 "name": value.name,
                 "type": tensor.data_type,
@@ -101,7 +101,7 @@ def _tensors(folder: Path, side: str, values: Any, blob: Blob) -> list[dict[str,
                 "offsets": None if offsets is None else blob.add(offsets),
             }
         )
-    return rows
+    return tensors
 
 
 def _content(tensor: Any) -> tuple[bytes, bytes | None]:

@@ -45,14 +45,14 @@ def litert() -> Runner:
     from ai_edge_litert import interpreter as runtime  # noqa: PLC0415  # one of them is installed
 
     def run(model: bytes, inputs: Arrays) -> list[NDArray[Any]]:
-        made = runtime.Interpreter(model_content=model)
-        ports = {row["name"]: row["index"] for row in made.get_input_details()}
+        interpreter = runtime.Interpreter(model_content=model)
+        ports = {details["name"]: details["index"] for details in interpreter.get_input_details()}
         for name, array in inputs.items():
-            made.resize_tensor_input(ports[name], array.shape)
-        made.allocate_tensors()
+            interpreter.resize_tensor_input(ports[name], array.shape)
+        interpreter.allocate_tensors()
         for name, array in inputs.items():
-            made.set_tensor(ports[name], array)
-        made.invoke()
-        return [made.get_tensor(row["index"]) for row in made.get_output_details()]
+            interpreter.set_tensor(ports[name], array)
+        interpreter.invoke()
+        return [interpreter.get_tensor(details["index"]) for details in interpreter.get_output_details()]
 
     return run

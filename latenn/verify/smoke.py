@@ -74,24 +74,24 @@ class Cases:
     def __init__(self, folder: Path, sample: int) -> None:
         document = json.loads((folder / "cases.json").read_text("utf-8"))
         self._blob = (folder / "cases.bin").read_bytes()
-        rows: list[dict[str, Any]] = document["cases"]
-        self.rows = [rows[n * len(rows) // sample] for n in range(sample)] if 0 < sample < len(rows) else rows
+        cases: list[dict[str, Any]] = document["cases"]
+        self.rows = [cases[n * len(cases) // sample] for n in range(sample)] if 0 < sample < len(cases) else cases
         self.out_of_scope: dict[str, str] = document["out_of_scope"]
 
-    def part(self, place: list[int]) -> bytes:
+    def part(self, span: list[int]) -> bytes:
         """The bytes at [offset, size]."""
-        return self._blob[place[0] : place[0] + place[1]]
+        return self._blob[span[0] : span[0] + span[1]]
 
-    def array(self, row: dict[str, Any]) -> NDArray[Any]:
+    def array(self, tensor: dict[str, Any]) -> NDArray[Any]:
         """A tensor as an array."""
-        data, kind = self.part(row["data"]), row["type"]
+        data, kind = self.part(tensor["data"]), tensor["type"]
         if kind == STRING:
-            flat = self._strings(data, row["offsets"])
+            flat = self._strings(data, tensor["offsets"])
         elif kind in DTYPES:
             flat = np.frombuffer(data, np.dtype(DTYPES[kind]).newbyteorder("<"))
         else:
-            flat = _read_extended(data, kind, math.prod(row["shape"]))
-        shaped: NDArray[Any] = flat.reshape(row["shape"])
+            flat = _read_extended(data, kind, math.prod(tensor["shape"]))
+        shaped: NDArray[Any] = flat.reshape(tensor["shape"])
         return shaped
 
     def _strings(self, data: bytes, offsets: list[int]) -> NDArray[Any]:
@@ -117,7 +117,7 @@ def _read_extended(data: bytes, kind: int, count: int) -> NDArray[Any]:
     return signed.astype(dtype)
 
 
-def main(words: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     """Run one mode and write the result. Called as a program, or with arguments from several threads or processes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=Path, required=True)
@@ -127,7 +127,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--runtime-minimum")
     parser.add_argument("--sample", type=int, default=0, help="so many cases, evenly spread, instead of all")
     parser.add_argument("--reference", action="store_true", help="the runtime's own API instead of latenn")
-    arguments = parser.parse_args(words)
+    arguments = parser.parse_args(argv)
     cases = Cases(arguments.cases, arguments.sample)
     result, status = _reference(cases, arguments.runtime) if arguments.reference else _latenn(cases, arguments)
     arguments.out.write_text(json.dumps(result, indent=1), encoding="utf-8")
@@ -176,9 +176,9 @@ def _run_all(cases: Cases, run: Runner) -> tuple[list[str], list[dict[str, str]]
     for case in cases.rows:
         try:
             for data in case["sets"]:
-                inputs = {row["name"]: cases.array(row) for row in data["inputs"]}
+                inputs = {tensor["name"]: cases.array(tensor) for tensor in data["inputs"]}
                 outputs = run(cases.part(case["model"]), inputs)
-                _agree(outputs, [cases.array(row) for row in data["outputs"]], case["rtol"], case["atol"])
+                _agree(outputs, [cases.array(tensor) for tensor in data["outputs"]], case["rtol"], case["atol"])
             passed.append(case["name"])
         except Exception as error:  # noqa: BLE001  # every kind of failure is a failed case, with its words
             failed.append({"name": case["name"], "message": f"{type(error).__name__}: {error}"[:600]})
@@ -201,14 +201,14 @@ def _agree(outputs: list[Any], expected: list[NDArray[Any]], rtol: float, atol: 
             np.testing.assert_array_equal(value, want)
 
 
-def _find_mapped(*words: str) -> Iterator[str]:
+def _find_mapped(*terms: str) -> Iterator[str]:
     """Libraries in this process whose name contains one of the words; nothing without /proc."""
     maps = Path("/proc/self/maps")
     if maps.exists():
         lines = maps.read_text("utf-8", "surrogateescape").splitlines()
         paths = {line.split(None, 5)[5] for line in lines if len(line.split(None, 5)) > 5}  # noqa: PLR2004
         libraries = (path for path in paths if ".so" in Path(path).name)
-        yield from (path for path in libraries if any(word in Path(path).name for word in words))
+        yield from (path for path in libraries if any(term in Path(path).name for term in terms))
 
 
 if __name__ == "__main__":

@@ -84,9 +84,9 @@ def alike(code: int, kind: str = "float32", shape: tuple[int, ...] = (2, 3), **m
     return Case(tensors, (node,), "a b", "y", shapes, signature)
 
 
-def build_unary(code: int, given: Tensor, made: Tensor, options: Any = None, version: int = 1) -> Case:
+def build_unary(code: int, source: Tensor, result: Tensor, options: Any = None, version: int = 1) -> Case:
     """y = code(x)."""
-    return Case({"x": given, "y": made}, (Node(code, "x", "y", options, version),), "x", "y")
+    return Case({"x": source, "y": result}, (Node(code, "x", "y", options, version),), "x", "y")
 
 
 def set_up(options: Any, **fields: Any) -> Any:
@@ -96,9 +96,9 @@ def set_up(options: Any, **fields: Any) -> Any:
     return options
 
 
-def cast(source: str, wanted: str) -> Case:
+def cast(source: str, target: str) -> Case:
     """y = x in another type."""
-    return build_unary(OP.CAST, Tensor(source, (2, 5)), Tensor(wanted, (2, 5)), schema.CastOptionsT(), 1)
+    return build_unary(OP.CAST, Tensor(source, (2, 5)), Tensor(target, (2, 5)), schema.CastOptionsT(), 1)
 
 
 F32 = "float32"
@@ -163,80 +163,83 @@ def write(case: Case) -> bytes:
     """The bytes of a model."""
     graph, model = schema.SubGraphT(), schema.ModelT()
     model.version, model.buffers, model.operatorCodes = 3, [schema.BufferT()], []
-    places = {name: place for place, name in enumerate(case.tensors)}
+    indexes = {name: index for index, name in enumerate(case.tensors)}
     graph.tensors = [_tensor(model, name, tensor) for name, tensor in case.tensors.items()]
-    graph.operators = [_operator(model, node, places) for node in case.nodes]
-    graph.inputs = [places[name] for name in case.inputs.split()]
-    graph.outputs = [places[name] for name in case.outputs.split()]
+    graph.operators = [_operator(model, node, indexes) for node in case.nodes]
+    graph.inputs = [indexes[name] for name in case.inputs.split()]
+    graph.outputs = [indexes[name] for name in case.outputs.split()]
     model.subgraphs = [graph]
     if case.signature:
-        model.signatureDefs = [_signature(case, places)]
+        model.signatureDefs = [_signature(case, indexes)]
     builder = flatbuffers.Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
 
 
 def _tensor(model: Any, name: str, tensor: Tensor) -> Any:
-    made = schema.TensorT()
-    made.name, made.type, made.hasRank, made.buffer = name, TYPES[tensor.kind][0], True, 0
-    made.shape = [abs(size) for size in tensor.shape]
+    entry = schema.TensorT()
+    entry.name, entry.type, entry.hasRank, entry.buffer = name, TYPES[tensor.kind][0], True, 0
+    entry.shape = [abs(size) for size in tensor.shape]
     if -1 in tensor.shape:
-        made.shapeSignature = list(tensor.shape)
+        entry.shapeSignature = list(tensor.shape)
     if tensor.data is not None:
         content = schema.BufferT()
         content.data = list(np.asarray(tensor.data, tensor.kind).tobytes())
         model.buffers.append(content)
-        made.buffer = len(model.buffers) - 1
+        entry.buffer = len(model.buffers) - 1
     if tensor.scale:
-        made.quantization = set_up(schema.QuantizationParametersT(), scale=[tensor.scale], zeroPoint=[tensor.zero])
-    return made
+        entry.quantization = set_up(schema.QuantizationParametersT(), scale=[tensor.scale], zeroPoint=[tensor.zero])
+    return entry
 
 
-def _operator(model: Any, node: Node, places: dict[str, int]) -> Any:
+def _operator(model: Any, node: Node, indexes: dict[str, int]) -> Any:
     # The old field of the code held a byte; newer codes have its largest number there.
     code = set_up(
         schema.OperatorCodeT(), builtinCode=node.code, deprecatedBuiltinCode=min(node.code, 127), version=node.version
     )
     model.operatorCodes.append(code)
-    made = set_up(schema.OperatorT(), opcodeIndex=len(model.operatorCodes) - 1)
-    made.inputs = [places[name] for name in node.inputs.split()]
-    made.outputs = [places[name] for name in node.outputs.split()]
+    operator = set_up(schema.OperatorT(), opcodeIndex=len(model.operatorCodes) - 1)
+    operator.inputs = [indexes[name] for name in node.inputs.split()]
+    operator.outputs = [indexes[name] for name in node.outputs.split()]
     if node.options is not None:
-        made.builtinOptions = node.options
-        made.builtinOptionsType = getattr(OPTIONS, type(node.options).__name__.removesuffix("T"))
-    return made
+        operator.builtinOptions = node.options
+        operator.builtinOptionsType = getattr(OPTIONS, type(node.options).__name__.removesuffix("T"))
+    return operator
 
 
-def _signature(case: Case, places: dict[str, int]) -> Any:
-    made = set_up(schema.SignatureDefT(), signatureKey=case.signature, subgraphIndex=0)
+def _signature(case: Case, indexes: dict[str, int]) -> Any:
+    signature = set_up(schema.SignatureDefT(), signatureKey=case.signature, subgraphIndex=0)
     for side in ("inputs", "outputs"):
         names = getattr(case, side).split()
-        setattr(made, side, [set_up(schema.TensorMapT(), name=name, tensorIndex=places[name]) for name in names])
-    return made
+        setattr(signature, side, [set_up(schema.TensorMapT(), name=name, tensorIndex=indexes[name]) for name in names])
+    return signature
 
 
 def arrays(case: Case, shapes: dict[str, tuple[int, ...]], seed: int) -> dict[str, Any]:
     """Inputs of a case: small numbers that every type holds."""
     random = np.random.default_rng(seed)
-    made = {}
+    inputs = {}
     for name in case.inputs.split():
         tensor = case.tensors[name]
         values = random.integers(0, 2 if tensor.kind == "bool" else 50, shapes.get(name, tensor.shape))
-        made[name] = np.asarray(values).astype(tensor.kind)
-    return made
+        inputs[name] = np.asarray(values).astype(tensor.kind)
+    return inputs
 
 
 def compute(model: bytes, inputs: dict[str, Any]) -> dict[str, Any]:
     """What LiteRT's own interpreter gives, by the names of the model."""
     interpreter = Interpreter(model_content=model)
-    ports = {row["name"]: row["index"] for row in interpreter.get_input_details()}
+    ports = {details["name"]: details["index"] for details in interpreter.get_input_details()}
     for name, array in inputs.items():
         interpreter.resize_tensor_input(ports[name], array.shape)
     interpreter.allocate_tensors()
     for name, array in inputs.items():
         interpreter.set_tensor(ports[name], array)
     interpreter.invoke()
-    return {row["name"]: np.asarray(interpreter.get_tensor(row["index"])) for row in interpreter.get_output_details()}
+    return {
+        details["name"]: np.asarray(interpreter.get_tensor(details["index"]))
+        for details in interpreter.get_output_details()
+    }
 
 
 def main() -> int:
@@ -247,11 +250,11 @@ def main() -> int:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     blob = bytearray()
-    rows = [_row(name, case, blob) for name, case in CASES.items()]
+    cases = [_row(name, case, blob) for name, case in CASES.items()]
     (folder / "cases.bin").write_bytes(blob)
-    document = {"source": "made for LiteRT", "cases": rows, "out_of_scope": {}}
+    document = {"source": "made for LiteRT", "cases": cases, "out_of_scope": {}}
     write_cases(folder, document)
-    print(f"{len(rows)} cases")
+    print(f"{len(cases)} cases")
     return 0
 
 
@@ -260,8 +263,8 @@ def _row(name: str, case: Case, blob: bytearray) -> dict[str, Any]:
     sets = []
     for number, shapes in enumerate(case.shapes):
         inputs = arrays(case, shapes, seed=number)
-        given = compute(model, inputs)
-        outputs = {port: given[port] for port in case.outputs.split()}
+        computed = compute(model, inputs)
+        outputs = {port: computed[port] for port in case.outputs.split()}
         sets.append({"inputs": _tensors(inputs, blob), "outputs": _tensors(outputs, blob)})
     return {"name": name, "model": _place(blob, model), "rtol": 1e-5, "atol": 1e-6, "sets": sets}
 

@@ -7,7 +7,7 @@ from latebind.adopt.cmake import commands
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "expected"),
     [
         ("project(a)", [("project", ("a",))]),
         ("PROJECT ( a\n  VERSION 1.2 )", [("project", ("a", "VERSION", "1.2"))]),
@@ -21,16 +21,16 @@ from latebind.adopt.cmake import commands
         ("", []),
     ],
 )
-def test_commands_and_their_arguments(text, words):
-    assert [(command.name, command.words) for command in commands(text)] == words
+def test_commands_and_their_arguments(text, expected):
+    assert [(command.name, command.words) for command in commands(text)] == expected
 
 
 def test_places_are_those_of_the_text():
     text = "# first\nset(x a)\nlink( a\n  b )\n"
-    found = commands(text)[1]
-    assert text[found.start : found.end] == "link( a\n  b )"
-    assert [text[word.start : word.end] for word in found.arguments] == ["a", "b"]
-    assert found.line == 3
+    command = commands(text)[1]
+    assert text[command.start : command.end] == "link( a\n  b )"
+    assert [text[argument.start : argument.end] for argument in command.arguments] == ["a", "b"]
+    assert command.line == 3
 
 
 @given(st.text(alphabet='ab ()#[]="\\\n;${}<>', max_size=60))

@@ -31,10 +31,10 @@ def test_a_variable_is_the_runtime_that_it_was_set_to():
         "find_package(latebind)\nfind_library(RT NAMES openvino HINTS /opt)\nset(ALL ${RT})\n"
         "set(ROOT /opt/openvino/x)\nfind_library(M m HINTS /opt/openvino)\n"
     )
-    known = variables(commands(text))
-    assert known == {"${RT}": "openvino", "${ALL}": "openvino"}
+    values = variables(commands(text))
+    assert values == {"${RT}": "openvino", "${ALL}": "openvino"}
     linked = f"{text}target_link_libraries(a ${{ALL}} ${{M}})"
-    assert edit_cmake(linked, ["a"], "a", known) == f"{linked}\ninstall(TARGETS a COMPONENT a)"
+    assert edit_cmake(linked, ["a"], "a", values) == f"{linked}\ninstall(TARGETS a COMPONENT a)"
 
 
 def test_a_library_that_was_not_installed_is_installed_as_a_component():

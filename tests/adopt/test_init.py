@@ -43,8 +43,8 @@ def state(root):
 def test_without_a_terminal_it_shows_and_writes_nothing(latebind, project):
     before = state(project)
 
-    for words in ([], ["--dry-run"], ["--dry-run", "--apply"]):
-        printed = assert_success(latebind("init", project, *words))
+    for options in ([], ["--dry-run"], ["--dry-run", "--apply"]):
+        printed = assert_success(latebind("init", project, *options))
         assert "CMakeLists.txt:5: voice links onnxruntime" in printed
         assert "+install(TARGETS voice COMPONENT voice LIBRARY DESTINATION lib)" in printed
         assert "+drop_in = true" in printed
@@ -139,17 +139,17 @@ def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project
 
 
 @pytest.mark.parametrize(
-    ("cmake", "said"),
+    ("cmake", "message"),
     [
         ("add_library(onnxruntime SHARED IMPORTED)\n", "onnxruntime names a library of its own, and not the stub"),
         ("target_link_libraries(voice PRIVATE openvino::runtime)\n", "openvino::runtime is the C++ interface"),
         ("FetchContent_Declare(openvino)\ntarget_link_libraries(voice openvino_c)\n", "fetches openvino; take it out"),
     ],
 )
-def test_what_a_person_must_do_is_said(latebind, project, cmake, said):
+def test_what_a_person_must_do_is_said(latebind, project, cmake, message):
     rest = CMAKE.replace("find_package(onnxruntime 1.20 REQUIRED)\n", "")  # which would be taken before the target
     (project / "CMakeLists.txt").write_text(cmake + rest)
-    assert said in latebind("init", project).stdout
+    assert message in latebind("init", project).stdout
 
 
 def test_a_library_that_find_library_found_is_a_runtime(latebind, project):
@@ -166,9 +166,9 @@ def test_a_library_that_find_library_found_is_a_runtime(latebind, project):
 def test_a_project_that_is_configured_gets_the_stub_alone(latebind, project):
     latebind("init", project, "--yes", "--apply")
     file = project / "latebind.toml"
-    whole = file.read_text()
+    original = file.read_text()
     file.write_text(
-        whole.replace("drop_in = true # your code links a stub, which binds the runtime at the first call\n", "")
+        original.replace("drop_in = true # your code links a stub, which binds the runtime at the first call\n", "")
     )
     ended = latebind("init", project, "--apply", "--yes")
     assert "written: latebind.toml" in ended.stdout
@@ -250,9 +250,9 @@ def test_a_c_interface_over_ort_that_catches_nothing_is_listed(latebind, project
     for name, text in sources.items():
         (project / name).write_text(text)
 
-    notes = [row for row in latebind("init", project).stdout.splitlines() if "catches nothing" in row]
+    notes = [line for line in latebind("init", project).stdout.splitlines() if "catches nothing" in line]
 
-    assert [re.findall(r"\w+\.cc", row) for row in notes] == [["a.cc"], ["c.cc"]]
+    assert [re.findall(r"\w+\.cc", line) for line in notes] == [["a.cc"], ["c.cc"]]
     assert "lb_onnxruntime_available" in notes[0]
 
 

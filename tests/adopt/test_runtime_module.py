@@ -9,7 +9,9 @@ from latebind.adopt.runtime_module import find_package, render_runtime_module
 from latebind.tables.presets import preset, presets
 
 DOCS = Path(__file__).parents[2] / "docs" / "wheels.md"
-SUPPLIED = [(name, distribution) for name, row in presets().items() for distribution in row.python.extras.values()]
+SUPPLIED = [
+    (name, distribution) for name, preset in presets().items() for distribution in preset.python.extras.values()
+]
 
 
 def runtime_module(name="onnxruntime"):
@@ -30,16 +32,16 @@ def put_distribution(site, name, version="1.32.0", library="onnxruntime/capi/lib
 
 @pytest.mark.parametrize(("runtime", "distribution"), SUPPLIED)
 def test_each_distribution_of_a_preset_is_found(tmp_path, monkeypatch, runtime, distribution):
-    known = preset(runtime)
-    put_distribution(tmp_path, distribution, library=f"{known.python.folder}/{known.names.linux[0]}")
+    runtime_preset = preset(runtime)
+    put_distribution(tmp_path, distribution, library=f"{runtime_preset.python.folder}/{runtime_preset.names.linux[0]}")
     module = runtime_module(runtime)
     monkeypatch.setattr("sys.path", [str(tmp_path)])
 
-    found = module.find_runtime()
+    location = module.find_runtime()
 
-    assert (found.distribution, found.version, found.has_library) == (distribution, "1.32.0", True)
-    assert Path(found.folder) == tmp_path / known.python.folder
-    assert module.advice(found) == f"pip install --upgrade --force-reinstall {distribution}"
+    assert (location.distribution, location.version, location.has_library) == (distribution, "1.32.0", True)
+    assert Path(location.folder) == tmp_path / runtime_preset.python.folder
+    assert module.advice(location) == f"pip install --upgrade --force-reinstall {distribution}"
 
 
 def test_the_environment_comes_before_the_systems_packages(tmp_path, monkeypatch):
@@ -85,5 +87,5 @@ def test_the_documentation_shows_the_module_that_is_generated():
 def test_the_package_is_where_hatchling_finds_it(tmp_path, folder, settings, expected):
     (tmp_path / folder).mkdir(parents=True)
     (tmp_path / folder / "__init__.py").touch()
-    found = find_package(tmp_path, f'[project]\nname = "Voice-Box"\n{settings}')
-    assert found == (tmp_path / expected if expected else None)
+    package = find_package(tmp_path, f'[project]\nname = "Voice-Box"\n{settings}')
+    assert package == (tmp_path / expected if expected else None)

@@ -40,10 +40,10 @@ def toolchain() -> list[str]:
     """The command that starts zig's tools. Skips the test where zig is missing."""
     if importlib.util.find_spec("ziglang") is not None:
         return [sys.executable, "-m", "ziglang"]
-    found = shutil.which("zig")
-    if found is None:
+    zig = shutil.which("zig")
+    if zig is None:
         pytest.skip("neither the ziglang package nor zig is installed")
-    return [found]
+    return [zig]
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,10 @@ class Compiler:
 
     def dylib(self, source: str, *flags: str | Path, target: str = MAC_ARM, name: str = "libx.dylib") -> Path:
         """A macOS library. Its install name is @rpath/NAME, unless flags say otherwise."""
-        own = () if any("install_name" in str(flag) for flag in flags) else (f"-Wl,-install_name,@rpath/{name}",)
-        return self._make(source, "x.c", ["-shared", "-O2", "-s", *own, *flags], target, name)
+        install_name = (
+            () if any("install_name" in str(flag) for flag in flags) else (f"-Wl,-install_name,@rpath/{name}",)
+        )
+        return self._make(source, "x.c", ["-shared", "-O2", "-s", *install_name, *flags], target, name)
 
     def dll(
         self,
@@ -86,12 +88,12 @@ class Compiler:
     ) -> Path:
         """A Windows library without any C run-time: lld-link makes it, with its import library next to it."""
         thing = self.thing(source, "-fno-stack-protector", *compile_flags, target=target, file=file)
-        words = ["lld-link", "-dll", "-noentry", "-nodefaultlib", *(f"-export:{row}" for row in exports)]
+        command = ["lld-link", "-dll", "-noentry", "-nodefaultlib", *(f"-export:{export}" for export in exports)]
         key = hashlib.sha256(repr((thing.as_posix(), name, exports, [str(flag) for flag in flags])).encode())
         path = self.folder / key.hexdigest()[:16] / name
         library = path.with_suffix(".lib")
-        own = (f"-implib:{library.name}", f"-pdbaltpath:{path.stem}.pdb")
-        return self._run(path, [*words, *own, str(thing), *map(str, flags)], output=f"-out:{name}")
+        output_flags = (f"-implib:{library.name}", f"-pdbaltpath:{path.stem}.pdb")
+        return self._run(path, [*command, *output_flags, str(thing), *map(str, flags)], output=f"-out:{name}")
 
     def import_library(self, dll: Path) -> Path:
         """What lld-link wrote next to a DLL for those who link against it."""
@@ -116,25 +118,25 @@ class Compiler:
         code.write_text(source)
         return self._run(path, ["cc", "-target", target, file, *map(str, flags)])
 
-    def _run(self, path: Path, words: Sequence[str], output: str = "") -> Path:
+    def _run(self, path: Path, command: Sequence[str], output: str = "") -> Path:
         if path.exists():
             return path
         path.parent.mkdir(exist_ok=True)
         if output:  # other files have its name, so it is made in a folder of its own
-            return self._run_aside(path, [*words, output])
+            return self._run_aside(path, [*command, output])
         aside = path.with_name(f"{os.getpid()}.{path.name}")
         # Only names go to the compiler, so that no path of this machine ends in the output.
-        subprocess.run([*toolchain(), *words, "-o", aside.name], check=True, cwd=path.parent)
+        subprocess.run([*toolchain(), *command, "-o", aside.name], check=True, cwd=path.parent)
         aside.replace(path)
         return path
 
     @staticmethod
-    def _run_aside(path: Path, words: Sequence[str]) -> Path:
+    def _run_aside(path: Path, command: Sequence[str]) -> Path:
         aside = path.parent / str(os.getpid())
         aside.mkdir(exist_ok=True)
-        subprocess.run([*toolchain(), *words], check=True, cwd=aside)
-        for made in sorted(aside.iterdir(), key=lambda row: row.name == path.name):
-            made.replace(path.parent / made.name)
+        subprocess.run([*toolchain(), *command], check=True, cwd=aside)
+        for output in sorted(aside.iterdir(), key=lambda file: file.name == path.name):
+            output.replace(path.parent / output.name)
         aside.rmdir()
         return path
 
@@ -226,7 +228,7 @@ def wheel(  # each argument is one thing that a test breaks
     metadata_version: str = "2.4",
     said_version: str = "",
     license_file: bool = True,
-    record: Callable[[Rows], Rows] = lambda rows: rows,
+    record: Callable[[Rows], Rows] = lambda entries: entries,
     drop: Sequence[str] = (),
     after: Mapping[str, bytes] | None = None,
 ) -> Path:
@@ -242,9 +244,9 @@ def wheel(  # each argument is one thing that a test breaks
     ).encode()
     if license_file:
         members[f"{info}/licenses/LICENSE"] = b"MIT"
-    rows = [(path, f"sha256={digest(data)}", str(len(data))) for path, data in members.items()]
-    rows.append((f"{info}/RECORD", "", ""))
-    members[f"{info}/RECORD"] = "".join(f"{','.join(row)}\n" for row in record(rows)).encode()
+    entries = [(path, f"sha256={digest(data)}", str(len(data))) for path, data in members.items()]
+    entries.append((f"{info}/RECORD", "", ""))
+    members[f"{info}/RECORD"] = "".join(f"{','.join(entry)}\n" for entry in record(entries)).encode()
     members.update(after or {})
     path = folder / (file_name or f"{name.replace('-', '_')}-{version}-{tag}.whl")
     return write(path, {inner: data for inner, data in members.items() if inner.rpartition("/")[2] not in drop})
@@ -280,7 +282,7 @@ def nupkg(  # each argument is one thing that a test breaks
 ) -> Path:
     """Write a nupkg with all its OPC parts."""
     spec_name = spec_name or f"{package_id}.nuspec"
-    defaults = "".join(f'<Default Extension="{row}" ContentType="application/octet"/>' for row in types)
+    defaults = "".join(f'<Default Extension="{extension}" ContentType="application/octet"/>' for extension in types)
     core = "package/services/metadata/core-properties/0.psmdcp"
     relation = "http://schemas.microsoft.com/packaging/2010/07/manifest"
     members = {
@@ -311,23 +313,23 @@ def write(path: Path, members: Mapping[str, bytes]) -> Path:
 
 def universal(*slices: bytes) -> bytes:
     """A universal Mach-O file of thin ones, as `lipo -create` writes it."""
-    place, rows, body = 1 << 14, [], b""
+    offset, headers, body = 1 << 14, [], b""
     for part in slices:
         cpu, subtype = struct.unpack_from("<II", part, 4)
-        rows.append(struct.pack(">IIIII", cpu, subtype, place, len(part), 14))
+        headers.append(struct.pack(">IIIII", cpu, subtype, offset, len(part), 14))
         body += part + bytes(-len(part) % (1 << 14))
-        place = (1 << 14) + len(body)
-    head = struct.pack(">II", 0xCAFEBABE, len(rows)) + b"".join(rows)
+        offset = (1 << 14) + len(body)
+    head = struct.pack(">II", 0xCAFEBABE, len(headers)) + b"".join(headers)
     return head + bytes((1 << 14) - len(head)) + body
 
 
 def commands(data: bytes) -> Iterator[tuple[int, int, int]]:
     """Place, number and size of each load command of a thin Mach-O file."""
-    place = 32
+    offset = 32
     for _ in range(struct.unpack_from("<I", data, 16)[0]):
-        kind, size = struct.unpack_from("<II", data, place)
-        yield place, kind, size
-        place += size
+        kind, size = struct.unpack_from("<II", data, offset)
+        yield offset, kind, size
+        offset += size
 
 
 def change_load_command(data: bytes, library: str, command: int) -> bytes:
@@ -336,9 +338,9 @@ def change_load_command(data: bytes, library: str, command: int) -> bytes:
     The commands differ by their number alone; zig's linker has no such flags.
     """
     out = bytearray(data)
-    for place, kind, size in commands(data):
-        if kind == 0xC and library.encode() in data[place : place + size]:
-            struct.pack_into("<I", out, place, command)
+    for offset, kind, size in commands(data):
+        if kind == 0xC and library.encode() in data[offset : offset + size]:
+            struct.pack_into("<I", out, offset, command)
     return bytes(out)
 
 
@@ -350,7 +352,7 @@ def passed_on(data: bytes, name: str) -> bytes:
     out = bytearray(data)
     where = {0x22: 40, 0x80000022: 40, 0x80000033: 8}  # LC_DYLD_INFO(_ONLY), LC_DYLD_EXPORTS_TRIE
     (trie,) = (
-        struct.unpack_from("<I", data, place + where[kind])[0] for place, kind, _ in commands(data) if kind in where
+        struct.unpack_from("<I", data, offset + where[kind])[0] for offset, kind, _ in commands(data) if kind in where
     )
     end = f"{name[-4:]}\0".encode()  # names share their beginnings
     edge = data.index(end, trie) + len(end)
@@ -387,17 +389,17 @@ def npm(  # each argument is one thing that a test breaks
     **fields: object,
 ) -> Path:
     """Write an npm package for linux-x64; `fields` are added to package.json, None leaves one out."""
-    known = {"name": name, "version": "1.2.3", "os": ["linux"], "cpu": ["x64"], "libc": ["glibc"], **fields}
-    manifest = {key: value for key, value in known.items() if value is not None}
-    path = folder / (file_name or f"{name.removeprefix('@').replace('/', '-')}-{known['version']}.tgz")
+    all_fields = {"name": name, "version": "1.2.3", "os": ["linux"], "cpu": ["x64"], "libc": ["glibc"], **fields}
+    manifest = {key: value for key, value in all_fields.items() if value is not None}
+    path = folder / (file_name or f"{name.removeprefix('@').replace('/', '-')}-{all_fields['version']}.tgz")
     members = {"package.json": text or json.dumps(manifest).encode(), **files}
     with tarfile.open(path, "w:gz") as archive:
         for inner, data in members.items():
-            row = tarfile.TarInfo(f"package/{inner}")
-            row.size = len(data)
-            archive.addfile(row, io.BytesIO(data))
+            member = tarfile.TarInfo(f"package/{inner}")
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
         for inner in links:
-            row = tarfile.TarInfo(f"package/{inner}")
-            row.type, row.linkname = tarfile.SYMTYPE, "libtiny.so"
-            archive.addfile(row)
+            member = tarfile.TarInfo(f"package/{inner}")
+            member.type, member.linkname = tarfile.SYMTYPE, "libtiny.so"
+            archive.addfile(member)
     return path

@@ -26,8 +26,8 @@ def abi3audit(tmp_path_factory):
     """abi3audit in an environment of its own; says whether it accepts a wheel."""
     folder = tmp_path_factory.mktemp("abi3audit")
     run_checked(sys.executable, "-m", "virtualenv", "--quiet", folder)
-    words = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "abi3audit==0.0.26"]
-    done = run_program(*words)
+    command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "abi3audit==0.0.26"]
+    done = run_program(*command)
     if done.returncode:
         pytest.skip(f"abi3audit cannot be installed: {done.stderr.strip()[-200:]}")
 
@@ -36,9 +36,9 @@ def abi3audit(tmp_path_factory):
             run_program(folder / "bin" / "python", "-m", "abi3audit", "--strict", "--report", wheel).stdout
         )
         (spec,) = report["specs"].values()
-        results = [row["result"] for row in spec["wheel"]]
+        results = [entry["result"] for entry in spec["wheel"]]
         assert results, "abi3audit looked at nothing"
-        return all(row["is_abi3"] and row["is_abi3_baseline_compatible"] for row in results)
+        return all(result["is_abi3"] and result["is_abi3_baseline_compatible"] for result in results)
 
     return judge
 
@@ -46,7 +46,7 @@ def abi3audit(tmp_path_factory):
 @pytest.mark.parametrize("case", CASES, ids=[case.what.replace(" ", "_") for case in CASES])
 def test_both_say_the_same(case, bench, abi3audit):
     def ours(wheel):
-        return not [row for row in audit_here([wheel], case.policy).findings if row.code == "LB309"]
+        return not [finding for finding in audit_here([wheel], case.policy).findings if finding.code == "LB309"]
 
     (bad,) = case.bad(bench)
     assert not ours(bad)

@@ -61,17 +61,17 @@ def nuget(tmp_path_factory):
     def judge(paths):
         argv = [dotnet.find(environment), folder / "out" / "rules.dll", *paths]
         ended = run(argv, cwd=folder, env=environment, timeout=120)
-        found = {path: set() for path in map(str, paths)}
+        codes = {path: set() for path in map(str, paths)}
         for path, code in re.findall(r"^(.+) (NU\d+)$", ended.output, re.MULTILINE):
-            found[path].add(code)
-        return found
+            codes[path].add(code)
+        return codes
 
     return judge
 
 
 def ours(path):
     report = audit_here([path], Policy())
-    return {row.message[:6] for row in report.findings if row.code == "LB414"}
+    return {finding.message[:6] for finding in report.findings if finding.code == "LB414"}
 
 
 def test_the_same_rules_are_broken_by_nugets_own_judgement(nuget, compiler, tmp_path):
@@ -82,12 +82,12 @@ def test_the_same_rules_are_broken_by_nugets_own_judgement(nuget, compiler, tmp_
             folder.mkdir()
             paths += make(Bench(compiler, folder))
     theirs = nuget(paths)
-    known = OURS - LATER
+    compared = OURS - LATER
     differences = [
-        f"{path.parent.name}: {' '.join(sorted(ours(path) & known))} here, {' '.join(sorted(found))} there"
+        f"{path.parent.name}: {' '.join(sorted(ours(path) & compared))} here, {' '.join(sorted(nuget_codes))} there"
         for path in paths
-        if ours(path) & known != (found := theirs[str(path)] & known)
+        if ours(path) & compared != (nuget_codes := theirs[str(path)] & compared)
     ]
     assert not differences, "\n".join(differences)
-    assert set().union(*theirs.values()) >= known
+    assert set().union(*theirs.values()) >= compared
     assert all(zipfile.is_zipfile(path) for path in paths)

@@ -39,17 +39,19 @@ def list_findings(case, paths):
 def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
     bad = list_findings(case, case.bad(bench))
     matching = [
-        row for row in bad if row.subject.endswith(case.at) and case.says in " ".join((row.message, *row.evidence))
+        finding
+        for finding in bad
+        if finding.subject.endswith(case.at) and case.says in " ".join((finding.message, *finding.evidence))
     ]
 
-    assert matching, [(row.subject, row.message, row.evidence) for row in bad]
-    assert {row.severity for row in matching} == {case.severity}
-    assert all(row.fix and row.evidence for row in bad)
+    assert matching, [(finding.subject, finding.message, finding.evidence) for finding in bad]
+    assert {finding.severity for finding in matching} == {case.severity}
+    assert all(finding.fix and finding.evidence for finding in bad)
 
     for path in Path(bench.folder).iterdir():
         path.unlink()
     good = list_findings(case, case.good(bench))
-    assert not [row for row in good if row.severity == case.severity], good
+    assert not [finding for finding in good if finding.severity == case.severity], good
 
 
 def test_every_check_has_its_profiles():
@@ -69,8 +71,8 @@ def test_every_code_has_a_bad_subject():
 @pytest.mark.parametrize("format_", ["macho", "pe"])
 def test_every_binary_check_has_a_bad_subject_in_each_format_that_it_applies_to(format_):
     part = {"macho": macos, "pe": windows}[format_]
-    wanted = {check.code for check in checks().values() if check.scope == "binary" and format_ in check.formats}
-    assert wanted - {case.code for case in part.CASES} == set()
+    expected = {check.code for check in checks().values() if check.scope == "binary" and format_ in check.formats}
+    assert expected - {case.code for case in part.CASES} == set()
 
 
 @pytest.mark.parametrize("code", checks())
@@ -101,7 +103,7 @@ def test_binaries_for_a_system_with_other_rules_are_not_judged(bench):
         bench.wheel({"latenn/liblatenn.so": bench.linked_library()}, tag="cp313-cp313-android_24_x86_64")
     )
 
-    assert not [row for row in report.findings if row.subject.endswith(".so") and row.code < "LB4"]
-    assert {row.reason for row in report.skipped if row.subject.endswith(".so")} == {
+    assert not [finding for finding in report.findings if finding.subject.endswith(".so") and finding.code < "LB4"]
+    assert {skip.reason for skip in report.skipped if skip.subject.endswith(".so")} == {
         "platform not judged: android_24_x86_64 has its own rules for binaries"
     }

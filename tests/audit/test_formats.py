@@ -60,22 +60,24 @@ def test_sarif_names_rules_results_and_places(report):
     jsonschema.validate(document, SARIF)
     (run,) = document["runs"]
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(checks())
-    linked = next(row for row in run["results"] if row["ruleId"] == "LB101")
+    linked = next(result for result in run["results"] if result["ruleId"] == "LB101")
     assert run["tool"]["driver"]["rules"][linked["ruleIndex"]]["id"] == "LB101"
     assert linked["level"] == "error"
     assert "NEEDED libonnxruntime.so.1" in linked["message"]["text"]
-    place = linked["locations"][0]
-    assert place["physicalLocation"]["artifactLocation"]["uri"] == "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"
-    assert place["logicalLocations"][0]["name"] == "latenn/liblatenn.so"
+    location = linked["locations"][0]
+    assert location["physicalLocation"]["artifactLocation"]["uri"] == "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"
+    assert location["logicalLocations"][0]["name"] == "latenn/liblatenn.so"
     assert run["invocations"][0]["exitCode"] == 1
     assert run["invocations"][0]["toolExecutionNotifications"]
 
 
 def test_sarif_and_markdown_group_by_cause():
-    rows = [Finding(code="LB606", severity="error", subject=f"x.zip!{name}.so", message="m", fix="f") for name in "abc"]
-    report = AuditReport(subjects=1, findings=tuple(rows), packages=("x.zip",))
+    findings = [
+        Finding(code="LB606", severity="error", subject=f"x.zip!{name}.so", message="m", fix="f") for name in "abc"
+    ]
+    report = AuditReport(subjects=1, findings=tuple(findings), packages=("x.zip",))
     (run,) = json.loads(audit_sarif(report))["runs"]
-    assert len({row["partialFingerprints"]["cause/v1"] for row in run["results"]}) == 1
+    assert len({result["partialFingerprints"]["cause/v1"] for result in run["results"]}) == 1
     assert [line for line in audit_markdown(report).splitlines() if "LB606" in line] == [
         "| ❌ error | LB606 | `a.so` and 2 other files | m | f |"
     ]
@@ -83,8 +85,10 @@ def test_sarif_and_markdown_group_by_cause():
 
 def test_sarif_keeps_waived_findings_as_suppressed(report):
     (run,) = json.loads(audit_sarif(report))["runs"]
-    suppressed = [row for row in run["results"] if "suppressions" in row]
-    assert [(row["ruleId"], row["suppressions"][0]["justification"]) for row in suppressed] == [("LB611", "a sample")]
+    suppressed = [result for result in run["results"] if "suppressions" in result]
+    assert [(result["ruleId"], result["suppressions"][0]["justification"]) for result in suppressed] == [
+        ("LB611", "a sample")
+    ]
 
 
 def test_sarif_of_hostile_names_is_a_document():
@@ -94,18 +98,18 @@ def test_sarif_of_hostile_names_is_a_document():
 
 def test_each_finding_has_a_fingerprint_of_its_own(report):
     (run,) = json.loads(audit_sarif(report))["runs"]
-    prints = [row["partialFingerprints"]["finding/v1"] for row in run["results"]]
+    prints = [result["partialFingerprints"]["finding/v1"] for result in run["results"]]
     assert len(set(prints)) == len(prints)
 
 
 def test_junit_fails_for_errors_alone(report):
     root = defusedxml.ElementTree.fromstring(audit_junit(report))
 
-    errors = [row for row in report.findings if row.severity == "error"]
+    errors = [finding for finding in report.findings if finding.severity == "error"]
     assert (root.tag, root.get("failures")) == ("testsuites", str(len(errors)))
     assert root.get("tests") == str(len(report.findings) + len(report.waived) + len(report.skipped))
     assert root.get("skipped") == str(len(report.waived) + len(report.skipped))
-    linked = next(row for row in root.iter("testcase") if row.get("classname") == "latebind.audit.LB101")
+    linked = next(case for case in root.iter("testcase") if case.get("classname") == "latebind.audit.LB101")
     failure = linked.find("failure")
     assert "saw: NEEDED libonnxruntime.so.1" in failure.text
     assert failure.get("type") == "LB101"
@@ -127,9 +131,9 @@ def test_markdown_counts_and_shows_errors_first(report):
 
     assert lines[0] == "## ❌ latebind audit"
     assert lines[2].startswith("latenn-1.0-py3-none-manylinux_2_28_x86_64.whl: ")
-    rows = [line for line in lines if line.startswith(("| ❌", "| ⚠️", "| 📝"))]
-    assert rows == sorted(rows, key=lambda line: "❌⚠📝".index(line[2]))
-    assert any("LB101" in row and "`latenn/liblatenn.so`" in row for row in rows)
+    table_lines = [line for line in lines if line.startswith(("| ❌", "| ⚠️", "| 📝"))]
+    assert table_lines == sorted(table_lines, key=lambda line: "❌⚠📝".index(line[2]))
+    assert any("LB101" in line and "`latenn/liblatenn.so`" in line for line in table_lines)
     assert any("a sample" in line for line in lines)
 
 
@@ -139,8 +143,8 @@ def test_markdown_of_a_clean_report():
 
 def test_no_name_is_markup():
     text = audit_markdown(AuditReport(subjects=1, findings=(HOSTILE,)))
-    (row,) = [line for line in text.splitlines() if "LB602" in line]
-    assert len(re.findall(r"(?<!\\)\|", row)) == 6, "the table keeps its columns"
-    assert "\\<img" in row
+    (table_line,) = [line for line in text.splitlines() if "LB602" in line]
+    assert len(re.findall(r"(?<!\\)\|", table_line)) == 6, "the table keeps its columns"
+    assert "\\<img" in table_line
     assert "\x1b" not in text
     text.encode()

@@ -12,7 +12,7 @@ STUB = Policy(drop_ins=frozenset({"onnxruntime"}))
 def fix_of(bench, code, make, policy=None):
     """The fix of the first finding of a check."""
     report = audit_paths(list(make(bench)), policy or Policy())
-    return next(row.fix for row in report.findings if row.code == code)
+    return next(finding.fix for finding in report.findings if finding.code == code)
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ BASE, PER_BYTE = 120 * 10**6, 3
 def measure_memory(wheel):
     command = [sys.executable, ROOT / "bench" / "memory.py", wheel]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=300)
-    (row,) = json.loads(done.stdout)
-    return row
+    (measurement,) = json.loads(done.stdout)
+    return measurement
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the peak of a process is read as POSIX tells it")
@@ -27,11 +27,11 @@ def test_a_worker_takes_little_more_than_three_times_the_member_that_it_reads(be
     library = bench.good() + os.urandom(60 << 20)
     (wheel,) = bench.wheel({"latenn/liblatenn.so": library})
 
-    row = measure_memory(wheel)
+    memory = measure_memory(wheel)
 
-    assert row["largest"] == len(library) > 60 << 20
-    assert row["peak"] <= BASE + PER_BYTE * row["largest"]
-    assert row["peak"] > row["largest"], "else it was not the reader that was measured"
+    assert memory["largest"] == len(library) > 60 << 20
+    assert memory["peak"] <= BASE + PER_BYTE * memory["largest"]
+    assert memory["peak"] > memory["largest"], "else it was not the reader that was measured"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the peak of a process is read as POSIX tells it")
@@ -51,7 +51,7 @@ def test_a_library_that_is_mapped_from_the_disk_has_the_same_findings(bench, mon
     (wheel,) = bench.wheel({f"latenn/{name}": data for name, data in binaries.items()})
     expected = audit_here([wheel])
     assert {"latenn/a.so", "latenn/b.so", "latenn/d.dll"} <= {
-        row.subject.partition("!")[2] for row in expected.findings if row.code == "LB610"
+        finding.subject.partition("!")[2] for finding in expected.findings if finding.code == "LB610"
     }
     monkeypatch.setattr(reading, "_MAX_IN_MEMORY", -1)
     assert audit_here([wheel]) == expected

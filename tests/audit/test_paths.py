@@ -34,8 +34,8 @@ def test_a_stage_folder_is_audited_itself(bench):
     report = audit_here([bench.folder / "linux-x64"])
 
     assert report.subjects == 1
-    assert "LB101" in {row.code for row in report.findings}
-    assert all(row.subject == path.as_posix() for row in report.findings if row.code == "LB101")
+    assert "LB101" in {finding.code for finding in report.findings}
+    assert all(finding.subject == path.as_posix() for finding in report.findings if finding.code == "LB101")
 
 
 def test_the_same_path_twice_is_one_subject(bench):
@@ -50,8 +50,8 @@ def test_links_of_a_folder_are_not_followed(bench):
 
     report = audit_here([bench.folder / "stage"])
 
-    assert {row.subject.rpartition("/")[2] for row in report.skipped} == {"liblatenn.so", "loop"}
-    assert "LB404" not in {row.code for row in report.findings}
+    assert {skip.subject.rpartition("/")[2] for skip in report.skipped} == {"liblatenn.so", "loop"}
+    assert "LB404" not in {finding.code for finding in report.findings}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes in the file system")
@@ -65,23 +65,23 @@ def test_a_pipe_in_a_folder_does_not_hang(bench):
 def test_checks_of_an_unreadable_binary_are_skipped(bench, data):
     report = audit_here(bench.wheel({"latenn/liblatenn.x": data}, tag="py3-none-any"))
 
-    skipped = [row for row in report.skipped if row.subject.endswith("!latenn/liblatenn.x")]
-    assert {"LB101", "LB104", "LB106", "LB301"} <= {row.check for row in skipped}
-    assert {row.reason for row in skipped} == {"the file cannot be read"}
-    assert "LB604" in {row.code for row in report.findings}
+    skipped = [skip for skip in report.skipped if skip.subject.endswith("!latenn/liblatenn.x")]
+    assert {"LB101", "LB104", "LB106", "LB301"} <= {skip.check for skip in skipped}
+    assert {skip.reason for skip in skipped} == {"the file cannot be read"}
+    assert "LB604" in {finding.code for finding in report.findings}
 
 
 def test_a_finding_of_both_slices_is_one_finding(bench):
     library = universal(bench.dylib("x86_64-macos.14.0"), bench.dylib("aarch64-macos.14.0"))
     report = audit_here(bench.mac(library, "py3-none-macosx_11_0_universal2"))
-    (finding,) = [row for row in report.findings if row.code == "LB308"]
+    (finding,) = [finding for finding in report.findings if finding.code == "LB308"]
     assert finding.evidence[-1] == "in the slice x86_64 and arm64"
 
 
 def test_an_archive_of_universal_object_files_is_skipped(bench):
     archive = universal(b"!<arch>\n" + bytes(60))
     report = audit_here(bench.bare("libx.a", archive))
-    assert {row.reason for row in report.skipped} == {"the file is an archive of object files"}
+    assert {skip.reason for skip in report.skipped} == {"the file is an archive of object files"}
 
 
 def test_a_managed_assembly_is_no_native_binary(bench):
@@ -94,16 +94,16 @@ def test_a_managed_assembly_is_no_native_binary(bench):
 def test_object_files_are_skipped(bench):
     data = bench.compiler.thing("int latenn_f(void) { return 1; }\n").read_bytes()
     report = audit_here(bench.bare("x.o", data))
-    assert {row.reason for row in report.skipped} == {"object files are not loaded"}
+    assert {skip.reason for skip in report.skipped} == {"object files are not loaded"}
 
 
 def test_code_of_a_coprocessor_is_skipped(bench):
     data = bytearray(bench.linked_library())
-    assert any(row.code == "LB101" for row in audit_here(bench.bare("libskel.so", bytes(data))).findings)
+    assert any(finding.code == "LB101" for finding in audit_here(bench.bare("libskel.so", bytes(data))).findings)
     data[18:20] = (164).to_bytes(2, "little")  # e_machine: EM_QDSP6
     report = audit_here(bench.bare("libskel.so", bytes(data)))
-    assert not [row for row in report.findings if row.code < "LB3"]
-    assert "hexagon code runs on a coprocessor" in {row.reason for row in report.skipped}
+    assert not [finding for finding in report.findings if finding.code < "LB3"]
+    assert "hexagon code runs on a coprocessor" in {skip.reason for skip in report.skipped}
 
 
 def test_a_static_program_has_no_complaint(bench):
@@ -111,7 +111,7 @@ def test_a_static_program_has_no_complaint(bench):
     thing = bench.compiler.thing('.globl _start\n_start: ret\n.section .note.GNU-stack,"",@progbits\n', file="x.s")
     path = bench.folder / "program"
     bench.compiler._run(path, ["ld.lld", "-static", str(thing)])
-    assert [row for row in audit_here([path]).findings if row.severity == "error"] == []
+    assert [finding for finding in audit_here([path]).findings if finding.severity == "error"] == []
 
 
 @pytest.mark.parametrize("name", ["missing.whl", "missing"])
@@ -128,7 +128,7 @@ def test_a_text_file_is_an_input_error(bench):
 def test_a_zip_under_any_name_is_an_archive(bench):
     (path,) = bench.wheel({"latenn/liblatenn.so": bench.linked_library()})
     report = audit_here([path.rename(path.with_suffix(".jar"))])
-    assert "LB101" in {row.code for row in report.findings}
+    assert "LB101" in {finding.code for finding in report.findings}
 
 
 def test_waived_findings_are_kept_with_their_reason(bench):
@@ -137,8 +137,8 @@ def test_waived_findings_are_kept_with_their_reason(bench):
 
     report = audit_here(bench.wheel({"latenn/.env": b"x"}), policy)
 
-    assert "LB611" not in {row.code for row in report.findings}
-    assert [(row.finding.code, row.reason) for row in report.waived] == [("LB611", "a sample, not a secret")]
+    assert "LB611" not in {finding.code for finding in report.findings}
+    assert [(waiver.finding.code, waiver.reason) for waiver in report.waived] == [("LB611", "a sample, not a secret")]
 
 
 def test_a_waiver_without_a_reason_is_refused():
@@ -148,7 +148,7 @@ def test_a_waiver_without_a_reason_is_refused():
 
 def test_a_missing_twin_is_reported(bench):
     report = audit_here(bench.wheel(), Policy(twins=({"wheel": "latenn", "nupkg": "Latenn"},)))
-    assert [(row.check, row.reason) for row in report.skipped] == [
+    assert [(skip.check, skip.reason) for skip in report.skipped] == [
         ("LB407", "this audit does not include its twin Latenn")
     ]
 
@@ -161,13 +161,13 @@ def test_rids_of_a_nupkg_without_a_wheel_are_reported(bench):
         }
     )
     report = audit_here([*bench.wheel(version="1.0.0"), *nupkg])
-    assert [row.reason for row in report.skipped] == ["this audit includes no wheel for linux-arm64"]
+    assert [skip.reason for skip in report.skipped] == ["this audit includes no wheel for linux-arm64"]
     assert report.findings == ()
 
 
 def test_missing_parts_are_reported(bench):
     report = audit_here(split()(bench)[:1])
-    assert [(row.check, row.reason) for row in report.skipped if row.check == "LB410"] == [
+    assert [(skip.check, skip.reason) for skip in report.skipped if skip.check == "LB410"] == [
         ("LB410", "this audit includes none of its parts")
     ]
     assert report.findings == ()
@@ -175,7 +175,9 @@ def test_missing_parts_are_reported(bench):
 
 def test_exports_of_a_package_are_asked_of_its_parts_too(bench):
     report = audit_here(split()(bench), Policy(exports={"Latenn": ("other_*",)}))
-    assert {row.code for row in report.findings if row.subject.startswith("Latenn.runtime.linux-x64")} >= {"LB201"}
+    assert {finding.code for finding in report.findings if finding.subject.startswith("Latenn.runtime.linux-x64")} >= {
+        "LB201"
+    }
 
 
 def test_other_versions_are_no_twins(bench):
@@ -209,8 +211,8 @@ def test_an_empty_folder_is_refused(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="only root can become another user")
 def test_what_may_not_be_read_is_refused_and_not_passed_over(bench):
     wheel = bench.wheel()[0]
-    with tempfile.TemporaryDirectory() as place:
-        folder, closed = Path(place), Path(place, "closed")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, closed = Path(temporary), Path(temporary, "closed")
         closed.mkdir()
         (folder / wheel.name).write_bytes(wheel.read_bytes())
         folder.chmod(0o755)
@@ -232,5 +234,5 @@ def test_only_an_archive_that_says_it_holds_symbols_is_passed_over(tmp_path):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             archive.writestr(inside, "{}")
     (tmp_path / "broken-symbols.zip").write_bytes(b"no zip")
-    found = [path.name for path, _ in find_subjects([tmp_path])]
-    assert found == ["broken-symbols.zip", "their-symbols.zip"]
+    names = [path.name for path, _ in find_subjects([tmp_path])]
+    assert names == ["broken-symbols.zip", "their-symbols.zip"]

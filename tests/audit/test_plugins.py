@@ -52,8 +52,8 @@ def folder(tmp_path):
 
 
 def subjects(result):
-    rows = json.loads(result.stdout)["findings"]
-    return [row["subject"] for row in rows if row["code"] == "ACME001"]
+    findings = json.loads(result.stdout)["findings"]
+    return [finding["subject"] for finding in findings if finding["code"] == "ACME001"]
 
 
 BOTH = ["one-1.0-py3-none-any.whl!one/telemetry.so", "two-1.0-py3-none-any.whl!two/telemetry.so"]
@@ -88,7 +88,7 @@ def test_explain_and_sarif_know_third_party_checks(latebind, install_checks, fol
     assert page.startswith("# ACME001: Telemetry included\n")
     assert "checks of acme-checks" in page
     rules = json.loads(latebind("audit", "--format", "sarif", folder, env=environment).stdout)["runs"][0]["tool"]
-    assert "ACME001" in {row["id"] for row in rules["driver"]["rules"]}
+    assert "ACME001" in {rule["id"] for rule in rules["driver"]["rules"]}
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_two_distributions_with_one_code_are_named(latebind, install_checks, fol
 
 def test_a_third_party_check_that_fails_is_a_finding_that_names_it(latebind, install_checks, folder):
     result = latebind("audit", "--format", "json", folder, env=install_checks(BROKEN))
-    rows = [row["message"] for row in json.loads(result.stdout)["findings"] if row["code"] == "LB605"]
-    assert len(rows) == 2
-    assert all("check ACME001 of acme-checks failed with AttributeError" in row for row in rows)
+    messages = [finding["message"] for finding in json.loads(result.stdout)["findings"] if finding["code"] == "LB605"]
+    assert len(messages) == 2
+    assert all("check ACME001 of acme-checks failed with AttributeError" in message for message in messages)
 
 
 def test_a_check_is_given_the_values_that_it_names():
@@ -142,7 +142,7 @@ def test_the_parameters_of_a_check_decide_on_its_scope_unless_it_is_given():
     assert declare(lambda package, image: (package, image)).scope == "binary"
     assert declare(lambda file: (file,)).scope == "binary"
     assert declare(lambda packages, policy: (packages, policy)).scope == "set"
-    given = check("ACME003", "t", "note", scope="binary", **fields)
-    assert given(lambda package: (package,)).scope == "binary"
+    declare_binary = check("ACME003", "t", "note", scope="binary", **fields)
+    assert declare_binary(lambda package: (package,)).scope == "binary"
     with pytest.raises(LatebindError, match="asks for 'image', which a set check is not given"):
         declare(lambda packages, image: (packages, image))

@@ -18,7 +18,7 @@ LIMITS = WorkerLimits(seconds=3, memory=4 << 30)
 
 
 def reader_findings(report):
-    return [row for row in report.findings if row.code == "LB605"]
+    return [finding for finding in report.findings if finding.code == "LB605"]
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_a_reader_that_dies_is_a_finding_and_the_rest_is_audited(bench, end, how
     assert finding.subject.endswith(f"!{hostile.VICTIM}")
     assert finding.severity == ("warning" if end in ("computes", "waits") else "error"), "slow is not hostile"
     assert how in finding.message
-    assert "LB611" in {row.code for row in report.findings}, "the other files of the package are still audited"
-    assert any(row.subject == finding.subject for row in report.skipped), "checks not applied are reported"
+    assert "LB611" in {finding.code for finding in report.findings}, "the other files of the package are still audited"
+    assert any(skip.subject == finding.subject for skip in report.skipped), "checks not applied are reported"
 
 
 def test_a_package_that_no_reader_survives_is_a_finding(bench):
@@ -70,10 +70,10 @@ def test_waiting_for_a_busy_machine_is_no_slowness(bench):
 def test_reports_do_not_depend_on_the_number_of_workers_or_the_order(bench):
     paths = [*bench.wheel(version="1.0.0"), *bench.wheel({"latenn/.env": b"x"}, version="1.1"), *bench.nupkg()]
 
-    one = audit_paths(paths, jobs=1)
+    expected = audit_paths(paths, jobs=1)
 
-    assert audit_paths(paths[::-1], jobs=3) == one
-    assert audit_here(paths) == one
+    assert audit_paths(paths[::-1], jobs=3) == expected
+    assert audit_here(paths) == expected
 
 
 def test_results_come_in_the_order_of_the_tasks():

@@ -37,8 +37,12 @@ def user(bench, preset, name):
 
 def codes(paths, preset):
     title = presets()[preset].title
-    rows = [row for row in audit_here(paths).findings if row.code in ("LB101", "LB103", "LB104", "LB105")]
-    return {row.code for row in rows if title in row.message + row.fix}, {row.code for row in rows}
+    findings = [
+        finding for finding in audit_here(paths).findings if finding.code in ("LB101", "LB103", "LB104", "LB105")
+    ]
+    return {finding.code for finding in findings if title in finding.message + finding.fix}, {
+        finding.code for finding in findings
+    }
 
 
 def tag(name):
@@ -69,6 +73,10 @@ def test_symbol_versions_are_of_the_runtime_that_has_the_name(bench):
     code = f"extern int {entry}(void);\nint latenn_f(void) {{ return {entry}(); }}\n"
     linked = bench.compiler.library(code, library).read_bytes()
 
-    found = [row.message for row in audit_here(bench.wheel({"a/libx.so": linked})).findings if row.code == "LB102"]
+    messages = [
+        finding.message
+        for finding in audit_here(bench.wheel({"a/libx.so": linked})).findings
+        if finding.code == "LB102"
+    ]
 
-    assert found == ["needs VERS_1.0 of libLiteRt.so: no other release of LiteRT fits"]
+    assert messages == ["needs VERS_1.0 of libLiteRt.so: no other release of LiteRT fits"]

@@ -16,7 +16,7 @@ def capi():
 
 
 def codes(path):
-    return {row.code: row for row in audit_here([path]).findings}
+    return {finding.code: finding for finding in audit_here([path]).findings}
 
 
 def test_the_shared_runtime_is_told_by_its_soname_and_entry_symbol(capi, tmp_path):
@@ -24,22 +24,22 @@ def test_the_shared_runtime_is_told_by_its_soname_and_entry_symbol(capi, tmp_pat
     renamed = tmp_path / "libspeech.so"
     renamed.write_bytes(path.read_bytes())
 
-    found = codes(renamed)
+    by_code = codes(renamed)
 
-    assert set(found["LB104"].evidence) == {"SONAME libonnxruntime.so.1", "exports OrtGetApiBase"}
-    assert "LB105" not in found
-    assert "LB106" not in found
-    assert "LB107" not in found
+    assert set(by_code["LB104"].evidence) == {"SONAME libonnxruntime.so.1", "exports OrtGetApiBase"}
+    assert "LB105" not in by_code
+    assert "LB106" not in by_code
+    assert "LB107" not in by_code
 
 
 def test_the_static_runtime_is_told_by_its_own_text(capi):
     path = next(path for name, path in capi.items() if name.startswith("onnxruntime_pybind11_state"))
 
-    found = codes(path)
+    by_code = codes(path)
 
-    assert len(found["LB105"].evidence) == 2
-    assert "LB104" not in found
-    assert "LB106" not in found, "what Python provides is not missing"
+    assert len(by_code["LB105"].evidence) == 2
+    assert "LB104" not in by_code
+    assert "LB106" not in by_code, "what Python provides is not missing"
 
 
 def test_the_bridge_library_of_the_runtime_is_no_copy_of_it(capi, tmp_path):

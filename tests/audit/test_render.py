@@ -23,11 +23,11 @@ def test_json_is_what_the_schema_says(report):
     jsonschema.validate(document, audit_schema())
     assert list(document) == ["subjects", "choice", "findings", "waived", "skipped", "baseline"]
     assert (document["subjects"], document["choice"]) == (1, "--profile all")
-    assert [row["reason"] for row in document["waived"]] == ["a sample"]
+    assert [waiver["reason"] for waiver in document["waived"]] == ["a sample"]
     assert document["skipped"]
-    row = next(row for row in document["findings"] if row["code"] == "LB101")
-    assert len(row.pop("cause")) == 12
-    assert row == {
+    finding = next(finding for finding in document["findings"] if finding["code"] == "LB101")
+    assert len(finding.pop("cause")) == 12
+    assert finding == {
         "code": "LB101",
         "severity": "error",
         "subject": "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl!latenn/liblatenn.so",
@@ -99,8 +99,8 @@ def test_text_shows_errors_first_one_cause_once_and_each_fix_once():
 @pytest.mark.parametrize(("severity", "statuses"), [("error", [1, 1, 0]), ("warning", [0, 1, 0]), ("note", [0, 0, 0])])
 def test_fail_on_is_the_least_severity_that_fails(severity, statuses):
     reports = [
-        AuditReport(subjects=1, findings=(missing("a.so", "libx.so", severity),), fail_on=word)
-        for word in ("error", "warning", "never")
+        AuditReport(subjects=1, findings=(missing("a.so", "libx.so", severity),), fail_on=level)
+        for level in ("error", "warning", "never")
     ]
     assert [report.exit_status for report in reports] == statuses
     failures = [defusedxml.ElementTree.fromstring(RENDERERS["junit"](report)).get("failures") for report in reports]
@@ -143,10 +143,10 @@ def test_a_baseline_knows_what_differs_between_releases(text, package, same):
 
 def test_text_has_a_section_for_each_package_with_a_cause_of_its_own():
     packages = ("a-1.0-x.whl", "a-1.0-y.whl", "b-1.0-x.whl", "folder", "folder/c.so")
-    rows = [missing("a.so", "libx.so.1"), missing("a.so", "liby.so.1")]
-    rows += [replace(rows[0], subject=name) for name in ("a-1.0-y.whl!b.so", "b-1.0-x.whl!b.so")]
-    rows += [replace(missing("", name), subject=f"folder/{name}") for name in ("c.so", "d.so")]
-    report = AuditReport(subjects=4, findings=tuple(rows), packages=packages)
+    findings = [missing("a.so", "libx.so.1"), missing("a.so", "liby.so.1")]
+    findings += [replace(findings[0], subject=name) for name in ("a-1.0-y.whl!b.so", "b-1.0-x.whl!b.so")]
+    findings += [replace(missing("", name), subject=f"folder/{name}") for name in ("c.so", "d.so")]
+    report = AuditReport(subjects=4, findings=tuple(findings), packages=packages)
     assert [line for line in audit_text(report).splitlines() if "error " not in line] == [
         "a-1.0-x.whl",
         "          in a.so and 1 other file in 2 packages",
@@ -166,21 +166,21 @@ def test_text_has_a_section_for_each_package_with_a_cause_of_its_own():
 
 
 def test_text_names_the_first_of_many_causes_and_says_what_differs_in_the_rest():
-    rows = [missing("a.so", f"lib{number}.so") for number in range(70)]
-    lines = render_lines(*rows)
+    findings = [missing("a.so", f"lib{number}.so") for number in range(70)]
+    lines = render_lines(*findings)
     assert len(lines) == 13
     assert lines[-3].strip().startswith("and 65 more of LB107 (-v): lib13.so, lib14.so, lib15.so, lib16.so, ")
-    assert len(render_lines(*rows, verbose=True)) == 142
+    assert len(render_lines(*findings, verbose=True)) == 142
 
 
 @pytest.mark.parametrize("checks", [1, 4, 9, 60])
 def test_the_report_of_a_package_has_less_than_40_lines_and_names_what_it_leaves_out(checks):
-    rows = [
+    findings = [
         replace(missing("a.so", f"lib{n}.so"), code=f"LB{m}", fix=f"{m}")
         for m in range(100, 100 + checks)
         for n in range(9)
     ]
-    lines = render_lines(*rows)
+    lines = render_lines(*findings)
     assert len(lines) < 40
     assert "LB100" in lines[0]
     named = {line.split()[1] for line in lines if line.startswith("  error")}
@@ -189,14 +189,14 @@ def test_the_report_of_a_package_has_less_than_40_lines_and_names_what_it_leaves
     assert not left_out or left_out[0].startswith(
         f"  … {9 * (checks - len(named))} more causes of LB{100 + len(named)}, "
     )
-    assert len(render_lines(*rows, verbose=True)) > 40 or checks == 1
+    assert len(render_lines(*findings, verbose=True)) > 40 or checks == 1
 
 
 def test_a_cause_is_the_same_in_all_files_builds_and_versions_and_another_for_another_reason():
     def cause(file, message, version="1.0"):
         package = f"pack-{version}-cp311-abi3-win_amd64.whl"
-        row = Finding(code="LB202", severity="error", subject=f"{package}!pack/{file}", message=message, fix="f")
-        return cause_id(row)
+        finding = Finding(code="LB202", severity="error", subject=f"{package}!pack/{file}", message=message, fix="f")
+        return cause_id(finding)
 
     once = cause("a.so", "exports 1 variable: a")
     assert once == cause("b.so", "exports 4,565 variables: b, c", version="1.1.post1")

@@ -36,8 +36,8 @@ def facts_of(image):
         "arch": image.arch,
         "own name": image.soname,
         "needed": list(image.needed),
-        "imports": sorted({(row.name, row.library) for row in image.imports}),
-        "exports": sorted({(row.name, row.version) for row in image.exports}),
+        "imports": sorted({(symbol.name, symbol.library) for symbol in image.imports}),
+        "exports": sorted({(symbol.name, symbol.version) for symbol in image.exports}),
         "search paths": [*image.rpath, *image.runpath],
         "min os": image.min_os,
         "signed": image.is_signed,
@@ -47,25 +47,25 @@ def facts_of(image):
 
 def facts_of_lief(binary):
     """What LIEF reads, in the form of facts_of()."""
-    needed = [row for row in binary.libraries if row.command != COMMAND.ID_DYLIB]
-    names = [str(row.name) for row in needed]
+    needed = [load for load in binary.libraries if load.command != COMMAND.ID_DYLIB]
+    names = [str(load.name) for load in needed]
 
     def library(symbol):
         ordinal = symbol.library_ordinal
         return names[ordinal - 1] if 0 < ordinal <= len(names) else ""
 
-    undefined = [row for row in binary.symbols if row.raw_type & 0xEF == 1]  # external, without a section
+    undefined = [symbol for symbol in binary.symbols if symbol.raw_type & 0xEF == 1]  # external, without a section
     minimum = binary.build_version.minos[:2]
     return {
         "arch": ARCHS[binary.header.cpu_type],
-        "own name": next((str(row.name) for row in binary.libraries if row.command == COMMAND.ID_DYLIB), ""),
+        "own name": next((str(load.name) for load in binary.libraries if load.command == COMMAND.ID_DYLIB), ""),
         "needed": names,
-        "imports": sorted({(str(row.name).removeprefix("_"), library(row)) for row in undefined}),
-        "exports": sorted((str(row.symbol.name).removeprefix("_"), "") for row in binary.dyld_info.exports),
-        "search paths": [str(row.path) for row in binary.rpaths],
+        "imports": sorted({(str(symbol.name).removeprefix("_"), library(symbol)) for symbol in undefined}),
+        "exports": sorted((str(export.symbol.name).removeprefix("_"), "") for export in binary.dyld_info.exports),
+        "search paths": [str(rpath.path) for rpath in binary.rpaths],
         "min os": ".".join(map(str, minimum)),
         "signed": binary.has_code_signature,
-        "kinds": {str(row.name): KINDS[row.command] for row in needed if row.command in KINDS},
+        "kinds": {str(load.name): KINDS[load.command] for load in needed if load.command in KINDS},
     }
 
 
@@ -98,9 +98,9 @@ def differences(data):
 
 @pytest.mark.parametrize("target", [MAC_ARM, MAC_INTEL])
 def test_both_readers_find_the_same_in_each_library(bench, target):
-    found = {what: differences(data) for what, data in libraries(bench, target)}
-    assert len(found) == 12
-    assert {what: rows for what, rows in found.items() if rows} == {}
+    mismatches = {what: differences(data) for what, data in libraries(bench, target)}
+    assert len(mismatches) == 12
+    assert {what: problems for what, problems in mismatches.items() if problems} == {}
 
 
 def test_both_readers_find_the_same_in_a_universal_library(bench):
@@ -110,35 +110,35 @@ def test_both_readers_find_the_same_in_a_universal_library(bench):
 def test_a_reader_that_misreads_would_be_noticed(bench):
     """The readers use different tables for exports, so an empty trie makes them differ."""
     data = bytearray(bench.dylib())
-    place = data.index(struct.pack("<I", 0x80000022)) + 40
-    struct.pack_into("<II", data, place, 0, 0)
+    offset = data.index(struct.pack("<I", 0x80000022)) + 40
+    struct.pack_into("<II", data, offset, 0, 0)
     assert [name for name, _, _ in differences(bytes(data))] == ["exports"]
 
 
 def facts_of_elf(binary):
     """What LIEF reads of an ELF file, in the form of facts_of()."""
     owner = {
-        row.other: str(library.name)
+        requirement.other: str(library.name)
         for library in binary.symbols_version_requirement
-        for row in library.get_auxiliary_symbols()
+        for requirement in library.get_auxiliary_symbols()
     }
-    named = [row for row in binary.dynamic_symbols if row.name]
-    path = next((str(row.rpath) for row in binary.dynamic_entries if hasattr(row, "rpath")), "")
-    later = next((str(row.runpath) for row in binary.dynamic_entries if hasattr(row, "runpath")), "")
+    named = [symbol for symbol in binary.dynamic_symbols if symbol.name]
+    path = next((str(entry.rpath) for entry in binary.dynamic_entries if hasattr(entry, "rpath")), "")
+    later = next((str(entry.runpath) for entry in binary.dynamic_entries if hasattr(entry, "runpath")), "")
 
     def library(symbol):
         return owner.get(symbol.symbol_version.value, "") if symbol.symbol_version else ""
 
     def version(symbol):
-        found = symbol.symbol_version.symbol_version_auxiliary if symbol.symbol_version else None
-        return str(found.name) if found is not None else ""
+        auxiliary = symbol.symbol_version.symbol_version_auxiliary if symbol.symbol_version else None
+        return str(auxiliary.name) if auxiliary is not None else ""
 
     return {
         "arch": {lief.ELF.ARCH.X86_64: "x86_64", lief.ELF.ARCH.AARCH64: "aarch64"}[binary.header.machine_type],
         "own name": binary[lief.ELF.DynamicEntry.TAG.SONAME].name if SONAME in binary else "",
         "needed": [str(name) for name in binary.libraries],
-        "imports": sorted({(str(row.name), library(row)) for row in named if not row.shndx}),
-        "exports": sorted({(str(row.name), version(row)) for row in named if row.shndx}),
+        "imports": sorted({(str(symbol.name), library(symbol)) for symbol in named if not symbol.shndx}),
+        "exports": sorted({(str(symbol.name), version(symbol)) for symbol in named if symbol.shndx}),
         "search paths": [folder for text in (path, later) if text for folder in text.split(":")],
         "signed": False,
         "kinds": {},
@@ -157,16 +157,16 @@ def facts_of_pe(binary):
     return {
         "arch": MACHINES[binary.header.machine],
         "own name": table.name if table is not None else "",
-        "needed": list(dict.fromkeys(str(row.name) for row in libraries)),
+        "needed": list(dict.fromkeys(str(library.name) for library in libraries)),
         "imports": sorted(
-            (f"#{row.ordinal}" if row.is_ordinal else str(row.name), str(one.name))
-            for one in libraries
-            for row in one.entries
+            (f"#{entry.ordinal}" if entry.is_ordinal else str(entry.name), str(library.name))
+            for library in libraries
+            for entry in library.entries
         ),
-        "exports": sorted((str(row.name) or f"#{row.ordinal}", "") for row in entries if row.function_rva),
+        "exports": sorted((str(export.name) or f"#{export.ordinal}", "") for export in entries if export.function_rva),
         "search paths": [],
         "signed": bool(binary.signatures),
-        "kinds": {str(row.name): "delay" for row in binary.delay_imports},
+        "kinds": {str(delayed.name): "delay" for delayed in binary.delay_imports},
     }
 
 
@@ -205,9 +205,9 @@ def test_both_readers_find_the_same_in_each_elf_and_pe_library(bench):
 
 def test_a_library_without_section_headers_has_the_same_symbols(bench):
     """Their number is then in a hash table, or follows from the relocations."""
-    found = [data for form, _, data in other_libraries(bench) if form == "elf"]
-    assert len(found) == 6
-    for data in found:
+    elf_files = [data for form, _, data in other_libraries(bench) if form == "elf"]
+    assert len(elf_files) == 6
+    for data in elf_files:
         bare = bytearray(data)
         bare[40:48], bare[60:64] = bytes(8), bytes(4)  # e_shoff; e_shnum and e_shstrndx
         image, other = read_image(data, "x"), read_image(bytes(bare), "x")
@@ -220,8 +220,8 @@ def test_a_library_without_section_headers_has_the_same_symbols(bench):
 @given(changes=st.lists(st.tuples(st.integers(0, 4095), st.integers(0, 255)), max_size=6), cut=st.floats(0, 1))
 def test_a_damaged_library_is_read_or_refused(bench, form, changes, cut):
     data = bytearray({"elf": bench.good, "macho": bench.dylib, "pe": bench.dll}[form]())
-    for place, value in changes:
-        data[place % len(data)] = value
+    for offset, value in changes:
+        data[offset % len(data)] = value
     for some in (data, data[: int(len(data) * cut)]):
         with contextlib.suppress(InputError):
             read_images(bytes(some), "x")

@@ -9,28 +9,33 @@ from tests.programs import run_checked
 
 
 def image(path):
-    found = read_image(path.read_bytes(), path.name)
-    assert found is not None
-    return found
+    library = read_image(path.read_bytes(), path.name)
+    assert library is not None
+    return library
 
 
 def test_identity_of_a_library(bench):
-    found = image(bench.compiler.library(GOOD, "-Wl,-soname,liblatenn.so", "-Wl,--build-id=0x00ff00aa"))
+    library = image(bench.compiler.library(GOOD, "-Wl,-soname,liblatenn.so", "-Wl,--build-id=0x00ff00aa"))
 
-    assert (found.format, found.file_type, found.arch, found.soname) == ("elf", "shared", "x86_64", "liblatenn.so")
-    assert found.needed == ("libc.so.6",)
-    assert found.version_needs == {"libc.so.6": ("GLIBC_2.2.5",)}
-    assert found.libc == "glibc"
-    assert found.build_id == "00ff00aa"
-    assert found.relro == "full"
-    assert [found.exec_stack, found.text_relocations, found.is_static, found.has_debug_info] == [False] * 4
+    assert (library.format, library.file_type, library.arch, library.soname) == (
+        "elf",
+        "shared",
+        "x86_64",
+        "liblatenn.so",
+    )
+    assert library.needed == ("libc.so.6",)
+    assert library.version_needs == {"libc.so.6": ("GLIBC_2.2.5",)}
+    assert library.libc == "glibc"
+    assert library.build_id == "00ff00aa"
+    assert library.relro == "full"
+    assert [library.exec_stack, library.text_relocations, library.is_static, library.has_debug_info] == [False] * 4
 
 
 def test_imports_name_symbol_version_library_and_kind(bench):
-    found = image(bench.compiler.library(USER, bench.runtime()))
+    library = image(bench.compiler.library(USER, bench.runtime()))
     assert (
         Import(name="OrtGetApiBase", version="VERS_1.19.2", library="libonnxruntime.so.1", kind="normal")
-        in found.imports
+        in library.imports
     )
 
 
@@ -40,12 +45,12 @@ def test_weak_imports(bench):
 
 
 def test_exports_name_kind_and_version(bench):
-    found = image(bench.runtime())
-    assert found.exports == (Export(name="OrtGetApiBase", kind="func", version="VERS_1.19.2"),)
+    library = image(bench.runtime())
+    assert library.exports == (Export(name="OrtGetApiBase", kind="func", version="VERS_1.19.2"),)
 
     source = "int latenn_data = 1;\n__attribute__((weak)) int latenn_weak(void) { return 1; }\n"
-    found = image(bench.compiler.library(source))
-    assert set(found.exports) == {
+    library = image(bench.compiler.library(source))
+    assert set(library.exports) == {
         Export(name="latenn_data", kind="data"),
         Export(name="latenn_weak", kind="func"),
     }
@@ -60,9 +65,9 @@ def test_rpath_and_runpath_are_kept_apart(bench):
 
 
 def test_a_program_has_an_interpreter(bench):
-    found = image(bench.compiler.program("int main(void) { return 0; }\n"))
-    assert found.interpreter.startswith("/lib64/ld-linux")
-    assert not found.is_static
+    program = image(bench.compiler.program("int main(void) { return 0; }\n"))
+    assert program.interpreter.startswith("/lib64/ld-linux")
+    assert not program.is_static
 
 
 @pytest.mark.parametrize("length", [4, 20, 63, 64, 200, 400])
@@ -84,8 +89,8 @@ def test_java_classes_are_not_mach_o():
 
 def test_assembler_symbols_without_a_type_are_told_by_their_place(bench):
     text = '.section .note.GNU-stack,"",@progbits\n.text\n.globl code\ncode: ret\n.data\n.globl room\nroom: .quad 0\n'
-    found = image(bench.compiler.link_object(bench.compiler.thing(text, file="x.s")))
-    assert {row.name: row.kind for row in found.exports} == {"code": "func", "room": "data"}
+    library = image(bench.compiler.link_object(bench.compiler.thing(text, file="x.s")))
+    assert {export.name: export.kind for export in library.exports} == {"code": "func", "room": "data"}
 
 
 def test_debug_symbols_that_were_split_off_are_not_a_cut_off_library(bench, tmp_path):

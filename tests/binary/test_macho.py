@@ -10,46 +10,46 @@ BOTH = "int latenn_f(void) { return 1; }\nint latenn_counter = 3;\n"
 
 
 def image(data):
-    (found,) = read_images(data, "liblatenn.dylib")
-    return found
+    (library,) = read_images(data, "liblatenn.dylib")
+    return library
 
 
 def command(data, number):
     """Where the load command of that number lies."""
-    return next(place for place, kind, _ in commands(data) if kind == number)
+    return next(offset for offset, kind, _ in commands(data) if kind == number)
 
 
 @pytest.mark.parametrize(("target", "arch", "signed"), [(MAC_ARM, "aarch64", True), (MAC_INTEL, "x86_64", False)])
 def test_identity_of_a_library(bench, target, arch, signed):
-    found = image(bench.dylib(target))
+    library = image(bench.dylib(target))
 
-    assert (found.format, found.file_type, found.arch, found.slice) == ("macho", "shared", arch, "")
-    assert found.soname == "@rpath/liblatenn.dylib"
-    assert found.needed == ("/usr/lib/libSystem.B.dylib",)
-    assert (found.platform, found.min_os, found.is_signed) == ("macos", "11.0", signed)
-    assert found.open_imports == ()
+    assert (library.format, library.file_type, library.arch, library.slice) == ("macho", "shared", arch, "")
+    assert library.soname == "@rpath/liblatenn.dylib"
+    assert library.needed == ("/usr/lib/libSystem.B.dylib",)
+    assert (library.platform, library.min_os, library.is_signed) == ("macos", "11.0", signed)
+    assert library.open_imports == ()
 
 
 def test_a_symbol_that_any_image_may_supply_is_open(bench):
-    found = image(bench.compiler.dylib(USER, "-Wl,-undefined,dynamic_lookup").read_bytes())
-    assert [row.name for row in found.open_imports] == ["OrtGetApiBase"]
+    library = image(bench.compiler.dylib(USER, "-Wl,-undefined,dynamic_lookup").read_bytes())
+    assert [symbol.name for symbol in library.open_imports] == ["OrtGetApiBase"]
 
 
 def test_exports_are_functions_or_data(bench):
-    found = image(bench.compiler.dylib(BOTH).read_bytes())
-    assert Export(name="latenn_f", kind="func") in found.exports
-    assert Export(name="latenn_counter", kind="data") in found.exports
+    library = image(bench.compiler.dylib(BOTH).read_bytes())
+    assert Export(name="latenn_f", kind="func") in library.exports
+    assert Export(name="latenn_counter", kind="data") in library.exports
 
 
 def test_without_a_trie_the_symbol_table_tells_the_exports(bench):
     data = bytearray(bench.compiler.dylib(BOTH).read_bytes())
     struct.pack_into("<II", data, command(data, 0x80000022) + 40, 0, 0)
-    assert {"latenn_f", "latenn_counter"} <= {row.name for row in image(bytes(data)).exports}
+    assert {"latenn_f", "latenn_counter"} <= {export.name for export in image(bytes(data)).exports}
 
 
 def test_each_slice_of_a_universal_file_is_an_image(bench):
-    found = read_images(universal(bench.dylib(MAC_INTEL), bench.dylib()), "x")
-    assert [(row.slice, row.arch) for row in found] == [("x86_64", "x86_64"), ("arm64", "aarch64")]
+    slices = read_images(universal(bench.dylib(MAC_INTEL), bench.dylib()), "x")
+    assert [(part.slice, part.arch) for part in slices] == [("x86_64", "x86_64"), ("arm64", "aarch64")]
 
 
 @pytest.mark.parametrize("length", [5, 20, 40, 400, 2000, 20000])
@@ -94,7 +94,7 @@ def test_tables_that_lie_are_refused(bench, number, offset, value, what):
 )
 def test_a_trie_without_end_is_refused(bench, trie, what):
     data = bytearray(bench.dylib())
-    place = command(data, 0x80000022) + 40
-    struct.pack_into("<II", data, place, len(data), len(trie))
+    offset = command(data, 0x80000022) + 40
+    struct.pack_into("<II", data, offset, len(data), len(trie))
     with pytest.raises(InputError, match=what):
         read_image(bytes(data) + trie, "x")

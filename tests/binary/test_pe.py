@@ -9,9 +9,9 @@ from tests.audit.corpus import WINDOWS, WINDOWS_ARM
 
 
 def image(path):
-    found = read_image(path.read_bytes(), path.name)
-    assert found is not None
-    return found
+    library = read_image(path.read_bytes(), path.name)
+    assert library is not None
+    return library
 
 
 def runtime_library(bench):
@@ -20,29 +20,35 @@ def runtime_library(bench):
 
 @pytest.mark.parametrize(("target", "arch"), [(WINDOWS, "x86_64"), (WINDOWS_ARM, "aarch64")])
 def test_identity_of_a_library(bench, target, arch):
-    found = image(bench.compiler.dll(F, exports=["latenn_f"], target=target, name="latenn.dll"))
+    library = image(bench.compiler.dll(F, exports=["latenn_f"], target=target, name="latenn.dll"))
 
-    assert (found.format, found.file_type, found.arch, found.soname) == ("pe", "shared", arch, "latenn.dll")
-    assert found.exports == (Export(name="latenn_f", kind="func"),)
-    assert (found.aslr, found.is_nx, found.is_signed, found.pdb, found.needed) == ("full", True, False, "", ())
-    assert found.is_static
+    assert (library.format, library.file_type, library.arch, library.soname) == ("pe", "shared", arch, "latenn.dll")
+    assert library.exports == (Export(name="latenn_f", kind="func"),)
+    assert (library.aslr, library.is_nx, library.is_signed, library.pdb, library.needed) == (
+        "full",
+        True,
+        False,
+        "",
+        (),
+    )
+    assert library.is_static
 
 
 def test_delayed_imports(bench):
     flags = (runtime_library(bench), "-delayload:onnxruntime.dll")
-    found = image(bench.compiler.dll(DELAYED, *flags, exports=["latenn_bind"]))
-    assert found.imports == (Import(name="OrtGetApiBase", library="onnxruntime.dll", kind="delay"),)
-    assert (found.needed, found.link_kinds) == (("onnxruntime.dll",), {"onnxruntime.dll": "delay"})
+    library = image(bench.compiler.dll(DELAYED, *flags, exports=["latenn_bind"]))
+    assert library.imports == (Import(name="OrtGetApiBase", library="onnxruntime.dll", kind="delay"),)
+    assert (library.needed, library.link_kinds) == (("onnxruntime.dll",), {"onnxruntime.dll": "delay"})
 
 
 def test_forwarded_exports(bench):
-    found = image(bench.compiler.dll(f"{FORWARD}{F}", runtime_library(bench), exports=["latenn_f"]))
-    assert Export(name="OrtGetApiBase", kind="func", forward="onnxruntime.OrtGetApiBase") in found.exports
+    library = image(bench.compiler.dll(f"{FORWARD}{F}", runtime_library(bench), exports=["latenn_f"]))
+    assert Export(name="OrtGetApiBase", kind="func", forward="onnxruntime.OrtGetApiBase") in library.exports
 
 
 def test_exported_data(bench):
-    found = image(bench.compiler.dll("int latenn_counter = 3;\n", exports=["latenn_counter,data"]))
-    assert found.exports == (Export(name="latenn_counter", kind="data"),)
+    library = image(bench.compiler.dll("int latenn_counter = 3;\n", exports=["latenn_counter,data"]))
+    assert library.exports == (Export(name="latenn_counter", kind="data"),)
 
 
 @pytest.mark.parametrize("length", [130, 200, 400, 1000])

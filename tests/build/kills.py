@@ -65,8 +65,8 @@ def write_writing(folder: Path) -> Path:
 
 
 def start(folder: Path, command: str) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(folder), command]
-    return subprocess.Popen(words, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    argv = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(folder), command]
+    return subprocess.Popen(argv, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
 def finish(process: subprocess.Popen[bytes]) -> None:
@@ -86,35 +86,37 @@ def hash_outputs(folder: Path, command: str) -> dict[str, str]:
 
 def programs() -> dict[int, str]:
     """Every process that runs, with its words."""
-    found = {}
-    for place in Path("/proc").glob("[0-9]*"):
+    command_lines = {}
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            words = (place / "cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
+            command_line = (
+                (process / "cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
+            )
         except OSError:
             continue
-        if words:  # a zombie has none
-            found[int(place.name)] = words
-    return found
+        if command_line:  # a zombie has none
+            command_lines[int(process.name)] = command_line
+    return command_lines
 
 
 def running(folder: Path) -> list[str]:
     """What still runs for a project: programs that name its folder in their words, or are in it."""
-    found = []
-    for pid, words in programs().items():
+    command_lines = []
+    for pid, command_line in programs().items():
         try:
             inside = Path(f"/proc/{pid}/cwd").resolve().is_relative_to(folder)
         except OSError:
             continue
-        if str(folder) in words or inside:
-            found.append(words)
-    return found
+        if str(folder) in command_line or inside:
+            command_lines.append(command_line)
+    return command_lines
 
 
 def wait_until_gone(folder: Path) -> float:
     """Wait until nothing runs for a project; how long that took. Fails when something goes on."""
     started = time.monotonic()
-    while left := running(folder):
-        assert time.monotonic() < started + _GONE_WITHIN, left
+    while remaining := running(folder):
+        assert time.monotonic() < started + _GONE_WITHIN, remaining
         time.sleep(0.05)
     return time.monotonic() - started
 
@@ -160,8 +162,8 @@ class Campaign:
         """Whatever is in dist/ is whole: of this run or of the one before."""
         for path in (self.folder / "dist").glob("*"):
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            known = {expected.get(f"dist/{path.name}") for expected in self.expected}
-            assert digest in known or (path.name.startswith(".") and path.name.endswith(".part")), path
+            digests = {expected.get(f"dist/{path.name}") for expected in self.expected}
+            assert digest in digests or (path.name.startswith(".") and path.name.endswith(".part")), path
 
     def run(self, signals: Iterable[signal.Signals], *, second: bool) -> None:
         """One kill for each signal; another attempt where it came too late."""

@@ -22,7 +22,9 @@ OTHERS = ("linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
 
 
 def run(*command, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
+    done = subprocess.run(
+        [str(argument) for argument in command], capture_output=True, text=True, check=False, **options
+    )
     assert done.returncode in (0, 1), done.stderr
     return done
 
@@ -36,9 +38,9 @@ def assert_compiles(*command):
 def single(latebind, tmp_path_factory):
     """The folder of the files, with every preset."""
     folder = tmp_path_factory.mktemp("single")
-    presets = [word for name in ("onnxruntime", "openvino", "litert") for word in ("--runtime", name)]
-    made = latebind("loader-source", "--single", *presets, folder)
-    assert made.stdout.split() == [str(folder / f"latebind.{kind}") for kind in ("c", "h", "hpp")], made.stderr
+    presets = [argument for name in ("onnxruntime", "openvino", "litert") for argument in ("--runtime", name)]
+    printed = latebind("loader-source", "--single", *presets, folder)
+    assert printed.stdout.split() == [str(folder / f"latebind.{kind}") for kind in ("c", "h", "hpp")], printed.stderr
     return folder
 
 
@@ -64,11 +66,20 @@ def test_a_cpp_program_binds_onnx_runtime_and_catches_why_it_cannot(single, tmp_
     else:
         cc, cxx = (zig(tool=tool, floor=FLOOR) for tool in ("cc", "c++"))
     assert_compiles(*cc, "-std=c99", *STRICT, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
-    words = ["-std=c++11", *STRICT, "-I", single, tmp_path / "program.cpp", tmp_path / "latebind.o", "-ldl", "-pthread"]
-    assert_compiles(*cxx, *words, "-o", tmp_path / "program")
+    options = [
+        "-std=c++11",
+        *STRICT,
+        "-I",
+        single,
+        tmp_path / "program.cpp",
+        tmp_path / "latebind.o",
+        "-ldl",
+        "-pthread",
+    ]
+    assert_compiles(*cxx, *options, "-o", tmp_path / "program")
     version = importlib.metadata.version("onnxruntime")
 
-    bound, absent = (run(tmp_path / "program", *place, env={}) for place in ((runtime_folder(),), ()))
+    bound, absent = (run(tmp_path / "program", *arguments, env={}) for arguments in ((runtime_folder(),), ()))
 
     assert bound.stdout.startswith(f"ONNX Runtime {version} is bound from "), bound.stdout
     assert absent.returncode == 1
@@ -81,8 +92,8 @@ def test_the_wrapper_works_without_exceptions_and_leaks_nothing(single, tmp_path
     (tmp_path / "program.cpp").write_text(QUIET)
     watch = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     assert_compiles(cc, "-std=c99", *STRICT, *watch, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
-    words = [f"-std={standard}", "-fno-exceptions", *STRICT, *watch, "-I", single, tmp_path / "program.cpp"]
-    assert_compiles(cxx, *words, tmp_path / "latebind.o", "-ldl", "-pthread", "-o", tmp_path / "program")
+    flags = [f"-std={standard}", "-fno-exceptions", *STRICT, *watch, "-I", single, tmp_path / "program.cpp"]
+    assert_compiles(cxx, *flags, tmp_path / "latebind.o", "-ldl", "-pthread", "-o", tmp_path / "program")
     done = run(tmp_path / "program", env={})
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("not-found 0 0 1 1 ONNX Runtime was not found at /nowhere")
@@ -112,13 +123,13 @@ def test_as_an_installed_library_it_is_found_by_pkg_config(tmp_path):
     """The program is that of the loader's page."""
     compiler, tool = require_programs("cc", "pkg-config")
     cmake, tree, prefix = require("cmake", ""), tmp_path / "tree", tmp_path / "prefix"
-    words = ["-S", ROOT / "loader" / "library", "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
-    run(cmake, *words, f"-DCMAKE_MAKE_PROGRAM={require('ninja', '')}")
+    options = ["-S", ROOT / "loader" / "library", "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    run(cmake, *options, f"-DCMAKE_MAKE_PROGRAM={require('ninja', '')}")
     run(cmake, "--build", tree)
     run(cmake, "--install", tree, "--prefix", prefix)
-    found = {"PKG_CONFIG_PATH": prefix / "lib" / "pkgconfig"}
-    assert run(tool, "--modversion", "latebind", env=found).stdout == f"{package.__version__}\n"
-    flags = run(tool, "--cflags", "--libs", "latebind", env=found).stdout.split()
+    environment = {"PKG_CONFIG_PATH": prefix / "lib" / "pkgconfig"}
+    assert run(tool, "--modversion", "latebind", env=environment).stdout == f"{package.__version__}\n"
+    flags = run(tool, "--cflags", "--libs", "latebind", env=environment).stdout.split()
     page = (ROOT / "loader" / "README.md").read_text("utf-8")
     (tmp_path / "program.c").write_text(page.partition("`which_runtime.c`:\n\n```c\n")[2].partition("```")[0])
 
@@ -135,7 +146,7 @@ def test_a_described_runtime_and_its_minimum_are_part_of_it(latebind, tmp_path):
     assert_compiles(
         "cc", "-std=c99", *STRICT, tmp_path / "tiny.c", tmp_path / "latebind.c", "-ldl", "-o", tmp_path / "tiny.so"
     )
-    exported = {row.name for row in read_image((tmp_path / "tiny.so").read_bytes(), "tiny").exports}
+    exported = {export.name for export in read_image((tmp_path / "tiny.so").read_bytes(), "tiny").exports}
     assert not [name for name in exported if name.startswith("lb_")]
     assert "The Thing 2.0.9" in run(tmp_path / "tiny.so", old).stdout
     assert (
@@ -155,13 +166,13 @@ int main(int count, char** words)
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [
         (["--runtime", "onnxruntime"], "--runtime is for --single"),
         (["--single", "--runtime", "onnxruntme"], "onnxruntme is not a known runtime"),
         (["--single"], "no latebind.toml"),
     ],
 )
-def test_what_cannot_be_written_is_refused(latebind, tmp_path, words, says):
-    assert_refused(latebind("-C", tmp_path, "loader-source", *words, tmp_path / "out"), says)
+def test_what_cannot_be_written_is_refused(latebind, tmp_path, arguments, says):
+    assert_refused(latebind("-C", tmp_path, "loader-source", *arguments, tmp_path / "out"), says)
     assert not (tmp_path / "out").exists()

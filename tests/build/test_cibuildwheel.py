@@ -38,13 +38,13 @@ def test_a_wheel_source_outside_the_project_is_refused(tiny, source):
 
 
 @pytest.mark.parametrize(
-    ("script", "words"), [("absent.py", "does not exist"), ("../outside.py", "is outside"), ("", "")]
+    ("script", "message"), [("absent.py", "does not exist"), ("../outside.py", "is outside"), ("", "")]
 )
-def test_the_script_that_tries_a_wheel_must_be_in_the_project(tiny, script, words):
+def test_the_script_that_tries_a_wheel_must_be_in_the_project(tiny, script, message):
     (tiny.parent / "outside.py").touch()
     write_client(tiny, latebind=CONFIG + f'\n[verify]\nwheel = "{script}"\n')
-    if not words:
+    if not message:
         assert "test-command" not in write_config(tiny)
         return
-    with pytest.raises(LatebindError, match=words):
+    with pytest.raises(LatebindError, match=message):
         write_config(tiny)

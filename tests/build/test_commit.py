@@ -13,10 +13,10 @@ from tests.programs import run_checked
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not on this machine")
 
 
-def git(folder, *words):
+def git(folder, *arguments):
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    return run_checked(shutil.which("git"), *who, *words, cwd=folder, env=kept).strip()
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    return run_checked(shutil.which("git"), *who, *arguments, cwd=folder, env=environment).strip()
 
 
 @pytest.fixture

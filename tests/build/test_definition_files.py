@@ -19,17 +19,17 @@ UNMARKED = "int CreateEpFactories(void) { return 1; }\nint ReleaseEpFactory(void
 
 
 def test_a_definition_file_may_be_an_option_of_the_linker(tmp_path):
-    rows = ['set(def "${CMAKE_CURRENT_SOURCE_DIR}/tiny.def")', "add_subdirectory(below)"]
+    lines = ['set(def "${CMAKE_CURRENT_SOURCE_DIR}/tiny.def")', "add_subdirectory(below)"]
     for name, option in OPTIONS.items():
-        rows += [f"add_library({name} SHARED ../tiny_ep.c)", option.format(name=name)]
-    rows += [f"install(TARGETS {' '.join(OPTIONS)} COMPONENT tiny)"]
-    cmake = ["cmake_minimum_required(VERSION 3.20)", "project(tiny C)", *rows[:1], *rows[1:2]]
-    files = {"native/below/CMakeLists.txt": "\n".join(rows[2:]) + "\n", "native/tiny.def": DEFINITION}
+        lines += [f"add_library({name} SHARED ../tiny_ep.c)", option.format(name=name)]
+    lines += [f"install(TARGETS {' '.join(OPTIONS)} COMPONENT tiny)"]
+    cmake = ["cmake_minimum_required(VERSION 3.20)", "project(tiny C)", *lines[:1], *lines[1:2]]
+    files = {"native/below/CMakeLists.txt": "\n".join(lines[2:]) + "\n", "native/tiny.def": DEFINITION}
     folder = write_ep(tmp_path, source=f"{UNMARKED}int other(void) {{ return 1; }}\n", cmake="\n".join(cmake) + "\n")
     write_files(folder, files)
     prefix = install_files(folder, "win-x64")
-    found = {path.name: exports(path) for path in sorted(prefix.rglob("*.dll"))}
-    assert found == {f"{name}.dll": ["CreateEpFactories", "ReleaseEpFactory"] for name in OPTIONS}
+    exported = {path.name: exports(path) for path in sorted(prefix.rglob("*.dll"))}
+    assert exported == {f"{name}.dll": ["CreateEpFactories", "ReleaseEpFactory"] for name in OPTIONS}
 
 
 def test_a_provider_may_mark_nothing_and_rely_on_latebind_ep(tmp_path):
@@ -54,4 +54,4 @@ def install_files(folder, rid):
 
 def exports(path):
     """The names that a library exports."""
-    return sorted(row.name for image in read_images(path.read_bytes(), path.name) for row in image.exports)
+    return sorted(export.name for image in read_images(path.read_bytes(), path.name) for export in image.exports)

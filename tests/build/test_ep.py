@@ -36,9 +36,9 @@ install(TARGETS more COMPONENT tiny)
 
 def test_the_wheel_has_a_module_with_the_helpers_and_requires_nothing(tmp_path):
     folder = write_ep(tmp_path / "tiny")
-    made = pack_project(folder)
+    result = pack_project(folder)
 
-    assert WHEEL in {row.file for row in plan_files(load(folder / "latebind.toml"), ["linux-x64"])}
+    assert WHEEL in {entry.file for entry in plan_files(load(folder / "latebind.toml"), ["linux-x64"])}
     with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
         wheel.extractall(tmp_path / "site")
         info = "onnxruntime_ep_tiny_npu-1.2.0rc1.dist-info"
@@ -50,15 +50,15 @@ def test_the_wheel_has_a_module_with_the_helpers_and_requires_nothing(tmp_path):
         "import ctypes, onnxruntime_ep_tiny_npu as ep; create = ctypes.CDLL(ep.get_library_path()).CreateEpFactories; "
         "create.restype = ctypes.c_char_p; print(ep.get_ep_names(), ep.get_ep_name(), create().decode())"
     )
-    said = run_checked(sys.executable, "-c", code, cwd=tmp_path / "site")
-    assert said == "['TinyExecutionProvider'] TinyExecutionProvider TinyExecutionProvider 1.2.0-rc.1 1.23.0,1.25\n"
-    assert hashes(pack_project(write_ep(tmp_path / "again"))) == hashes(made)
+    printed = run_checked(sys.executable, "-c", code, cwd=tmp_path / "site")
+    assert printed == "['TinyExecutionProvider'] TinyExecutionProvider TinyExecutionProvider 1.2.0-rc.1 1.23.0,1.25\n"
+    assert hashes(pack_project(write_ep(tmp_path / "again"))) == hashes(result)
 
 
-@pytest.mark.parametrize("kept", [True, False], ids=["latebind_ep", "by itself"])
-def test_a_process_outlives_a_provider_in_cpp_that_is_unloaded(tmp_path, kept):
+@pytest.mark.parametrize("stays_loaded", [True, False], ids=["latebind_ep", "by itself"])
+def test_a_process_outlives_a_provider_in_cpp_that_is_unloaded(tmp_path, stays_loaded):
     cmake = CMAKE.replace("tiny C", "tiny CXX").replace("tiny_ep.c", "tiny.cc")
-    cmake = cmake if kept else cmake.replace("latebind_ep(tiny_ep tiny)", "")
+    cmake = cmake if stays_loaded else cmake.replace("latebind_ep(tiny_ep tiny)", "")
     folder = write_ep(tmp_path / "tiny", cmake=cmake)
     (folder / "native/tiny.cc").write_text(STATIC)
     pack_project(folder)
@@ -66,9 +66,9 @@ def test_a_process_outlives_a_provider_in_cpp_that_is_unloaded(tmp_path, kept):
         library = wheel.extract("onnxruntime_ep_tiny_npu/libtiny_ep.so", tmp_path)
     code = f"import ctypes, _ctypes; ep = ctypes.CDLL({library!r}); ep.CreateEpFactories(); _ctypes.dlclose(ep._handle)"
     ended = subprocess.run([sys.executable, "-c", code], check=False)
-    assert ended.returncode == (0 if kept else -signal.SIGSEGV)
-    found = {row.code for row in audit_paths([folder / "dist"], Policy()).findings}
-    assert ("LB809" in found) is not kept
+    assert ended.returncode == (0 if stays_loaded else -signal.SIGSEGV)
+    codes = {finding.code for finding in audit_paths([folder / "dist"], Policy()).findings}
+    assert ("LB809" in codes) is not stays_loaded
 
 
 @pytest.mark.parametrize(
@@ -109,14 +109,14 @@ def test_the_nupkg_has_an_assembly_and_requires_nothing(tmp_path, monkeypatch):
         monkeypatch.setenv(key, value)
     config = CONFIG.replace("vendor =", 'companions = ["*.bin"], vendor =')
     install = "install(FILES model.bin DESTINATION share COMPONENT tiny)\n"
-    made = []
+    results = []
     for name in ("one", "two"):
         folder = write_ep(tmp_path / name, cmake=CMAKE + install, config=config)
         (folder / "native" / "model.bin").write_bytes(b"weights")
-        made.append(hashes(pack_project(folder)))
-    assert made[0] == made[1]
-    planned = {row.file for row in plan_files(load(folder / "latebind.toml"), ["linux-x64"])}
-    assert planned == set(made[0])
+        results.append(hashes(pack_project(folder)))
+    assert results[0] == results[1]
+    planned = {entry.file for entry in plan_files(load(folder / "latebind.toml"), ["linux-x64"])}
+    assert planned == set(results[0])
     with zipfile.ZipFile(folder / "dist/Acme.ML.OnnxRuntime.EP.TinyNpu.1.2.0-rc.1.nupkg") as package:
         nuspec = package.read("Acme.ML.OnnxRuntime.EP.TinyNpu.nuspec").decode()
         names = package.namelist()

@@ -38,7 +38,7 @@ def codes(project, folder):
     config = load(project / "latebind.toml")
     paths = [path for path in sorted(folder.iterdir()) if path.suffix in (".whl", ".nupkg")]
     report = audit_paths(paths, project_policy(config))
-    return {row.code for row in report.findings}
+    return {finding.code for finding in report.findings}
 
 
 FAULTS = [
@@ -46,7 +46,7 @@ FAULTS = [
     (".whl", "LB805", "another provider", lambda files: swap(files, INIT, '"TinyExec', '"OtherExec')),
     (".whl", "LB803", "no function for the path", lambda files: swap(files, INIT, "def get_library_path", "def path")),
     (".whl", "LB807", "another minimum", lambda files: swap(files, dist_info(files, "METADATA"), "1.23.1", "1.20")),
-    (".nupkg", "LB803", "no assembly", lambda files: [files.pop(row) for row in [*files] if row.startswith("lib/")]),
+    (".nupkg", "LB803", "no assembly", lambda files: [files.pop(name) for name in [*files] if name.startswith("lib/")]),
 ]
 
 
@@ -54,7 +54,7 @@ def test_nothing_is_found_in_the_packages_as_they_were_made(dist):
     assert codes(dist, dist / "dist") == set()
 
 
-@pytest.mark.parametrize(("kind", "code", "title", "change"), FAULTS, ids=[row[2] for row in FAULTS])
+@pytest.mark.parametrize(("kind", "code", "title", "change"), FAULTS, ids=[fault[2] for fault in FAULTS])
 def test_a_fault_of_a_package_is_named(dist, tmp_path, kind, code, title, change):
     folder = Path(shutil.copytree(dist / "dist", tmp_path / "dist"))
     (path,) = folder.glob(f"*{kind}")

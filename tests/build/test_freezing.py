@@ -28,9 +28,9 @@ def entry_points(files):
 
 def read_constants(text):
     """The constants at the top of a hook."""
-    rows = {row.targets[0].elts[1].id: row.value.elts[1] for row in ast.parse(text).body
-            if isinstance(row, ast.Assign) and isinstance(row.targets[0], ast.Tuple)}  # fmt: skip
-    return ast.literal_eval(rows["RUNTIME"])
+    assignments = {statement.targets[0].elts[1].id: statement.value.elts[1] for statement in ast.parse(text).body
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple)}  # fmt: skip
+    return ast.literal_eval(assignments["RUNTIME"])
 
 
 def test_a_wheel_names_the_folder_of_its_hook(packed_once):
@@ -48,8 +48,8 @@ def test_the_wheel_of_an_execution_provider_does_as_well(tmp_path):
 
 
 def test_a_project_with_a_hook_keeps_it(tmp_path):
-    own = '\n[project.entry-points.pyinstaller40]\nhook-dirs = "tiny.hooks:dirs"\n'
-    files = members(by_kind(pack_project(write_client(tmp_path, pyproject=PYPROJECT + own)))["wheel"])
+    hooks = '\n[project.entry-points.pyinstaller40]\nhook-dirs = "tiny.hooks:dirs"\n'
+    files = members(by_kind(pack_project(write_client(tmp_path, pyproject=PYPROJECT + hooks)))["wheel"])
     assert entry_points(files) == {"pyinstaller40": {"hook-dirs": "tiny.hooks:dirs"}}
     assert not [name for name in files if "_pyinstaller" in name]
 
@@ -78,7 +78,7 @@ def test_a_plain_pyinstaller_call_freezes_a_new_project(tmp_path):
     run_checked(uv, "venv", "-q", "-p", sys.executable, tmp_path / "venv")
     install = (uv, "pip", "install", "-q", "-p", python)
     ended = run_program(*install, "--no-deps", wheel, "onnxruntime", timeout=300)
-    if any(words in ended.stderr for words in UNREACHABLE):
+    if any(message in ended.stderr for message in UNREACHABLE):
         pytest.skip("the package index cannot be reached")
     run_checked(*install, "pyinstaller>=6", timeout=300)
     assert ended.returncode == 0, ended.stderr

@@ -27,8 +27,8 @@ def packed_machine(tiny, packed_once, tmp_path):
     workdir = tmp_path / "machine"
     for name in ("stage", "dist"):
         shutil.copytree(packed_once / name, workdir / name)
-    made = {path.name: sha256(path) for path in (workdir / "dist").iterdir()}
-    return load(tiny / "latebind.toml"), workdir, made
+    digests = {path.name: sha256(path) for path in (workdir / "dist").iterdir()}
+    return load(tiny / "latebind.toml"), workdir, digests
 
 
 def sources(workdir, tmp_path):
@@ -50,25 +50,25 @@ def test_what_is_imported_gives_the_same_packages(packed_machine, tmp_path, monk
     assert manifest.imported
 
     monkeypatch.setattr("latebind.build.cmake.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
-    made = hashes(pack_project(config.root, workdir=tmp_path / "here"))
+    digests = hashes(pack_project(config.root, workdir=tmp_path / "here"))
 
     if kind == "folder":  # its compiler is unknown, and the SBOMs say so
         assert manifest.toolchain == "taken on trust"
         library = "runtimes/linux-x64/native/libtiny.so"
-        packages = [place / "dist" / "Tiny.1.2.3.nupkg" for place in (tmp_path / "here", workdir)]
+        packages = [folder / "dist" / "Tiny.1.2.3.nupkg" for folder in (tmp_path / "here", workdir)]
         assert len({members(package)[library] for package in packages}) == 1
     else:
-        assert made == expected
+        assert digests == expected
 
 
 def test_packing_an_import_asks_for_no_compiler(packed_machine, tmp_path, tiny):
     config, workdir, _ = packed_machine
-    here, row = tmp_path / "here", target("linux-x64")
-    assert needs_compiler(config, row, here)
+    here, linux = tmp_path / "here", target("linux-x64")
+    assert needs_compiler(config, linux, here)
     import_native(config, [workdir / "stage"], here)
-    assert not needs_compiler(config, row, here)
+    assert not needs_compiler(config, linux, here)
     (tiny / "native" / "tiny.c").write_text("int other;\n", encoding="utf-8")
-    assert needs_compiler(load(tiny / "latebind.toml"), row, here)
+    assert needs_compiler(load(tiny / "latebind.toml"), linux, here)
 
 
 def test_an_imported_library_without_an_exact_export_is_not_packed(packed_machine, tmp_path, tiny):
@@ -85,7 +85,7 @@ def test_importing_the_same_again_changes_nothing(packed_machine, tmp_path):
     kinds = sources(workdir, tmp_path)
     first = import_native(config, [kinds["stage"]], tmp_path / "here")
     again = import_native(config, [kinds["target"], kinds["wheel"]], tmp_path / "here")
-    assert [row.key for row in first] == [row.key for row in again]
+    assert [stage.key for stage in first] == [stage.key for stage in again]
 
 
 @pytest.mark.parametrize("change", [("a + b", "b + a"), ("1.2.3", "1.2.4")], ids=["source", "version"])
@@ -136,10 +136,10 @@ def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(packed
 def test_the_same_bytes_under_another_name_are_another_stage(packed_machine, tmp_path):
     config, workdir, _ = packed_machine
     plain = sources(workdir, tmp_path)["folder"]
-    (one,) = import_native(config, [plain], tmp_path / "one", "linux-x64")
+    (first,) = import_native(config, [plain], tmp_path / "one", "linux-x64")
     (plain / "tiny" / "lib" / "libtiny.so").rename(plain / "tiny" / "lib" / "libother.so")
-    (two,) = import_native(config, [plain], tmp_path / "two", "linux-x64")
-    assert one.key != two.key
+    (second,) = import_native(config, [plain], tmp_path / "two", "linux-x64")
+    assert first.key != second.key
 
 
 def test_a_wheel_whose_library_was_changed_afterwards_is_refused(packed_machine, tmp_path):
@@ -155,21 +155,21 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
     project = write_client(tmp_path / "two", latebind=TWO, cmakelists=TWO_CMAKE)
     (project / "native" / "more.c").write_text(SOURCE.replace("tiny", "more"), encoding="utf-8")
     config = load(project / "latebind.toml")
-    whole = stage_target(config, target("linux-x64"), tmp_path / "machine")
+    complete = stage_target(config, target("linux-x64"), tmp_path / "machine")
     for name in ("tiny", "more"):
-        shutil.copytree(whole.root / name, tmp_path / f"from {name}" / name)
+        shutil.copytree(complete.root / name, tmp_path / f"from {name}" / name)
 
     import_native(config, [tmp_path / "from tiny"], tmp_path / "here", "linux-x64")
     import_native(config, [tmp_path / "from more"], tmp_path / "here", "linux-x64")
 
     stage = stage_target(config, target("linux-x64"), tmp_path / "here")
     assert {file.path: file.sha256 for file in stage.manifest.files} == {
-        file.path: file.sha256 for file in whole.manifest.files
+        file.path: file.sha256 for file in complete.manifest.files
     }
 
 
 @pytest.mark.parametrize(
-    ("write", "words"),
+    ("write", "message"),
     [
         (lambda _: None, "there is no such file or folder"),
         (lambda file: file.write_text("x"), "is neither a folder nor a wheel"),
@@ -179,10 +179,10 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
     ],
     ids=["absent", "file", "bare", "empty", "garbage"],
 )
-def test_what_cannot_be_read_is_refused(packed_machine, tmp_path, write, words):
+def test_what_cannot_be_read_is_refused(packed_machine, tmp_path, write, message):
     config, _, _ = packed_machine
     write(tmp_path / "thing")
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=message):
         import_native(config, [tmp_path / "thing"], tmp_path / "here")
 
 
@@ -238,8 +238,8 @@ MACHINES = [["linux-x64", "linux-arm64"], ["osx-x64", "osx-arm64"], ["win-x64"]]
 def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
     rids = [rid for machine in MACHINES for rid in machine]
     config = load(write_portable(tmp_path / "project", rids) / "latebind.toml")
-    one = tmp_path / "one machine"
-    whole = pack_project(config.root, workdir=one)
+    alone = tmp_path / "one machine"
+    complete = pack_project(config.root, workdir=alone)
     for number, machine in enumerate(MACHINES):
         project = write_portable(tmp_path / f"checkout {number}", rids)
         for rid in machine:
@@ -250,7 +250,7 @@ def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
     merged = pack_project(config.root, workdir=here)
 
     assert len(merged.artifacts) == len(rids) + 2
-    assert hashes(merged) == hashes(whole)
+    assert hashes(merged) == hashes(complete)
 
     mixed = write_portable(tmp_path / "mixed", rids)
     (mixed / "native" / "more.h").touch()

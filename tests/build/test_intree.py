@@ -100,8 +100,10 @@ def test_the_copy_has_no_audit_no_verification_and_its_license(source_tree):
 def test_the_copy_has_the_hash_of_latebind(source_tree):
     """So `latebind pack` compiles nothing again when it builds the sdist, and the copy is of one latebind."""
     code = "from latebind.build.intree import hash_backend as h; import latebind; print(latebind.__file__, h())"
-    place, copied = run_checked(sys.executable, "-c", code, env={"PYTHONPATH": str(source_tree / "_latebind")}).split()
-    assert Path(place).is_relative_to(source_tree)
+    module_path, copied = run_checked(
+        sys.executable, "-c", code, env={"PYTHONPATH": str(source_tree / "_latebind")}
+    ).split()
+    assert Path(module_path).is_relative_to(source_tree)
     assert copied == hash_backend()
 
 
@@ -132,14 +134,14 @@ def test_the_sdist_of_an_unpacked_sdist_is_the_same(sdist, source_tree, tmp_path
     )
     (again,) = (tmp_path / "out").iterdir()
     with tarfile.open(sdist) as first, tarfile.open(again) as second:
-        assert {row.name: row.chksum for row in first} == {row.name: row.chksum for row in second}
+        assert {member.name: member.chksum for member in first} == {member.name: member.chksum for member in second}
 
 
 # ---- pyproject.toml --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("requires", "kept"),
+    ("requires", "remaining"),
     [
         ('["hatchling>=1.28", "latebind>=0.1"]', []),
         ('["hatchling", "latebind"]', []),
@@ -148,10 +150,10 @@ def test_the_sdist_of_an_unpacked_sdist_is_the_same(sdist, source_tree, tmp_path
         ('["hatchling", "?"]', ["?"]),
     ],
 )
-def test_requirements_of_the_project_stay(tmp_path, requires, kept):
+def test_requirements_of_the_project_stay(tmp_path, requires, remaining):
     file = tmp_path / "pyproject.toml"
     file.write_text(PYPROJECT.replace('["hatchling", "latebind>=0.1"]', requires))
-    assert table(sdist_pyproject(file))["requires"] == [*BACKEND_REQUIREMENTS, *kept]
+    assert table(sdist_pyproject(file))["requires"] == [*BACKEND_REQUIREMENTS, *remaining]
 
 
 def test_the_backend_of_modules_for_the_stable_abi_requires_its_table(tmp_path):
@@ -207,9 +209,9 @@ def test_the_former_plugin_is_refused_and_not_to_be_installed(tmp_path):
 
 def test_the_machines_compiler_needs_no_download(bare, source_tree):
     ended = ask_backend(bare, source_tree)
-    place, *wanted = ended.stdout.split()
-    assert Path(place).is_relative_to(source_tree)
-    assert wanted == []
+    module_path, *requirements = ended.stdout.split()
+    assert Path(module_path).is_relative_to(source_tree)
+    assert requirements == []
 
 
 def test_what_a_machine_without_any_tool_lacks_is_required(bare, source_tree, tmp_path):
@@ -222,11 +224,11 @@ def test_zig_is_required_where_it_is_chosen(bare, source_tree, settings, env):
     assert ask_backend(bare, source_tree, *settings, **env).stdout.split()[1:] == [ZIG]
 
 
-@pytest.mark.parametrize(("programs", "wanted"), [(("cc", "c++"), []), (("cc",), [ZIG])])
-def test_cxx_sources_need_a_cxx_compiler(bare, source_tree, tmp_path, programs, wanted):
+@pytest.mark.parametrize(("programs", "requirements"), [(("cc", "c++"), []), (("cc",), [ZIG])])
+def test_cxx_sources_need_a_cxx_compiler(bare, source_tree, tmp_path, programs, requirements):
     (source_tree / "native" / "more.cpp").write_text("int more() { return 1; }\n")
     path = only(tmp_path / "bin", "cmake", "ninja", *programs)
-    assert ask_backend(bare, source_tree, path=path, CC="", CXX="").stdout.split()[1:] == wanted
+    assert ask_backend(bare, source_tree, path=path, CC="", CXX="").stdout.split()[1:] == requirements
 
 
 @pytest.mark.parametrize(
@@ -257,16 +259,16 @@ def test_a_wrong_choice_is_an_error_without_a_traceback(bare, source_tree, setti
 def test_the_tag_says_where_the_wheel_runs(source_tree, tmp_path, settings, env, tag):
     """This environment has an editable latebind, too: the sdist's own copy comes first."""
     out = tmp_path / "out"
-    words = ["build", "--wheel", "--no-isolation", "-o", out, *settings, source_tree]
-    run_checked(sys.executable, "-m", *words, env=environment(**env))
+    arguments = ["build", "--wheel", "--no-isolation", "-o", out, *settings, source_tree]
+    run_checked(sys.executable, "-m", *arguments, env=environment(**env))
     (wheel,) = out.iterdir()
     assert wheel.name == f"tiny-1.2.3-py3-none-{tag}.whl"
 
 
 def test_a_tree_is_built_with_the_compiler_that_a_user_chooses(tiny, tmp_path):
-    words = ["build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out", tiny / "python" / "tiny"]
+    arguments = ["build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out", tiny / "python" / "tiny"]
     for toolchain in ("host", "zig"):
-        run_checked(sys.executable, "-m", *words, env=environment(LATEBIND_TOOLCHAIN=toolchain))
+        run_checked(sys.executable, "-m", *arguments, env=environment(LATEBIND_TOOLCHAIN=toolchain))
     tags = {wheel.stem.partition("-none-")[2] for wheel in (tmp_path / "out").iterdir()}
     assert tags == {"linux_x86_64", "manylinux_2_28_x86_64"}
 

@@ -24,9 +24,9 @@ SOURCE = ROOT / "latenn" / "python" / "latenn"
 pytestmark = pytest.mark.slow
 
 
-def run(*words, **environment):
+def run(*arguments, **environment):
     env = {key: value for key, value in os.environ.items() if not key.startswith(("LATEBIND", "PYTHON"))}
-    command = [str(word) for word in words]
+    command = [str(argument) for argument in arguments]
     return run_checked(*command, env={**env, **environment})
 
 
@@ -84,8 +84,8 @@ def test_the_sdist_is_built_without_latebind(distributions, tmp_path):
         archive.extractall(tmp_path / "unpacked")  # noqa: S202  # ours
     (source,) = (tmp_path / "unpacked").iterdir()
     run(python, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path / "out", source, **ZIG)
-    (made,), (expected,) = (tmp_path / "out").glob("*.whl"), distributions.glob("*.whl")
-    assert digest(made) == digest(expected)
+    (wheel,), (expected,) = (tmp_path / "out").glob("*.whl"), distributions.glob("*.whl")
+    assert digest(wheel) == digest(expected)
     heavy = ("latebind", "lief", "jinja2", "rich", "shtab")
     probe = f"import importlib.util as u; print([name for name in {heavy} if u.find_spec(name)])"
     assert run(python, "-c", probe).strip() == "[]"

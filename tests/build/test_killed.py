@@ -62,11 +62,11 @@ def test_what_was_killed_with_its_watcher_is_ended_by_the_next_run(writing):
     """As when memory runs out for both: compilers go on, and the next run ends them before it writes."""
     folder, process = writing
     mark = (folder / "build" / ".live").read_text(encoding="ascii")
-    (watcher,) = [pid for pid, words in programs().items() if words.endswith(f" {mark}")]
+    (watcher,) = [pid for pid, command_line in programs().items() if command_line.endswith(f" {mark}")]
     os.kill(watcher, signal.SIGKILL)
     process.kill()
     process.communicate()
-    earlier = {pid for pid, words in programs().items() if str(folder) in words}
+    earlier = {pid for pid, command_line in programs().items() if str(folder) in command_line}
     assert earlier
     finish(start(folder, "build"))
     assert not earlier & set(programs())

@@ -128,14 +128,14 @@ def test_another_description_is_another_build(tmp_path):
 
 @ON_LINUX
 def test_cmake_alone_builds_with_what_loader_source_wrote(tmp_path, latebind):
-    project, made = write_thing_client(tmp_path / "tiny"), tmp_path / "made"
-    told = latebind("-C", project, "loader-source", made)
-    assert told.stdout.split() == [str(made / "latebind/thing.h"), str(made / "thing.c")]
+    project, sources = write_thing_client(tmp_path / "tiny"), tmp_path / "made"
+    ended = latebind("-C", project, "loader-source", sources)
+    assert ended.stdout.split() == [str(sources / "latebind/thing.h"), str(sources / "thing.c")]
     cmake, *_ = require_programs("cmake", "ninja", "cc")
     folder = latebind("--cmake-dir").stdout.strip()
-    words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
+    options = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
     strict = "-DCMAKE_C_FLAGS=-std=c99 -Wall -Wextra -Wpedantic -Wvla -Werror"
-    run_checked(*words, f"-DLATEBIND_DESCRIBED={made}", strict)
+    run_checked(*options, f"-DLATEBIND_DESCRIBED={sources}", strict)
     run_checked(cmake, "--build", tmp_path / "out")
     assert ctypes.CDLL(str(tmp_path / "out/libtiny.so")).tiny_open
 
@@ -156,7 +156,7 @@ def test_a_project_of_presets_needs_no_source(tiny, latebind, tmp_path):
 
 def test_unchanged_files_keep_their_time(tmp_path):
     config = load(write_thing_client(tmp_path / "tiny") / "latebind.toml")
-    made = write_sources(config, tmp_path / "made")
-    before = [path.stat().st_mtime_ns for path in made]
-    assert write_sources(config, tmp_path / "made") == made
-    assert [path.stat().st_mtime_ns for path in made] == before
+    sources = write_sources(config, tmp_path / "made")
+    before = [path.stat().st_mtime_ns for path in sources]
+    assert write_sources(config, tmp_path / "made") == sources
+    assert [path.stat().st_mtime_ns for path in sources] == before

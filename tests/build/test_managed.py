@@ -27,14 +27,14 @@ def build(project, root, environment=None):
 
 def content(built):
     return {
-        f"{one.framework}/{file.name}": file.read_bytes()
-        for one in built
-        for file in (one.assembly, one.documentation, one.symbols)
+        f"{variant.framework}/{file.name}": file.read_bytes()
+        for variant in built
+        for file in (variant.assembly, variant.documentation, variant.symbols)
     }
 
 
 def members(documentation):
-    return {row.get("name") for row in defusedxml.ElementTree.parse(documentation).iter("member")}
+    return {member.get("name") for member in defusedxml.ElementTree.parse(documentation).iter("member")}
 
 
 def test_two_builds_in_different_folders_give_equal_bytes_and_name_no_folder(tmp_path, monkeypatch):
@@ -43,9 +43,9 @@ def test_two_builds_in_different_folders_give_equal_bytes_and_name_no_folder(tmp
 
     here = content(build(BINDING, tmp_path / "a"))
     monkeypatch.setenv("TMPDIR", str(copy))
-    there = content(build(copy, tmp_path / "b é"))
+    elsewhere = content(build(copy, tmp_path / "b é"))
 
-    assert here == there
+    assert here == elsewhere
     names = ("Latenn.dll", "Latenn.xml", "Latenn.pdb")
     assert set(here) == {f"{framework}/{name}" for framework in FRAMEWORKS for name in names}
     for data in here.values():
@@ -58,7 +58,7 @@ def test_nothing_is_written_into_the_source_folder(tmp_path):
 
     built = build(BINDING, tmp_path)
 
-    assert [one.framework for one in built] == FRAMEWORKS
+    assert [variant.framework for variant in built] == FRAMEWORKS
     assert sorted(path.relative_to(BINDING) for path in BINDING.rglob("*")) == before
     assert not any(path.name.startswith(".managed-") for path in tmp_path.iterdir())
 
@@ -66,13 +66,13 @@ def test_nothing_is_written_into_the_source_folder(tmp_path):
 def test_files_in_output_folders_below_the_project_are_not_compiled(tmp_path):
     project = tmp_path / "a (b)"
     shutil.copytree(BINDING, project)
-    made = [project / "build", project / "50% done; 2" / "dist"]
-    for folder in made:
+    folders = [project / "build", project / "50% done; 2" / "dist"]
+    for folder in folders:
         folder.mkdir(parents=True)
         (folder / "Broken.cs").write_text("class {", encoding="utf-8")
     arguments = {"version": "0.1.0", "environment": dotnet_environment(), "home": tmp_path / "home"}
 
-    built = build_managed(project, project / "build" / "managed", apart=made, **arguments)
+    built = build_managed(project, project / "build" / "managed", apart=folders, **arguments)
 
     assert content(built) == content(build(BINDING, tmp_path))
     with pytest.raises(BuildError, match=r"Broken\.cs"):
@@ -88,12 +88,12 @@ def test_a_compile_error_is_told_and_the_earlier_result_stays(tmp_path):
     with pytest.raises(BuildError, match=r"does not compile[\s\S]*Broken.cs"):
         build(copy, tmp_path)
 
-    left = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    assert {path.relative_to(tmp_path / "out").as_posix(): data for path, data in left.items()} == earlier
+    files = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {path.relative_to(tmp_path / "out").as_posix(): data for path, data in files.items()} == earlier
 
 
 def test_the_newer_framework_offers_all_of_the_older_one_and_memory_beside(tmp_path):
-    old, new = (members(one.documentation) for one in build(BINDING, tmp_path))
+    old, new = (members(variant.documentation) for variant in build(BINDING, tmp_path))
 
     assert old < new
     added = {name.partition("(")[0] for name in new - old}

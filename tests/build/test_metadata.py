@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, pack_project, write_client
 from tests.programs import run_checked
 
-DISTRIBUTIONS = [(name, extra) for name, row in presets().items() for extra in row.python.extras]
+DISTRIBUTIONS = [(name, extra) for name, preset in presets().items() for extra in preset.python.extras]
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,8 @@ def test_the_repository_is_the_source_link_of_a_wheel(tmp_path, repository, expe
 @pytest.mark.parametrize("twine", ["6.0.1", "6.1.0", "6.2.0"])
 def test_twine_reads_the_packages_as_for_an_upload(distributions, twine):
     read = "import sys, twine.package as t\nfor file in sys.argv[1:]: t.PackageFile.from_filename(file, None)"
-    words = ["-m", "uv", "run", "--quiet", "--no-project", "--with", f"twine=={twine}", "python", "-c", read]
-    run_checked(sys.executable, *words, distributions["wheel"], distributions["sdist"])
+    arguments = ["-m", "uv", "run", "--quiet", "--no-project", "--with", f"twine=={twine}", "python", "-c", read]
+    run_checked(sys.executable, *arguments, distributions["wheel"], distributions["sdist"])
 
 
 @pytest.mark.parametrize(("runtime", "extra"), DISTRIBUTIONS)
@@ -68,10 +68,10 @@ def test_an_extra_requires_its_distribution_only_where_that_exists(runtime, extr
     supply = preset(runtime).python
     requirement = Requirement(supply.render_requirement(extra, "1.19"))
     assert (requirement.name, str(requirement.specifier)) == (supply.extras[extra], ">=1.19")
-    for rid, row in targets().items():
-        if row.libc == "musl":  # markers cannot distinguish it from glibc
+    for rid, properties in targets().items():
+        if properties.libc == "musl":  # markers cannot distinguish it from glibc
             continue
-        environment = {"sys_platform": row.sys_platform, "platform_machine": row.platform_machine}
+        environment = {"sys_platform": properties.sys_platform, "platform_machine": properties.platform_machine}
         applies = requirement.marker is None or requirement.marker.evaluate(environment)
         assert applies == (extra == supply.extra or supply.is_supplied(extra, rid)), rid
 

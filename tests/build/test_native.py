@@ -30,8 +30,8 @@ def stage(folder, workdir=None):
 
 
 def library(staged):
-    (found,) = staged.libraries("tiny")
-    return found
+    (path,) = staged.libraries("tiny")
+    return path
 
 
 def test_a_second_build_with_nothing_changed_does_nothing(tiny):
@@ -104,8 +104,8 @@ def test_the_host_toolchain_builds_for_the_host_only():
 def test_xcode_is_told_the_processor_and_the_floor_and_builds_for_both(monkeypatch, tmp_path):
     monkeypatch.setattr("latebind.compilers.host.host_rid", lambda: "osx-arm64")
     for rid, arch in (("osx-arm64", "arm64"), ("osx-x64", "x86_64")):
-        words = toolchain("host", target(rid)).configure(target(rid), "11.0", tmp_path)
-        assert words[1:] == [f"-DCMAKE_OSX_ARCHITECTURES={arch}", "-DCMAKE_OSX_DEPLOYMENT_TARGET=11.0"]
+        arguments = toolchain("host", target(rid)).configure(target(rid), "11.0", tmp_path)
+        assert arguments[1:] == [f"-DCMAKE_OSX_ARCHITECTURES={arch}", "-DCMAKE_OSX_DEPLOYMENT_TARGET=11.0"]
 
 
 def test_msvc_builds_for_what_its_prompt_was_set_to(monkeypatch):
@@ -126,16 +126,16 @@ def test_requirements_are_asked_for_only_where_they_are_missing(monkeypatch, tmp
 
 
 def test_the_source_hash_knows_names_and_contents_and_not_places(tmp_path):
-    one, two = write_client(tmp_path / "a"), write_client(tmp_path / "b")
-    assert hash_sources(load(one / "latebind.toml"), one) == hash_sources(load(two / "latebind.toml"), two)
-    (two / "native" / "tiny.c").rename(two / "native" / "other.c")
-    assert hash_tree(one / "native") != hash_tree(two / "native")
+    first, second = write_client(tmp_path / "a"), write_client(tmp_path / "b")
+    assert hash_sources(load(first / "latebind.toml"), first) == hash_sources(load(second / "latebind.toml"), second)
+    (second / "native" / "tiny.c").rename(second / "native" / "other.c")
+    assert hash_tree(first / "native") != hash_tree(second / "native")
 
 
 def test_the_source_hash_is_the_same_on_windows_which_has_no_executable_bits(tmp_path):
-    one, two = write_client(tmp_path / "a"), write_client(tmp_path / "b")
-    (two / "native" / "tiny.c").chmod(0o755)
-    assert hash_sources(load(one / "latebind.toml"), one) == hash_sources(load(two / "latebind.toml"), two)
+    first, second = write_client(tmp_path / "a"), write_client(tmp_path / "b")
+    (second / "native" / "tiny.c").chmod(0o755)
+    assert hash_sources(load(first / "latebind.toml"), first) == hash_sources(load(second / "latebind.toml"), second)
 
 
 HOST = CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n'
@@ -291,8 +291,8 @@ def test_a_cache_that_cannot_hold_zigs_libraries_costs_time_only(tmp_path, own_c
     monkeypatch.setenv("LATEBIND_CACHE", str(tmp_path / "cache"))
     (tmp_path / "cache" / "zig").mkdir(parents=True)
     (tmp_path / "cache" / "zig" / "latebind").write_text("in the way")
-    own = find_zig().resolve().parent / "lib"
-    assert zig.zig_variables(find_zig(), tmp_path)["ZIG_LIB_DIR"] == str(own)
+    bundled = find_zig().resolve().parent / "lib"
+    assert zig.zig_variables(find_zig(), tmp_path)["ZIG_LIB_DIR"] == str(bundled)
 
 
 def test_zigs_headers_may_be_in_the_checkout(tiny, monkeypatch, own_cache):
@@ -338,8 +338,8 @@ def test_a_build_that_failed_announces_the_one_time_work_again(tmp_path, monkeyp
 def test_annotations_of_runtimes_headers_compile_for_windows(tmp_path, rid):
     root = write_portable(tmp_path / "tiny", [rid])
     source = root / "native/tiny.c"
-    words = "typedef _Return_type_success_(return == 0) struct OrtStatus* OrtStatusPtr;\n"  # of onnxruntime_c_api.h
-    source.write_text(words + "#include <windows.h>\n" + source.read_text("utf-8"), encoding="utf-8")
+    typedef = "typedef _Return_type_success_(return == 0) struct OrtStatus* OrtStatusPtr;\n"  # of onnxruntime_c_api.h
+    source.write_text(typedef + "#include <windows.h>\n" + source.read_text("utf-8"), encoding="utf-8")
     config = load(root / "latebind.toml")
     assert stage_target(config, target(rid), root).manifest.files
 
@@ -354,7 +354,7 @@ def test_hide_exports_what_the_packages_list_and_nothing_else(tmp_path, rid, hid
     lines += "install(TARGETS tiny COMPONENT tiny)\n"
     write_client(tmp_path, latebind=config, cmakelists=lines, tiny=source)
     staged = stage_target(load(tmp_path / "latebind.toml"), target(rid), tmp_path)
-    exported = {row.name for row in read_image(library(staged).read_bytes(), "tiny").exports}
+    exported = {export.name for export in read_image(library(staged).read_bytes(), "tiny").exports}
     assert "tiny_add" in exported
     assert (exported == {"tiny_add"}) == hides
 
@@ -387,4 +387,4 @@ def test_a_project_without_a_line_of_latebind_leaves_no_path_and_no_debug_inform
     assert str(tmp_path).encode() not in data
     assert b"source/tiny.c" in data
     binary = lief.ELF.parse(list(data))  # kept: its sections die with it
-    assert not [row.name for row in binary.sections if row.name.startswith(".debug")]
+    assert not [section.name for section in binary.sections if section.name.startswith(".debug")]

@@ -60,17 +60,17 @@ def packed_project(tmp_path_factory):
 
 def test_every_package_with_the_loader_carries_its_notice(packed_project):
     notice = (cmake_dir() / "LICENSE").read_bytes()
-    places = {}
+    by_package = {}
     for artifact in packed_project[1].artifacts:
-        found = [name for name, data in members(artifact.path).items() if data == notice]
-        places[artifact.path.name.partition("-1.2.3")[0] + "." + artifact.kind] = found
-    assert places == {
+        notices = [name for name, data in members(artifact.path).items() if data == notice]
+        by_package[artifact.path.name.partition("-1.2.3")[0] + "." + artifact.kind] = notices
+    assert by_package == {
         "tiny.wheel": ["tiny-1.2.3.dist-info/licenses/LICENSE-latebind.txt"],
         "Tiny.1.2.3.nupkg.nupkg": ["LICENSE-latebind.txt"],
         "tiny-linux-x64.npm": ["package/LICENSE-latebind.txt"],
         "tiny.npm": [],  # it holds no library
         "tiny.sdk": ["tiny-1.2.3-linux-x64-sdk/share/licenses/tiny/LICENSE-latebind.txt"],
-        "tiny.sdist": places["tiny.sdist"],
+        "tiny.sdist": by_package["tiny.sdist"],
     }
 
 
@@ -91,8 +91,12 @@ def test_the_sbom_lists_loader_and_the_compilers_libraries(packed_project):
         inside = members(by_kind(packed_project[1])[kind])
         (name,) = [name for name in inside if name.endswith(".cdx.json")]
         document = json.loads(inside[name])
-        rows = {row["name"]: row for row in document["components"] if row["bom-ref"].startswith("part/")}
-        stated = {name: (row["version"], row["supplier"]["name"]) for name, row in rows.items()}
+        components = {
+            component["name"]: component
+            for component in document["components"]
+            if component["bom-ref"].startswith("part/")
+        }
+        stated = {name: (component["version"], component["supplier"]["name"]) for name, component in components.items()}
         assert stated == {
             "latebind-loader": (latebind.__version__, "The latebind authors"),
             "compiler-rt": ("0.17.0", "Zig Software Foundation"),
@@ -100,8 +104,8 @@ def test_the_sbom_lists_loader_and_the_compilers_libraries(packed_project):
             "libc++abi": ("22.1.8", "LLVM Project"),
             "libunwind": ("22.1.8", "LLVM Project"),
         }
-        (library,) = [row for row in document["dependencies"] if row["ref"] == "linux-x64/libtiny.so"]
-        assert library["dependsOn"] == sorted(row["bom-ref"] for row in rows.values())
+        (library,) = [edge for edge in document["dependencies"] if edge["ref"] == "linux-x64/libtiny.so"]
+        assert library["dependsOn"] == sorted(component["bom-ref"] for component in components.values())
 
 
 DROP_IN = """\
@@ -130,8 +134,8 @@ def test_no_linker_leaves_the_marks_out(rid, tmp_path):
     root = write_client(tmp_path, latebind=config, cmakelists=DROP_IN, tiny=LINKED)
     stage = stage_target(load(root / "latebind.toml"), target(rid), root)
     (library,) = stage.libraries("tiny")
-    found = {part.name: part.version for part in find_parts(library.read_bytes(), stage.manifest.toolchain)}
-    assert found["latebind-loader"] == found["latebind-stub"] == latebind.__version__
+    versions = {part.name: part.version for part in find_parts(library.read_bytes(), stage.manifest.toolchain)}
+    assert versions["latebind-loader"] == versions["latebind-stub"] == latebind.__version__
 
 
 def test_the_table_has_the_release_of_llvm_in_zig():
@@ -162,13 +166,13 @@ def test_text_that_others_hold_too_is_not_enough():
 
 
 def test_each_row_of_the_table_has_a_source_and_an_existing_file_of_ours():
-    for row in known_parts().values():
-        assert row.source
-        assert row.supplier
-        assert row.patterns or row.compiler
-        assert not row.license or canonicalize_license_expression(row.license) == row.license
-        if row.name.startswith("latebind"):
-            assert (ROOT / row.source).is_file()
+    for part in known_parts().values():
+        assert part.source
+        assert part.supplier
+        assert part.patterns or part.compiler
+        assert not part.license or canonicalize_license_expression(part.license) == part.license
+        if part.name.startswith("latebind"):
+            assert (ROOT / part.source).is_file()
 
 
 def test_a_wheel_of_old_metadata_gets_the_file_and_no_field(tmp_path):

@@ -63,8 +63,8 @@ def sources(folder, files=SOURCE):
 @pytest.fixture(scope="module")
 def tarballs(tmp_path_factory):
     folder = project(tmp_path_factory.mktemp("npm"))
-    made = pack_project(folder)
-    return {row.path.name: row.path for row in made.artifacts if row.kind == "npm"}
+    result = pack_project(folder)
+    return {artifact.path.name: artifact.path for artifact in result.artifacts if artifact.kind == "npm"}
 
 
 def manifest(tarball):
@@ -115,9 +115,11 @@ def test_each_target_has_a_package_that_npm_chooses_by_its_fields(tarballs):
 def test_the_archives_name_no_owner_and_one_time(tarballs):
     for tarball in tarballs.values():
         with tarfile.open(tarball) as archive:
-            rows = archive.getmembers()
-        assert {(row.uid, row.gid, row.uname, row.mode, row.mtime) for row in rows} == {(0, 0, "", 0o644, 1580601600)}
-        assert [row.name for row in rows] == sorted(row.name for row in rows)
+            entries = archive.getmembers()
+        assert {(entry.uid, entry.gid, entry.uname, entry.mode, entry.mtime) for entry in entries} == {
+            (0, 0, "", 0o644, 1580601600)
+        }
+        assert [entry.name for entry in entries] == sorted(entry.name for entry in entries)
         assert tarball.read_bytes()[4:8] == bytes(4)  # RFC 1952: no time
 
 
@@ -135,7 +137,7 @@ def test_the_main_package_requires_each_target_at_the_exact_version(tarballs):
     assert "dependencies" not in main
     assert "peerDependencies" not in main
     bill = json.loads(member(tarballs["acme-tiny-1.2.3.tgz"], "cdx.json"))
-    assert [row["purl"] for row in bill["components"]] == [
+    assert [component["purl"] for component in bill["components"]] == [
         f"pkg:npm/%40acme/tiny-{name}@1.2.3" for name in ("linux-x64", "win32-x64")
     ]
     assert bill["metadata"]["component"]["name"] == "@acme/tiny"
@@ -144,20 +146,20 @@ def test_the_main_package_requires_each_target_at_the_exact_version(tarballs):
 def test_npm_takes_each_without_a_complaint(tmp_path, tarballs):
     for tarball in tarballs.values():
         ended = node(tmp_path, "npm", "publish", "--dry-run", "--access=public", str(tarball))
-        warned = [row for row in ended.stderr.splitlines() if "warn" in row]
+        warned = [line for line in ended.stderr.splitlines() if "warn" in line]
         assert ended.returncode == 0, ended.stderr
-        assert [row for row in warned if "logged in" not in row and "user config" not in row] == []
+        assert [line for line in warned if "logged in" not in line and "user config" not in line] == []
         listed = json.loads(node(tmp_path, "npm", "pack", "--dry-run", "--json", str(tarball)).stdout)
-        assert [row["filename"] for row in listed] == [tarball.name]
+        assert [package["filename"] for package in listed] == [tarball.name]
 
 
 def test_require_and_import_find_the_library(app):
     folder = app("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz")
-    place = folder / "node_modules/@acme/tiny-linux-x64/libtiny.so"
+    library = folder / "node_modules/@acme/tiny-linux-x64/libtiny.so"
     required = node(folder, "node", "-p", 'const t = require("@acme/tiny"); `${t.target} ${t.libraryPath()}`')
     code = 'import { libraryPath, target } from "@acme/tiny"; console.log(target, libraryPath())'
     imported = node(folder, "node", "--input-type=module", "-e", code)
-    assert required.stdout == imported.stdout == f"linux-x64 {place}\n", required.stderr + imported.stderr
+    assert required.stdout == imported.stdout == f"linux-x64 {library}\n", required.stderr + imported.stderr
 
 
 @pytest.mark.parametrize(
@@ -182,14 +184,14 @@ def test_a_missing_library_is_an_error_that_names_the_package(app, before, sente
     assert re.search(sentence, ended.stderr), ended.stderr
 
 
-@pytest.mark.parametrize("place", ["above the application", "NODE_PATH"])
-def test_a_missing_library_is_not_taken_from_other_places(app, place):
+@pytest.mark.parametrize("location", ["above the application", "NODE_PATH"])
+def test_a_missing_library_is_not_taken_from_other_places(app, location):
     """npm left out the package of the target; a folder above must not supply it."""
     elsewhere = app("acme-tiny-1.2.3.tgz", options=["--omit=optional"])
     inner = elsewhere / "inner"
     inner.mkdir()
     (elsewhere / "node_modules").rename(inner / "node_modules")
-    modules = elsewhere / ("node_modules" if place.startswith("above") else "other")
+    modules = elsewhere / ("node_modules" if location.startswith("above") else "other")
     (modules / "@acme" / "tiny-linux-x64").mkdir(parents=True)
     (modules / "@acme" / "tiny-linux-x64" / "libtiny.so").write_bytes(b"")
     environment = {**os.environ, "NODE_PATH": str(elsewhere / "other")}
@@ -238,7 +240,7 @@ def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
     npm = f'{NPM}source = "npm"\ndependencies = {{ koffi = "^3" }}\n'
     folder = project(tmp_path, npm=npm, rids=RIDS[:1], runtime=RUNTIME)
     sources(folder)
-    made = pack_project(folder)
+    result = pack_project(folder)
     main = folder / "dist" / "acme-tiny-1.2.3.tgz"
     fields = manifest(main)
     assert fields["exports"]["."] == {
@@ -252,11 +254,11 @@ def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
     assert fields["peerDependenciesMeta"] == {"onnxruntime-node": {"optional": True}}
     assert {"package/lib/more.cjs", "package/index.mjs", "package/latebind.cjs"} <= set(members(main))
     assert not any("node_modules" in name for name in members(main))
-    planned = [row.file for row in plan_files(load(folder / "latebind.toml"), RIDS[:1]) if row.kind == "npm"]
-    assert sorted(planned) == sorted(row.path.name for row in made.artifacts if row.kind == "npm")
+    planned = [entry.file for entry in plan_files(load(folder / "latebind.toml"), RIDS[:1]) if entry.kind == "npm"]
+    assert sorted(planned) == sorted(artifact.path.name for artifact in result.artifacts if artifact.kind == "npm")
     sources(folder, {"lib/more.cjs": "exports.more = 1;\n"})
     again = pack_project(folder)
-    assert [name for name, digest in hashes(made).items() if hashes(again)[name] != digest] == [main.name]
+    assert [name for name, digest in hashes(result).items() if hashes(again)[name] != digest] == [main.name]
     for name in ("package.json", "latebind.cjs"):
         sources(folder, {name: "{}"})
         with pytest.raises(BuildError, match=f"{re.escape(name)} is in the folder npm.source of package tiny"):
@@ -265,7 +267,7 @@ def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("own", "entry"),
+    ("own_folder", "entry"),
     [
         ((), "latebind"),
         (("index.cjs", "index.d.ts"), {"types": "./index.d.ts", "default": "./index.cjs"}),
@@ -280,8 +282,8 @@ def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
         ),
     ],
 )
-def test_each_module_has_its_own_types(own, entry):
-    exports = entry_points(own)["exports"]
+def test_each_module_has_its_own_types(own_folder, entry):
+    exports = entry_points(own_folder)["exports"]
     assert exports["."] == (exports["./latebind"] if entry == "latebind" else entry)
     assert exports["./latebind"]["import"]["types"] == "./latebind.d.mts"
     assert exports["./latebind"]["require"]["types"] == "./latebind.d.cts"

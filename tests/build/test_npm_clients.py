@@ -42,18 +42,18 @@ def tool(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tarballs(tmp_path_factory):
     """The main packages of three projects by name: without code of its own, with both modules, with require() alone."""
-    found = {}
-    own = f'{NPM}source = "npm"\n'
+    archives = {}
+    settings = f'{NPM}source = "npm"\n'
     for name, npm, files in (
         ("generated", NPM, {}),
-        ("both", own, SOURCE),
-        ("require", own, {key: text for key, text in SOURCE.items() if not key.endswith(".mjs")}),
+        ("both", settings, SOURCE),
+        ("require", settings, {key: text for key, text in SOURCE.items() if not key.endswith(".mjs")}),
     ):
         folder = project(tmp_path_factory.mktemp(name), npm=npm, rids=RIDS[:1], runtime=RUNTIME)
         sources(folder, files)
         pack_project(folder)
-        found[name] = folder / "dist" / "acme-tiny-1.2.3.tgz"
-    return found
+        archives[name] = folder / "dist" / "acme-tiny-1.2.3.tgz"
+    return archives
 
 
 @pytest.fixture
@@ -61,8 +61,8 @@ def app(tmp_path, tarballs):
     """An application with the generated package and the one for this machine."""
     main = tarballs["generated"]
     (tmp_path / MANIFEST).write_text('{"private": true, "type": "commonjs"}')
-    words = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--offline", "--legacy-peer-deps")
-    run_checked(*words, main, main.with_name("acme-tiny-linux-x64-1.2.3.tgz"), cwd=tmp_path)
+    command = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--offline", "--legacy-peer-deps")
+    run_checked(*command, main, main.with_name("acme-tiny-linux-x64-1.2.3.tgz"), cwd=tmp_path)
     return tmp_path
 
 
@@ -138,10 +138,10 @@ def test_bundles_of_webpack_and_esbuild_find_the_library(tool, app, entry, text)
         ended = run_program(*command, cwd=app)
         printed = ended.stdout + ended.stderr
         assert ended.returncode == 0, printed
-        assert not [word for word in ("WARNING", "ERROR", "warning") if word in printed], printed
+        assert not [level for level in ("WARNING", "ERROR", "warning") if level in printed], printed
         bundle = app / "out" / ("main.js" if name == "webpack" else "esbuild.js")
-        found = run_checked("node", bundle, cwd=os.sep)
-        assert found == f"{app}/node_modules/@acme/tiny-linux-x64/libtiny.so\n"
+        library = run_checked("node", bundle, cwd=os.sep)
+        assert library == f"{app}/node_modules/@acme/tiny-linux-x64/libtiny.so\n"
 
 
 def test_a_bundle_as_an_es_module_says_what_to_do(tool, app):

@@ -55,18 +55,18 @@ def nuspec_of(artifact):
 
 def test_native_files_lie_flat_for_each_target_beside_the_managed_part(tmp_path, assemblies):
     rids, libraries = ("linux-x64", "linux-arm64"), ("libdemo.so", "libdemo_more.so.1")
-    made = nupkgs(tmp_path, *libraries, rids=rids, settings=MANAGED, managed=assemblies)[0]
-    assert made.path.name == "Demo.0.1.0.nupkg"
-    assert names(made) == {
+    package = nupkgs(tmp_path, *libraries, rids=rids, settings=MANAGED, managed=assemblies)[0]
+    assert package.path.name == "Demo.0.1.0.nupkg"
+    assert names(package) == {
         *(f"lib/{framework}/Demo.{suffix}" for framework in FRAMEWORKS for suffix in ("dll", "xml")),
         *(f"runtimes/{rid}/native/{library}" for rid in rids for library in libraries),
     }
 
 
 def test_a_package_of_native_files_alone_suits_netstandard_by_an_empty_marker(tmp_path):
-    (made,) = nupkgs(tmp_path, "libextra.so", package="extra")
-    assert names(made) == {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libextra.so"}
-    assert not [name for name in members(made.path) if name.startswith("build/native/")]
+    (package,) = nupkgs(tmp_path, "libextra.so", package="extra")
+    assert names(package) == {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libextra.so"}
+    assert not [name for name in members(package.path) if name.startswith("build/native/")]
 
 
 def test_a_sibling_becomes_a_dependency_of_the_same_minor_version(tmp_path):
@@ -85,9 +85,9 @@ def test_the_runtimes_package_is_a_dependency_from_the_one_minimum_when_asked_fo
 def test_the_readme_goes_in_with_unix_line_ends(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "NUGET.md").write_bytes(b"# Demo\r\n")
-    (made,) = nupkgs(tmp_path, "libdemo.so", project={"readme": "docs/NUGET.md"})
-    assert members(made.path)["NUGET.md"] == b"# Demo\n"
-    assert "<readme>NUGET.md</readme>" in nuspec_of(made)
+    (package,) = nupkgs(tmp_path, "libdemo.so", project={"readme": "docs/NUGET.md"})
+    assert members(package.path)["NUGET.md"] == b"# Demo\n"
+    assert "<readme>NUGET.md</readme>" in nuspec_of(package)
 
 
 @pytest.mark.parametrize(
@@ -125,23 +125,23 @@ SPLIT = {"rids": ("linux-x64", "win-arm64"), "settings": {"split": True}}
 
 
 def test_a_split_package_has_one_part_for_each_target_and_pins_them(tmp_path, assemblies):
-    made = nupkgs(tmp_path, "libdemo.so", **SPLIT | {"settings": MANAGED | {"split": True}}, managed=assemblies)
-    assert [artifact.path.name for artifact in made] == [
+    packages = nupkgs(tmp_path, "libdemo.so", **SPLIT | {"settings": MANAGED | {"split": True}}, managed=assemblies)
+    assert [artifact.path.name for artifact in packages] == [
         "Demo.0.1.0.nupkg",
         "Demo.runtime.linux-x64.0.1.0.nupkg",
         "Demo.runtime.win-arm64.0.1.0.nupkg",
         "Demo.0.1.0.snupkg",
     ]
-    assert names(made[0]) == {f"lib/{f}/Demo.{suffix}" for f in FRAMEWORKS for suffix in ("dll", "xml")}
-    assert names(made[1]) == {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libdemo.so"}
+    assert names(packages[0]) == {f"lib/{f}/Demo.{suffix}" for f in FRAMEWORKS for suffix in ("dll", "xml")}
+    assert names(packages[1]) == {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libdemo.so"}
     for rid in SPLIT["rids"]:
         pin = f'<dependency id="Demo.runtime.{rid}" version="[0.1.0]" />'
-        assert nuspec_of(made[0]).count(pin) == len(FRAMEWORKS)
+        assert nuspec_of(packages[0]).count(pin) == len(FRAMEWORKS)
 
 
 def test_each_part_has_a_bill_and_the_upper_one_names_the_parts(tmp_path):
-    made = nupkgs(tmp_path, "libdemo.so", **SPLIT)
-    bills = [json.loads(member(artifact.path, ".cdx.json")) for artifact in made]
+    packages = nupkgs(tmp_path, "libdemo.so", **SPLIT)
+    bills = [json.loads(member(artifact.path, ".cdx.json")) for artifact in packages]
     parts = [f"Demo.runtime.{rid}" for rid in SPLIT["rids"]]
     purls = [f"pkg:nuget/{name}@0.1.0" for name in ("Demo", *parts)]
     assert [bill["metadata"]["component"]["purl"] for bill in bills] == purls
@@ -151,19 +151,19 @@ def test_each_part_has_a_bill_and_the_upper_one_names_the_parts(tmp_path):
 
 @pytest.mark.parametrize(("limit", "split", "files"), [(10**6, "auto", 1), (10**3, "auto", 2), (1, False, 1)])
 def test_a_package_over_the_feeds_limit_is_split_unless_it_must_not_be(tmp_path, limit, split, files, capsys):
-    made = nupkgs(tmp_path, "libdemo.so", settings={"split": split}, feed_limit=limit)
-    assert len(made) == len(list((tmp_path / "dist").iterdir())) == files
-    said = capsys.readouterr().err
-    assert said.count("warning: Demo.") == sum(row.size > limit for row in made)
-    assert ("Remove split = false" in said) == (split is False)
+    packages = nupkgs(tmp_path, "libdemo.so", settings={"split": split}, feed_limit=limit)
+    assert len(packages) == len(list((tmp_path / "dist").iterdir())) == files
+    warnings = capsys.readouterr().err
+    assert warnings.count("warning: Demo.") == sum(package.size > limit for package in packages)
+    assert ("Remove split = false" in warnings) == (split is False)
 
 
 @pytest.mark.parametrize(("name", "data"), [("icon.png", PNG), ("a.jpg", JPEG), ("b.JPEG", JPEG)])
 def test_the_icon_goes_in(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
-    (made,) = nupkgs(tmp_path, "libdemo.so", project={"icon": name})
-    assert members(made.path)[name] == data
-    assert f"<icon>{name}</icon>" in nuspec_of(made)
+    (package,) = nupkgs(tmp_path, "libdemo.so", project={"icon": name})
+    assert members(package.path)[name] == data
+    assert f"<icon>{name}</icon>" in nuspec_of(package)
 
 
 @pytest.mark.parametrize(
@@ -184,11 +184,11 @@ def test_an_icon_that_nuget_would_refuse_is_refused(tmp_path, name, data, says):
 
 
 def test_portable_symbols_and_nothing_else_make_a_symbol_package(tmp_path, assemblies):
-    made = nupkgs(tmp_path, "libdemo.so", settings=MANAGED, managed=assemblies, commit="a" * 40)[1]
-    assert (made.kind, made.path.name) == ("snupkg", "Demo.0.1.0.snupkg")
-    assert names(made) == {f"lib/{framework}/Demo.pdb" for framework in FRAMEWORKS}
-    assert '<packageType name="SymbolsPackage" />' in nuspec_of(made)
-    assert 'commit="' + "a" * 40 in nuspec_of(made)
+    package = nupkgs(tmp_path, "libdemo.so", settings=MANAGED, managed=assemblies, commit="a" * 40)[1]
+    assert (package.kind, package.path.name) == ("snupkg", "Demo.0.1.0.snupkg")
+    assert names(package) == {f"lib/{framework}/Demo.pdb" for framework in FRAMEWORKS}
+    assert '<packageType name="SymbolsPackage" />' in nuspec_of(package)
+    assert 'commit="' + "a" * 40 in nuspec_of(package)
 
 
 def test_symbols_in_the_format_of_windows_alone_make_no_symbol_package(tmp_path, assemblies):
@@ -210,8 +210,8 @@ def with_headers(root, rid, text="int demo(void);"):
 @pytest.mark.parametrize("split", [False, True])
 def test_headers_and_import_libraries_go_where_native_projects_look(tmp_path, split):
     stages = [with_headers(tmp_path / "stage", rid) for rid in ("linux-x64", "win-x64", "win-arm64")]
-    made = pack_nupkgs(make_config(tmp_path, core={"split": split}), "core", stages, tmp_path / "dist")[0]
-    native = {name: data for name, data in members(made.path).items() if name.startswith("build/native/")}
+    package = pack_nupkgs(make_config(tmp_path, core={"split": split}), "core", stages, tmp_path / "dist")[0]
+    native = {name: data for name, data in members(package.path).items() if name.startswith("build/native/")}
     text = native["build/native/Demo.targets"].decode()
     assert set(native) == {
         "build/native/Demo.targets", "build/native/include/demo/demo.h",

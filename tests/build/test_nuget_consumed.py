@@ -83,9 +83,9 @@ def write_project(folder, feed, framework, *, references="", properties="", sour
     return folder
 
 
-def build(project, environment, *words, verb="build"):
+def build(project, environment, *arguments, verb="build"):
     out = project / "out"
-    argv = [dotnet.find(environment), verb, "--nologo", "-c", "Release", "-o", out, *words]
+    argv = [dotnet.find(environment), verb, "--nologo", "-c", "Release", "-o", out, *arguments]
     return out, run(argv, cwd=project, env=environment, timeout=300).output
 
 
@@ -196,15 +196,15 @@ SPLIT_ROWS = [CLASSIC_ROWS[0], CLASSIC_ROWS[2], CLASSIC_ROWS[7], CLASSIC_ROWS[-1
 
 @on_linux
 @pytest.mark.parametrize(
-    ("shape", "properties", "words", "expected", "beside"),
-    [*(("whole", *row) for row in CLASSIC_ROWS), *(("split", *row) for row in SPLIT_ROWS)],
+    ("shape", "properties", "arguments", "expected", "beside"),
+    [*(("whole", *case) for case in CLASSIC_ROWS), *(("split", *case) for case in SPLIT_ROWS)],
 )
 def test_a_classic_application_gets_the_files_of_its_processor(  # a table and its fixtures
-    tmp_path, feeds, native, environment, api, shape, properties, words, expected, beside
+    tmp_path, feeds, native, environment, api, shape, properties, arguments, expected, beside
 ):
     project = write_project(tmp_path / "app", feeds / shape, CLASSIC, properties=api + set_(**properties))
 
-    out, log = build(project, environment, *words)
+    out, log = build(project, environment, *arguments)
 
     assert natives(out) == expected
     assert "LATEBIND1" not in log

@@ -51,22 +51,22 @@ def test_what_only_an_earlier_run_made_is_removed_and_what_others_made_is_not(pa
 
 
 def test_a_package_that_was_changed_by_hand_is_made_again(packed_tiny):
-    made = pack_project(packed_tiny)
-    before = hashes(made)
-    made.artifacts[0].path.write_bytes(b"broken")
+    result = pack_project(packed_tiny)
+    before = hashes(result)
+    result.artifacts[0].path.write_bytes(b"broken")
     assert hashes(pack_project(packed_tiny)) == before
 
 
 def test_another_frontend_makes_the_same_wheel_from_tree_and_from_sdist(packed_tiny, tmp_path):
-    made = by_kind(pack_project(packed_tiny))
+    packages = by_kind(pack_project(packed_tiny))
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
-    shutil.unpack_archive(made["sdist"], tmp_path / "unpacked", filter="data")
+    shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
     for number, source in enumerate([packed_tiny / "python" / "tiny", tmp_path / "unpacked" / "tiny-1.2.3"]):
         out = tmp_path / str(number)
-        words = ["uv", "build", "--wheel", "--no-build-isolation", "--out-dir", out, source]
-        run_checked(sys.executable, "-m", *words, env={**environment, "LATEBIND_TOOLCHAIN": "zig"})
+        command = ["uv", "build", "--wheel", "--no-build-isolation", "--out-dir", out, source]
+        run_checked(sys.executable, "-m", *command, env={**environment, "LATEBIND_TOOLCHAIN": "zig"})
         (again,) = out.glob("*.whl")
-        assert (again.name, again.read_bytes()) == (made["wheel"].name, made["wheel"].read_bytes())
+        assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
 
 
 def test_metadata_comes_from_the_one_number():
@@ -83,7 +83,7 @@ HOOKS = ('package = "tiny"\n\n[tool.hatch.build.h', 'package = "tony"\n\n[tool.h
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         (('name = "tiny"', 'name = "tinny"'), "the project is called tinny, package tiny is tiny"),
         (HOOKS, "'tony' is not a package"),
@@ -92,16 +92,16 @@ HOOKS = ('package = "tiny"\n\n[tool.hatch.build.h', 'package = "tony"\n\n[tool.h
     ],
     ids=["name", "package", "dynamic", "syntax"],
 )  # fmt: skip
-def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, change, words):
+def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, change, message):
     write_client(tiny, pyproject=PYPROJECT.replace(*change))
-    with pytest.raises(BuildError, match=words):
+    with pytest.raises(BuildError, match=message):
         pack_project(tiny)
     assert not list((tiny / "dist").glob("*.whl"))
 
 
 def test_a_wheel_may_have_extras_of_its_own(tiny):
-    own = 'dynamic = ["version", "dependencies"]\noptional-dependencies = { more = ["numpy>=1.23"] }'
-    write_client(tiny, pyproject=PYPROJECT.replace(DYNAMIC, own))
+    metadata = 'dynamic = ["version", "dependencies"]\noptional-dependencies = { more = ["numpy>=1.23"] }'
+    write_client(tiny, pyproject=PYPROJECT.replace(DYNAMIC, metadata))
     pack_project(tiny)
     (wheel,) = (tiny / "dist").glob("*.whl")
     assert b"Requires-Dist: numpy>=1.23; extra == 'more'" in member(wheel, "tiny-1.2.3.dist-info/METADATA")
@@ -175,25 +175,25 @@ MUSL = ("linux-x64", "linux-musl-x64")
 
 
 def test_a_seventh_target_is_only_a_row(tiny):
-    made = pack_project(tiny, *MUSL)
-    assert made.not_made == ()
-    assert "tiny-1.2.3-py3-none-musllinux_1_2_x86_64.whl" in {artifact.path.name for artifact in made.artifacts}
-    library = member(by_kind(made)["nupkg"], "linux-musl-x64/native/libtiny.so")
+    result = pack_project(tiny, *MUSL)
+    assert result.not_made == ()
+    assert "tiny-1.2.3-py3-none-musllinux_1_2_x86_64.whl" in {artifact.path.name for artifact in result.artifacts}
+    library = member(by_kind(result)["nupkg"], "linux-musl-x64/native/libtiny.so")
     assert library == (tiny / "stage" / "linux-musl-x64" / "tiny" / "lib" / "libtiny.so").read_bytes()
     assert audit_paths([tiny / "dist"], project_policy(load(tiny / "latebind.toml"))).findings == ()
 
 
 def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the_reason_is_told(tiny):
     write_client(tiny, latebind=BOUND)
-    made = pack_project(tiny, *MUSL)
-    words = "ONNX Runtime exists for glibc only, and linux-musl-x64 is musl"
-    assert [(row.kind, row.reason, row.message) for row in made.not_made] == [
-        ("wheel", "no-runtime", words),
-        ("nupkg", "no-runtime", words),
+    result = pack_project(tiny, *MUSL)
+    message = "ONNX Runtime exists for glibc only, and linux-musl-x64 is musl"
+    assert [(omission.kind, omission.reason, omission.message) for omission in result.not_made] == [
+        ("wheel", "no-runtime", message),
+        ("nupkg", "no-runtime", message),
     ]
     assert not list((tiny / "dist").glob("*musl*"))
     assert "linux-musl" not in str(zipfile.ZipFile(tiny / "dist" / "Tiny.1.2.3.nupkg").namelist())
-    with pytest.raises(BuildError, match=words):
+    with pytest.raises(BuildError, match=message):
         build_distribution(
             tiny / "python" / "tiny", tiny / "out" / "x.whl", "wheel", rid="linux-musl-x64", workdir=tiny
         )
@@ -202,10 +202,13 @@ def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the
 def test_the_table_of_packages_is_printed_and_written(latebind, tiny):
     printed = latebind("-C", tiny, "pack", "--target", "linux-x64").stdout
     table = json.loads((tiny / "reports" / "packages.json").read_text("utf-8"))
-    assert {row["file"] for row in table["packages"]} == {path.name for path in (tiny / "dist").iterdir()}
-    for row in table["packages"]:
-        path = tiny / "dist" / row["file"]
-        assert (row["size"], row["sha256"]) == (path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
-        assert f"dist/{row['file']} " in printed
-        assert row["sha256"] in printed
-        assert row["sha256"] in (tiny / "reports" / "packages.md").read_text("utf-8")
+    assert {package["file"] for package in table["packages"]} == {path.name for path in (tiny / "dist").iterdir()}
+    for package in table["packages"]:
+        path = tiny / "dist" / package["file"]
+        assert (package["size"], package["sha256"]) == (
+            path.stat().st_size,
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+        assert f"dist/{package['file']} " in printed
+        assert package["sha256"] in printed
+        assert package["sha256"] in (tiny / "reports" / "packages.md").read_text("utf-8")

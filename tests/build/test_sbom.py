@@ -32,16 +32,20 @@ def lacks_minimum(document, file):
     """What NTIA's minimum elements miss: by its checker, which reads SPDX; for CycloneDX by the same rules."""
     if "spdxVersion" in document:
         file.write_text(json.dumps(document), encoding="utf-8")
-        found = NTIAChecker(str(file))
-        return None if found.compliant and not found.floating_component_ids else found.output_json()
-    rows = [document["metadata"]["component"], *document["components"]]
-    bare = [row["name"] for row in rows if not ("version" in row or "versionRange" in row) or "supplier" not in row]
-    edges = {row["ref"]: row.get("dependsOn", []) for row in document["dependencies"]}
-    reached, waiting = set(), [rows[0]["bom-ref"]]
+        checker = NTIAChecker(str(file))
+        return None if checker.compliant and not checker.floating_component_ids else checker.output_json()
+    components = [document["metadata"]["component"], *document["components"]]
+    bare = [
+        component["name"]
+        for component in components
+        if not ("version" in component or "versionRange" in component) or "supplier" not in component
+    ]
+    edges = {edge["ref"]: edge.get("dependsOn", []) for edge in document["dependencies"]}
+    reached, waiting = set(), [components[0]["bom-ref"]]
     while waiting:
         reached.add(ref := waiting.pop())
-        waiting += [one for one in edges[ref] if one not in reached]
-    floating = {row["bom-ref"] for row in rows} ^ reached
+        waiting += [dependency for dependency in edges[ref] if dependency not in reached]
+    floating = {component["bom-ref"] for component in components} ^ reached
     head = document["metadata"]
     return bare or floating or not (head["timestamp"] and head["authors"][0]["name"] and document["serialNumber"])
 
@@ -57,25 +61,25 @@ FORMATS = {
 def bills(request, tmp_path_factory):
     chosen = BOUND.replace("[project]", f'[project]\nsbom = "{request.param}"') if request.param else BOUND
     suffix, problem = FORMATS[request.param]
-    found = {}
+    contents = {}
     for kind, package in by_kind(pack_project(write_client(tmp_path_factory.mktemp("bills"), latebind=chosen))).items():
         if kind != "sdist":
             (name,) = [name for name in members(package) if name.endswith(suffix)]
-            found[kind] = name, members(package)[name], member(package, ".so")
-    return found, suffix, problem
+            contents[kind] = name, members(package)[name], member(package, ".so")
+    return contents, suffix, problem
 
 
 def test_each_package_carries_a_valid_sbom_where_its_kind_has_them(bills):
-    found, suffix, problem = bills
-    assert {kind: name for kind, (name, _, _) in found.items()} == {
+    contents, suffix, problem = bills
+    assert {kind: name for kind, (name, _, _) in contents.items()} == {
         "wheel": f"tiny-1.2.3.dist-info/sboms/latebind.{suffix}",
         "nupkg": f"sbom/latebind.{suffix}",
     }
-    for _, bill, _ in found.values():
+    for _, bill, _ in contents.values():
         assert not problem(json.loads(bill))
         broken = json.loads(bill)
-        row = broken.get("components", broken.get("packages"))[0]
-        row["type" if "components" in broken else "primaryPackagePurpose"] = "thing"
+        component = broken.get("components", broken.get("packages"))[0]
+        component["type" if "components" in broken else "primaryPackagePurpose"] = "thing"
         assert problem(broken)
 
 
@@ -83,17 +87,17 @@ def test_each_has_the_minimum_elements_of_ntia_and_nothing_floats(bills, tmp_pat
     for _, bill, _ in bills[0].values():
         document = json.loads(bill)
         assert not lacks_minimum(document, tmp_path / "whole.spdx.json")
-        rows = document.get("components") or document["packages"]
-        rows.append({**rows[-1], "bom-ref": "apart", "SPDXID": "SPDXRef-apart"})
+        components = document.get("components") or document["packages"]
+        components.append({**components[-1], "bom-ref": "apart", "SPDXID": "SPDXRef-apart"})
         if "spdxVersion" not in document:
-            for row in rows:
-                row.pop("SPDXID", None)
+            for component in components:
+                component.pop("SPDXID", None)
             document["dependencies"].append({"ref": "apart"})
         else:
-            rows[-1].pop("bom-ref")
+            components[-1].pop("bom-ref")
         assert lacks_minimum(document, tmp_path / "floats.spdx.json")
-        del rows[-2:]
-        rows[0].pop("supplier")
+        del components[-2:]
+        components[0].pop("supplier")
         assert lacks_minimum(document, tmp_path / "bare.spdx.json")
 
 
@@ -106,7 +110,10 @@ def test_time_and_serial_number_follow_from_the_inputs(monkeypatch):
     first = render_at("1700000000")
     assert first["metadata"]["timestamp"] == "2023-11-14T22:13:20Z"
     assert first == render_at("1700000000")
-    numbers = {row["serialNumber"] for row in (first, render_at("1700000001"), render_at("1700000000", license="MIT"))}
+    numbers = {
+        document["serialNumber"]
+        for document in (first, render_at("1700000001"), render_at("1700000000", license="MIT"))
+    }
     assert len(numbers) == 3
 
 

@@ -51,16 +51,16 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
-    made = by_kind(pack_project(project(tmp_path / "tiny", **LAYOUTS[layout])))
+    packages = by_kind(pack_project(project(tmp_path / "tiny", **LAYOUTS[layout])))
     assert {"pyproject.toml", "latebind.toml", "native/tiny.c", "loader/latebindConfig.cmake"} <= list_members(
-        made["sdist"]
+        packages["sdist"]
     )
     assert not {
-        name for name in list_members(made["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")
+        name for name in list_members(packages["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")
     }
-    shutil.unpack_archive(made["sdist"], tmp_path / "unpacked", filter="data")
+    shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
     again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
-    assert (again.name, again.read_bytes()) == (made["wheel"].name, made["wheel"].read_bytes())
+    assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
 
 
 def test_an_sdist_that_lacks_a_file_of_the_wheel_is_not_made(tmp_path):
@@ -86,11 +86,11 @@ def test_what_is_excluded_is_neither_hashed_nor_carried(tmp_path):
     config = CONFIG.replace('source = "native"', 'source = "native"\nexclude = ["data", "*.onnx"]')
     more = {"latebind.toml": config, "native/data/big.bin": "1", "native/models/m.onnx": "1", "native/kept.txt": "1"}
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny", more=more)
-    made = by_kind(pack_project(root))
-    assert {name for name in list_members(made["sdist"]) if name.startswith("native/")} == {
+    packages = by_kind(pack_project(root))
+    assert {name for name in list_members(packages["sdist"]) if name.startswith("native/")} == {
         "native/CMakeLists.txt", "native/tiny.c", "native/kept.txt"
     }  # fmt: skip
-    before = made["sdist"].stat().st_mtime_ns
+    before = packages["sdist"].stat().st_mtime_ns
     (root / "native/data/big.bin").write_text("2")
     assert by_kind(pack_project(root))["sdist"].stat().st_mtime_ns == before
 

@@ -47,8 +47,8 @@ VCPKG_PREFIX = 'get_filename_component(PACKAGE_PREFIX_DIR "${CMAKE_CURRENT_LIST_
 """What vcpkg_cmake_config_fixup() replaces, and by what."""
 
 
-def sdk_of(made):
-    (path,) = [row.path for row in made.artifacts if row.kind == "sdk"]
+def sdk_of(result):
+    (path,) = [artifact.path for artifact in result.artifacts if artifact.kind == "sdk"]
     return path
 
 
@@ -60,17 +60,17 @@ def pack_result(tmp_path_factory):
 @pytest.fixture
 def prefix(pack_result, tmp_path):
     """The unpacked archive, in a folder with a space in its name."""
-    place = tmp_path / "a place"
-    shutil.unpack_archive(sdk_of(pack_result), place, filter="data")
-    (found,) = place.iterdir()
-    return found.rename(place / "a prefix")
+    folder = tmp_path / "a place"
+    shutil.unpack_archive(sdk_of(pack_result), folder, filter="data")
+    (root,) = folder.iterdir()
+    return root.rename(folder / "a prefix")
 
 
 def test_an_archive_holds_what_programs_are_compiled_with(pack_result):
     with tarfile.open(sdk_of(pack_result)) as archive:
-        rows = {row.name: row for row in archive}
+        members = {member.name: member for member in archive}
         library = archive.extractfile("tiny-1.2.3-linux-x64-sdk/lib/libtiny.so").read()
-    assert [name.removeprefix("tiny-1.2.3-linux-x64-sdk/") for name in rows] == [
+    assert [name.removeprefix("tiny-1.2.3-linux-x64-sdk/") for name in members] == [
         "include/tiny.h",
         "lib/cmake/tiny/tiny-config-version.cmake",
         "lib/cmake/tiny/tiny-config.cmake",
@@ -79,10 +79,12 @@ def test_an_archive_holds_what_programs_are_compiled_with(pack_result):
         "share/licenses/tiny/tiny.c",
         "share/tiny/latebind.cdx.json",
     ]
-    (wheel,) = [row.path for row in pack_result.artifacts if row.kind == "wheel"]
+    (wheel,) = [artifact.path for artifact in pack_result.artifacts if artifact.kind == "wheel"]
     with zipfile.ZipFile(wheel) as archive:
         assert library == archive.read("tiny/libtiny.so")
-    assert {(row.mtime, row.uid, row.uname, row.mode) for row in rows.values()} == {(1580601600, 0, "", 0o644)}
+    assert {(member.mtime, member.uid, member.uname, member.mode) for member in members.values()} == {
+        (1580601600, 0, "", 0o644)
+    }
 
 
 def test_equal_inputs_give_equal_archives(pack_result, tmp_path):
@@ -151,7 +153,7 @@ def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
 def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
     config = SDK.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
     path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", f"include(GNUInstallDirs)\n{VERSIONED}", config)))
-    assert not [row for row in audit_here([path]).findings if row.code.startswith("LB43")]
+    assert not [finding for finding in audit_here([path]).findings if finding.code.startswith("LB43")]
     shutil.unpack_archive(path, tmp_path / "place", filter="data")
     (prefix,) = (tmp_path / "place").iterdir()
     assert {file.parent for file in prefix.rglob("libtiny*")} == {prefix / libdir}
@@ -174,28 +176,28 @@ def test_libraries_in_two_folders_are_refused(tmp_path):
 @pytest.mark.parametrize(("rid", "name"), [("linux-x64", "libtiny.so.4"), ("osx-arm64", "libtiny.4.dylib")])
 def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_path):
     config = SDK.replace("sdk = true", "sdk = { soversion = 4 }").replace("linux-x64", rid)
-    plain, made = (
+    plain, versioned = (
         pack_project(write_sdk_client(tmp_path / folder, latebind=text))
         for folder, text in (("plain", SDK.replace("linux-x64", rid)), ("tiny", config))
     )
-    before, after = hashes(plain), hashes(made)
-    assert {one for one in after if after[one] != before[one]} == {
-        sdk_of(made).name,
+    before, after = hashes(plain), hashes(versioned)
+    assert {name for name in after if after[name] != before[name]} == {
+        sdk_of(versioned).name,
         *(
-            one
-            for one in after
-            if one.endswith(".tar.gz") and "sdk" not in one  # the sdist holds the configuration
+            name
+            for name in after
+            if name.endswith(".tar.gz") and "sdk" not in name  # the sdist holds the configuration
         ),
     }
-    shutil.unpack_archive(sdk_of(made), tmp_path / "place", filter="data")
+    shutil.unpack_archive(sdk_of(versioned), tmp_path / "place", filter="data")
     (prefix,) = (tmp_path / "place").iterdir()
     (library,) = [path for path in (prefix / "lib").iterdir() if path.is_file() and not path.is_symlink()]
     assert library.name == name
     assert [image.soname.removeprefix("@rpath/") for image in read_images(library.read_bytes(), name)] == [name]
-    assert not [row for row in audit_here([sdk_of(made)]).findings if row.severity == "error"]
+    assert not [finding for finding in audit_here([sdk_of(versioned)]).findings if finding.severity == "error"]
     assert (
-        hashes(pack_project(tmp_path / "tiny", workdir=tmp_path / "again"))[sdk_of(made).name]
-        == after[sdk_of(made).name]
+        hashes(pack_project(tmp_path / "tiny", workdir=tmp_path / "again"))[sdk_of(versioned).name]
+        == after[sdk_of(versioned).name]
     )
     if rid == "linux-x64":
         ended = configure_consumer(tmp_path / "consumer", prefix)
@@ -216,12 +218,12 @@ install(TARGETS tiny still COMPONENT tiny)""",
 @pytest.mark.parametrize(("name", "stem"), [("tiny", "tiny"), ("tiny_still", "tiny_still")])
 def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
     path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", name))))
-    assert not [row for row in audit_here([path]).findings if row.severity == "error"]
+    assert not [finding for finding in audit_here([path]).findings if finding.severity == "error"]
     shutil.unpack_archive(path, tmp_path / "place", filter="data")
     (prefix,) = (tmp_path / "place").iterdir()
     assert (prefix / "lib" / f"lib{stem}.a").is_file()
     bill = json.loads((prefix / "share" / "tiny" / "latebind.cdx.json").read_bytes())
-    assert f"linux-x64/lib{stem}.a" in {row["bom-ref"] for row in bill["components"]}
+    assert f"linux-x64/lib{stem}.a" in {component["bom-ref"] for component in bill["components"]}
     folder = tmp_path / "consumer"
     configure_consumer(folder, prefix)
     edit(folder / "CMakeLists.txt", "tiny::tiny", "tiny::tiny_static")
@@ -259,10 +261,10 @@ ELSEWHERE = {
 }
 
 
-def evaluate_version_file(file, *words):
+def evaluate_version_file(file, *settings):
     """What the version file answers to a request for 1.2, as find_package() reads it."""
     script = file.with_name("ask.cmake")
-    lines = [*(f"set({word.replace('=', ' ', 1)})" for word in words), f'include("{file}")']
+    lines = [*(f"set({setting.replace('=', ' ', 1)})" for setting in settings), f'include("{file}")']
     text = "${PACKAGE_VERSION}|${PACKAGE_VERSION_UNSUITABLE}|${PACKAGE_VERSION_COMPATIBLE}"
     script.write_text("\n".join([*lines, f'message("{text}")']), encoding="utf-8")
     return run_program(program("cmake"), "-P", script).stderr.strip()
@@ -273,10 +275,10 @@ ASKED = ["PACKAGE_FIND_VERSION=1.2", "PACKAGE_FIND_VERSION_MAJOR=1", "CMAKE_SIZE
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_a_package_for_another_processor_is_not_found(name, prefix):
-    words, refused = ELSEWHERE[name]
+    settings, refused = ELSEWHERE[name]
     file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
-    found = evaluate_version_file(file, "CMAKE_SYSTEM_PROCESSOR=x86_64", *ASKED, *words)
-    assert found == (f"1.2.3 (for linux-x64, not {refused})|TRUE|" if refused else "1.2.3||TRUE")
+    answer = evaluate_version_file(file, "CMAKE_SYSTEM_PROCESSOR=x86_64", *ASKED, *settings)
+    assert answer == (f"1.2.3 (for linux-x64, not {refused})|TRUE|" if refused else "1.2.3||TRUE")
 
 
 def test_an_archive_for_arm_is_refused_when_this_machine_configures(tmp_path):
@@ -292,8 +294,16 @@ def test_a_universal_library_serves_both_processors(tmp_path):
     config = load(root / "latebind.toml")
     stage = stage_target(config, target("osx-arm64"), root)
     (library,) = stage.libraries("tiny")
-    words = ["-target", "x86_64-macos.11.0", "-shared", "-install_name", "libtiny.dylib", "-o", tmp_path / "x64.dylib"]
-    run([find_zig(), "cc", *words, root / "native" / "tiny.c"], timeout=120)
+    options = [
+        "-target",
+        "x86_64-macos.11.0",
+        "-shared",
+        "-install_name",
+        "libtiny.dylib",
+        "-o",
+        tmp_path / "x64.dylib",
+    ]
+    run([find_zig(), "cc", *options, root / "native" / "tiny.c"], timeout=120)
     for is_wide in (False, True):
         if is_wide:
             library.write_bytes(universal(library.read_bytes(), (tmp_path / "x64.dylib").read_bytes()))
@@ -302,10 +312,10 @@ def test_a_universal_library_serves_both_processors(tmp_path):
         (prefix,) = (tmp_path / f"place{is_wide}").iterdir()
         file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
         for asked, suits in {"x86_64;arm64": True, "arm64": True, "x86_64h": True, "arm64;arm64e": False}.items():
-            found = evaluate_version_file(
+            answer = evaluate_version_file(
                 file, *ASKED, "CMAKE_SYSTEM_NAME=Darwin", f'CMAKE_OSX_ARCHITECTURES="{asked}"'
             )
-            assert found.endswith("|TRUE") is (suits if is_wide else asked == "arm64"), asked
+            assert answer.endswith("|TRUE") is (suits if is_wide else asked == "arm64"), asked
 
 
 def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):
@@ -317,8 +327,8 @@ def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):
     run_checked("/bin/sh", "-ec", line, cwd=tmp_path, env=env, timeout=120)
 
 
-def with_properties(words, lists=WITH_HEADER):
-    return lists.replace("install(TARGETS", f"set_target_properties(tiny PROPERTIES {words})\ninstall(TARGETS")
+def with_properties(properties, lists=WITH_HEADER):
+    return lists.replace("install(TARGETS", f"set_target_properties(tiny PROPERTIES {properties})\ninstall(TARGETS")
 
 
 VERSIONED = with_properties("VERSION 3.1 SOVERSION 3")
@@ -336,8 +346,8 @@ LINKS = {"lib/libtiny.so": "libtiny.so.3.1", "lib/libtiny.so.3": "libtiny.so.3.1
 def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
     path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", cmake)))
     with tarfile.open(path) as archive:
-        found = {row.name.partition("/")[2]: row.linkname for row in archive if row.issym()}
-    assert found == links
+        symlinks = {member.name.partition("/")[2]: member.linkname for member in archive if member.issym()}
+    assert symlinks == links
     shutil.unpack_archive(path, tmp_path / "place", filter="data")
     ended = configure_consumer(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
     assert ended.returncode == 0, ended.stderr
@@ -440,17 +450,17 @@ def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
     with zipfile.ZipFile(path) as archive:
         names = {name.partition("/")[2] for name in archive.namelist()}
         assert {"bin/tiny.dll", "lib/tiny.lib", "include/tiny.h"} < names
-        assert {stat.S_IMODE(row.external_attr >> 16) for row in archive.infolist()} == {0o644}
+        assert {stat.S_IMODE(member.external_attr >> 16) for member in archive.infolist()} == {0o644}
     shutil.unpack_archive(path, tmp_path / "place")
     (prefix,) = (tmp_path / "place").iterdir()
     (tmp_path / "main.c").write_text(
         "#include <tiny.h>\nint start(void) { return tiny_add(2, 3); }\n", encoding="utf-8"
     )
     zig = str(find_zig())
-    words = ["-target", "x86_64-windows-msvc", "-c", "main.c", "-o", "main.obj"]
-    run([zig, "cc", "-I", prefix / "include", *words], cwd=tmp_path, timeout=120)
-    words = ["-entry:start", "-nodefaultlib", "-subsystem:console", "main.obj", "-out:main.exe"]
-    run([zig, "lld-link", *words, prefix / "lib" / "tiny.lib"], cwd=tmp_path, timeout=120)
+    arguments = ["-target", "x86_64-windows-msvc", "-c", "main.c", "-o", "main.obj"]
+    run([zig, "cc", "-I", prefix / "include", *arguments], cwd=tmp_path, timeout=120)
+    arguments = ["-entry:start", "-nodefaultlib", "-subsystem:console", "main.obj", "-out:main.exe"]
+    run([zig, "lld-link", *arguments, prefix / "lib" / "tiny.lib"], cwd=tmp_path, timeout=120)
     assert read_images((tmp_path / "main.exe").read_bytes(), "main.exe")[0].needed == ("tiny.dll",)
 
 
@@ -463,10 +473,10 @@ def latenn(tmp_path_factory):
 
 
 def test_latenn_infers_in_a_program_in_cpp(latenn, tmp_path):
-    prefix, words = latenn
+    prefix, arguments = latenn
     folder = write_latenn_consumer(tmp_path)
     command = [program("cmake"), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={program('ninja')}"]
     run([*command, "-S", folder, "-B", folder / "tree", f"-DCMAKE_PREFIX_PATH={prefix}"], timeout=120)
     run([program("cmake"), "--build", folder / "tree"], timeout=120)
-    assert run([folder / "tree" / "program", *words], timeout=120).output == "1.5 2.5 3.5\n"
-    assert run([folder / "tree" / "program", words[0], tmp_path], check=False, timeout=120).returncode == 1
+    assert run([folder / "tree" / "program", *arguments], timeout=120).output == "1.5 2.5 3.5\n"
+    assert run([folder / "tree" / "program", arguments[0], tmp_path], check=False, timeout=120).returncode == 1

@@ -37,8 +37,8 @@ def recipe(manager, language):
 
 
 def archive(folder, config=DEMO, cmake=DEMO_CMAKE):
-    made = pack_project(write_sdk_client(folder, cmake, config))
-    (path,) = [row.path for row in made.artifacts if row.kind == "sdk"]
+    result = pack_project(write_sdk_client(folder, cmake, config))
+    (path,) = [artifact.path for artifact in result.artifacts if artifact.kind == "sdk"]
     return path
 
 
@@ -66,8 +66,8 @@ def test_conan_writes_a_pc_file_that_links(sdk, tmp_path):
     env = {**os.environ, "CONAN_HOME": str(tmp_path / "home")}
     run_checked(*CONAN, "profile", "detect", env=env)
     run_checked(*CONAN, "create", ".", cwd=tmp_path, env=env, timeout=300)
-    words = ["--requires", "demo/1.2.3", "-g", "PkgConfigDeps", "-of", "use", "--no-remote"]
-    run_checked(*CONAN, "install", *words, cwd=tmp_path, env=env, timeout=300)
+    options = ["--requires", "demo/1.2.3", "-g", "PkgConfigDeps", "-of", "use", "--no-remote"]
+    run_checked(*CONAN, "install", *options, cwd=tmp_path, env=env, timeout=300)
     paths = {**os.environ, "PKG_CONFIG_PATH": str(tmp_path / "use")}
     flags = run_checked("pkg-config", "--cflags", "--libs", "demo-core", env=paths)
     assert "-ldemo" in flags
@@ -85,8 +85,8 @@ def test_conan_without_libs_links_nothing(sdk, tmp_path):
 
 def unpack_root(path, folder):
     shutil.unpack_archive(path, folder, filter="data")
-    (found,) = (one for one in folder.iterdir() if one.is_dir())
-    return found
+    (root,) = (child for child in folder.iterdir() if child.is_dir())
+    return root
 
 
 def pack_versioned_sdk(folder, libdir, code=""):
@@ -95,7 +95,7 @@ def pack_versioned_sdk(folder, libdir, code=""):
     root = write_sdk_client(folder, f"include(GNUInstallDirs)\n{DEMO_CMAKE}", config)
     if code:
         edit(root / "native" / "tiny.c", "tiny_add", code)
-    (path,) = [row.path for row in pack_project(root).artifacts if row.kind == "sdk"]
+    (path,) = [artifact.path for artifact in pack_project(root).artifacts if artifact.kind == "sdk"]
     return path
 
 
@@ -150,8 +150,8 @@ def test_debian_packages_have_no_error_by_lintian(tmp_path):
     run_checked("dpkg-buildpackage", "-b", "-us", "-uc", "-d", cwd=source, timeout=300)
     packages = sorted((tmp_path / "source").glob("*.deb"))
     assert [path.name.partition("_")[0] for path in packages] == ["libdemo-dev", "libdemo1"]
-    said = run_program("lintian", "--allow-root", "--fail-on", "error", *packages, timeout=300)
-    assert said.returncode == 0, said.stdout
+    ended = run_program("lintian", "--allow-root", "--fail-on", "error", *packages, timeout=300)
+    assert ended.returncode == 0, ended.stdout
     root = tmp_path / "root"
     for path in packages:
         run_checked("dpkg-deb", "-x", path, root)
@@ -173,8 +173,8 @@ def test_lintian_finds_a_library_without_a_version(tmp_path, sdk):
     )
     (root / "DEBIAN" / "control").write_text(head, encoding="utf-8")
     run_checked("dpkg-deb", "-b", root, tmp_path / "libdemo_1_amd64.deb")
-    said = run_program("lintian", "--allow-root", "--fail-on", "error", tmp_path / "libdemo_1_amd64.deb", timeout=300)
-    assert said.returncode != 0
+    ended = run_program("lintian", "--allow-root", "--fail-on", "error", tmp_path / "libdemo_1_amd64.deb", timeout=300)
+    assert ended.returncode != 0
 
 
 HEAD = """\
@@ -198,21 +198,21 @@ def test_rpmbuild_makes_two_packages_with_the_soname(tmp_path):
     (top / "SOURCES").mkdir(parents=True)
     shutil.copy(path, top / "SOURCES")
     (tmp_path / "demo.spec").write_text(HEAD + recipe("RPM", "spec")[0], encoding="utf-8")
-    words = ["--nodeps", "-D", f"_topdir {top}", "-D", f"_dbpath {tmp_path / 'db'}"]
-    run_checked("rpmbuild", "-bb", *words, tmp_path / "demo.spec", timeout=300)
-    made = {path.name.rpartition("-1.2.3")[0]: path for path in top.rglob("*.rpm")}
-    assert set(made) == {"demo", "demo-devel"}
-    assert "libdemo.so.1()(64bit)" in run_checked("rpm", "-qp", "--provides", made["demo"])
-    assert "/usr/include/tiny.h" in run_checked("rpm", "-qpl", made["demo-devel"]).splitlines()
+    options = ["--nodeps", "-D", f"_topdir {top}", "-D", f"_dbpath {tmp_path / 'db'}"]
+    run_checked("rpmbuild", "-bb", *options, tmp_path / "demo.spec", timeout=300)
+    packages = {path.name.rpartition("-1.2.3")[0]: path for path in top.rglob("*.rpm")}
+    assert set(packages) == {"demo", "demo-devel"}
+    assert "libdemo.so.1()(64bit)" in run_checked("rpm", "-qp", "--provides", packages["demo"])
+    assert "/usr/include/tiny.h" in run_checked("rpm", "-qpl", packages["demo-devel"]).splitlines()
 
 
 def test_abidiff_compares_two_releases(tmp_path):
     require_programs("abidiff")
-    one, same, other = (
+    base, same, other = (
         unpack_root(pack_versioned_sdk(tmp_path / name, "lib", code), tmp_path / f"{name}.sdk") / "lib" / "libdemo.so.1"
         for name, code in (("one", ""), ("same", ""), ("other", "tiny_sum"))
     )
-    assert run_program("abidiff", one, same).returncode == 0
-    changed = run_program("abidiff", one, other)
+    assert run_program("abidiff", base, same).returncode == 0
+    changed = run_program("abidiff", base, other)
     assert changed.returncode & 8, changed.stdout
     assert "tiny_add" in changed.stdout

@@ -61,8 +61,8 @@ def test_nothing_is_claimed_where_the_address_is_unknown(repository, commit):
 def test_symbols_name_the_commit_of_each_source(tmp_path, read_assembly):
     link = source_link("https://github.com/me/tiny", HASH, PurePosixPath("dotnet/Tiny"), SOURCES)
     printed = read_assembly(build(tmp_path, link).symbols)
-    (found,) = [json.loads(line.removeprefix("link ")) for line in printed if line.startswith("link ")]
-    assert found == {"documents": {"/_/*": f"{RAW}/dotnet/Tiny/*"}}
+    (recorded,) = [json.loads(line.removeprefix("link ")) for line in printed if line.startswith("link ")]
+    assert recorded == {"documents": {"/_/*": f"{RAW}/dotnet/Tiny/*"}}
     documents = [line.removeprefix("document ") for line in printed if line.startswith("document ")]
     assert "/_/Adding.cs" in documents
     assert [name for name in documents if name.startswith("/_/") and name != "/_/Adding.cs"] == []
@@ -85,8 +85,8 @@ def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_p
     project = PROJECT.replace("Tiny</Ass", "Tiny.Managed</Ass")
     write_files(tree / "dotnet" / "Tiny", {"Tiny.csproj": project, "Adding.cs": SOURCE})
     top = tree.parent
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
-        git(top, *words)
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
+        git(top, *arguments)
     commit = git(top, "rev-parse", "HEAD")
 
     assert_success(latebind("-C", tree, "--workdir", tmp_path / "work", "pack", env=dotnet_environment()))

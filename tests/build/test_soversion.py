@@ -34,7 +34,7 @@ def pack_result(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def files(pack_result):
-    return {row.path.name: row.path for row in pack_result.artifacts}
+    return {artifact.path.name: artifact.path for artifact in pack_result.artifacts}
 
 
 def names(package):
@@ -57,8 +57,8 @@ def test_a_package_holds_the_library_once_by_its_soname(files, package, holds):
 
 def test_the_sdk_keeps_the_links(files):
     with tarfile.open(files["tiny-1.2.3-linux-x64-sdk.tar.gz"]) as tar:
-        rows = {row.name.rpartition("/")[2]: row.linkname for row in tar if "libtiny." in row.name}
-    assert rows == {"libtiny.so": "libtiny.so.1.2.3", "libtiny.so.1": "libtiny.so.1.2.3", "libtiny.so.1.2.3": ""}
+        links = {member.name.rpartition("/")[2]: member.linkname for member in tar if "libtiny." in member.name}
+    assert links == {"libtiny.so": "libtiny.so.1.2.3", "libtiny.so.1": "libtiny.so.1.2.3", "libtiny.so.1.2.3": ""}
 
 
 def test_other_packages_name_the_file_that_is_there(files, tmp_path):
@@ -73,7 +73,7 @@ def test_other_packages_name_the_file_that_is_there(files, tmp_path):
 
 def test_the_audit_objects_to_none_and_equal_inputs_give_equal_packages(pack_result, files, tmp_path):
     report = audit_paths(list(files.values()), Policy())
-    assert not [row for row in report.findings if row.severity != "note"], report.findings
+    assert not [finding for finding in report.findings if finding.severity != "note"], report.findings
     assert hashes(pack_project(write_versioned(tmp_path / "again"))) == hashes(pack_result)
 
 

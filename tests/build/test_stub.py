@@ -49,9 +49,9 @@ def headers(tmp_path_factory):
 @pytest.fixture(scope="module")
 def stub(tmp_path_factory, latebind):
     """The stub for the machine that runs the tests."""
-    made = tmp_path_factory.mktemp("stubs")
-    printed = assert_success(latebind("stub", "onnxruntime", "--output", made, "--minimum", "1.20"))
-    return made / printed.strip().rpartition("/")[2]
+    folder = tmp_path_factory.mktemp("stubs")
+    printed = assert_success(latebind("stub", "onnxruntime", "--output", folder, "--minimum", "1.20"))
+    return folder / printed.strip().rpartition("/")[2]
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +65,8 @@ def ways_folder(tmp_path_factory, stub, headers):
     (source / "cmake" / "FindONNXRuntime.cmake").write_text('message(FATAL_ERROR "the project\'s own module")\n')
     for name, lines in WAYS.items():
         (source / name).mkdir()
-        made = f"add_executable({name} ../program.cpp)\ntarget_link_libraries({name} PRIVATE ${{LIBS}})\n"
-        (source / name / "CMakeLists.txt").write_text(f"{lines}\n{made}")
+        target = f"add_executable({name} ../program.cpp)\ntarget_link_libraries({name} PRIVATE ${{LIBS}})\n"
+        (source / name / "CMakeLists.txt").write_text(f"{lines}\n{target}")
         text += f"add_subdirectory({name})\n"
     (source / "CMakeLists.txt").write_text(text)
     cmake, ninja = require("cmake", ""), require("ninja", "")
@@ -75,8 +75,8 @@ def ways_folder(tmp_path_factory, stub, headers):
         "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": stub / IN_FRONT,
         "LATEBIND_HEADERS_onnxruntime": headers,
     }
-    words = [f"-D{name}={value}" for name, value in definitions.items()]
-    for step in (["-S", source, "-B", source / "tree", "-G", "Ninja", *words], ["--build", source / "tree"]):
+    options = [f"-D{name}={value}" for name, value in definitions.items()]
+    for step in (["-S", source, "-B", source / "tree", "-G", "Ninja", *options], ["--build", source / "tree"]):
         run_checked(cmake, *step)
     return source / "tree"
 
@@ -93,22 +93,22 @@ def test_every_way_to_look_for_the_runtime_leads_to_the_stub(ways_folder, way):
 def test_pkg_config_gives_what_a_linker_needs(stub):
     (tool,) = require_programs("pkg-config")
     env = {"PKG_CONFIG_PATH": str(stub / "lib" / "pkgconfig")}
-    words = run_checked(tool, "--libs", "--static", "libonnxruntime", env=env).split()
-    assert "-lonnxruntime" in words
-    assert any(word.startswith("-L") and (stub / "lib").samefile(word[2:]) for word in words)
+    flags = run_checked(tool, "--libs", "--static", "libonnxruntime", env=env).split()
+    assert "-lonnxruntime" in flags
+    assert any(flag.startswith("-L") and (stub / "lib").samefile(flag[2:]) for flag in flags)
 
 
 @pytest.mark.slow  # zig compiles for another system
 def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
-    made = []
+    results = []
     for folder in (tmp_path / "one", tmp_path / "another folder"):
-        words = ("stub", "onnxruntime", "--target", "linux-arm64,win-x64", "--output", folder)
-        assert latebind(*words).returncode == 0
+        command = ("stub", "onnxruntime", "--target", "linux-arm64,win-x64", "--output", folder)
+        assert latebind(*command).returncode == 0
         files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-        made.append({path.relative_to(folder).as_posix(): sha256(path) for path in files})
-    assert made[0] == made[1]
-    assert {"linux-arm64/lib/libonnxruntime.a", "win-x64/lib/onnxruntime.lib"} <= set(made[0])
-    assert "building" not in latebind(*words).stderr
+        results.append({path.relative_to(folder).as_posix(): sha256(path) for path in files})
+    assert results[0] == results[1]
+    assert {"linux-arm64/lib/libonnxruntime.a", "win-x64/lib/onnxruntime.lib"} <= set(results[0])
+    assert "building" not in latebind(*command).stderr
 
 
 @pytest.mark.parametrize(
@@ -157,17 +157,17 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
         assert latebind("stub", runtime, "--source", "--output", tmp_path).returncode == 0
     assert latebind("loader-source", "--single", "--runtime", "onnxruntime", tmp_path).returncode == 0
     (tmp_path / "two.c").write_text(TWO)
-    words = ["-std=c99", "-Wall", "-Werror", "-ldl", "-pthread", "-o", tmp_path / "two"]
-    run_checked(*zig(), *tmp_path.glob("*.c"), *words)
-    for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(runtime_folder())}, 1)):
-        env = {"PATH": "/usr/bin", **place}
+    options = ["-std=c99", "-Wall", "-Werror", "-ldl", "-pthread", "-o", tmp_path / "two"]
+    run_checked(*zig(), *tmp_path.glob("*.c"), *options)
+    for variables, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(runtime_folder())}, 1)):
+        env = {"PATH": "/usr/bin", **variables}
         first, second = run_checked(tmp_path / "two", env=env).splitlines()
         assert first.startswith(f"1 {bound} " + ("" if bound else "ONNX Runtime was not found in "))
         assert second.startswith("-1 0 OpenVINO was not found in ")
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [
         (["openvino", "--functions", "ov_x"], "the functions of OpenVINO are known"),
         (["onnxruntme"], "onnxruntme is not a known runtime"),
@@ -177,13 +177,13 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
         (["onnxruntime"], "is in the way: it was not made by latebind"),
     ],
 )
-def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, monkeypatch, words, says):
+def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, monkeypatch, arguments, says):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
-    kept = tmp_path / "out" / "linux-x64" / "mine.txt"
-    kept.parent.mkdir(parents=True)
-    kept.write_text("mine")
-    assert_refused(latebind("stub", *words, "--output", tmp_path / "out"), says)
+    user_file = tmp_path / "out" / "linux-x64" / "mine.txt"
+    user_file.parent.mkdir(parents=True)
+    user_file.write_text("mine")
+    assert_refused(latebind("stub", *arguments, "--output", tmp_path / "out"), says)
     assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["mine.txt"]
 
 

@@ -50,17 +50,17 @@ def client(folder, *rids, cmake=CMAKE, symbols=True, host=False):
     return write_client(folder, latebind=config, cmakelists=cmake, tiny=SOURCE)
 
 
-def archives(made):
-    return {row.path.name: row for row in made.artifacts if row.kind == "symbols"}
+def archives(result):
+    return {artifact.path.name: artifact for artifact in result.artifacts if artifact.kind == "symbols"}
 
 
 def unpack_symbols(folder, rid):
     """Where the archive of a target was unpacked, and the only row of its manifest."""
-    place = folder / "symbols" / rid
+    unpacked = folder / "symbols" / rid
     with zipfile.ZipFile(folder / "dist" / "symbols" / f"tiny-1.2.3-{rid}-symbols.zip") as archive:
-        archive.extractall(place)
-    (row,) = json.loads((place / "symbols.json").read_text("utf-8"))["libraries"]
-    return place, row
+        archive.extractall(unpacked)
+    (entry,) = json.loads((unpacked / "symbols.json").read_text("utf-8"))["libraries"]
+    return unpacked, entry
 
 
 def tool(name, *arguments, llvm=False):
@@ -71,18 +71,18 @@ def tool(name, *arguments, llvm=False):
 
 
 def address(library, name):
-    return next(row.address for row in lief.parse(str(library)).exported_functions if row.name == name)
+    return next(function.address for function in lief.parse(str(library)).exported_functions if function.name == name)
 
 
 @pytest.mark.parametrize(("rid", "host"), [("linux-x64", False), ("linux-arm64", False), ("linux-x64", True)])
 def test_a_stripped_elf_library_is_symbolized_by_other_tools(tmp_path, rid, host):
     folder = client(tmp_path / "tiny", rid, host=host)
     assert pack_project(folder).not_made == ()
-    place, row = unpack_symbols(folder, rid)
-    shipped, debug = folder / "stage" / rid / row["library"], place / row["symbols"]
+    unpacked, entry = unpack_symbols(folder, rid)
+    shipped, debug = folder / "stage" / rid / entry["library"], unpacked / entry["symbols"]
     assert not read_loaded(shipped.read_bytes(), "shipped").has_debug
-    assert row["sha256"] == sha256(shipped)
-    assert read_image(shipped.read_bytes(), "").build_id == read_image(debug.read_bytes(), "").build_id == row["id"]
+    assert entry["sha256"] == sha256(shipped)
+    assert read_image(shipped.read_bytes(), "").build_id == read_image(debug.read_bytes(), "").build_id == entry["id"]
     where = tool("addr2line", "-f", "-e", debug, hex(address(shipped, "tiny_add")))
     assert re.search(r"^tiny_add\n\S*source/tiny\.c:\d+", where)
     assert address(shipped, "tiny_add") == address(debug, "tiny_add")
@@ -91,29 +91,31 @@ def test_a_stripped_elf_library_is_symbolized_by_other_tools(tmp_path, rid, host
 def test_a_crash_in_the_shipped_library_is_named_by_gdb_through_the_id_alone(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64", host=True)
     pack_project(folder)
-    place, row = unpack_symbols(folder, "linux-x64")
-    shipped = folder / "stage" / "linux-x64" / row["library"]
-    assert row["symbols"] == f".build-id/{row['id'][:2]}/{row['id'][2:]}.debug"
+    unpacked, entry = unpack_symbols(folder, "linux-x64")
+    shipped = folder / "stage" / "linux-x64" / entry["library"]
+    assert entry["symbols"] == f".build-id/{entry['id'][:2]}/{entry['id'][2:]}.debug"
     program = tmp_path / "program.c"
     program.write_text("int tiny_crash(int); int main(void) { return tiny_crash(8); }\n", encoding="utf-8")
     tool("cc", program, shipped, "-o", tmp_path / "program", f"-Wl,-rpath,{shipped.parent}")
-    words = [f"set debug-file-directory {place}", "set startup-with-shell off", "run", "backtrace"]
-    said = tool("gdb", "-nx", "-batch", *(part for word in words for part in ("-ex", word)), tmp_path / "program")
-    if "SIGSEGV" not in said:
+    commands = [f"set debug-file-directory {unpacked}", "set startup-with-shell off", "run", "backtrace"]
+    printed = tool(
+        "gdb", "-nx", "-batch", *(part for command in commands for part in ("-ex", command)), tmp_path / "program"
+    )
+    if "SIGSEGV" not in printed:
         pytest.skip("gdb may not trace programs here")
-    assert re.search(rf"#0 .*tiny_inner .*source/tiny\.c:{CRASH_LINE}\b", said)
-    assert "tiny_crash" in said
+    assert re.search(rf"#0 .*tiny_inner .*source/tiny\.c:{CRASH_LINE}\b", printed)
+    assert "tiny_crash" in printed
 
 
 def test_elfutils_join_the_shipped_library_with_its_symbols_by_the_id(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64")
     pack_project(folder)
-    place, row = unpack_symbols(folder, "linux-x64")
-    shipped = folder / "stage" / "linux-x64" / row["library"]
+    unpacked, entry = unpack_symbols(folder, "linux-x64")
+    shipped = folder / "stage" / "linux-x64" / entry["library"]
     joined = tmp_path / "joined.so"
-    tool("eu-unstrip", shipped, place / row["symbols"], "-o", joined)
+    tool("eu-unstrip", shipped, unpacked / entry["symbols"], "-o", joined)
     assert read_loaded(joined.read_bytes(), "joined").has_debug
-    assert row["id"] in tool("eu-unstrip", "-n", "-e", place / row["symbols"])
+    assert entry["id"] in tool("eu-unstrip", "-n", "-e", unpacked / entry["symbols"])
 
 
 def test_two_components_with_one_library_share_its_symbols(tmp_path):
@@ -123,9 +125,9 @@ def test_two_components_with_one_library_share_its_symbols(tmp_path):
     (folder / "latebind.toml").write_text((folder / "latebind.toml").read_text("utf-8") + more, encoding="utf-8")
     assert pack_project(folder).not_made == ()
     with zipfile.ZipFile(folder / "dist" / "symbols" / "tiny-1.2.3-linux-x64-symbols.zip") as archive:
-        rows = json.loads(archive.read("symbols.json"))["libraries"]
+        entries = json.loads(archive.read("symbols.json"))["libraries"]
         assert len(archive.namelist()) == 2
-    assert len({row["symbols"] for row in rows}) == 1 < len(rows)
+    assert len({entry["symbols"] for entry in entries}) == 1 < len(entries)
 
 
 @pytest.mark.parametrize("rid", ["osx-x64", "osx-arm64"])
@@ -134,72 +136,77 @@ def test_a_stripped_macho_library_is_symbolized_by_other_tools(tmp_path, rid):
         pytest.skip("dsymutil is not on this machine")
     folder = client(tmp_path / "tiny", rid)
     assert pack_project(folder).not_made == ()
-    place, row = unpack_symbols(folder, rid)
-    shipped, debug = folder / "stage" / rid / row["library"], place / row["symbols"]
+    unpacked, entry = unpack_symbols(folder, rid)
+    shipped, debug = folder / "stage" / rid / entry["library"], unpacked / entry["symbols"]
     assert (debug.parent.parent.parent / "Info.plist").is_file()
     assert not read_loaded(shipped.read_bytes(), "shipped").has_debug
-    assert read_image(shipped.read_bytes(), "").build_id == read_image(debug.read_bytes(), "").build_id == row["id"]
+    assert read_image(shipped.read_bytes(), "").build_id == read_image(debug.read_bytes(), "").build_id == entry["id"]
     bundle = debug.parents[3]
     where = tool("llvm-symbolizer", "-e", debug, hex(address(shipped, "_tiny_add")), llvm=True)
     assert re.search(r"^tiny_add\n\S*source/tiny\.c:\d+", where)
-    said = tool("llvm-dwarfdump", "--uuid", bundle, llvm=True)
-    assert said.split()[1].replace("-", "").lower() == row["id"]
+    printed = tool("llvm-dwarfdump", "--uuid", bundle, llvm=True)
+    assert printed.split()[1].replace("-", "").lower() == entry["id"]
 
 
 @pytest.mark.slow
 def test_two_folders_give_equal_archives_that_name_no_folder_of_the_machine(tmp_path):
     rids = ["linux-x64", "linux-arm64", *(["osx-arm64"] if shutil.which("dsymutil") else [])]
-    one = pack_project(client(tmp_path / "one", *rids))
-    two = pack_project(client(tmp_path / "a second place" / "with ü in it", *rids))
-    assert {name: row.sha256 for name, row in archives(one).items()} == {
-        name: row.sha256 for name, row in archives(two).items()
+    first = pack_project(client(tmp_path / "one", *rids))
+    second = pack_project(client(tmp_path / "a second place" / "with ü in it", *rids))
+    assert {name: artifact.sha256 for name, artifact in archives(first).items()} == {
+        name: artifact.sha256 for name, artifact in archives(second).items()
     }
-    assert len(archives(one)) == len(rids)
-    for row in archives(one).values():
-        with zipfile.ZipFile(row.path) as archive:
+    assert len(archives(first)) == len(rids)
+    for artifact in archives(first).values():
+        with zipfile.ZipFile(artifact.path) as archive:
             assert [name for name in archive.namelist() if PLACES.search(archive.read(name))] == []
 
 
 def test_the_packages_do_not_depend_on_whether_symbols_are_made(tmp_path):
-    made = [pack_project(client(tmp_path / name, "linux-x64", symbols=name == "with")) for name in ("with", "without")]
-    kept = [{name: sha for name, sha in hashes(one).items() if name.endswith(("whl", "nupkg"))} for one in made]
-    assert kept[0] == kept[1]
-    assert len(kept[0]) == 2
-    assert [len(archives(one)) for one in made] == [1, 0]
+    results = [
+        pack_project(client(tmp_path / name, "linux-x64", symbols=name == "with")) for name in ("with", "without")
+    ]
+    digests = [
+        {name: sha for name, sha in hashes(result).items() if name.endswith(("whl", "nupkg"))} for result in results
+    ]
+    assert digests[0] == digests[1]
+    assert len(digests[0]) == 2
+    assert [len(archives(result)) for result in results] == [1, 0]
 
 
 def test_they_are_made_once_and_removed_when_they_are_wanted_no_more(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64")
-    (row,) = archives(pack_project(folder)).values()
-    before = row.path.stat().st_mtime_ns
-    assert archives(pack_project(folder))[row.path.name].path.stat().st_mtime_ns == before
+    (artifact,) = archives(pack_project(folder)).values()
+    before = artifact.path.stat().st_mtime_ns
+    assert archives(pack_project(folder))[artifact.path.name].path.stat().st_mtime_ns == before
     assert any(
-        one.file == f"symbols/{row.path.name}" for one in plan_files(load(folder / "latebind.toml"), ["linux-x64"])
+        entry.file == f"symbols/{artifact.path.name}"
+        for entry in plan_files(load(folder / "latebind.toml"), ["linux-x64"])
     )
     client(folder, "linux-x64", symbols=False)
     pack_project(folder)
-    assert not row.path.exists()
+    assert not artifact.path.exists()
 
 
 def test_the_audit_of_dist_passes_over_them_and_takes_one_that_is_named(tmp_path):
     folder = client(tmp_path / "tiny", "linux-x64")
-    made = pack_project(folder)
-    (row,) = archives(made).values()
-    assert audit_paths([folder / "dist"]).subjects == len(made.artifacts) - 1
-    assert audit_paths([row.path]).subjects == 1
+    result = pack_project(folder)
+    (artifact,) = archives(result).values()
+    assert audit_paths([folder / "dist"]).subjects == len(result.artifacts) - 1
+    assert audit_paths([artifact.path]).subjects == 1
 
 
 def test_where_no_symbols_can_be_made_the_reason_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("latebind.build.symbols.which", lambda _: None)
-    made = pack_project(client(tmp_path / "tiny", "win-x64", "osx-arm64"))
-    assert archives(made) == {}
-    assert [(row.kind, row.reason) for row in made.not_made] == [("symbols", "no-symbols")] * 2
-    assert "win-x64" in made.not_made[0].message
-    assert "dsymutil" in made.not_made[1].message
+    result = pack_project(client(tmp_path / "tiny", "win-x64", "osx-arm64"))
+    assert archives(result) == {}
+    assert [(omission.kind, omission.reason) for omission in result.not_made] == [("symbols", "no-symbols")] * 2
+    assert "win-x64" in result.not_made[0].message
+    assert "dsymutil" in result.not_made[1].message
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("changed", "message"),
     [
         (CMAKE.replace("install(", "target_link_options(tiny PRIVATE -s)\ninstall("), "has no debug information"),
         (CMAKE.replace("latebind_hardening(tiny)", ""), "has no build id"),
@@ -210,11 +217,11 @@ def test_where_no_symbols_can_be_made_the_reason_is_told(tmp_path, monkeypatch):
     ],
     ids=["stripped", "no id", "other code"],
 )
-def test_symbols_that_would_not_match_are_not_made(tmp_path, changed, words):
-    made = pack_project(client(tmp_path / "tiny", "linux-x64", cmake=changed))
-    assert archives(made) == {}
-    (row,) = made.not_made
-    assert words in row.message
+def test_symbols_that_would_not_match_are_not_made(tmp_path, changed, message):
+    result = pack_project(client(tmp_path / "tiny", "linux-x64", cmake=changed))
+    assert archives(result) == {}
+    (omission,) = result.not_made
+    assert message in omission.message
 
 
 def test_a_library_that_was_built_elsewhere_has_no_symbols_from_here(tmp_path):
@@ -228,8 +235,8 @@ def test_a_library_that_was_built_elsewhere_has_no_symbols_from_here(tmp_path):
     (elsewhere / "libtiny.so").write_bytes(data.replace(b"%d\n\0", b"%u\n\0"))
     shutil.rmtree(folder / "stage")
     import_native(load(folder / "latebind.toml"), [elsewhere.parent.parent], folder, "linux-x64")
-    (row,) = pack_project(folder).not_made
-    assert "differs from the shipped library" in row.message
+    (omission,) = pack_project(folder).not_made
+    assert "differs from the shipped library" in omission.message
     assert list((folder / "dist").rglob("*-symbols.zip")) == []
 
 

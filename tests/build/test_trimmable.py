@@ -48,16 +48,16 @@ def wrong(lines):
 
 
 def test_latenn_is_trimmable(tmp_path, read_assembly):
-    for one in build(ROOT / "latenn" / "dotnet" / "Latenn", tmp_path):
-        lines = read_assembly(one.assembly)
+    for variant in build(ROOT / "latenn" / "dotnet" / "Latenn", tmp_path):
+        lines = read_assembly(variant.assembly)
         assert set(lines) >= STATED
         assert wrong(lines) == []
 
 
 def test_the_helper_of_an_execution_provider_is_trimmable(tmp_path, read_assembly):
     config = load(ROOT / "examples" / "ep-tiny" / "latebind.toml")
-    (made,) = build(write_ep_helper(config, "tiny", [], tmp_path / "helper"), tmp_path)
-    lines = read_assembly(made.assembly)
+    (variant,) = build(write_ep_helper(config, "tiny", [], tmp_path / "helper"), tmp_path)
+    lines = read_assembly(variant.assembly)
     assert set(lines) >= STATED
     assert wrong(lines) == []
 
@@ -71,7 +71,7 @@ def test_the_helper_of_an_execution_provider_is_trimmable(tmp_path, read_assembl
 )
 def test_a_lookup_by_name_is_found(tmp_path, read_assembly, says):
     folder = write_files(tmp_path / "Tiny", {"Tiny.csproj": PROJECT, "Made.cs": UNSAFE})
-    (made,) = build(folder, tmp_path)
-    lines = read_assembly(made.assembly)
+    (variant,) = build(folder, tmp_path)
+    lines = read_assembly(variant.assembly)
     assert f"System.{says}" in wrong(lines)
     assert STATED.isdisjoint(lines)

@@ -29,8 +29,8 @@ RUN = "import tiny; assert tiny.add(2, 3) == 5; print(tiny._tiny.__file__)"
 OWN = f"cp{sys.version_info.major}{sys.version_info.minor}"
 
 
-def wheels(made):
-    return {row.path.name: row.path for row in made.artifacts if row.kind == "wheel"}
+def wheels(result):
+    return {artifact.path.name: artifact.path for artifact in result.artifacts if artifact.kind == "wheel"}
 
 
 def cpythons():
@@ -38,12 +38,12 @@ def cpythons():
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python")
     ask = "import sys; assert sys.version_info >= (3, 10); print(sys.implementation.name, sys.version.split()[0])"
-    found = {}
+    interpreters = {}
     for python in [Path(sys.executable), *pyenv.glob("*/bin/python"), *uv.glob("*/bin/python3")]:
-        said = run_program(python, "-c", ask)
-        if said.returncode == 0 and said.stdout.startswith("cpython"):
-            found.setdefault(said.stdout.split()[1], python)
-    return found
+        ended = run_program(python, "-c", ask)
+        if ended.returncode == 0 and ended.stdout.startswith("cpython"):
+            interpreters.setdefault(ended.stdout.split()[1], python)
+    return interpreters
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +83,8 @@ def test_the_stable_abi_wheel_runs_on_every_cpython_here(six, tmp_path, version)
 
 
 def install(python, wheel, folder):
-    words = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--offline", "--no-index", "--no-deps"]
-    run_checked(*words, "--python", python, "--target", folder, wheel)
+    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--offline", "--no-index", "--no-deps"]
+    run_checked(*command, "--python", python, "--target", folder, wheel)
 
 
 def run(python, code, folder):
@@ -95,26 +95,26 @@ def run(python, code, folder):
 def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp_path):
     other = "win-arm64"
     project = write_module_client(tmp_path / "tiny", "cpython")
-    made = pack_project(project, host_rid(), other)
+    result = pack_project(project, host_rid(), other)
 
-    (name,) = wheels(made)
+    (name,) = wheels(result)
     assert name.startswith(f"tiny-1.2.3-{OWN}-{OWN}")
-    assert [row.kind for row in made.artifacts] == ["wheel", "sdist"]
-    (missing,) = made.not_made
+    assert [artifact.kind for artifact in result.artifacts] == ["wheel", "sdist"]
+    (missing,) = result.not_made
     assert (missing.kind, missing.reason) == ("wheel", "no-interpreter")
     assert f"for {other} is built by a CPython there, and this machine is {host_rid()}" in missing.message
-    assert audit_here([row.path for row in made.artifacts]).findings == ()
-    install(sys.executable, wheels(made)[name], tmp_path / "site")
+    assert audit_here([artifact.path for artifact in result.artifacts]).findings == ()
+    install(sys.executable, wheels(result)[name], tmp_path / "site")
     assert sysconfig.get_config_var("EXT_SUFFIX") in run(sys.executable, RUN, tmp_path / "site")
 
-    planned = [row.file for row in plan_files(load(project / "latebind.toml"), [host_rid(), other])]
-    assert planned == [row.path.name for row in made.artifacts]
+    planned = [entry.file for entry in plan_files(load(project / "latebind.toml"), [host_rid(), other])]
+    assert planned == [artifact.path.name for artifact in result.artifacts]
 
 
 def test_two_folders_give_equal_wheels_with_modules(tmp_path):
-    one = pack_project(write_module_client(tmp_path / "one", "cp310-abi3"), host_rid())
-    two = pack_project(write_module_client(tmp_path / "somewhere else" / "two", "cp310-abi3"), host_rid())
-    assert hashes(one) == hashes(two)
+    first = pack_project(write_module_client(tmp_path / "one", "cp310-abi3"), host_rid())
+    second = pack_project(write_module_client(tmp_path / "somewhere else" / "two", "cp310-abi3"), host_rid())
+    assert hashes(first) == hashes(second)
 
 
 def run_of_own_compiler(folder, kind, **changed):
@@ -134,14 +134,14 @@ def test_the_machines_own_compiler_builds_modules_too(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: the compiler of this machine is that of a prompt")
 def test_what_finds_python_in_cmake_gets_the_one_that_runs_latebind(tmp_path):
     """As nanobind and pybind11 do; a module's open symbols are CPython's, however the target was made."""
-    found = f"""
+    find_python = f"""
 find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
 if(NOT Python_EXECUTABLE STREQUAL "{Path(sys.executable).as_posix()}")
   message(FATAL_ERROR "another Python: ${{Python_EXECUTABLE}}")
 endif()
 Python_add_library(_tiny MODULE WITH_SOABI tiny.c)"""
     run_of_own_compiler(
-        tmp_path, "cpython", cmakelists=CMAKE.replace("latebind_add_python_module(_tiny tiny.c)", found)
+        tmp_path, "cpython", cmakelists=CMAKE.replace("latebind_add_python_module(_tiny tiny.c)", find_python)
     )
 
 
@@ -149,8 +149,8 @@ def test_plain_cmake_builds_the_module_for_the_cpython_that_it_finds(tmp_path, l
     project = write_module_client(tmp_path / "tiny", "cp310-abi3")
     cmake, *_ = require_programs("cmake", "ninja", "cc")
     folder = latebind("--cmake-dir").stdout.strip()
-    words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
-    run_checked(*words, f"-DPython_ROOT_DIR={sys.base_prefix}")
+    options = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
+    run_checked(*options, f"-DPython_ROOT_DIR={sys.base_prefix}")
     run_checked(cmake, "--build", tmp_path / "out")
     (module,) = (tmp_path / "out").glob("_tiny*")
     assert module.name.endswith(f".cpython-{OWN[2:]}-x86_64-linux-gnu.so")
@@ -181,22 +181,22 @@ def another_python():
     here = sys.version_info[:2]
     for python in (Path("/usr/bin") / f"python3.{here[1]}", *(path for path in cpythons().values())):
         ask = "import sys, sysconfig; print(sys.base_prefix, sys.version_info[:2], sysconfig.get_path('include'))"
-        said = run_program(python, "-c", ask) if python.exists() else 0
-        if not said or said.returncode or str(here) not in said.stdout:
+        ended = run_program(python, "-c", ask) if python.exists() else 0
+        if not ended or ended.returncode or str(here) not in ended.stdout:
             continue
-        prefix, include = said.stdout.split()[0], said.stdout.split()[-1]
+        prefix, include = ended.stdout.split()[0], ended.stdout.split()[-1]
         if prefix != sys.base_prefix and (Path(include) / "Python.h").is_file():
             return python
     return None
 
 
-def by(python, project, *words):
+def by(python, project, *arguments):
     """latebind as another Python runs it, with the packages of this one."""
-    place = [path for path in sys.path if path.endswith("site-packages")]
+    site_packages = [path for path in sys.path if path.endswith("site-packages")]
     packaging = Path(extension.__file__).parents[2]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(packaging), *place]), "PATH": path}
-    return run_program(python, "-m", "latebind.cli", "-C", project, *words, env=environment)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(packaging), *site_packages]), "PATH": path}
+    return run_program(python, "-m", "latebind.cli", "-C", project, *arguments, env=environment)
 
 
 @pytest.mark.parametrize("kind", ["cpython", "cp310-abi3"])
@@ -300,10 +300,10 @@ def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):
     run_checked(*CLI, "-C", project, "stage", "--import", folder.parents[1], "--target", host_rid())
     (wheel,) = wheels(pack_project(project, host_rid())).values()
     with zipfile.ZipFile(wheel) as archive:
-        held = [name for name in archive.namelist() if name.endswith(".so")]
+        modules = [name for name in archive.namelist() if name.endswith(".so")]
         manifest = json.loads(archive.read("tiny-1.2.3.dist-info/extra_metadata/latebind.json"))
-    assert held == [f"tiny/{module.name}"]
-    assert [Path(row["path"]).name for row in manifest["files"]] == [module.name]
+    assert modules == [f"tiny/{module.name}"]
+    assert [Path(file["path"]).name for file in manifest["files"]] == [module.name]
 
 
 # -- floors -----------------------------------------------------------------------------------------------------------
@@ -322,14 +322,14 @@ __attribute__((visibility("default"))) int tiny_start(void)
 def import_library(folder, rid, source, triple, name="libtiny.so"):
     """The small project with a library that was compiled elsewhere, for another system than the floor says."""
     project = write_client(folder / "tiny", latebind=CONFIG.replace('"linux-x64"', f'"{rid}"'))
-    place = folder / "elsewhere" / "tiny" / "lib"
-    place.mkdir(parents=True)
+    libdir = folder / "elsewhere" / "tiny" / "lib"
+    libdir.mkdir(parents=True)
     code = folder / "x.c"
     code.write_text(source, encoding="utf-8")
-    words = ["cc", "-target", triple, "-shared", "-fPIC", "-O2", "-s", code, "-o", place / name]
-    run_checked(sys.executable, "-m", "ziglang", *words)
-    words = ["-C", project, "stage", "--import", place.parents[1], "--target", rid]
-    run_checked(*CLI, *words)
+    arguments = ["cc", "-target", triple, "-shared", "-fPIC", "-O2", "-s", code, "-o", libdir / name]
+    run_checked(sys.executable, "-m", "ziglang", *arguments)
+    arguments = ["-C", project, "stage", "--import", libdir.parents[1], "--target", rid]
+    run_checked(*CLI, *arguments)
     return project
 
 
@@ -363,8 +363,8 @@ def test_who_installs_the_sdist_on_a_newer_system_gets_a_wheel_for_that_machine(
     assert build("sdist", project / "python" / "tiny").returncode == 0
     (sdist,) = (tmp_path / "out").glob("*.tar.gz")
     shutil.unpack_archive(sdist, tmp_path / "unpacked")
-    made = build("wheel", next((tmp_path / "unpacked").iterdir()))
-    assert made.returncode == 0, made.stderr
+    ended = build("wheel", next((tmp_path / "unpacked").iterdir()))
+    assert ended.returncode == 0, ended.stderr
     (wheel,) = (tmp_path / "out").glob("*.whl")
     assert wheel.name.endswith("-linux_x86_64.whl")
 
@@ -407,18 +407,18 @@ def test_installers_make_the_module_from_source(tmp_path, links, installer, how,
     project = write_module_client(tmp_path / "tiny", kind, pyproject=PYPROJECT)
     source = [project / "python" / "tiny"]
     if how == "sdist":
-        words = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "-x", "--outdir", tmp_path, *source]
-        run_checked(*words)
+        arguments = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "-x", "--outdir", tmp_path, *source]
+        run_checked(*arguments)
         source = list(tmp_path.glob("*.tar.gz"))
         shutil.rmtree(project)
     environment = tmp_path / "env"
     run_checked(sys.executable, "-m", "uv", "venv", "--quiet", environment)
     python = environment / "bin" / "python"
     mode = ["--editable"] if how == "editable" else []
-    words = [sys.executable, "-m", *installer.split()]
-    words += ["install", "--python", python] if installer == "uv pip" else ["--python", python, "install"]
-    words += ["--quiet", "--no-deps", "--find-links", links, *mode, *source]
-    run_checked(*words)
+    arguments = [sys.executable, "-m", *installer.split()]
+    arguments += ["install", "--python", python] if installer == "uv pip" else ["--python", python, "install"]
+    arguments += ["--quiet", "--no-deps", "--find-links", links, *mode, *source]
+    run_checked(*arguments)
     suffix = ".abi3.so" if kind == "cp310-abi3" else sysconfig.get_config_var("EXT_SUFFIX")
     assert run(python, RUN, "").strip().endswith(f"site-packages/tiny/_tiny{suffix}")
     if how == "editable":

@@ -30,8 +30,8 @@ def test_a_bad_package_fails_with_an_annotation_and_a_summary(run, tmp_path, cap
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("bad/__init__.py", "")
     assert run(wheel) == 1
-    told = capfd.readouterr().out
-    assert "::error title=LB" in told
+    printed = capfd.readouterr().out
+    assert "::error title=LB" in printed
     assert "## ❌ latebind audit" in (tmp_path / "summary.md").read_text("utf-8")
     assert '"2.1.0"' in (tmp_path / "audit.sarif").read_text("utf-8")
 

@@ -24,9 +24,9 @@ def bare_path(folder, *programs):
     """A folder for PATH that holds these programs and nothing else."""
     folder.mkdir()
     for name in programs:
-        found = shutil.which(name)
-        if found:
-            (folder / name).symlink_to(found)
+        path = shutil.which(name)
+        if path:
+            (folder / name).symlink_to(path)
     return str(folder)
 
 
@@ -66,21 +66,21 @@ def test_a_machine_with_python_git_and_coreutils_does_the_main_job(tmp_path):
     coreutils = ("cat", "cp", "ls", "mkdir", "mv", "rm", "sh", "env", "uname", "ln", "chmod", "sleep", "head", "tail")
     path = bare_path(tmp_path / "bin", "git", *coreutils)
     (tmp_path / "bin" / "python3").symlink_to(getattr(sys, "_base_executable", sys.executable))
-    kept = {key: value for key, value in os.environ.items() if key.startswith(("PIP_", "UV_", "SSL_"))}
+    environment = {key: value for key, value in os.environ.items() if key.startswith(("PIP_", "UV_", "SSL_"))}
     # What was downloaded and compiled once is used here, too: this is about programs that are missing, not about time.
-    kept["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     sdk = ROOT / ".latebind" / "dotnet"
     if (sdk / "ready.json").exists():
         (clone / ".latebind").mkdir()
         (clone / ".latebind" / "dotnet").symlink_to(sdk)
-    env = {**kept, "PATH": path, "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
+    env = {**environment, "PATH": path, "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
     command = [str(tmp_path / "bin" / "python3"), "noxfile.py", "-s"]
 
-    for words in (["build", "package", "audit"], ["verify", "--", "-k", "onnxruntime and (works or absent)"]):
-        printed = run_checked(*command, *words, cwd=clone, env=env, timeout=1200)
+    for arguments in (["build", "package", "audit"], ["verify", "--", "-k", "onnxruntime and (works or absent)"]):
+        printed = run_checked(*command, *arguments, cwd=clone, env=env, timeout=1200)
 
-    made = {path.name for path in (clone / "dist").iterdir()}
-    assert {"latenn-0.1.0-py3-none-manylinux_2_28_x86_64.whl", "Latenn.OnnxRuntime.0.1.0.nupkg"} <= made
+    names = {path.name for path in (clone / "dist").iterdir()}
+    assert {"latenn-0.1.0-py3-none-manylinux_2_28_x86_64.whl", "Latenn.OnnxRuntime.0.1.0.nupkg"} <= names
     assert re.search(r"\d+ passed, 0 failed, \d+ not run", printed)
     if sys.version_info < (3, 13):  # the oldest runtime has wheels for this Python
         assert "no-distribution" not in printed

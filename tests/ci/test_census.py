@@ -8,12 +8,12 @@ import census
 import pytest
 
 ROWS = census.read_table()
-FAULTY = next(row for row in ROWS if row.errors)
+FAULTY = next(entry for entry in ROWS if entry.errors)
 
 
-def change_errors(row, **change):
+def change_errors(entry, **change):
     """A row whose errors differ in this."""
-    return replace(row, errors=tuple(replace(error, **change) for error in row.errors))
+    return replace(entry, errors=tuple(replace(error, **change) for error in entry.errors))
 
 
 def test_the_table_meets_its_goals():
@@ -21,8 +21,8 @@ def test_the_table_meets_its_goals():
 
 
 def test_the_table_is_wide_and_lists_each_pair_once():
-    assert len({row.file for row in ROWS}) == len(ROWS) >= 150
-    assert {row.part for row in ROWS} == set(census.GOALS)
+    assert len({entry.file for entry in ROWS}) == len(ROWS) >= 150
+    assert {entry.part for entry in ROWS} == set(census.GOALS)
     pairs = census.label_errors(ROWS)
     assert len({(name, error.code) for name, error in pairs}) == len(pairs)
 
@@ -39,9 +39,9 @@ def test_an_error_of_a_package_that_the_table_lacks_is_refused(tmp_path, monkeyp
 
 @pytest.mark.parametrize("part", census.GOALS)
 def test_wrong_errors_miss_the_goal_of_their_part(part):
-    rows = [change_errors(row, label="false") if row.part == part else row for row in ROWS]
+    entries = [change_errors(entry, label="false") if entry.part == part else entry for entry in ROWS]
 
-    assert [text for text in census.problems(rows) if f"part {part}:" in text]
+    assert [text for text in census.problems(entries) if f"part {part}:" in text]
 
 
 @pytest.mark.parametrize("change", [{"label": "wright"}, {"label": ""}, {"evidence": ""}, {"code": ""}])
@@ -52,11 +52,11 @@ def test_a_label_that_is_none_or_has_no_evidence_is_refused(change):
 
 
 def test_errors_that_come_and_go_are_reported():
-    one = replace(FAULTY, errors=FAULTY.errors[:1])
+    entry = replace(FAULTY, errors=FAULTY.errors[:1])
 
-    told = list(census.differences([one], {one.file: {"LB999"}}))
+    messages = list(census.differences([entry], {entry.file: {"LB999"}}))
 
-    assert told == [
-        f"{one.file}: LB999 is a new error without a label",
-        f"{one.file}: {one.errors[0].code} is no longer an error",
+    assert messages == [
+        f"{entry.file}: LB999 is a new error without a label",
+        f"{entry.file}: {entry.errors[0].code} is no longer an error",
     ]

@@ -44,8 +44,8 @@ def copy(tmp_path_factory):
 
 def test_every_document_is_a_page(site):
     pages = [path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")]
-    made = [Path(str(page).replace("README.html", "index.html")) for page in pages]
-    assert [page for page in made if not (site / page).is_file()] == []
+    paths = [Path(str(page).replace("README.html", "index.html")) for page in pages]
+    assert [page for page in paths if not (site / page).is_file()] == []
 
 
 def test_no_page_asks_another_server_for_anything(site):
@@ -99,7 +99,7 @@ def test_each_thing_that_is_broken_is_a_warning_and_warnings_fail(copy, tmp_path
     built = build(copy / "mkdocs.yml", tmp_path / "site")
 
     warnings = [line for line in built.stderr.splitlines() if line.startswith("WARNING")]
-    assert [told for _, _, told in BROKEN if not any(told in line for line in built.stderr.splitlines())] == []
+    assert [warning for _, _, warning in BROKEN if not any(warning in line for line in built.stderr.splitlines())] == []
     assert built.returncode == 1
     assert len(warnings) >= len(BROKEN) - 1, built.stderr  # pages that nav lacks come together
 

@@ -72,11 +72,11 @@ def test_an_sdk_is_put_together_and_made_only_once(tmp_path, registry):
 
 
 def test_its_environment_puts_it_first_on_path(tmp_path, registry):
-    made = prepare(tmp_path / "sdk").apply({"PATH": "/bin", "OTHER": "1"})
+    environment = prepare(tmp_path / "sdk").apply({"PATH": "/bin", "OTHER": "1"})
 
-    assert made["PATH"] == f"{tmp_path / 'sdk' / 'dotnet'}{os.pathsep}/bin"
-    assert made["DOTNET_ROLL_FORWARD"] == "Major"
-    assert made["OTHER"] == "1"
+    assert environment["PATH"] == f"{tmp_path / 'sdk' / 'dotnet'}{os.pathsep}/bin"
+    assert environment["DOTNET_ROLL_FORWARD"] == "Major"
+    assert environment["OTHER"] == "1"
 
 
 def test_a_file_that_is_not_what_was_pinned_is_refused_and_nothing_stays(tmp_path, registry):

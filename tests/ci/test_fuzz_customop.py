@@ -56,8 +56,8 @@ def test_every_file_that_a_program_and_its_children_open_is_seen_at_its_step(tmp
     code = OPENS.format(ci=str(ROOT / "ci"), file=str(file))
     run = opened.watch([sys.executable, "-c", code], dict(os.environ), tmp_path, 60)
     assert (run.status, run.last) == (0, "second"), run.output
-    mine = [(call.step, call.path) for call in run.opened if call.path.startswith(f"{tmp_path}/")]
-    assert mine == [("first", str(file)), ("second", f"{tmp_path}/nothing\n here"), ("second", str(file))]
+    calls = [(call.step, call.path) for call in run.opened if call.path.startswith(f"{tmp_path}/")]
+    assert calls == [("first", str(file)), ("second", f"{tmp_path}/nothing\n here"), ("second", str(file))]
 
 
 def test_a_program_that_does_not_end_is_ended(tmp_path):

@@ -43,10 +43,10 @@ def test_what_is_not_available_is_told_with_its_cure_and_its_file_goes(tmp_path,
     (tmp_path / "win-x64.toml").write_text("", encoding="utf-8")
     monkeypatch.setattr(sys, "argv", ["machines.py", str(tmp_path)])
     assert machines.main() == 0
-    told = capsys.readouterr().out
-    assert "win-x64      not available: " in told
-    assert "apt-get install --no-install-recommends wine64" in told
-    assert "apt-get install --no-install-recommends qemu-user-static" in told
+    printed = capsys.readouterr().out
+    assert "win-x64      not available: " in printed
+    assert "apt-get install --no-install-recommends wine64" in printed
+    assert "apt-get install --no-install-recommends qemu-user-static" in printed
     assert not list(tmp_path.glob("*.toml"))
 
 
@@ -58,8 +58,8 @@ def test_the_forwarder_hands_the_stable_abi_on():
 
 
 def test_each_user_gets_a_prefix_of_its_own(tmp_path):
-    with wine.one_of(tmp_path, 2) as one, wine.one_of(tmp_path, 2) as two:
-        assert {one.name, two.name} == {"wine-0", "wine-1"}
+    with wine.one_of(tmp_path, 2) as first, wine.one_of(tmp_path, 2) as second:
+        assert {first.name, second.name} == {"wine-0", "wine-1"}
     with wine.one_of(tmp_path, 2) as again:
         assert again.name == "wine-0"
 
@@ -97,15 +97,15 @@ class TestGroup:
         again.write_text('#!/bin/sh\n[ "$1" = 0 ] || exec "$0" $(($1 - 1))\n')
         again.chmod(0o755)
         environment = {"PATH": "/usr/bin:/bin", confine.MARK: group._mark}
-        found = []
+        readings = []
         with subprocess.Popen([again, "1500"], env=environment, stderr=subprocess.PIPE) as running:
             while running.poll() is None:
-                found.append(bool(confine._environment(running.pid)))
+                readings.append(bool(confine._environment(running.pid)))
             assert running.communicate()[1] == b""
-        while not found[-1]:
-            found.pop()  # it had ended, and nothing had been notified yet
-        assert len(found) > 100
-        assert all(found)
+        while not readings[-1]:
+            readings.pop()  # it had ended, and nothing had been notified yet
+        assert len(readings) > 100
+        assert all(readings)
 
     def test_all_of_it_ends_when_its_owner_is_killed(self):
         code = (

@@ -22,10 +22,10 @@ def call(dest, path):
 
 
 def test_it_runs_from_where_it_was_unpacked_and_has_the_reference_assemblies():
-    found = mono.find({"PATH": str(mono_folder())})
+    installation = mono.find({"PATH": str(mono_folder())})
 
-    assert mono.version(found, os.environ).startswith("Mono JIT compiler version ")
-    assert (found.references / "Facades" / "netstandard.dll").is_file()
+    assert mono.version(installation, os.environ).startswith("Mono JIT compiler version ")
+    assert (installation.references / "Facades" / "netstandard.dll").is_file()
 
 
 def test_a_whole_one_on_the_path_is_taken_and_nothing_is_made(tmp_path):

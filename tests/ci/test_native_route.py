@@ -30,8 +30,8 @@ pytestmark = pytest.mark.slow
 def tools(tmp_path_factory):
     """A folder with the peers' programs, at versions that were tried."""
     folder = tmp_path_factory.mktemp("peers")
-    for words in (["venv", folder], ["pip", "install", "-q", "--python", folder, *TOOLS]):
-        done = run_program(sys.executable, "-m", "uv", *words)
+    for arguments in (["venv", folder], ["pip", "install", "-q", "--python", folder, *TOOLS]):
+        done = run_program(sys.executable, "-m", "uv", *arguments)
         if done.returncode:
             pytest.skip(f"not run: {TOOLS[0]} and its like cannot be installed: {done.stderr.strip()[-200:]}")
     return folder / "bin"
@@ -43,11 +43,11 @@ def shims(tmp_path_factory):
     return available(llvm.prepare, tmp_path_factory.mktemp("llvm"))
 
 
-def run(tools, command, *words, path=(), env=None):
+def run(tools, command, *arguments, path=(), env=None):
     """Run one of the configuration's commands with its placeholders filled in."""
     where = os.pathsep.join([*map(str, path), str(tools), "/usr/bin", "/bin"])
     environment = {"PATH": where, "HOME": os.environ.get("HOME", "/"), **(env or {})}
-    return run_checked(command, *words, env=environment)
+    return run_checked(command, *arguments, env=environment)
 
 
 def options(package, system):
@@ -58,11 +58,11 @@ def options(package, system):
 def repair_wheel(tools, package, system, wheel, out, **options_of_run):
     command = options(package, system)["repair-wheel-command"]
     archs = "arm64" if "arm64" in wheel.name else "x86_64"
-    known = {"wheel": str(wheel), "dest_dir": str(out), "delocate_archs": archs}
-    words = [route._fill_in(word, known) for word in route.shlex.split(command)]
-    run(tools, tools / words[0], *words[1:], **options_of_run)
-    (made,) = out.glob("*.whl")
-    return made
+    fields = {"wheel": str(wheel), "dest_dir": str(out), "delocate_archs": archs}
+    arguments = [route._fill_in(argument, fields) for argument in route.shlex.split(command)]
+    run(tools, tools / arguments[0], *arguments[1:], **options_of_run)
+    (repaired,) = out.glob("*.whl")
+    return repaired
 
 
 def members(wheel):
@@ -70,9 +70,9 @@ def members(wheel):
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
 
 
-def assert_untouched(made, wheel):
+def assert_untouched(repaired, wheel):
     """Nothing is grafted, and nothing but the wheel's own account of itself is written anew."""
-    before, after = members(wheel), members(made)
+    before, after = members(wheel), members(repaired)
     assert set(after) == set(before)
     changed = {name.rpartition("/")[2] for name in before if before[name] != after[name]}
     assert changed <= {"WHEEL", "RECORD"}
@@ -83,11 +83,11 @@ def assert_untouched(made, wheel):
 def test_auditwheel_grafts_nothing(tools, latenn_packages, tmp_path, package, arch):
     (wheel,) = latenn_packages.glob(f"{package}-*manylinux*_{arch}.whl")
     # As the image sets it. For another processor auditwheel takes no tag, and finds its own: the oldest that fits.
-    own = arch == platform.machine()
-    env = {"AUDITWHEEL_PLAT": f"manylinux_2_28_{arch}" if own else "auto"}
-    made = repair_wheel(tools, package, "linux", wheel, tmp_path, env=env)
-    assert made.name == wheel.name or not own
-    assert_untouched(made, wheel)
+    is_native = arch == platform.machine()
+    env = {"AUDITWHEEL_PLAT": f"manylinux_2_28_{arch}" if is_native else "auto"}
+    repaired = repair_wheel(tools, package, "linux", wheel, tmp_path, env=env)
+    assert repaired.name == wheel.name or not is_native
+    assert_untouched(repaired, wheel)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -95,17 +95,17 @@ def test_auditwheel_grafts_nothing(tools, latenn_packages, tmp_path, package, ar
 def test_delocate_grafts_nothing(tools, shims, latenn_packages, tmp_path, package, arch):
     (wheel,) = latenn_packages.glob(f"{package}-*macosx*_{arch}.whl")
     (tmp_path / "out").mkdir()
-    made = repair_wheel(tools, package, "macos", wheel, tmp_path / "out", path=[shims])
-    assert made.name == wheel.name
-    assert_untouched(made, wheel)
+    repaired = repair_wheel(tools, package, "macos", wheel, tmp_path / "out", path=[shims])
+    assert repaired.name == wheel.name
+    assert_untouched(repaired, wheel)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("arch", ["amd64", "arm64"])
 def test_delvewheel_grafts_nothing(tools, latenn_packages, tmp_path, package, arch):
     (wheel,) = latenn_packages.glob(f"{package}-*win_{arch}.whl")
-    made = repair_wheel(tools, package, "windows", wheel, tmp_path)
-    assert sha256(made) == sha256(wheel)
+    repaired = repair_wheel(tools, package, "windows", wheel, tmp_path)
+    assert sha256(repaired) == sha256(wheel)
 
 
 def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes_it(tools, tmp_path):
@@ -130,9 +130,9 @@ def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes
     run(tools, tools / "auditwheel", "repair", "-w", tmp_path / "plain", wheel, env=env)
     grafted = [name for name in members(next((tmp_path / "plain").glob("*.whl"))) if "onnxruntime" in name]
     assert grafted
-    made = repair_wheel(tools, "latenn_onnxruntime", "linux", wheel, tmp_path / "ours", env=env)
-    assert [name for name in members(made) if "onnxruntime" in name] == []
-    assert members(made)["linked/libuser.so"] == user.read_bytes()
+    repaired = repair_wheel(tools, "latenn_onnxruntime", "linux", wheel, tmp_path / "ours", env=env)
+    assert [name for name in members(repaired) if "onnxruntime" in name] == []
+    assert members(repaired)["linked/libuser.so"] == user.read_bytes()
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -147,9 +147,9 @@ def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes
 def test_cibuildwheel_reads_the_configuration(tools, package, system, expected, tmp_path):
     folder, file = ROOT / "latenn" / "python" / package, tmp_path / "cibuildwheel.toml"
     file.write_text(route.configuration(folder))
-    words = ["--print-build-identifiers", "--platform", system, "--config-file", file, folder]
+    options = ["--print-build-identifiers", "--platform", system, "--config-file", file, folder]
     archs = {"linux": platform.machine(), "macos": "x86_64 arm64", "windows": "AMD64 ARM64"}[system]
-    printed = run(tools, tools / "cibuildwheel", *words, env={"CIBW_ARCHS": archs})
+    printed = run(tools, tools / "cibuildwheel", *options, env={"CIBW_ARCHS": archs})
     assert set(printed.split()) == expected
 
 
@@ -157,11 +157,11 @@ def test_cibuildwheel_reads_the_configuration(tools, package, system, expected, 
 def test_the_commands_one_by_one_give_our_wheels(latenn_packages, tmp_path, tools):
     assert tools  # else the index cannot be reached
     for package in PACKAGES:
-        made = route.make(ROOT / "latenn" / "python" / package, tmp_path)
+        outcome = route.make(ROOT / "latenn" / "python" / package, tmp_path)
         (ours,) = latenn_packages.glob(f"{package}-*manylinux*_x86_64.whl")
-        assert made.built.name == ours.name
-        assert sha256(made.built) == sha256(ours)
-        assert_untouched(made.repaired, ours)
+        assert outcome.built.name == ours.name
+        assert sha256(outcome.built) == sha256(ours)
+        assert_untouched(outcome.repaired, ours)
     config = load(ROOT / "latenn" / "latebind.toml")
     (manifest,) = import_native(config, list(tmp_path.glob("*.whl")), tmp_path / "here")
     assert len([file for file in manifest.files if file.path.endswith(".so")]) == 2

@@ -16,8 +16,8 @@ def repository(tmp_path, monkeypatch):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("/* a header */\n")
     author = ("-c", "user.name=a", "-c", "user.email=a@b.c")
-    for words in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "one"), ("tag", "v1.19.2")):
-        run_checked(shutil.which("git"), "-C", folder, *words)
+    for arguments in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "one"), ("tag", "v1.19.2")):
+        run_checked(shutil.which("git"), "-C", folder, *arguments)
     monkeypatch.setattr(ort_header, "REPOSITORY", folder.as_uri())
 
 

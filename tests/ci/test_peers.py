@@ -25,7 +25,7 @@ def abi3(*strangers, fits=True):
 
 
 @pytest.mark.parametrize(
-    ("read", "output", "found"),
+    ("read", "output", "messages"),
     [
         (peers.auditwheel, write_auditwheel_report("manylinux_2_17_x86_64"), []),
         (peers.auditwheel, write_auditwheel_report("manylinux_2_28_x86_64"), ["needs manylinux_2_28_x86_64"]),
@@ -48,8 +48,8 @@ def abi3(*strangers, fits=True):
         (peers.check_wheel_contents, "a.whl: OK", []),
     ],
 )
-def test_what_a_tool_prints_is_read_as_a_short_report(read, output, found):
-    assert list(read(output, "a-1-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl")) == found
+def test_what_a_tool_prints_is_read_as_a_short_report(read, output, messages):
+    assert list(read(output, "a-1-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl")) == messages
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,19 @@ def test_a_tool_reads_the_wheels_that_it_is_made_for(name, tools):
 
 
 def test_the_table_has_each_tool_that_reads_a_wheel_and_every_report_is_explained():
-    for row in (row for row in ROWS if row.reports):
-        is_run = not row.reports["latebind"].startswith("not run")
-        assert row.reports.keys() - {"latebind"} == {
-            tool.name for tool in peers.TOOLS if is_run and tool.reads(row.file)
-        }, row
-        for tool, found in row.reports.items():
-            for part in found.split("; ") if tool != "latebind" else ():
-                known = [one for one in peers_page.DIFFERENCES if one.tool == tool and re.search(one.pattern, part)]
-                assert known or not part or part.startswith(("failed", "not finished")), row
+    for entry in (entry for entry in ROWS if entry.reports):
+        is_run = not entry.reports["latebind"].startswith("not run")
+        assert entry.reports.keys() - {"latebind"} == {
+            tool.name for tool in peers.TOOLS if is_run and tool.reads(entry.file)
+        }, entry
+        for tool, report in entry.reports.items():
+            for part in report.split("; ") if tool != "latebind" else ():
+                explanations = [
+                    difference
+                    for difference in peers_page.DIFFERENCES
+                    if difference.tool == tool and re.search(difference.pattern, part)
+                ]
+                assert explanations or not part or part.startswith(("failed", "not finished")), entry
 
 
 def test_the_table_is_written_as_it_is_read(tmp_path, monkeypatch):

@@ -25,35 +25,35 @@ NOT_OURS = re.compile(
 
 
 def words(parser):
-    return {word for action in parser._actions for word in action.option_strings or [action.metavar] if word}
+    return {option for action in parser._actions for option in action.option_strings or [action.metavar] if option}
 
 
 def commands_and_options():
     parser = _parser()
-    yield from (("latebind", word) for word in words(parser) if word != "COMMAND")
+    yield from (("latebind", option) for option in words(parser) if option != "COMMAND")
     for name, command in reference_cli.commands(parser).items():
-        yield from ((f"latebind {name}", word) for word in words(command))
+        yield from ((f"latebind {name}", option) for option in words(command))
 
 
 def section(page, title):
     """What is below a heading, and the common options that stand once."""
-    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
-    return found[1] if found else ""
+    match = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    return match[1] if match else ""
 
 
 def missing_options(page):
     common = section(page, "Before the command")
     return [
-        (command, word)
-        for command, word in commands_and_options()
-        if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", section(page, command) + common)
+        (command, option)
+        for command, option in commands_and_options()
+        if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", section(page, command) + common)
     ]
 
 
 def keys():
-    known = [row for module in (document, ownruntime) for row in vars(module).values() if isinstance(row, type)]
-    written = [row for row in known if row.__module__ in (document.__name__, ownruntime.__name__)]
-    tables = [row for row in written if issubclass(row, msgspec.Struct)]
+    kinds = [kind for module in (document, ownruntime) for kind in vars(module).values() if isinstance(kind, type)]
+    written = [kind for kind in kinds if kind.__module__ in (document.__name__, ownruntime.__name__)]
+    tables = [kind for kind in written if issubclass(kind, msgspec.Struct)]
     return {field.encode_name for table in tables for field in msgspec.structs.fields(table)} - {"options"}
 
 
@@ -112,10 +112,10 @@ def test_every_command_and_option_is_in_the_reference():
 
 
 def test_a_comment_stays_with_its_declaration():
-    (part, one, two) = reference_c.items(
+    (part, first, second) = reference_c.items(
         "/* ---- a part ---- */\n\n/* Says\n * more. */\nint lb_one(int a); /* 1 */\n\n"
         "/* gone */\n\nint lb_two(\n    int b);\n"
     )
     assert (part.name, part.text) == ("A part", "")
-    assert (one.name, one.comment, one.text) == ("lb_one", "Says\nmore.", "int lb_one(int a); /* 1 */")
-    assert (two.name, two.comment) == ("lb_two", "")
+    assert (first.name, first.comment, first.text) == ("lb_one", "Says\nmore.", "int lb_one(int a); /* 1 */")
+    assert (second.name, second.comment) == ("lb_two", "")

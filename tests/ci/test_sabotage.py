@@ -15,7 +15,7 @@ from tests.dotnet_support import dotnet_environment
 ROWS = sabotage_page.read_measurements()
 CONFIG = load(sabotage.LATENN / "latebind.toml")
 BROKEN = ("latenn-", "latenn_onnxruntime-", "Latenn.0", "Latenn.OnnxRuntime.")
-BY_AUDIT = sorted(name for name, row in ROWS.items() if row.audit)
+BY_AUDIT = sorted(name for name, entry in ROWS.items() if entry.audit)
 
 
 @pytest.fixture(scope="session")
@@ -29,22 +29,22 @@ def good(latenn_packages, tmp_path_factory):
 
 
 def test_the_table_has_a_row_for_every_way():
-    assert list(ROWS) == [row.name for row in WAYS]
+    assert list(ROWS) == [way.name for way in WAYS]
 
 
 def test_every_way_is_caught_and_the_packages_as_built_by_nothing():
     assert len(WAYS) > 28
-    hygiene = {row.name for row in WAYS if row.is_hygiene}
-    assert {name for name, row in ROWS.items() if not row.layers} == {CONTROL.name, *hygiene}
+    hygiene = {way.name for way in WAYS if way.is_hygiene}
+    assert {name for name, entry in ROWS.items() if not entry.layers} == {CONTROL.name, *hygiene}
     assert all(set(ROWS[name].audit.values()) == {"note"} for name in hygiene)
     assert not ROWS[CONTROL.name].audit
 
 
 def test_what_was_not_run_is_reported_and_caught_by_the_audit():
     text = sabotage_page.render(ROWS)
-    for name, row in ROWS.items():
-        if any(result.startswith("not run") for result in row.runs):
-            assert row.layers == ["audit"]
+    for name, entry in ROWS.items():
+        if any(result.startswith("not run") for result in entry.runs):
+            assert entry.layers == ["audit"]
             assert f"- `{name}`: " in text
 
 

@@ -10,10 +10,10 @@ import truth
 from latebind.model import AuditReport, Finding
 
 
-def report(*rows):
+def report(*expected):
     findings = tuple(
         Finding(code=code, severity="error", subject=f"a.whl!{name}", message="", evidence=seen, fix="")
-        for code, name, seen in rows
+        for code, name, seen in expected
     )
     return AuditReport(findings=findings, waived=(), skipped=(), subjects=1)
 
@@ -49,7 +49,7 @@ def test_a_verdict_that_no_command_confirms_is_a_gap():
 
 @pytest.mark.skipif(not (shutil.which("unzip") and shutil.which("strings")), reason="there is no unzip or no binutils")
 @pytest.mark.parametrize(
-    ("row", "problem"),
+    ("finding", "problem"),
     [
         (("LB506", "a.dist-info/METADATA", ("onnxruntime >=1.19",)), ""),
         (("LB506", "a.dist-info/METADATA", ("onnxruntime>=1.20",)), "does not show"),
@@ -61,19 +61,19 @@ def test_a_verdict_that_no_command_confirms_is_a_gap():
         (("LB104", "a/libonnxruntime.so", ("exports OrtGetApiBase",)), "no command confirms"),
     ],
 )
-def test_other_tools_confirm_a_finding_or_do_not(wheel, monkeypatch, row, problem):
+def test_other_tools_confirm_a_finding_or_do_not(wheel, monkeypatch, finding, problem):
     monkeypatch.setattr(evidence, "CLEAR", ())
-    monkeypatch.setattr(evidence, "PROOFS", tuple(row for row in evidence.PROOFS if "readelf" not in row.command))
-    problems = [text for _, text in evidence.confirm(wheel, "linux", report(row)) if text]
+    monkeypatch.setattr(evidence, "PROOFS", tuple(proof for proof in evidence.PROOFS if "readelf" not in proof.command))
+    problems = [text for _, text in evidence.confirm(wheel, "linux", report(finding)) if text]
     assert not problems if not problem else problem in problems[0]
 
 
 @pytest.mark.skipif(shutil.which("unzip") is None, reason="there is no unzip")
-@pytest.mark.parametrize(("codes", "found"), [((), True), (("LB103",), False)])
-def test_a_runtime_that_the_audit_overlooks_is_found(wheel, monkeypatch, codes, found):
-    monkeypatch.setattr(evidence, "CLEAR", [row for row in evidence.CLEAR if row.codes == "LB103"])
-    rows = evidence.confirm(wheel, "linux", report(*((code, "x", ()) for code in codes)))
-    assert any("unzip -Z1 {wheel} shows libonnxruntime.so" in problem for _, problem in rows) == found
+@pytest.mark.parametrize(("codes", "is_found"), [((), True), (("LB103",), False)])
+def test_a_runtime_that_the_audit_overlooks_is_found(wheel, monkeypatch, codes, is_found):
+    monkeypatch.setattr(evidence, "CLEAR", [proof for proof in evidence.CLEAR if proof.codes == "LB103"])
+    results = evidence.confirm(wheel, "linux", report(*((code, "x", ()) for code in codes)))
+    assert any("unzip -Z1 {wheel} shows libonnxruntime.so" in problem for _, problem in results) == is_found
 
 
 def test_a_tool_that_is_not_there_is_not_a_pass(wheel, monkeypatch, capsys):

@@ -22,17 +22,17 @@ def test_commands_are_the_blocks_that_a_reader_pastes():
 def test_commands_share_a_shell_and_end_with_the_first_that_fails(tmp_path):
     ran = tutorial.follow(["cd / && here=1", "pwd; echo $here $HOME", "ls /nowhere", "echo never"], tmp_path, tmp_path)
 
-    assert [row.status == 0 for row in ran] == [True, True, False]
+    assert [step.status == 0 for step in ran] == [True, True, False]
     assert ran[1].output == f"/\n1 {tmp_path}/home\n"
     assert "nowhere" in ran[2].output
 
 
 def test_the_measurements_are_written_into_the_page():
-    rows = [
+    measurements = [
         tutorial.Ran(command="latebind pack\n", status=0, seconds=20.6, output="ä"),
         tutorial.Ran(command="ls\n", status=0, seconds=20.6, output="much"),
     ]
-    page = tutorial.fill_measurements(PAGE, rows)
+    page = tutorial.fill_measurements(PAGE, measurements)
     assert "2 commands, 41 seconds on" in page
     assert "take 21 of them and print 2 bytes." in page
 
@@ -42,11 +42,11 @@ def test_the_output_of_the_last_commands_is_written_into_the_readme():
     output = f"packing ...\ndist/a   1  {digest}\nlast    line\n"
     many = "".join(f"✓  case {number}     passed  \n" for number in range(9)) + "9 passed\n"
     outputs = {"latebind verify": many}
-    rows = [
+    steps = [
         tutorial.Ran(command=f"{command}\n", status=0, seconds=1, output=outputs.get(command, output))
         for command in ("cd demo", *tutorial.RECORDED)
     ]
-    text = tutorial.record_readme("before\n<!-- recorded: by -->\nold\n<!-- end -->\nafter\n", rows)
+    text = tutorial.record_readme("before\n<!-- recorded: by -->\nold\n<!-- end -->\nafter\n", steps)
     short = "dist/a  1  abababababab…\nlast  line"
     cases = "\n".join(f"✓  case {number}  passed" for number in range(4))
     shown = f"$ latebind pack\n{short}\n\n$ latebind audit\n{short}\n\n$ latebind verify\n{cases}\n…\n9 passed"
@@ -75,11 +75,11 @@ def test_the_tutorial_ends_with_packages_that_are_shown_to_work(tmp_path):
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     ran = tutorial.follow(blocks, tmp_path, tutorial.wheel(tmp_path / "links"), cache)
 
-    if any("No matching distribution" in row.output or "no-index" in row.output for row in ran):
+    if any("No matching distribution" in step.output or "no-index" in step.output for step in ran):
         pytest.skip("not run: the package index cannot be reached")
     assert len(ran) == len(blocks), ran[-1].output[-4000:]
-    assert [row.output[-4000:] for row in ran if row.status] == []
-    (verified,) = (row.output for row in ran if row.command.startswith("latebind verify"))
+    assert [step.output[-4000:] for step in ran if step.status] == []
+    (verified,) = (step.output for step in ran if step.command.startswith("latebind verify"))
     assert re.search(r"^\d passed, 0 failed, \d not run", verified, re.MULTILINE)
     assert int(re.findall(r"^(\d+) passed", verified, re.MULTILINE)[-1]) >= 8
     assert "nupkg" in verified

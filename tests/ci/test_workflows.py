@@ -33,20 +33,20 @@ def test_an_action_has_the_same_commit_everywhere():
     actions = [match for line in lines if (match := re.fullmatch(r"([\w/.-]+)@([0-9a-f]{40}) # v[\d.]+", line))]
     used = {step["uses"] for _, _, step in steps() if "uses" in step}
     assert used == {f"{match[1]}@{match[2]}" for match in actions}
-    assert len(used) == len({use.partition("@")[0] for use in used})
+    assert len(used) == len({action.partition("@")[0] for action in used})
 
 
 def test_the_runners_are_those_of_the_targets():
-    runners = {rid: row.runner for rid, row in targets().items() if row.runner}
+    runners = {rid: properties.runner for rid, properties in targets().items() if properties.runner}
     texts = {file.stem: file.read_text("utf-8") for file in FILES}
-    (known,) = re.findall(r"fromJSON\('(\{.*?\})'\)", texts["adopter"])
-    assert json.loads(known) == runners
+    (listed,) = re.findall(r"fromJSON\('(\{.*?\})'\)", texts["adopter"])
+    assert json.loads(listed) == runners
     for text in texts.values():
         assert set(re.findall(r"(?:runs-on|runner): ([a-z][\w.-]+)$", text, re.MULTILINE)) <= set(runners.values())
     wheels = yaml.safe_load(texts["wheels"])["jobs"]
-    rows = next(job["strategy"]["matrix"]["include"] for job in wheels.values() if "strategy" in job)
-    assert {row["runner"] for row in rows} == {
-        row.runner for row in targets().values() if row.runner and row.libc != "musl"
+    includes = next(job["strategy"]["matrix"]["include"] for job in wheels.values() if "strategy" in job)
+    assert {entry["runner"] for entry in includes} == {
+        properties.runner for properties in targets().values() if properties.runner and properties.libc != "musl"
     }
 
 
@@ -59,7 +59,7 @@ def test_every_session_that_a_workflow_calls_is_there():
 
 
 def test_every_program_of_ours_that_a_workflow_calls_is_there():
-    programs = {word for _, _, step in steps() for word in step.get("run", "").split() if word.startswith("ci/")}
+    programs = {part for _, _, step in steps() for part in step.get("run", "").split() if part.startswith("ci/")}
     assert programs == {"ci/github.py"}
     assert all((ROOT / name).is_file() for name in programs)
 
@@ -154,8 +154,8 @@ def run(tmp_path):
 def test_jobs_hand_files_and_outputs_on(run, capfd):
     run.job("make", {})
     run.job("use", {})
-    made = {path.name for path in run.checkout.iterdir()}
-    assert made == {"made", "got", "seen-1", "equal"}
+    names = {path.name for path in run.checkout.iterdir()}
+    assert names == {"made", "got", "seen-1", "equal"}
     assert (run.checkout / "seen-1").read_text("utf-8") == "here\n"
     assert "not run here (windows)" in capfd.readouterr().out
 
@@ -196,8 +196,8 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     here = ["--matrix", "target=linux-x64"]
     subprocess.run([*script, "packages", "build", "verify", "gate", *here], cwd=clone, check=False)  # the gate fails
     report = json.loads((tmp_path / "files/reports/verify.json").read_bytes())
-    assert not [row["id"] for row in report["cells"] if row["outcome"] == "failed"]
-    assert len([row for row in report["cells"] if row["outcome"] == "passed"]) >= 50
+    assert not [cell["id"] for cell in report["cells"] if cell["outcome"] == "failed"]
+    assert len([cell for cell in report["cells"] if cell["outcome"] == "passed"]) >= 50
 
     (tmp_path / "gh").write_text("#!/bin/sh\necho '[]'\n")  # GitHub, where there was no release yet
     (tmp_path / "gh").chmod(0o755)
@@ -208,9 +208,9 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     other = tmp_path / "other"
     run_checked(git, "clone", "--quiet", ROOT, other)
     run_checked(sys.executable, "noxfile.py", "-s", "package", "--", "--target", "all", cwd=other)
-    wanted = {path.relative_to(other): path.read_bytes() for path in (other / "dist").rglob("*") if path.is_file()}
-    made = {path.relative_to(clone): path.read_bytes() for path in (clone / "dist").rglob("*") if path.is_file()}
-    assert made == wanted
+    expected = {path.relative_to(other): path.read_bytes() for path in (other / "dist").rglob("*") if path.is_file()}
+    files = {path.relative_to(clone): path.read_bytes() for path in (clone / "dist").rglob("*") if path.is_file()}
+    assert files == expected
 
 
 @pytest.mark.workflows
@@ -225,7 +225,7 @@ def test_the_jobs_for_other_projects_run_on_an_example(tmp_path):
     ended = subprocess.run(script, cwd=clone, env={**os.environ, "PATH": path}, stderr=subprocess.PIPE, check=False)
     assert ended.stderr.decode().strip().endswith("the job gate failed")  # other targets have no machine here
     report = json.loads((files / "reports/verify.json").read_bytes())
-    outcomes = [row["outcome"] for row in report["cells"]]
+    outcomes = [cell["outcome"] for cell in report["cells"]]
     assert "failed" not in outcomes
     assert outcomes.count("passed") >= 25
     assert list((files / "dist").glob("zsolve-1.0.0-*-manylinux_2_28_x86_64.whl"))

@@ -20,22 +20,22 @@ def load_described(folder, text=DESCRIBED):
 
 
 def test_a_description_becomes_all_that_a_preset_says(tmp_path):
-    use = load_described(tmp_path).runtime_of("tiny")
+    runtime = load_described(tmp_path).runtime_of("tiny")
 
-    known = use.known
+    preset = runtime.known
 
-    assert (use.name, known.title, known.environment) == ("thing", "The Thing", "THING_LIB_PATH")
-    assert known.names.linux == ("libthing.so",)
-    assert known.globs.linux == ("libthing.so.*",)
-    assert known.file_globs == ("libthing.so*", "libthing-[0-9a-f]*.so*")
-    assert known.python.distribution == "thing-runtime"
+    assert (runtime.name, preset.title, preset.environment) == ("thing", "The Thing", "THING_LIB_PATH")
+    assert preset.names.linux == ("libthing.so",)
+    assert preset.globs.linux == ("libthing.so.*",)
+    assert preset.file_globs == ("libthing.so*", "libthing-[0-9a-f]*.so*")
+    assert preset.python.distribution == "thing-runtime"
 
 
 def test_copies_on_macos_and_windows_are_known_by_their_usual_names(tmp_path):
     files = 'files.macos = ["libthing.2.dylib"]\nfiles.windows = ["thing.dll"]\nfiles.linux'
-    known = load_described(tmp_path, DESCRIBED.replace("files.linux", files)).runtime_of("tiny").known
-    assert known.file_globs[2:] == ("libthing.dylib", "libthing.[0-9]*.dylib", "thing.dll", "thing-[0-9a-f]*.dll")
-    assert known.linked_globs[-2:] == ("*/libthing.dylib", "*/libthing.[0-9]*.dylib")
+    preset = load_described(tmp_path, DESCRIBED.replace("files.linux", files)).runtime_of("tiny").known
+    assert preset.file_globs[2:] == ("libthing.dylib", "libthing.[0-9]*.dylib", "thing.dll", "thing-[0-9a-f]*.dll")
+    assert preset.linked_globs[-2:] == ("*/libthing.dylib", "*/libthing.[0-9]*.dylib")
 
 
 def test_the_extra_is_the_distribution_from_the_one_minimum_on(tmp_path):
@@ -93,14 +93,14 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "line", "message", "advice"), WRONG, ids=[row[3] for row in WRONG])
+@pytest.mark.parametrize(("old", "new", "line", "message", "advice"), WRONG, ids=[case[3] for case in WRONG])
 def test_a_wrong_description_is_refused_with_file_line_reason_and_cure(tmp_path, old, new, line, message, advice):
     assert old in DESCRIBED
     with pytest.raises(ConfigError) as caught:
         load_described(tmp_path, DESCRIBED.replace(old, new))
-    found = next(problem for problem in caught.value.problems if message in problem.message)
-    assert found.where == f"latebind.toml:{LINES + line}"
-    assert advice in found.advice
+    problem = next(problem for problem in caught.value.problems if message in problem.message)
+    assert problem.where == f"latebind.toml:{LINES + line}"
+    assert advice in problem.advice
 
 
 # -- what the audit makes of it ---------------------------------------------------------------------------------------
@@ -118,35 +118,35 @@ def audit_files(folder, files):
 
 def test_a_package_that_holds_the_runtime_is_refused(tmp_path):
     runtime = build_thing(tmp_path, "text", (2, 1, 0))
-    found = audit_files(tmp_path, {"tiny/libthing.so": runtime.read_bytes()})
-    assert "The Thing" in found["LB103"].message
+    by_code = audit_files(tmp_path, {"tiny/libthing.so": runtime.read_bytes()})
+    assert "The Thing" in by_code["LB103"].message
 
 
 def test_a_renamed_copy_is_known_by_its_entry(tmp_path):
     runtime = build_thing(tmp_path, "text", (2, 1, 0))
-    found = audit_files(tmp_path, {"tiny/libquiet.so": runtime.read_bytes()})
-    assert {"LB103", "LB104"} & set(found)
+    by_code = audit_files(tmp_path, {"tiny/libquiet.so": runtime.read_bytes()})
+    assert {"LB103", "LB104"} & set(by_code)
 
 
 def test_a_library_that_links_the_runtime_is_refused(tmp_path):
     runtime = build_thing(tmp_path, "text", (2, 1, 0))
     source = tmp_path / "user.c"
     source.write_text("const char* thing_version(void);\nconst char* tiny_f(void) { return thing_version(); }\n")
-    made = tmp_path / "libtiny.so"
+    library = tmp_path / "libtiny.so"
     run_checked(
         shutil.which("cc"), "-shared", "-fPIC", "-o", runtime, tmp_path / "thing.c", "-Wl,-soname,libthing.so.2"
     )
-    run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source, runtime)
-    found = audit_files(tmp_path, {"tiny/libtiny.so": made.read_bytes()})
-    assert "libthing.so.2" in found["LB101"].message
+    run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", library, source, runtime)
+    by_code = audit_files(tmp_path, {"tiny/libtiny.so": library.read_bytes()})
+    assert "libthing.so.2" in by_code["LB101"].message
 
 
 def test_a_library_that_links_nothing_is_not_accused(tmp_path):
     source = tmp_path / "tiny.c"
     source.write_text('const char* tiny_f(void) { return "libthing.so thing_version"; }\n')
-    made = tmp_path / "libtiny.so"
+    library = tmp_path / "libtiny.so"
     build_thing(tmp_path, "text", (2, 1, 0))  # skips without a compiler
-    run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source)
+    run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", library, source)
     assert not {
-        code for code in audit_files(tmp_path, {"tiny/libtiny.so": made.read_bytes()}) if code.startswith("LB1")
+        code for code in audit_files(tmp_path, {"tiny/libtiny.so": library.read_bytes()}) if code.startswith("LB1")
     }

@@ -70,10 +70,10 @@ def test_a_target_has_its_own_table(tiny):
     ],
 )  # fmt: skip
 def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, message, advice):
-    found = problems(tmp_path, CONFIG.replace(*change))
-    assert any(
-        place == where and text.startswith(message) and hint.startswith(advice) for place, text, hint in found
-    ), found
+    reported = problems(tmp_path, CONFIG.replace(*change))
+    assert any(at == where and text.startswith(message) and hint.startswith(advice) for at, text, hint in reported), (
+        reported
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,37 +106,37 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
     ],
 )  # fmt: skip
 def test_a_mistake_in_what_is_added(tmp_path, more, message, advice):
-    found = problems(tmp_path, CONFIG + more)
-    assert any(text.startswith(message) and hint.startswith(advice) for _, text, hint in found), found
+    reported = problems(tmp_path, CONFIG + more)
+    assert any(text.startswith(message) and hint.startswith(advice) for _, text, hint in reported), reported
 
 
 @pytest.mark.parametrize("floor", ['glibc = "2.028"', 'macos = "12.3"', 'macos = "13.00"', 'macos = "11"'])
 def test_a_floor_whose_wheel_no_installer_would_take_is_refused(tmp_path, floor):
-    (found,) = problems(tmp_path, CONFIG.replace('glibc = "2.28"', floor))
-    assert "must match" in found[1]
+    (problem,) = problems(tmp_path, CONFIG.replace('glibc = "2.28"', floor))
+    assert "must match" in problem[1]
 
 
 @pytest.mark.parametrize("major", [*range(11, 16), 26])
 def test_every_whole_macos_is_a_floor_and_a_tag_that_installers_know(tmp_path, major):
     file = write_client(tmp_path, latebind=CONFIG.replace('glibc = "2.28"', f'macos = "{major}.0"')) / "latebind.toml"
-    row = target("osx-arm64")
-    assert wheel_tag(row, load(file).floor(row)) in mac_platforms((major, 5), "arm64")
+    mac = target("osx-arm64")
+    assert wheel_tag(mac, load(file).floor(mac)) in mac_platforms((major, 5), "arm64")
 
 
 @pytest.mark.parametrize(
     "kind", ["abi3", "cp310", "cp310-abi", "cp31-abi3", "cp3-abi3", "cp309-abi3", "cp399-abi3", "py2-none", ""]
 )
 def test_a_kind_of_wheel_that_there_is_not_is_answered_with_those_that_there_are(tmp_path, kind):
-    (found,) = problems(tmp_path, CONFIG.replace('"python/tiny"', f'"python/tiny", kind = "{kind}"'))
-    assert found[1] == f"package.tiny.wheel.kind: {kind!r} is not a kind of wheel"
-    assert '"py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to cp31' in found[2]
+    (problem,) = problems(tmp_path, CONFIG.replace('"python/tiny"', f'"python/tiny", kind = "{kind}"'))
+    assert problem[1] == f"package.tiny.wheel.kind: {kind!r} is not a kind of wheel"
+    assert '"py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to cp31' in problem[2]
 
 
 @pytest.mark.parametrize("kind", ["NuGet", "npm"])
 def test_only_wheels_hold_python_modules(tmp_path, kind):
     other = CONFIG.replace('nuget = { id = "Tiny" }', {"NuGet": 'nuget = { id = "Tiny" }', "npm": NPM}[kind])
-    (found,) = problems(tmp_path, other.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"'))
-    assert found[1] == f"package tiny holds a Python module, which no {kind} package can use"
+    (problem,) = problems(tmp_path, other.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"'))
+    assert problem[1] == f"package tiny holds a Python module, which no {kind} package can use"
 
 
 @pytest.mark.parametrize(
@@ -150,16 +150,16 @@ def test_only_wheels_hold_python_modules(tmp_path, kind):
     ],
 )
 def test_what_npm_would_refuse_is_refused(tmp_path, change, message):
-    (found,) = problems(tmp_path, CONFIG.replace('nuget = { id = "Tiny" }', NPM.replace(*change)))
-    assert message in found[1]
+    (problem,) = problems(tmp_path, CONFIG.replace('nuget = { id = "Tiny" }', NPM.replace(*change)))
+    assert message in problem[1]
 
 
 def test_one_native_build_makes_modules_of_one_kind(tmp_path):
     more = CONFIG.replace('nuget = { id = "Tiny" }\n', "").replace('"python/tiny"', '"python/tiny", kind = "cpython"')
     more += '\n[package.two]\ncomponent = "two"\nexports = ["*"]\n'
     more += 'wheel = { source = "python/two", kind = "cp311-abi3" }\n'
-    (found,) = problems(tmp_path, more)
-    assert found[1] == "package.two.wheel.kind is cp311-abi3, another package's is cpython"
+    (problem,) = problems(tmp_path, more)
+    assert problem[1] == "package.two.wheel.kind is cp311-abi3, another package's is cpython"
 
 
 def test_all_problems_come_at_once(tmp_path):

@@ -51,15 +51,15 @@ tables = st.dictionaries(names, st.dictionaries(names, st.integers(0, 9), max_si
 
 @given(tables)
 def test_every_key_is_found_where_it_is_written(document):
-    lines, places = [], {}
+    lines, line_numbers = [], {}
     for table, pairs in document.items():
         lines.append(f"[{table}]")
         for key, value in pairs.items():
             lines += ["# between", f"  {key} = {value}"]
-            places[table, key] = len(lines)
+            line_numbers[table, key] = len(lines)
     text = "\n".join(lines)
     assert msgspec.toml.decode(text) == document
-    assert {path: line_of(text, path) for path in places} == places
+    assert {path: line_of(text, path) for path in line_numbers} == line_numbers
 
 
 @given(st.text(max_size=200), st.lists(st.one_of(names, st.integers(0, 3)), max_size=4))

@@ -22,7 +22,7 @@ def test_it_names_itself_targets_and_presets():
 def test_every_key_is_described():
     tables = config_schema()["$defs"].items()
     assert [
-        (name, key) for name, row in tables for key, value in row["properties"].items() if not value["description"]
+        (name, key) for name, table in tables for key, value in table["properties"].items() if not value["description"]
     ] == []
 
 
@@ -37,9 +37,9 @@ def test_it_refuses_what_the_reader_refuses(old, new):
 
 
 def test_validate_pyproject_finds_it_by_its_entry_point():
-    found = [row for row in plugins.list_from_entry_points() if getattr(row, "tool", "") == "latebind"]
-    assert len(found) == 1
-    validator = api.Validator(found)
+    matching = [plugin for plugin in plugins.list_from_entry_points() if getattr(plugin, "tool", "") == "latebind"]
+    assert len(matching) == 1
+    validator = api.Validator(matching)
     good = {**PYPROJECT, "tool": {"latebind": msgspec.toml.decode(CONFIG)}}
     assert validator(good) == good
     bad = {**PYPROJECT, "tool": {"latebind": {**msgspec.toml.decode(CONFIG), "projct": {}}}}

@@ -23,7 +23,7 @@ def machine(request):
     dest.mkdir(exist_ok=True)
     with (dest / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        told = maker.make(dest, request.param)[request.param]
-    if told.startswith("not available"):
-        pytest.skip(f"not run: {told}")
+        message = maker.make(dest, request.param)[request.param]
+    if message.startswith("not available"):
+        pytest.skip(f"not run: {message}")
     return machines(dest)[request.param]

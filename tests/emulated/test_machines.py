@@ -97,9 +97,9 @@ def wheels(machine, tmp_path_factory):
 @pytest.mark.parametrize("version", ORT_VERSIONS)
 def test_latenn_computes_with_the_runtime_from_the_index(machine, environment, wheels, version, tmp_path):
     installer = foreign_installer(machine, tmp_path)
-    wanted = [*map(str, wheels), f"onnxruntime=={version}", "numpy"]
+    requirements = [*map(str, wheels), f"onnxruntime=={version}", "numpy"]
     try:
-        installer.install(environment, wanted, log=tmp_path / "log")
+        installer.install(environment, requirements, log=tmp_path / "log")
     except NotRun as reason:
         pytest.skip(f"not run: {reason.reason}")
     argv = machine.argv(machine.python_of(environment), "-I", "-X", "utf8", ROOT / "latenn/verify/wheel.py")

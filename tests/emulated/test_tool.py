@@ -18,7 +18,7 @@ from tests.programs import CLI, run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 RIDS = ["linux-x64", "linux-arm64", "win-x64"]
-TARGETS = [word for rid in RIDS for word in ("--target", rid)]
+TARGETS = [argument for rid in RIDS for argument in ("--target", rid)]
 WRONG_NAME = "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 
 
@@ -37,8 +37,8 @@ def run_there(machine, tmp_path_factory):
     installer.create(environment, machine.python, work / "log")
     installer.install(environment, [str(wheel)], log=work / "log")
 
-    def run(*words):
-        command = machine.argv(machine.python_of(environment), "-I", "-m", "latebind.cli", *words)
+    def run(*arguments):
+        command = machine.argv(machine.python_of(environment), "-I", "-m", "latebind.cli", *arguments)
         return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
 
     return run
@@ -52,16 +52,16 @@ def project(tmp_path_factory):
     return folder
 
 
-def here(folder, workdir, *words):
-    command = [*CLI, "-C", folder, "--workdir", folder.parent / workdir, *words]
+def here(folder, workdir, *arguments):
+    command = [*CLI, "-C", folder, "--workdir", folder.parent / workdir, *arguments]
     return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
 
 
 def test_plan_pack_and_audit_give_the_same_as_here(machine, run_there, project):
     built, ours, theirs = (project.parent / name for name in ("built", "ours", f"theirs {machine.rid}"))
 
-    def there(*words):
-        return run_there("-C", project, "--workdir", theirs, *words)
+    def there(*arguments):
+        return run_there("-C", project, "--workdir", theirs, *arguments)
 
     assert here(project, "ours", "stage", "--import", built / "stage").returncode == 0
     imported = there("stage", "--import", built / "stage")

@@ -14,9 +14,9 @@ from tests.conftest import ROOT
 CELLS = "works or absent or corrupt or path or environment-wrong"
 
 
-def run(*words, where=None, allowed=(0,), **environment):
+def run(*arguments, where=None, allowed=(0,), **environment):
     env = {key: value for key, value in os.environ.items() if not key.startswith(("LATEBIND", "PYTHON", "VIRTUAL_ENV"))}
-    command = [str(word) for word in words]
+    command = [str(argument) for argument in arguments]
     ended = subprocess.run(
         command, cwd=where, env={**env, "NO_COLOR": "1", **environment}, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, check=False,

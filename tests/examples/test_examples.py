@@ -51,12 +51,12 @@ def test_what_was_linked_builds_and_the_audit_names_it(installed_latebind, examp
     if not compiler or not libraries:
         pytest.skip("not run: there is no C compiler, or the runtime has no shared library")
     folder = example("linked-to-late") / "native"
-    made = tmp_path / "libtinyrun.so"
+    library = tmp_path / "libtinyrun.so"
     run_checked(
-        compiler, "-shared", "-fPIC", "-o", made, folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0]
+        compiler, "-shared", "-fPIC", "-o", library, folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0]
     )
 
-    audited = run(installed_latebind, "audit", made, allowed=(1,))
+    audited = run(installed_latebind, "audit", library, allowed=(1,))
 
     assert "LB101" in audited.stdout
     assert "libonnxruntime.so.1" in audited.stdout
@@ -154,12 +154,12 @@ def test_a_helper_that_looks_into_one_folder_only_fails_in_dotnet(
     edit(code, "yield return Path.Combine(folder, native);", "")
     edit(code, 'AppDomain.CurrentDomain.GetData("NATIVE_DLL_SEARCH_DIRECTORIES") as string ?? ""', '""')
     home = project / "home"
-    (made,) = build_managed(helper, project / "made", version="0.1.0", environment=os.environ, home=home)
+    (built,) = build_managed(helper, project / "made", version="0.1.0", environment=os.environ, home=home)
     (nupkg,) = (project / "dist").glob("*.nupkg")
-    one = {f"lib/netstandard2.0/{made.assembly.name}": made.assembly.read_bytes()}
-    Packages(folder=project, scratch=project).edit(nupkg, lambda files: files.update(one))
-    words = ("-C", project, "verify", "--dist", project / "dist", "-k", BUILT)
-    ended = run(installed_latebind, *words, allowed=(1,))
+    assembly_file = {f"lib/netstandard2.0/{built.assembly.name}": built.assembly.read_bytes()}
+    Packages(folder=project, scratch=project).edit(nupkg, lambda files: files.update(assembly_file))
+    arguments = ("-C", project, "verify", "--dist", project / "dist", "-k", BUILT)
+    ended = run(installed_latebind, *arguments, allowed=(1,))
     assert "libtiny_ep.so was not found" in " ".join(ended.stdout.split()), ended.stdout
 
 
@@ -180,8 +180,16 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
     glibc = os.confstr("CS_GNU_LIBC_VERSION").split()[1]
     if glibc != "2.36":  # a newer g++ builds for its own system
         edit(project / "latebind.toml", '"2.34"', f'"{glibc}"')
-    words = ["build", "--wheel", "--no-isolation", "-x", "--outdir", project / "wheelhouse", project / "python/nbrun"]
-    run(latebind.with_name("python"), "-m", *words)
+    arguments = [
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "-x",
+        "--outdir",
+        project / "wheelhouse",
+        project / "python/nbrun",
+    ]
+    run(latebind.with_name("python"), "-m", *arguments)
     (wheel,) = (project / "wheelhouse").glob("nbrun-1.0.0-cp312-abi3-manylinux_*_x86_64.whl")
     for name in ("build", "stage"):
         shutil.rmtree(project / name)
@@ -190,9 +198,9 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
     packed_audited_verified(latebind, project, "works or absent or corrupt or path or threads")
 
     (packed,) = (project / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(packed) as made:
+    with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(packed) as imported:
         assert packed.name == wheel.name
-        assert made.read("nbrun/_nbrun.abi3.so") == built.read("nbrun/_nbrun.abi3.so")
+        assert imported.read("nbrun/_nbrun.abi3.so") == built.read("nbrun/_nbrun.abi3.so")
 
 
 @pytest.mark.slow
@@ -207,5 +215,5 @@ def test_own_runtime(installed_latebind, example):
     (runtime,) = (project / "build/verify/supply/runtimes").glob("z3-solver-*-linux-x64/z3/lib/libz3.so")
     with zipfile.ZipFile(wheel, "a") as archive:
         archive.write(runtime, "zsolve/libquiet.so")
-    said = run(installed_latebind, "-C", project, "audit", allowed=(1,)).stdout
-    assert "LB104 is a renamed copy of Z3" in said, said
+    printed = run(installed_latebind, "-C", project, "audit", allowed=(1,)).stdout
+    assert "LB104 is a renamed copy of Z3" in printed, printed

@@ -48,8 +48,8 @@ def wheel(tmp_path_factory):
 
 
 def record(files):
-    rows = [f"{name},{record_digest(data)},{len(data)}\n" for name, data in files.items()]
-    return "".join([*rows, f"{INFO}/RECORD,,\n"])
+    lines = [f"{name},{record_digest(data)},{len(data)}\n" for name, data in files.items()]
+    return "".join([*lines, f"{INFO}/RECORD,,\n"])
 
 
 def sbom(*arguments):
@@ -57,8 +57,8 @@ def sbom(*arguments):
 
 
 def document(folder, name="latebind.cdx.json"):
-    (made,) = folder.glob("*.whl")
-    return json.loads(members(made)[f"{INFO}/sboms/{name}"])
+    (wheel,) = folder.glob("*.whl")
+    return json.loads(members(wheel)[f"{INFO}/sboms/{name}"])
 
 
 def test_it_lists_files_copied_libraries_and_static_parts(wheel, tmp_path):
@@ -66,13 +66,13 @@ def test_it_lists_files_copied_libraries_and_static_parts(wheel, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert "holds protobuf, whose version is not in it" in done.stderr
-    found = document(tmp_path)
-    rows = {row["name"]: row for row in found["components"]}
-    assert rows["zlib"]["version"] == "1.3.1"
-    assert rows["some_thing.libs/libpng16-1d1ba958.so.16.58.0"]["version"] == "16.58.0"
-    assert rows["thing/thing.so"]["hashes"][0]["alg"] == "SHA-256"
-    assert found["metadata"]["supplier"] == {"name": "Somebody"}
-    assert found["metadata"]["component"]["purl"] == "pkg:pypi/some-thing@1.0"
+    bill = document(tmp_path)
+    components = {component["name"]: component for component in bill["components"]}
+    assert components["zlib"]["version"] == "1.3.1"
+    assert components["some_thing.libs/libpng16-1d1ba958.so.16.58.0"]["version"] == "16.58.0"
+    assert components["thing/thing.so"]["hashes"][0]["alg"] == "SHA-256"
+    assert bill["metadata"]["supplier"] == {"name": "Somebody"}
+    assert bill["metadata"]["component"]["purl"] == "pkg:pypi/some-thing@1.0"
 
 
 @pytest.mark.parametrize("name", ["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"])
@@ -80,9 +80,9 @@ def test_it_is_valid_and_has_the_minimum_elements_once_versions_are_known(name, 
     done = sbom(wheel, "--output", tmp_path, "--format", name, "--part", "protobuf@5.29=Google")
     assert done.stderr == ""
     suffix, problem = FORMATS["" if name == "cyclonedx-1.6" else name]
-    found = document(tmp_path, f"latebind.{suffix}")
-    assert not problem(found)
-    assert not lacks_minimum(found, tmp_path / "made.spdx.json")
+    bill = document(tmp_path, f"latebind.{suffix}")
+    assert not problem(bill)
+    assert not lacks_minimum(bill, tmp_path / "made.spdx.json")
 
 
 def test_without_a_version_the_minimum_elements_are_not_met(wheel, tmp_path):
@@ -92,8 +92,8 @@ def test_without_a_version_the_minimum_elements_are_not_met(wheel, tmp_path):
 
 def test_a_named_part_that_no_file_shows_belongs_to_the_package(wheel, tmp_path):
     sbom(wheel, "--output", tmp_path, "--part", "ujson@5.10")
-    found = document(tmp_path)
-    (itself,) = [row for row in found["dependencies"] if row["ref"] == "pkg:pypi/some-thing@1.0"]
+    bill = document(tmp_path)
+    (itself,) = [edge for edge in bill["dependencies"] if edge["ref"] == "pkg:pypi/some-thing@1.0"]
     assert "part/ujson@5.10" in itself["dependsOn"]
 
 
@@ -101,40 +101,40 @@ def test_everything_else_keeps_its_bytes_and_times_and_a_second_run_gives_the_sa
     before = sha256(wheel)
     for folder in ("a", "b"):
         sbom(wheel, "--output", tmp_path / folder)
-    (made,), (again,) = (tmp_path / "a").glob("*.whl"), (tmp_path / "b").glob("*.whl")
-    assert sha256(made) == sha256(again)
+    (first,), (again,) = (tmp_path / "a").glob("*.whl"), (tmp_path / "b").glob("*.whl")
+    assert sha256(first) == sha256(again)
     assert sha256(wheel) == before
-    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(made) as new:
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(first) as new:
         assert new.testzip() is None
         for info in old.infolist():
             if not info.filename.endswith("RECORD"):
                 assert new.read(info.filename) == old.read(info.filename)
                 assert new.getinfo(info.filename).date_time == info.date_time
         assert set(new.namelist()) - set(old.namelist()) == {f"{INFO}/sboms/latebind.cdx.json"}
-    assert not [row for row in audit_here([made]).findings if row.code == "LB501"]
+    assert not [finding for finding in audit_here([first]).findings if finding.code == "LB501"]
 
 
 def test_record_lists_the_sbom_and_a_wrong_hash_would_be_found(wheel, tmp_path):
     sbom(wheel, "--output", tmp_path)
-    (made,) = tmp_path.glob("*.whl")
-    assert f"{INFO}/sboms/latebind.cdx.json,sha256=" in members(made)[f"{INFO}/RECORD"].decode()
+    (output,) = tmp_path.glob("*.whl")
+    assert f"{INFO}/sboms/latebind.cdx.json,sha256=" in members(output)[f"{INFO}/RECORD"].decode()
 
     def spoil(name, data):
         return name, data.replace(b"Somebody", b"Nobodies") if name.endswith(".cdx.json") else data
 
-    spoilt = rewritten(made, tmp_path / "spoilt", spoil)
-    assert any(".cdx.json" in str(row) for row in audit_here([spoilt]).findings)
+    spoilt = rewritten(output, tmp_path / "spoilt", spoil)
+    assert any(".cdx.json" in str(finding) for finding in audit_here([spoilt]).findings)
 
 
-@pytest.mark.parametrize(("given", "stated"), [("mit", "MIT"), ("my own", None)])
-def test_the_license_is_stated_where_it_is_an_expression(given, stated, wheel, tmp_path):
+@pytest.mark.parametrize(("declared", "stated"), [("mit", "MIT"), ("my own", None)])
+def test_the_license_is_stated_where_it_is_an_expression(declared, stated, wheel, tmp_path):
     def add_license(name, data):
-        return name, data + f"License-Expression: {given}\n".encode() if name.endswith("METADATA") else data
+        return name, data + f"License-Expression: {declared}\n".encode() if name.endswith("METADATA") else data
 
     sbom(rewritten(wheel, tmp_path / "given", add_license), "--output", tmp_path / "out", "--part", "protobuf@1")
-    found = document(tmp_path / "out")
-    assert found["metadata"]["component"].get("licenses") == (stated and [{"expression": stated}])
-    assert not FORMATS[""][1](found)
+    bill = document(tmp_path / "out")
+    assert bill["metadata"]["component"].get("licenses") == (stated and [{"expression": stated}])
+    assert not FORMATS[""][1](bill)
 
 
 def with_file(wheel, folder, name):
@@ -145,24 +145,24 @@ def with_file(wheel, folder, name):
     ("name", "says"), [("sboms/auditwheel.cdx.json", "has an SBOM already"), ("RECORD.jws", "is signed")]
 )
 def test_a_wheel_that_is_signed_or_has_an_sbom_takes_force(name, says, wheel, tmp_path):
-    given = with_file(wheel, tmp_path / "given", name)
-    assert_refused(sbom(given, "--output", tmp_path / "out"), says, "--force")
+    source = with_file(wheel, tmp_path / "given", name)
+    assert_refused(sbom(source, "--output", tmp_path / "out"), says, "--force")
     assert not (tmp_path / "out").exists()
-    assert sbom(given, "--output", tmp_path / "out", "--force").returncode == 0
-    (made,) = (tmp_path / "out").glob("*.whl")
-    assert (f"{INFO}/{name}" in members(made)) is name.startswith("sboms/")
+    assert sbom(source, "--output", tmp_path / "out", "--force").returncode == 0
+    (output,) = (tmp_path / "out").glob("*.whl")
+    assert (f"{INFO}/{name}" in members(output)) is name.startswith("sboms/")
 
 
 def test_force_replaces_its_own_sbom_also_in_place(wheel, tmp_path):
     shutil.copy(wheel, tmp_path)
-    own = tmp_path / wheel.name
-    before = sha256(own)
-    assert_refused(sbom(own, "--output", tmp_path), "would be replaced by the new wheel", "--force")
-    assert sha256(own) == before
-    assert sbom(own, "--output", tmp_path, "--force").returncode == 0
-    first = sha256(own)
-    assert sbom(own, "--output", tmp_path, "--force").returncode == 0
-    assert sha256(own) == first
+    copy = tmp_path / wheel.name
+    before = sha256(copy)
+    assert_refused(sbom(copy, "--output", tmp_path), "would be replaced by the new wheel", "--force")
+    assert sha256(copy) == before
+    assert sbom(copy, "--output", tmp_path, "--force").returncode == 0
+    first = sha256(copy)
+    assert sbom(copy, "--output", tmp_path, "--force").returncode == 0
+    assert sha256(copy) == first
 
 
 BAD = {
@@ -173,11 +173,11 @@ BAD = {
     ),
     "no zip": (lambda _, folder: text(folder / "thing-1.0-py3-none-any.whl"), "not a readable zip archive"),
     "no metadata": (
-        lambda wheel, folder: rewritten(wheel, folder, lambda *row: None if "dist-info" in row[0] else row),
+        lambda wheel, folder: rewritten(wheel, folder, lambda *entry: None if "dist-info" in entry[0] else entry),
         "has no .dist-info",
     ),
     "no record": (
-        lambda wheel, folder: rewritten(wheel, folder, lambda *row: None if row[0].endswith("RECORD") else row),
+        lambda wheel, folder: rewritten(wheel, folder, lambda *entry: None if entry[0].endswith("RECORD") else entry),
         "has no some_thing-1.0.dist-info/RECORD",
     ),
     "a member outside": (lambda wheel, folder: rewritten(wheel, folder, add=[("../x", b"")]), "unsafe to write again"),
@@ -230,12 +230,14 @@ REAL = {
 @pytest.mark.slow
 @pytest.mark.parametrize("requirement", REAL)
 def test_real_wheels_show_what_was_linked_into_them(requirement, tmp_path):
-    words = ["download", "--no-deps", "-q", "--only-binary", ":all:", "--platform", "manylinux_2_28_x86_64"]
-    done = run_program(sys.executable, "-m", "pip", *words, "--python-version", "3.12", "-d", tmp_path, requirement)
+    arguments = ["download", "--no-deps", "-q", "--only-binary", ":all:", "--platform", "manylinux_2_28_x86_64"]
+    done = run_program(sys.executable, "-m", "pip", *arguments, "--python-version", "3.12", "-d", tmp_path, requirement)
     if done.returncode:
         pytest.skip("the package index cannot be reached")
     (path,) = tmp_path.glob("*.whl")
-    found = {part.name: part.version for part in find_contents(path).bill.linked}
-    assert REAL[requirement].items() <= found.items()
+    versions = {part.name: part.version for part in find_contents(path).bill.linked}
+    assert REAL[requirement].items() <= versions.items()
     assert sbom(path, "--output", tmp_path / "out", "--force").returncode == 0
-    assert not [row for row in audit_here([tmp_path / "out" / path.name]).findings if row.severity == "error"]
+    assert not [
+        finding for finding in audit_here([tmp_path / "out" / path.name]).findings if finding.severity == "error"
+    ]

@@ -39,13 +39,13 @@ def zig_wrapper(folder: pathlib.Path) -> str | None:
 
 
 def system_compiler() -> str | None:
-    return next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    return next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
 
 
 def needed_compiler(folder: pathlib.Path | None = None) -> str:
     """The machine's own compiler, or zig where a folder for its wrapper is given. Skips where there is none."""
-    found = system_compiler() or (zig_wrapper(folder) if folder else None)
-    return found or pytest.skip("not run: there is no C compiler")
+    compiler = system_compiler() or (zig_wrapper(folder) if folder else None)
+    return compiler or pytest.skip("not run: there is no C compiler")
 
 
 def configure(source: pathlib.Path, build: pathlib.Path, compiler: str, *arguments: str) -> None:
@@ -86,7 +86,7 @@ class Programs:
         suppressions = HERE / "leaks.txt"  # the runtime's own, once per process
         clean["LSAN_OPTIONS"] = f"suppressions={suppressions}:print_suppressions=0"
         done = subprocess.run(
-            [os.fspath(self.folder / program), *(os.fspath(word) for word in arguments)],
+            [os.fspath(self.folder / program), *(os.fspath(argument) for argument in arguments)],
             env={**clean, **(environment or {})},
             input=feed.encode(),
             capture_output=True,
@@ -107,15 +107,15 @@ class Programs:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def build_programs(kept: pathlib.Path, sanitizers: str) -> Programs:
+def build_programs(parent: pathlib.Path, sanitizers: str) -> Programs:
     """Build of the programs what changed; the lock is the kernel's, so a killed worker frees it."""
-    folder = kept / f"native-{sanitizers.replace(',', '-') or 'plain'}"
+    folder = parent / f"native-{sanitizers.replace(',', '-') or 'plain'}"
     folder.mkdir(exist_ok=True)
-    with (kept / f"{folder.name}.lock").open("w") as lock:
+    with (parent / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if system_compiler() is None and sanitizers:
             sanitizers = "undefined"  # zig has no runtime for the others
-        configure(HERE, folder, needed_compiler(kept), f"-Dsanitizers={sanitizers}")
+        configure(HERE, folder, needed_compiler(parent), f"-Dsanitizers={sanitizers}")
         build(folder)
     return Programs(folder, sanitizers)
 

@@ -54,12 +54,12 @@ def configure_cross(source: pathlib.Path, tree: pathlib.Path, rid: str, *argumen
     cmake, ninja = program("cmake"), program("ninja")
     if not cmake or not ninja or find_zig() is None:
         pytest.skip("not run: cmake, ninja or the ziglang package is missing")
-    row = target(rid)
-    chosen = toolchain("zig", row)
+    properties = target(rid)
+    chosen = toolchain("zig", properties)
     tree.mkdir(parents=True, exist_ok=True)
-    words = chosen.configure(row, FLOORS[row.libc], tree)
+    options = chosen.configure(properties, FLOORS[properties.libc], tree)
     command = [cmake, "-S", str(source), "-B", str(tree), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
-    run_checked(*command, *words, *arguments, env=dict(chosen.environment(tree)))
+    run_checked(*command, *options, *arguments, env=dict(chosen.environment(tree)))
 
 
 def build_cross(shared: pathlib.Path, rid: str, *arguments: str) -> pathlib.Path:
@@ -88,7 +88,7 @@ def fetch_wheel(rid: str, name: str, version: str) -> pathlib.Path:
         if not folder.is_dir():
             aside = cache() / f".{folder.name}.part"
             aside.mkdir(exist_ok=True)
-            platforms = [word for name in WHEEL_PLATFORMS[rid] for word in ("--platform", name)]
+            platforms = [argument for name in WHEEL_PLATFORMS[rid] for argument in ("--platform", name)]
             command = [sys.executable, "-m", "pip", "download", "-q", *platforms, "--python-version", "3.11"]
             done = run_program(*command, "--only-binary=:all:", "--no-deps", "-d", aside, f"{name}=={version}")
             if done.returncode:
@@ -130,22 +130,24 @@ class Emulated:
 
     def program(self, name: str) -> pathlib.Path:
         """A program of the tree; on Windows those that link the core are next to it."""
-        place = self.folder / f"{name}{self.suffix}"
-        return place if place.exists() else self.folder / "latenn" / place.name
+        path = self.folder / f"{name}{self.suffix}"
+        return path if path.exists() else self.folder / "latenn" / path.name
 
     def run(
-        self, name: str | pathlib.Path, *words: Any, environment: dict[str, str] | None = None, cwd=None, feed=""
+        self, name: str | pathlib.Path, *arguments: Any, environment: dict[str, str] | None = None, cwd=None, feed=""
     ) -> bytes:
         """Run a program of the tree, or one that was copied elsewhere; paths among its words are translated."""
         path = name if isinstance(name, pathlib.Path) else self.program(name)
-        told = [self.name_of(word) if isinstance(word, pathlib.Path) else str(word) for word in words]
-        done = self.emulator.run(path, *told, env=environment or {}, cwd=cwd, feed=feed.encode())
+        converted = [
+            self.name_of(argument) if isinstance(argument, pathlib.Path) else str(argument) for argument in arguments
+        ]
+        done = self.emulator.run(path, *converted, env=environment or {}, cwd=cwd, feed=feed.encode())
         assert done.returncode == 0, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
         assert done.stderr.replace(NO_DXGI, b"") == b"", done.stderr[-2000:]
         return done.stdout
 
-    def probe(self, *words: Any, program: str | pathlib.Path = "probe", **options: Any) -> dict[str, Any]:
-        return json.loads(self.run(program, *words, **options))
+    def probe(self, *arguments: Any, program: str | pathlib.Path = "probe", **options: Any) -> dict[str, Any]:
+        return json.loads(self.run(program, *arguments, **options))
 
-    def runner(self, how: str, model: pathlib.Path | str, *words: Any, **options: Any) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.run("runner", how, model, *words, **options).splitlines()]
+    def runner(self, how: str, model: pathlib.Path | str, *arguments: Any, **options: Any) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.run("runner", how, model, *arguments, **options).splitlines()]

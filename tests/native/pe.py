@@ -33,7 +33,7 @@ def _optional(bits: int, size: int, imports: int) -> bytes:
     head += struct.pack(f"<4{base[1]}II", 0x100000, 0x1000, 0x100000, 0x1000, 0, 16)
     directories = [(0, 0)] * 16
     directories[1] = (_PAGE, imports)
-    return head + b"".join(struct.pack("<II", *row) for row in directories)
+    return head + b"".join(struct.pack("<II", *directory) for directory in directories)
 
 
 def _imports(names: Sequence[str], width: int) -> bytes:
@@ -41,10 +41,10 @@ def _imports(names: Sequence[str], width: int) -> bytes:
     tables = 20 * (len(names) + 1)
     function = tables + 4 * width * len(names)
     texts = function + 4
-    rows, addresses, text = b"", b"", b""
+    descriptors, addresses, text = b"", b"", b""
     for index, name in enumerate(names):
         table = _PAGE + tables + 4 * width * index
-        rows += struct.pack("<IIIII", table, 0, 0, _PAGE + texts + len(text), table + 2 * width)
+        descriptors += struct.pack("<IIIII", table, 0, 0, _PAGE + texts + len(text), table + 2 * width)
         addresses += 2 * ((_PAGE + function).to_bytes(width, "little") + bytes(width))
         text += name.encode() + b"\0"
-    return rows + bytes(20) + addresses + b"\0\0f\0" + text
+    return descriptors + bytes(20) + addresses + b"\0\0f\0" + text

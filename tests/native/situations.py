@@ -27,13 +27,13 @@ EXPLICIT = {
 
 @dataclass(frozen=True)
 class Situation:
-    """Words for the probe, and its answer.
+    """Arguments of the probe, and its answer.
 
-    In words and sentences `old@a` is a folder a with that stand-in, `old@a/` its file, `old@a/x` its file called x, and
-    `@a` the folder a, which nobody makes. `comes` has source and outcome of the last attempts.
+    In arguments and sentences `old@a` is a folder a with that stand-in, `old@a/` its file, `old@a/x` its file called x,
+    and `@a` the folder a, which nobody makes. `comes` has source and outcome of the last attempts.
     """
 
-    words: str
+    arguments: str
     comes: str
     says: tuple[str, ...] = ()
     named: str | None = None
@@ -168,26 +168,26 @@ def check_explicit(programs: Any, stand_in: str, gone: str = "libgone.so") -> No
 def check_situation(programs: Any, name: str, folder: Path) -> None:
     """Make a situation in a folder, and hold the answer against the table."""
     situation = SITUATIONS[name]
-    words = [_resolve_argument(programs, word, folder) for word in situation.words.split()]
+    arguments = [_resolve_argument(programs, argument, folder) for argument in situation.arguments.split()]
     named = None if situation.named is None else _resolve_argument(programs, situation.named, folder)
     environment = {} if named is None else {ENVIRONMENT: programs.name_of(named) if named else ""}
-    answer = programs.probe(*words, environment=environment)
+    answer = programs.probe(*arguments, environment=environment)
     report = answer["report"]
-    came = ", ".join(" ".join(row) for row in outcomes(answer))
+    came = ", ".join(" ".join(outcome) for outcome in outcomes(answer))
     assert f", {came}".endswith(f", {situation.comes}" if situation.comes else ""), came
     for text in situation.says:
-        wanted = re.sub(r"@([\w./-]+)", lambda found: programs.name_of(folder / found[1]), text)
-        assert wanted in f"{report['sentence']}\n{report['warning']}"
-    known = {**report, **answer}
-    assert {key: known[key] for key in situation.answer} == situation.answer
+        expected = re.sub(r"@([\w./-]+)", lambda match: programs.name_of(folder / match[1]), text)
+        assert expected in f"{report['sentence']}\n{report['warning']}"
+    combined = {**report, **answer}
+    assert {key: combined[key] for key in situation.answer} == situation.answer
 
 
-def _resolve_argument(programs: Any, word: str, folder: Path) -> str | Path:
-    stand_in, is_place, rest = word.partition("@")
+def _resolve_argument(programs: Any, argument: str, folder: Path) -> str | Path:
+    stand_in, is_place, rest = argument.partition("@")
     if not is_place:
-        return word
+        return argument
     name, has_file, file = rest.partition("/")
     if not stand_in:
         return folder / rest
-    made = place(programs, stand_in, folder / name, file)
-    return made if has_file else made.parent
+    library = place(programs, stand_in, folder / name, file)
+    return library if has_file else library.parent

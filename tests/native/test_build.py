@@ -14,13 +14,17 @@ COMPONENTS = ("core", "customop", "backend_onnxruntime", "backend_openvino", "ba
 LINUX = re.compile(r"lib(c\.so\.6|dl\.so\.2|pthread\.so\.0)|ld-linux-aarch64\.so\.1")
 
 
-def build_copy(place, configure_for):
+def build_copy(folder, configure_for):
     """Build from a copy of the sources in a folder of its own."""
     for part in ("loader", "latenn/native"):
-        shutil.copytree(ROOT / part, place / part)
-    tree = place / "out"
-    arguments = [f"-Dlatebind_DIR={place / 'loader'}", "-DCMAKE_BUILD_TYPE=Release", "-DLATEBIND_PROJECT_VERSION=0.1.0"]
-    configure_for(place / "latenn/native", tree, *arguments)
+        shutil.copytree(ROOT / part, folder / part)
+    tree = folder / "out"
+    arguments = [
+        f"-Dlatebind_DIR={folder / 'loader'}",
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DLATEBIND_PROJECT_VERSION=0.1.0",
+    ]
+    configure_for(folder / "latenn/native", tree, *arguments)
     build(tree)
     return tree
 
@@ -148,5 +152,5 @@ def test_the_floor_comes_from_one_number(tmp_path, text, arguments, floor):
     done = run_cmake(tmp_path, text, *arguments)
     assert done.returncode == 0, done.stderr
     rules = (tmp_path / "out" / "build.ninja").read_text().partition("CMakeFiles/l.dir/")[2]
-    found = re.search(r"MINIMUM_MAJOR=(\d+) -DLATEBIND_ONNXRUNTIME_MINIMUM_MINOR=(\d+) -D\w+_PATCH=(\d+)", rules)
-    assert (found.groups() if found else None) == floor
+    match = re.search(r"MINIMUM_MAJOR=(\d+) -DLATEBIND_ONNXRUNTIME_MINIMUM_MINOR=(\d+) -D\w+_PATCH=(\d+)", rules)
+    assert (match.groups() if match else None) == floor

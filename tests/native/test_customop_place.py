@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the fa
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def place_program(tmp_path_factory):
     program = tmp_path_factory.mktemp("place") / "place"
     folders = [f"-I{SOURCE / 'customop'}", f"-I{SOURCE / 'core'}", f"-I{SOURCE.parent / 'include'}"]
     folders += [f"-I{ROOT / 'loader' / 'include'}", "-DLATENN_STATIC", '-DLATENN_VERSION_TEXT="9.8.7"']
@@ -33,10 +33,10 @@ def place(tmp_path_factory):
         ("inside", "malloc", OUT_OF_MEMORY),
     ],
 )
-def test_a_link_that_cannot_be_followed_for_lack_of_memory_is_refused(place, tmp_path, path, failing, code):
+def test_a_link_that_cannot_be_followed_for_lack_of_memory_is_refused(place_program, tmp_path, path, failing, code):
     folder = tmp_path / "graph"
     folder.mkdir()
     (folder / "inside").touch()
     (tmp_path / "outside").touch()
     (folder / "link").symlink_to(tmp_path / "outside")
-    assert run_checked(place, folder, path, failing) == str(code)
+    assert run_checked(place_program, folder, path, failing) == str(code)

@@ -22,7 +22,7 @@ def gnu_words(text):
     bare = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     bare = re.sub(r"#if defined\(__GNUC__\).*?#(?:else|endif)", "", bare, flags=re.DOTALL)
     bare = re.sub(r"(#(?:el)?if defined\(_WIN32\).*?)#else.*?#endif", r"\1", bare, flags=re.DOTALL)
-    return [found.group() for found in GNU.finditer(bare)]
+    return [match.group() for match in GNU.finditer(bare)]
 
 
 @pytest.mark.parametrize(

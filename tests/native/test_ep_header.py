@@ -14,10 +14,10 @@ MACROS = {
 
 
 def test_a_runtime_without_an_interface_is_refused_and_not_called(shared_folder, tmp_path):
-    words = [f"-D{name}={value}" for name, value in MACROS.items()]
+    options = [f"-D{name}={value}" for name, value in MACROS.items()]
     folders = [f"-isystem{official_header(shared_folder).parent}", f"-I{ROOT / 'loader' / 'include'}"]
     program = tmp_path / "negotiate"
     run_checked(
-        needed_compiler(), "-std=c11", "-Wall", "-Werror", *words, *folders, HERE / "negotiate.c", "-o", program
+        needed_compiler(), "-std=c11", "-Wall", "-Werror", *options, *folders, HERE / "negotiate.c", "-o", program
     )
     assert run_checked(program) == "checked\n"

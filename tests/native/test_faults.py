@@ -13,6 +13,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the fa
 def test_each_fault_is_told_and_leaves_nothing_behind(programs, onnxruntime, step, tmp_path, kind, least):  # noqa: F811
     runtime = onnxruntime if kind == "memory" else programs.folder / "faulty" / "libfaulty_runtime.so"
     backend = programs.folder / "faulty" / "liblatenn_backend_onnxruntime.so"
-    words = (kind, step, runtime, backend, tmp_path / "profile")
-    done = programs.run("faults", *words, environment={"FAULTY_RUNTIME": str(onnxruntime)})
+    arguments = (kind, step, runtime, backend, tmp_path / "profile")
+    done = programs.run("faults", *arguments, environment={"FAULTY_RUNTIME": str(onnxruntime)})
     assert int(done.stdout) >= least

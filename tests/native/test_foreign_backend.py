@@ -25,9 +25,9 @@ def make(shared_folder, tmp_path_factory):
         folder = work / ("_".join(definitions) or "plain").replace("=", "-").replace("/", "-")
         folder.mkdir(exist_ok=True)
         library = folder / "liblatenn_backend_foreign.so"
-        words = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden"]
-        words += [f"-D{definition}" for definition in ('NAME="foreign"', *definitions)]
-        run_checked(*words, "backend.c", "-o", library, cwd=work)
+        command = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden"]
+        command += [f"-D{definition}" for definition in ('NAME="foreign"', *definitions)]
+        run_checked(*command, "backend.c", "-o", library, cwd=work)
         return library
 
     return build
@@ -43,21 +43,21 @@ def model(tmp_path):
 @pytest.mark.parametrize("way", ["path", "environment", "folder", "list"])
 def test_a_backend_of_somebody_else_computes(programs, make, model, way):
     library = make()
-    words, environment = {
+    arguments, environment = {
         "path": (["--backend", library], {}),
         "environment": ([], {"LATENN_BACKEND": str(library)}),
         "folder": (["--backend", "foreign", "--backend-dir", library.parent], {}),
         "list": (["--backend", "absent,foreign", "--backend-dir", library.parent], {}),
     }[way]
-    (answer,) = programs.runner("path", model, *words, feed=FEED, environment=environment)
+    (answer,) = programs.runner("path", model, *arguments, feed=FEED, environment=environment)
     assert answer["hex"] == NUMBERS_HEX
 
 
 def test_where_no_backend_of_several_reads_the_model_the_usual_one_is_asked(programs, make, tmp_path):
     model = tmp_path / "model.tflite"
     model.write_bytes(b"\0\0\0\0TFL3\0\0")
-    words = ["--backend", "foreign,", "--backend-dir", make().parent, "--runtime", "/gone"]
-    (answer,) = programs.runner("path", model, *words)
+    arguments = ["--backend", "foreign,", "--backend-dir", make().parent, "--runtime", "/gone"]
+    (answer,) = programs.runner("path", model, *arguments)
     assert "LiteRT was not found at /gone" in answer["message"]
 
 
@@ -100,8 +100,8 @@ REQUIRED = (
 )
 def test_a_backend_that_lacks_something_is_refused_in_words(programs, make, model, definition, says):
     library = make(definition)
-    for words in (["--backend", library], ["--backend", "foreign", "--backend-dir", library.parent]):
-        (answer,) = programs.runner("path", model, *words, feed=FEED)
+    for arguments in (["--backend", library], ["--backend", "foreign", "--backend-dir", library.parent]):
+        (answer,) = programs.runner("path", model, *arguments, feed=FEED)
         assert answer["error"] == BACKEND_UNUSABLE
         assert says in answer["message"]
         assert str(library) in json.dumps(answer["report"])

@@ -34,8 +34,8 @@ failures = { many_status = 7, many_why = "sentence", "many_new*" = -1, many_new_
 NAMES = {"linux": ("libmany.so", ""), "macos": ("libmany.dylib", ""), "windows": ("many.dll", ".exe")}
 
 
-def compile_c(rid, *words):
-    run_checked(*zig(rid), "-std=c99", "-Wall", "-Werror", *words)
+def compile_c(rid, *arguments):
+    run_checked(*zig(rid), "-std=c99", "-Wall", "-Werror", *arguments)
 
 
 def build_program(latebind, folder, rid):
@@ -47,9 +47,9 @@ def build_program(latebind, folder, rid):
     assert ended.returncode == 0, ended.stderr
     assert "not in the stub: 1 variable, which cannot be bound late (many_number)" in ended.stderr
     library, suffix = NAMES[target(rid).system]
-    for version, words in (("1", ()), ("2", ("-DNEWER",))):
+    for version, flags in (("1", ()), ("2", ("-DNEWER",))):
         (folder / version).mkdir()
-        compile_c(rid, "-shared", "-fPIC", *words, folder / "many.c", "-o", folder / version / library)
+        compile_c(rid, "-shared", "-fPIC", *flags, folder / "many.c", "-o", folder / version / library)
     program = folder / f"user{suffix}"
     links = [] if suffix or target(rid).system == "macos" else ["-ldl", "-pthread"]
     prefix = folder / rid
@@ -64,9 +64,9 @@ def program(tmp_path_factory, latebind):
     return build_program(latebind, tmp_path_factory.mktemp("many"), host_rid())
 
 
-def run(program, *words, **env):
-    whole = {"PATH": os.environ["PATH"], **{key: str(value) for key, value in env.items()}}
-    return run_program(program, *words, env=whole)
+def run(program, *arguments, **env):
+    environment = {"PATH": os.environ["PATH"], **{key: str(value) for key, value in env.items()}}
+    return run_program(program, *arguments, env=environment)
 
 
 ABSENT = "Many was not found in"
@@ -110,8 +110,8 @@ def test_the_page_about_any_c_library_works_with_zlib(latebind, tmp_path):
     (tmp_path / "z.def").write_text(
         "LIBRARY zlib1\nEXPORTS\n  compress @3 ; a function\n  z_errmsg DATA\n  none_of_it\n"
     )
-    words = ("stub", tmp_path / "zlib.toml", "--functions", tmp_path / "z.def", "--output", tmp_path)
-    ended = latebind(*words)
+    command = ("stub", tmp_path / "zlib.toml", "--functions", tmp_path / "z.def", "--output", tmp_path)
+    ended = latebind(*command)
     assert ended.returncode == 0, ended.stderr
     assert "(z_errmsg)" in ended.stderr
     calls = (
@@ -139,4 +139,4 @@ def test_programs_for_macos_link_and_need_nothing_of_it(latebind, tmp_path, rid)
         pytest.skip("not run: it is for other systems")
     image = read_image(build_program(latebind, tmp_path, rid).read_bytes(), "user")
     assert not [name for name in image.needed if "many" in name]
-    assert not [row for row in image.imports if row.name.startswith(("many", "_many", "lb_"))]
+    assert not [symbol for symbol in image.imports if symbol.name.startswith(("many", "_many", "lb_"))]

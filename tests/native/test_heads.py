@@ -18,18 +18,18 @@ SOURCE = "int one(void);\nint one(void) { return 1; }\n"
 def library(tmp_path_factory):
     """Compile a library or, with the word -c, an object file for a target; once for each."""
     folder = tmp_path_factory.mktemp("heads")
-    made = {}
+    built = {}
 
-    def make(rid, *words):
-        kind = words or ("-shared",)
+    def make(rid, *flags):
+        kind = flags or ("-shared",)
         if "-c" not in kind and "-shared" not in kind:
             kind = ("-shared", *kind)
-        if (rid, kind) not in made:
+        if (rid, kind) not in built:
             (folder / "one.c").write_text(SOURCE)
-            path = folder / f"{rid}-{len(made)}.bin"
+            path = folder / f"{rid}-{len(built)}.bin"
             run_checked(*zig(rid), *kind, "-o", path, "one.c", cwd=folder)
-            made[rid, kind] = path.read_bytes()
-        return made[rid, kind]
+            built[rid, kind] = path.read_bytes()
+        return built[rid, kind]
 
     return make
 
@@ -40,12 +40,12 @@ def reader_of(program, tmp_path):
     def ask(reader, data):
         path = tmp_path / "file"
         path.write_bytes(data)
-        words = [program, reader, path]
-        done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace", check=True)
+        command = [program, reader, path]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
         if reader in {"imports", "run-paths"}:
             return done.stdout.splitlines()
-        outcome, _, words = done.stdout.rstrip("\n").partition(" ")
-        return int(outcome), words
+        outcome, _, message = done.stdout.rstrip("\n").partition(" ")
+        return int(outcome), message
 
     return ask
 
@@ -81,11 +81,11 @@ def test_a_thin_library_of_this_processor_and_of_another(read, library):
 def test_a_fat_library_is_judged_by_this_processors_slice(read, library, wide):
     x64, arm64 = library("osx-x64"), library("osx-arm64")
     assert read("macho", fat((ARM64, arm64), (X64, x64), wide=wide)) == (BOUND, "")
-    outcome, words = read("macho", fat((ARM64, arm64), (7, arm64), wide=wide))
-    assert (outcome, words) == (WRONG_ARCHITECTURE, "built for arm64 and i386, this process is x86_64")
-    outcome, words = read("macho", fat((X64, x64), wide=wide)[:-100])
+    outcome, message = read("macho", fat((ARM64, arm64), (7, arm64), wide=wide))
+    assert (outcome, message) == (WRONG_ARCHITECTURE, "built for arm64 and i386, this process is x86_64")
+    outcome, message = read("macho", fat((X64, x64), wide=wide)[:-100])
     assert outcome == NOT_A_LIBRARY
-    assert words.startswith("truncated: ")
+    assert message.startswith("truncated: ")
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ def test_a_fat_library_is_judged_by_this_processors_slice(read, library, wide):
     ],
 )
 def test_what_is_no_mach_o_library_is_told_by_its_kind(read, data, says):
-    outcome, words = read("macho", data)
+    outcome, message = read("macho", data)
     assert outcome == NOT_A_LIBRARY
-    assert words.startswith(says)
+    assert message.startswith(says)
 
 
 @pytest.mark.parametrize(("rid", "reader"), [("osx-x64", "macho"), ("win-x64", "pe")])
 def test_every_truncation_is_seen(read, library, rid, reader):
     data = library(rid)
     for keep in (5, 40, 70, 300, 600, len(data) // 2):
-        outcome, words = read(reader, data[:keep])
+        outcome, message = read(reader, data[:keep])
         assert outcome == NOT_A_LIBRARY, keep
-        assert words.startswith("truncated"), keep
+        assert message.startswith("truncated"), keep
 
 
 @pytest.mark.parametrize(("rid", "reader"), [("osx-x64", "macho"), ("win-x64", "pe")])
@@ -124,8 +124,8 @@ def test_damaged_heads_never_crash(read, library, rid, reader):
 
 
 def test_an_object_file_is_no_library(read, library):
-    outcome, words = read("macho", library("osx-x64", "-c"))
-    assert (outcome, words) == (NOT_A_LIBRARY, "not a shared library: an object file")
+    outcome, message = read("macho", library("osx-x64", "-c"))
+    assert (outcome, message) == (NOT_A_LIBRARY, "not a shared library: an object file")
 
 
 def test_a_windows_library_of_this_processor_and_of_another(read, library):
@@ -213,8 +213,8 @@ def test_an_import_that_is_a_path_is_not_looked_up(missing):
 
 def test_run_paths_are_those_that_the_linker_wrote(read, library):
     paths = ("@loader_path/../lib", "/opt/with space", "@executable_path/../Frameworks")
-    words = tuple(f"-Wl,-rpath,{path}" for path in paths)
-    x64, arm64 = library("osx-x64", *words), library("osx-arm64", "-Wl,-rpath,/other")
+    flags = tuple(f"-Wl,-rpath,{path}" for path in paths)
+    x64, arm64 = library("osx-x64", *flags), library("osx-arm64", "-Wl,-rpath,/other")
     assert read("run-paths", x64) == list(paths)
     assert read("run-paths", fat((ARM64, arm64), (X64, x64))) == list(paths)
     assert read("run-paths", library("osx-x64")) == []
@@ -240,8 +240,19 @@ def heads32(tmp_path_factory):
     names = ("file_head", "macho_head", "macho_paths", "pe_head", "imports", "ld_cache", "memory")
     sources = [ROOT / "tests/native/heads.c", *(ROOT / "loader/src" / f"{name}.c" for name in names)]
     folders = [f"-I{ROOT / 'loader' / name}" for name in ("src", "include")]
-    words = ["-target", "x86-linux-musl", "-static", "-O1", "-s", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *folders]
-    run_checked(zig()[0], "cc", *words, *sources, "-o", program)
+    options = [
+        "-target",
+        "x86-linux-musl",
+        "-static",
+        "-O1",
+        "-s",
+        "-std=gnu99",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        *folders,
+    ]
+    run_checked(zig()[0], "cc", *options, *sources, "-o", program)
     try:
         subprocess.run([program], check=False)
     except OSError as reason:
@@ -258,8 +269,8 @@ def test_a_process_of_32_bits_takes_libraries_of_32_bits_and_no_others(read32, l
     assert read32("pe", pe.library([], bits=32)) == (BOUND, "")
     assert read32("pe", library("win-x64")) == (WRONG_ARCHITECTURE, "built for x64, this process is x86")
     assert read32("pe", library("win-arm64")) == (WRONG_ARCHITECTURE, "built for arm64, this process is x86")
-    outcome, words = read32("macho", library("osx-x64"))
-    assert (outcome, words.startswith("built for x86_64")) == (WRONG_ARCHITECTURE, True)
+    outcome, message = read32("macho", library("osx-x64"))
+    assert (outcome, message.startswith("built for x86_64")) == (WRONG_ARCHITECTURE, True)
 
 
 def test_a_library_of_32_bits_is_not_for_a_process_of_64(read):

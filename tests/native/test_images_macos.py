@@ -19,8 +19,8 @@ def dyld(tmp_path_factory):
     program = tmp_path_factory.mktemp("dyld") / "dyld"
     folders = [f"-I{HERE / 'dyld'}", f"-I{ROOT / 'loader/src'}", f"-I{ROOT / 'loader/include'}"]
     sources = [HERE / "dyld/dyld.c", *(ROOT / "loader/src" / f"{name}.c" for name in ("images_macos", "memory"))]
-    words = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-DRTLD_FIRST=0", "-D_GNU_SOURCE", *folders]
-    run_checked(compiler, *words, *sources, "-o", program, "-ldl")
+    flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-DRTLD_FIRST=0", "-D_GNU_SOURCE", *folders]
+    run_checked(compiler, *flags, *sources, "-o", program, "-ldl")
     return program
 
 

@@ -69,8 +69,8 @@ def test_the_trials_would_see_a_hang(tmp_path):
         '  void* handle = dlopen(getenv("LOCKED_LIB_PATH"), RTLD_NOW);\n  pthread_mutex_unlock(&mutex);\n'
         "  return handle != NULL;\n}\n"
     )
-    words = [*WORDS, "-DSECONDS=1", "-DRUNTIME=locked", HERE / "initializer.c", stub]
-    run_checked(compiler, *words, "-o", program, "-ldl", "-pthread")
+    arguments = [*WORDS, "-DSECONDS=1", "-DRUNTIME=locked", HERE / "initializer.c", stub]
+    run_checked(compiler, *arguments, "-o", program, "-ldl", "-pthread")
     library, plugin = tmp_path / "library.so", tmp_path / "plugin.so"
     (tmp_path / "empty.c").write_text("int nothing;\n")
     run_checked(compiler, "-shared", "-fPIC", tmp_path / "empty.c", "-o", library)

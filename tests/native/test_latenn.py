@@ -66,9 +66,9 @@ GOOD = f"input numbers 1 2 1 3 {NUMBERS_HEX}\ninput words 8 1 2 6162 0 1 2\ninpu
 
 
 def test_what_goes_in_comes_out(echo):
-    numbers, words, nibbles = echo(GOOD + "compute\noutputs\n")
+    numbers, strings, nibbles = echo(GOOD + "compute\noutputs\n")
     assert numbers["hex"] == NUMBERS_HEX
-    assert strings_of(words) == [b"a", b"b"]
+    assert strings_of(strings) == [b"a", b"b"]
     assert nibbles["shape"] == [3]
 
 
@@ -367,12 +367,12 @@ def test_another_runtime_than_the_one_in_use_is_refused_and_the_same_one_is_not(
     link.symlink_to(onnxruntime)
     other = tmp_path / "other"
     other.write_text("another")
-    places = [onnxruntime, onnxruntime.parent, link, "-", other, tmp_path, tmp_path / "gone"]
-    answers = run(model, "".join(f"again {place}\n" for place in places))
+    paths = [onnxruntime, onnxruntime.parent, link, "-", other, tmp_path, tmp_path / "gone"]
+    answers = run(model, "".join(f"again {path}\n" for path in paths))
     assert answers[:4] == [{"again": True}] * 4
-    for place, answer in zip(places[4:], answers[4:], strict=True):
+    for path, answer in zip(paths[4:], answers[4:], strict=True):
         assert answer["error"] == RUNTIME_UNAVAILABLE
-        assert f"from {onnxruntime} is in use in this process already; {place} was asked for" in answer["message"]
+        assert f"from {onnxruntime} is in use in this process already; {path} was asked for" in answer["message"]
 
 
 def test_a_higher_minimum_than_the_version_in_use_is_refused_and_names_both(run, onnxruntime, tmp_path):

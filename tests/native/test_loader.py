@@ -104,14 +104,14 @@ def loaded_end(data):
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="the header's layout is that of 64 bits")
 @pytest.mark.parametrize(
     ("machine", "name"),
-    [row for row in MACHINES if row[1] != os.uname().machine],
+    [machine for machine in MACHINES if machine[1] != os.uname().machine],
 )
 def test_another_processors_library(programs, tmp_path, machine, name):
-    own = os.uname().machine
+    this_machine = os.uname().machine
     path = foreign_copy(programs, tmp_path / NAME, machine)
     answer = programs.probe("--path", path)
     assert answer["outcome"] == "wrong-architecture"
-    assert f"built for {name}, this process is {own}" in answer["report"]["sentence"]
+    assert f"built for {name}, this process is {this_machine}" in answer["report"]["sentence"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "device", "program-of-no-kind"])

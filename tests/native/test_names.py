@@ -50,5 +50,5 @@ def test_what_is_no_model_has_no_names_and_an_end(read_names, data):
 
 def test_damaged_models_are_read_within_their_bounds(programs, tmp_path):
     (tmp_path / "model").write_bytes(model(["x", "state", "mask"]))
-    told = programs.run("names", tmp_path / "model", tmp_path / "scratch", "50000").stdout
-    assert int(told.split()[0]) > 200_000  # most are still read
+    printed = programs.run("names", tmp_path / "model", tmp_path / "scratch", "50000").stdout
+    assert int(printed.split()[0]) > 200_000  # most are still read

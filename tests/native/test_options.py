@@ -35,8 +35,10 @@ def save(path, content):
     return path
 
 
-def options(**rows):
-    return [word for key, value in rows.items() for word in ("--option", f"{key.replace('__', '.')}={value}")]
+def options(**settings):
+    return [
+        argument for key, value in settings.items() for argument in ("--option", f"{key.replace('__', '.')}={value}")
+    ]
 
 
 def floats(answer):
@@ -53,8 +55,8 @@ def plugin(shared_folder):
 
 def plug_in(plugin, **more):
     # No CPU provider in its place: then the plugin is what computes.
-    rows = {"plugin_ep.tiny": plugin, "ep": plugin_ep.NAME, "session.disable_cpu_ep_fallback": 1, **more}
-    return options(**rows)
+    settings = {"plugin_ep.tiny": plugin, "ep": plugin_ep.NAME, "session.disable_cpu_ep_fallback": 1, **more}
+    return options(**settings)
 
 
 def test_a_plugin_computes(run, plugin, tmp_path):
@@ -72,13 +74,13 @@ def test_without_its_plugin_a_provider_is_refused_and_those_that_are_there_are_n
 
 
 def test_a_device_that_a_plugin_does_not_have_is_refused(run, plugin, tmp_path):
-    rows = plug_in(plugin, **{f"ep_device.{plugin_ep.NAME}": 1})
-    (answer,) = run(save(tmp_path / "m.onnx", models.relu_of_three()), "", *rows)
+    arguments = plug_in(plugin, **{f"ep_device.{plugin_ep.NAME}": 1})
+    (answer,) = run(save(tmp_path / "m.onnx", models.relu_of_three()), "", *arguments)
     assert answer["error"] == UNSUPPORTED
 
 
 @pytest.mark.parametrize(
-    ("rows", "code", "says"),
+    ("settings", "code", "says"),
     [
         ({"ep": "CPUExecutionProvider"}, None, ""),
         ({"ep": "XNNPACK", "ep.XNNPACK.intra_op_num_threads": 1}, UNSUPPORTED, "XNNPACK"),
@@ -116,8 +118,8 @@ def test_a_device_that_a_plugin_does_not_have_is_refused(run, plugin, tmp_path):
     ],
     ids=str,
 )
-def test_options_of_a_session(run, tmp_path, rows, code, says):
-    answers = run(save(tmp_path / "m.onnx", models.identity()), "ports\n", *options(**rows))
+def test_options_of_a_session(run, tmp_path, settings, code, says):
+    answers = run(save(tmp_path / "m.onnx", models.identity()), "ports\n", *options(**settings))
     if code is None:
         assert "error" not in answers[0]
     else:
@@ -136,16 +138,16 @@ def test_a_config_entry_with_the_prefix_reaches_the_runtime(run, tmp_path):
 def test_each_config_entry_of_the_official_headers_is_known(shared_folder, version, kind):
     header = official_header(shared_folder, version).with_name(f"onnxruntime_{kind}_options_config_keys.h")
     declared = set(re.findall(r'kOrt\w+\s*=\s*"([^"]+)"', header.read_text("utf-8")))
-    known = set(re.findall(r'"([^"]+)"', ENTRIES.read_text("utf-8")))
+    listed = set(re.findall(r'"([^"]+)"', ENTRIES.read_text("utf-8")))
     of_a_provider = {key for key in declared if re.match(r"ep\.\w+\.", key)}  # ep.NAME.KEY
     assert len(declared) > 3
-    assert declared - of_a_provider - known == set()
+    assert declared - of_a_provider - listed == set()
 
 
 def test_one_name_is_one_library(run, plugin, tmp_path):
     other = save(tmp_path / "other.so", plugin.read_bytes())
-    rows = [*plug_in(plugin), "--option", f"plugin_ep.tiny={other}"]
-    (answer,) = run(save(tmp_path / "m.onnx", models.relu_of_three()), "", *rows)
+    arguments = [*plug_in(plugin), "--option", f"plugin_ep.tiny={other}"]
+    (answer,) = run(save(tmp_path / "m.onnx", models.relu_of_three()), "", *arguments)
     assert answer["error"] == INVALID_ARGUMENT
     assert f"plugin_ep.tiny is {plugin} in this process already; {other} was asked for" in answer["message"]
 
@@ -163,7 +165,7 @@ def test_a_profile_is_written_where_it_is_asked_for(run, tmp_path):
     model = save(tmp_path / "m.onnx", models.identity(shape=[3]))
     written, again = run(model, FEED + "compute\nprofile\nprofile\n", *options(profile=tmp_path / "profile"))
     assert [Path(written)] == list(tmp_path.glob("profile*.json"))
-    assert any(row.get("name", "").endswith("model_run") for row in json.loads(Path(written).read_text()))
+    assert any(event.get("name", "").endswith("model_run") for event in json.loads(Path(written).read_text()))
     assert again["message"] == "The model has no profile, or it was ended. Load it with the option profile."
 
 
@@ -180,9 +182,9 @@ def test_what_a_model_keeps_outside_of_itself_may_come_from_memory(run, tmp_path
 def test_a_library_of_custom_operators_is_registered(run, programs, tmp_path):
     model = save(tmp_path / "m.onnx", models.omit_attributes())
     (unknown,) = run(model)
-    (known,) = run(model, "", *options(custom_op_library__own=programs.folder / "latenn" / "liblatenn_customop.so"))
+    (answer,) = run(model, "", *options(custom_op_library__own=programs.folder / "latenn" / "liblatenn_customop.so"))
     assert "is not a registered function/op" in unknown["message"]
-    assert "lacks the attribute version" in known["message"]
+    assert "lacks the attribute version" in answer["message"]
 
 
 def test_a_model_says_what_it_is(run, tmp_path):
@@ -220,7 +222,7 @@ def test_an_adapter_changes_what_a_run_computes(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "code", "says"),
+    ("settings", "code", "says"),
     [
         ("tag=a log_severity_level=4 memory.enable_memory_arena_shrinkage=cpu:0", None, ""),
         ("output=z", INVALID_ARGUMENT, 'The model has no output "z"; it has 1: "y".'),
@@ -231,8 +233,8 @@ def test_an_adapter_changes_what_a_run_computes(run, tmp_path):
         ("lora_adapter=/gone", IO, "The LoRA adapter /gone cannot be loaded: there is no such file."),
     ],
 )
-def test_options_of_a_run(run, tmp_path, rows, code, says):
-    answers = run(save(tmp_path / "m.onnx", models.identity(shape=[3])), f"run {rows}\n{FEED}compute\noutputs\n")
+def test_options_of_a_run(run, tmp_path, settings, code, says):
+    answers = run(save(tmp_path / "m.onnx", models.identity(shape=[3])), f"run {settings}\n{FEED}compute\noutputs\n")
     if code is None:
         assert floats(answers[0]) == X.tolist()
     else:
@@ -256,9 +258,9 @@ ECHO = "input numbers 1 2 1 3 0000803f0000004000004040\ninput words 8 1 2 6162 0
 )
 def test_a_backend_that_lacks_something_says_so(programs, tmp_path, feed, arguments, says):
     model = save(tmp_path / "m.bin", b"\x08anything")
-    words = [word.format(model=model) for word in arguments]
+    formatted = [argument.format(model=model) for argument in arguments]
     answers = programs.runner(
-        "path", model, "--backend", "echo", "--backend-dir", programs.folder / "backends", *words, feed=feed
+        "path", model, "--backend", "echo", "--backend-dir", programs.folder / "backends", *formatted, feed=feed
     )
     assert (answers[-1]["error"], says in answers[-1]["message"]) == (UNSUPPORTED, True)
 
@@ -266,6 +268,6 @@ def test_a_backend_that_lacks_something_says_so(programs, tmp_path, feed, argume
 def test_every_backend_gives_the_outputs_that_a_run_names(programs, tmp_path):
     model = save(tmp_path / "m.bin", b"\x08anything")
     feed = f"run output=words\n{ECHO}compute\noutputs\n"
-    words = ("--backend", "echo", "--backend-dir", programs.folder / "backends")
-    answers = programs.runner("path", model, *words, feed=feed)
+    arguments = ("--backend", "echo", "--backend-dir", programs.folder / "backends")
+    answers = programs.runner("path", model, *arguments, feed=feed)
     assert [answer.get("output") for answer in answers] == [None, "words", None]

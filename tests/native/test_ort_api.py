@@ -61,10 +61,10 @@ def checks(functions, enums):
 
 
 def test_slots_prototypes_and_values_are_the_official_ones(header, compile_):
-    rows = table()
-    known = [function for function in rows["function"] if function["since"] <= HEADER_API_VERSION]
-    assert len(known) >= 40
-    done = compile_("\n".join(checks(known, rows["enum"])), header.parent)
+    entries = table()
+    functions = [function for function in entries["function"] if function["since"] <= HEADER_API_VERSION]
+    assert len(functions) >= 40
+    done = compile_("\n".join(checks(functions, entries["enum"])), header.parent)
     assert done.returncode == 0, done.stderr
 
 
@@ -103,12 +103,12 @@ def test_the_check_sees_a_struct_with_two_members_in_the_wrong_order(header, com
     ],
 )
 def test_the_check_itself_sees_a_wrong_prototype_and_a_wrong_slot(header, compile_, tmp_path, wrong, with_, says):
-    rows = table()
+    entries = table()
     ours = (ROOT / "loader/include/latebind/ort_api.h").read_text()
     assert wrong in ours
     (tmp_path / "broken.h").write_text(ours.replace(wrong, with_))
-    known = [function for function in rows["function"] if function["since"] <= HEADER_API_VERSION]
-    text = "\n".join(checks(known, [])).replace('"latebind/ort_api.h"', '"broken.h"')
+    functions = [function for function in entries["function"] if function["since"] <= HEADER_API_VERSION]
+    text = "\n".join(checks(functions, [])).replace('"latebind/ort_api.h"', '"broken.h"')
     done = compile_(text, header.parent, tmp_path)
     assert done.returncode != 0
     assert says in done.stderr
@@ -116,8 +116,8 @@ def test_the_check_itself_sees_a_wrong_prototype_and_a_wrong_slot(header, compil
 
 def test_the_stubs_slots_are_those_of_the_official_header(header):
     official = ort_slots.slots(header.read_text("utf-8"))["OrtApi"]
-    ours = [row for row in ort_slots.read_tables()["LB_ORT_API"] if row.since <= HEADER_API_VERSION]
-    assert [(row.name, row.kind) for row in ours] == [(row.name, row.kind) for row in official]
+    ours = [slot for slot in ort_slots.read_tables()["LB_ORT_API"] if slot.since <= HEADER_API_VERSION]
+    assert [(slot.name, slot.kind) for slot in ours] == [(slot.name, slot.kind) for slot in official]
     assert len(ours) == 285
 
 

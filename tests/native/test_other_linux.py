@@ -19,9 +19,9 @@ NAME = "libonnxruntime.so.1"
 MUSL_WORDS = ("-DCMAKE_EXE_LINKER_FLAGS=-dynamic", "-DCMAKE_C_FLAGS=-fno-sanitize=all")
 
 
-def emulate_system(shared, rid, maker, *words):
+def emulate_system(shared, rid, maker, *arguments):
     emulator = available(maker.prepare, cache() / maker.__name__, confine.Limits(seconds=120))
-    return Emulated(build_cross(shared, rid, *words), emulator, "", ".so", str)
+    return Emulated(build_cross(shared, rid, *arguments), emulator, "", ".so", str)
 
 
 @pytest.fixture(scope="module")

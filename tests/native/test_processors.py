@@ -13,24 +13,28 @@ LOADER = ROOT / "loader"
 
 
 def compiler(triple):
-    words = ["-target", triple, "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{LOADER / 'include'}"]
-    return [sys.executable, "-m", "ziglang", "cc", *words, f"-I{LOADER / 'src'}", "-c"]
+    options = ["-target", triple, "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{LOADER / 'include'}"]
+    return [sys.executable, "-m", "ziglang", "cc", *options, f"-I{LOADER / 'src'}", "-c"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rid", [rid for rid, row in targets().items() if row.system == "linux"])
+@pytest.mark.parametrize("rid", [rid for rid, properties in targets().items() if properties.system == "linux"])
 @pytest.mark.parametrize("source", ["trampolines", "neighbours", "elf_head", "search_linux"])
 def test_every_target_has_machine_code_and_names(rid, source, tmp_path):
-    row = targets()[rid]
+    properties = targets()[rid]
     run_checked(
-        *compiler(zig_triple(row, row.floor)), LOADER / "src" / f"{source}.c", "-o", tmp_path / "made.o", timeout=300
+        *compiler(zig_triple(properties, properties.floor)),
+        LOADER / "src" / f"{source}.c",
+        "-o",
+        tmp_path / "made.o",
+        timeout=300,
     )
 
 
 @pytest.mark.slow
 def test_thumb_code_has_the_trampolines_in_arm_state(tmp_path):
-    words = ["-mthumb", LOADER / "src" / "trampolines.c", "-o", tmp_path / "made.o"]
-    run_checked(*compiler("arm-linux-gnueabihf.2.28"), *words, timeout=300)
+    arguments = ["-mthumb", LOADER / "src" / "trampolines.c", "-o", tmp_path / "made.o"]
+    run_checked(*compiler("arm-linux-gnueabihf.2.28"), *arguments, timeout=300)
 
 
 @pytest.mark.slow

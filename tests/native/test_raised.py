@@ -29,11 +29,11 @@ def run_raised(plain):
         folder = pathlib.Path(name)
         folder.chmod(0o755)
 
-        def run(program, *words, feed="", **environment):
+        def run(program, *arguments, feed="", **environment):
             copy = pathlib.Path(shutil.copy(plain.folder / program, folder / "raised"))
             copy.chmod(0o4755)
             done = subprocess.run(
-                [copy, *words],
+                [copy, *arguments],
                 user=NOBODY,
                 group=NOBODY,
                 extra_groups=[],
@@ -50,11 +50,11 @@ def run_raised(plain):
 
 
 def test_the_loaders_own_variable_is_ignored_and_the_sentence_says_so(run_raised, plain):
-    said = run_raised("probe", "--text", **{ENVIRONMENT: str(plain.stand_in("good"))})
-    assert said.startswith("ONNX Runtime was not found")
-    assert "This process has more rights than its user: environment variables are ignored." in said
-    assert ENVIRONMENT not in said
-    assert "environment:" not in said
+    printed = run_raised("probe", "--text", **{ENVIRONMENT: str(plain.stand_in("good"))})
+    assert printed.startswith("ONNX Runtime was not found")
+    assert "This process has more rights than its user: environment variables are ignored." in printed
+    assert ENVIRONMENT not in printed
+    assert "environment:" not in printed
 
 
 def test_the_list_of_library_folders_is_ignored(run_raised, plain, tmp_path):
@@ -64,9 +64,9 @@ def test_the_list_of_library_folders_is_ignored(run_raised, plain, tmp_path):
 
 def test_a_backend_that_the_environment_names_is_not_opened(run_raised, plain, tmp_path):
     library = plain.folder / "backends" / "liblatenn_backend_echo.so"
-    said = run_raised("runner", "path", onnx_sum(tmp_path / "m.onnx"), feed="report\n", LATENN_BACKEND=str(library))
-    assert "echo" not in said
-    assert "ONNX Runtime was not found in" in said  # the backend next to the core was taken
+    printed = run_raised("runner", "path", onnx_sum(tmp_path / "m.onnx"), feed="report\n", LATENN_BACKEND=str(library))
+    assert "echo" not in printed
+    assert "ONNX Runtime was not found in" in printed  # the backend next to the core was taken
 
 
 @pytest.mark.parametrize("folder", ["loader", "latenn/native"])

@@ -113,9 +113,9 @@ def search_cache(programs, cache, name):
 def test_the_cache_gives_the_file_of_a_name(programs, cache, tmp_path):
     assert search_cache(programs, cache, NAME) == [str(tmp_path / "libraries" / NAME)]
     listed = run_checked(LDCONFIG, "-p", "-C", cache)
-    rows = [line.split() for line in listed.splitlines() if " => " in line]
-    for row in rows[:20]:
-        assert row[-1] in search_cache(programs, cache, row[0])
+    entries = [line.split() for line in listed.splitlines() if " => " in line]
+    for entry in entries[:20]:
+        assert entry[-1] in search_cache(programs, cache, entry[0])
     assert search_cache(programs, cache, "libnowhere.so.1") == []
     assert search_cache(programs, cache, "") == []
 
@@ -134,10 +134,10 @@ def test_a_cache_that_is_cut_or_damaged_gives_nothing_wrong(programs, cache, tmp
 
 
 def test_a_runtime_in_the_systems_cache_is_bound(programs, cache, tmp_path):
-    own = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/ld.so.cache && exec "$@"', cache]
-    if subprocess.run([*own, "true"], capture_output=True, check=False).returncode:
+    command = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/ld.so.cache && exec "$@"', cache]
+    if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
         pytest.skip("not run: no private mounts here (unshare -m)")
-    printed = run_checked(*own, programs.folder / "probe", "--sentence")
+    printed = run_checked(*command, programs.folder / "probe", "--sentence")
     where = tmp_path / "libraries" / NAME
     assert printed == f"bound: ONNX Runtime 1.25.3 is bound from {where} (source: system)\n"
 

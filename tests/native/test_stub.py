@@ -36,8 +36,8 @@ OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in (*BETWEEN, "lat
 def build_programs(shared, folder, flags="", *targets, header="1.21"):
     """Build the programs, or some of them, with an official header."""
     include = official_header(shared, header).parent
-    words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}", f"-DCMAKE_C_FLAGS={flags}")
-    configure(HERE / "stub", folder, needed_compiler(), *words)
+    options = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}", f"-DCMAKE_C_FLAGS={flags}")
+    configure(HERE / "stub", folder, needed_compiler(), *options)
     build(folder, *targets)
     return folder
 
@@ -59,8 +59,8 @@ def crowd(request, shared_folder, tmp_path_factory):
         "ONNXRUNTIME_LIB_PATH": library(ORT_VERSIONS[-1]),
     }
 
-    def call(*words, **environment):
-        done = run(folder / "first", folder / "liblibrary.so", *map(str, words), **{**options, **environment})
+    def call(*arguments, **environment):
+        done = run(folder / "first", folder / "liblibrary.so", *map(str, arguments), **{**options, **environment})
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
@@ -95,15 +95,15 @@ def runtime(request):
     if request.param in ORT_VERSIONS:
         return library(request.param)
     name = "" if request.param == "latest" else f"{request.param}."
-    return library([row for row in in_index() if row.startswith(name)][-1])
+    return library([version for version in in_index() if version.startswith(name)][-1])
 
 
-def run(program, *words, **environment):
+def run(program, *arguments, **environment):
     clean = {
         key: value for key, value in os.environ.items() if key not in (*NOISE, "VIRTUAL_ENV", "CONDA_PREFIX", "HOME")
     }
     env = {**clean, **{key: str(value) for key, value in environment.items()}}
-    done = run_program(program, *words, env=env, timeout=120)
+    done = run_program(program, *arguments, env=env, timeout=120)
     assert done.returncode >= 0, (done.returncode, done.stdout, done.stderr)  # no signal
     return done
 
@@ -114,8 +114,8 @@ def test_arguments_and_results_of_every_kind_go_through_a_trampoline(users):
 
 def test_a_program_on_the_official_interface_runs_unchanged(users, runtime, tmp_path):
     model, version = onnx_sum(tmp_path / "sum.onnx"), runtime.name.partition(".so.")[2]
-    for program, words in (("user", [model]), ("user_c", [])):
-        done = run(users / program, *words, ONNXRUNTIME_LIB_PATH=runtime)
+    for program, arguments in (("user", [model]), ("user_c", [])):
+        done = run(users / program, *arguments, ONNXRUNTIME_LIB_PATH=runtime)
         assert (done.returncode, done.stdout) == (0, f"right with {version}\n"), done.stderr
     assert re.fullmatch(r"[1-9] providers\n", run(users / "global", ONNXRUNTIME_LIB_PATH=runtime).stdout)
 
@@ -126,8 +126,8 @@ def test_programs_that_were_compiled_with_another_header_run_unchanged(shared_fo
     folder = build_programs(shared_folder, tmp_path / "built", "", "user", "user_c", "global", header=header)
     model = onnx_sum(tmp_path / "sum.onnx")
     for version in ORT_VERSIONS:
-        for program, words in (("user", [model]), ("user_c", [])):
-            done = run(folder / program, *words, ONNXRUNTIME_LIB_PATH=library(version))
+        for program, arguments in (("user", [model]), ("user_c", [])):
+            done = run(folder / program, *arguments, ONNXRUNTIME_LIB_PATH=library(version))
             assert (done.returncode, done.stdout) == (0, f"right with {version}\n"), done.stderr
         assert re.fullmatch(r"[1-9] providers\n", run(folder / "global", ONNXRUNTIME_LIB_PATH=library(version)).stdout)
     assert run(folder / "user", model).stdout.startswith("Ort::Exception 1: ONNX Runtime was not found")
@@ -136,7 +136,7 @@ def test_programs_that_were_compiled_with_another_header_run_unchanged(shared_fo
 def test_the_stub_is_no_dependency_and_exports_nothing(users):
     image = read_image((users / "user").read_bytes(), "user")
     assert not [name for name in image.needed if "onnxruntime" in name]
-    assert not [row.name for row in image.exports if row.name.startswith(("Ort", "lb_"))]
+    assert not [export.name for export in image.exports if export.name.startswith(("Ort", "lb_"))]
 
 
 def test_every_slot_is_the_runtimes_own_and_newer_ones_name_their_version(users, runtime):
@@ -160,8 +160,8 @@ def test_every_slot_is_the_runtimes_own_and_newer_ones_name_their_version(users,
 def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(users, runtime, tmp_path):
     done = run(users / "user", onnx_sum(tmp_path / "sum.onnx"), "newer", ONNXRUNTIME_LIB_PATH=runtime)
     assert done.returncode == 1
-    told = "CreateLoraAdapter needs ONNX Runtime 1.20; 1.19.2 is bound"
-    assert (told in done.stdout) == (minor_of(runtime) < 20)
+    message = "CreateLoraAdapter needs ONNX Runtime 1.20; 1.19.2 is bound"
+    assert (message in done.stdout) == (minor_of(runtime) < 20)
 
 
 def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runtime, tmp_path):
@@ -169,15 +169,15 @@ def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runti
     assert_success(run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record))
     first, *calls = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
     assert first["report"]["path"] == str(runtime)
-    assert {row["since"] for row in calls} == {"1.14"}
+    assert {call["since"] for call in calls} == {"1.14"}
     run(users / "user", model, "newer", ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record)
     last = json.loads(record.read_text("utf-8").splitlines()[-1])
     assert last == {"runtime": "onnxruntime", "function": "CreateLoraAdapter", "since": "1.20"}
 
 
 def test_a_first_call_without_a_result_binds_too_and_leaves_nothing_undefined(users, runtime):
-    made = run(users / "pairs", ONNXRUNTIME_LIB_PATH=runtime)
-    assert (made.returncode, made.stdout) == (0, "none\n" if minor_of(runtime) < 22 else "made\n")
+    ended = run(users / "pairs", ONNXRUNTIME_LIB_PATH=runtime)
+    assert (ended.returncode, ended.stdout) == (0, "none\n" if minor_of(runtime) < 22 else "made\n")
     absent = run(users / "pairs")
     assert (absent.returncode, absent.stdout) == (0, "none\n")
 
@@ -203,20 +203,20 @@ def test_functions_outside_the_table_are_the_runtimes_or_say_that_it_lacks_them(
     ],
 )
 def test_without_a_usable_runtime_the_programs_own_error_says_why(users, tmp_path, program, what, says):
-    place = {}
+    environment = {}
     if what == "corrupt":
-        place["ONNXRUNTIME_LIB_PATH"] = tmp_path / "libonnxruntime.so"
-        place["ONNXRUNTIME_LIB_PATH"].write_bytes(b"\x7fELF, nearly")
+        environment["ONNXRUNTIME_LIB_PATH"] = tmp_path / "libonnxruntime.so"
+        environment["ONNXRUNTIME_LIB_PATH"].write_bytes(b"\x7fELF, nearly")
     if what == "truncated":
-        place["ONNXRUNTIME_LIB_PATH"] = tmp_path / "libonnxruntime.so"
-        with library(ORT_VERSIONS[0]).open("rb") as whole:
-            place["ONNXRUNTIME_LIB_PATH"].write_bytes(whole.read(10_000_000))
+        environment["ONNXRUNTIME_LIB_PATH"] = tmp_path / "libonnxruntime.so"
+        with library(ORT_VERSIONS[0]).open("rb") as file:
+            environment["ONNXRUNTIME_LIB_PATH"].write_bytes(file.read(10_000_000))
     if what == "old":
         # ONNX Runtime's own wheels for Linux have a shared library only from the floor on.
-        place["ONNXRUNTIME_LIB_PATH"] = library("1.1.0", "piper-phonemize")
+        environment["ONNXRUNTIME_LIB_PATH"] = library("1.1.0", "piper-phonemize")
     if what == "foreign":
-        place["ONNXRUNTIME_LIB_PATH"] = fetch_runtime("linux-arm64", "1.19.2")
-    done = run(users / program, "no-model", **place)
+        environment["ONNXRUNTIME_LIB_PATH"] = fetch_runtime("linux-arm64", "1.19.2")
+    done = run(users / program, "no-model", **environment)
     assert done.returncode == 1, done.stderr
     assert re.search(says, done.stdout)
     assert done.stdout.startswith("Ort::Exception 1: ONNX Runtime" if program == "user" else "1: ONNX Runtime")
@@ -228,7 +228,7 @@ LACKS = "ONNX Runtime was not found in "
 
 
 @pytest.mark.parametrize(
-    ("kind", "words", "environment", "status", "output", "printed"),
+    ("kind", "arguments", "environment", "status", "output", "printed"),
     [
         ("plain", (), {}, -signal.SIGABRT, "", 0),
         ("plain", ("asks",), {}, 0, "not available\n", 0),
@@ -243,20 +243,20 @@ LACKS = "ONNX Runtime was not found in "
     ],
 )
 def test_a_c_interface_over_ort_may_ask_first_or_have_the_sentence_printed(  # a table
-    users, kind, words, environment, status, output, printed
+    users, kind, arguments, environment, status, output, printed
 ):
     clean = {key: value for key, value in os.environ.items() if key not in (*NOISE, "VIRTUAL_ENV", "HOME")}
-    done = run_program(users / f"c_api_{kind}", *words, env={**clean, **environment}, timeout=120)
+    done = run_program(users / f"c_api_{kind}", *arguments, env={**clean, **environment}, timeout=120)
     assert (done.returncode, done.stdout) == (status, output)
-    own = [row for row in done.stderr.splitlines() if LACKS in row and "what():" not in row]  # the C++ library's
-    assert len(own) == printed
-    assert all(row.startswith("first: ") for row in own) == ("prints" in words or not own)
+    lines = [line for line in done.stderr.splitlines() if LACKS in line and "what():" not in line]  # the C++ library's
+    assert len(lines) == printed
+    assert all(line.startswith("first: ") for line in lines) == ("prints" in arguments or not lines)
 
 
 def test_the_audit_reports_a_c_interface_that_catches_nothing(users):
-    found = {kind: audit_paths([users / f"libspeech_{kind}.so"]).findings for kind in ("plain", "catching")}
-    assert "LB113" in {row.code for row in found["plain"]}
-    assert "LB113" not in {row.code for row in found["catching"]}
+    findings = {kind: audit_paths([users / f"libspeech_{kind}.so"]).findings for kind in ("plain", "catching")}
+    assert "LB113" in {finding.code for finding in findings["plain"]}
+    assert "LB113" not in {finding.code for finding in findings["catching"]}
 
 
 @pytest.mark.slow
@@ -281,7 +281,7 @@ def test_a_program_that_is_linked_statically_says_so(shared_folder, latebind, tm
     assert_success(latebind("stub", "onnxruntime", "--output", tmp_path))
     (archive,) = tmp_path.glob("*/lib/libonnxruntime.a")
     program = tmp_path / "program"
-    words = [
+    command = [
         "-static",
         f"-I{official_header(shared_folder).parent}",
         HERE / "stub" / "user_c.c",
@@ -289,7 +289,7 @@ def test_a_program_that_is_linked_statically_says_so(shared_folder, latebind, tm
         "-o",
         program,
     ]
-    if run_program(needed_compiler(), *words).returncode:
+    if run_program(needed_compiler(), *command).returncode:
         pytest.skip("not run: this system has no static C library")
     done = run(program, "no-model", ONNXRUNTIME_LIB_PATH=library(ORT_VERSIONS[-1]))
     assert done.returncode == 1
@@ -310,7 +310,7 @@ def test_a_search_in_vain_is_repeated_when_the_environment_changes(plain, tmp_pa
 NODE = "x/node_modules/onnxruntime-node/bin"
 
 
-@pytest.mark.parametrize(("own", "with_", "theirs", "command"), [
+@pytest.mark.parametrize(("program_folder", "with_", "theirs", "command"), [
     ("app", "", "app/runtimes/linux-x64/native/libonnxruntime.so", PIP),
     ("app", "a.deps.json", "app/libonnxruntime.so", DOTNET),
     ("app", "a.exe.config", "app/libonnxruntime.so", DOTNET),  # .NET Framework
@@ -319,10 +319,10 @@ NODE = "x/node_modules/onnxruntime-node/bin"
     ("x/build/Release", "../../package.json", f"{NODE}/napi-v3/linux/x64/libonnxruntime.so", PIP),
     ("app/_internal/pkg/lib", "../../base_library.zip", "app/_internal/onnxruntime/capi/libonnxruntime.so.1.19.2", PIP),
 ])  # fmt: skip
-def test_layouts_of_applications_are_searched(users, tmp_path, own, with_, theirs, command):  # a table
-    (tmp_path / own / with_).mkdir(parents=True)
-    shutil.copy(users / "user_c", tmp_path / own)
-    program = tmp_path / own / "user_c"
+def test_layouts_of_applications_are_searched(users, tmp_path, program_folder, with_, theirs, command):  # a table
+    (tmp_path / program_folder / with_).mkdir(parents=True)
+    shutil.copy(users / "user_c", tmp_path / program_folder)
+    program = tmp_path / program_folder / "user_c"
     (tmp_path / theirs).parent.mkdir(parents=True, exist_ok=True)
     absent = run(program)
     assert absent.returncode == 1

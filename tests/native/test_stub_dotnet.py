@@ -65,10 +65,10 @@ def run_application(work, package, name, runtime=None):
     (project / "User.csproj").write_text(PROJECT)
     (project / "User.cs").write_text(PROGRAM)
     packages = consumer([package], runtime, project=project, version="0.1.0", layout=layout(name))
-    made = build_consumer(packages, work / "w")
+    application = build_consumer(packages, work / "w")
     environment = dotnet.private(packages.environment, work / "w" / "home")
     environment.pop("VIRTUAL_ENV", None)  # that of the tests has a runtime, which the stub would find
-    return run(made.argv, env=environment).output
+    return run(application.argv, env=environment).output
 
 
 @pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-cache"])
@@ -81,6 +81,6 @@ def test_without_the_runtime_the_sentence_names_its_nuget_package(tmp_path, pack
 @pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish"])
 def test_the_runtimes_nuget_package_is_found(tmp_path, package, name):
     version = ORT_VERSIONS[-1]
-    known = preset("onnxruntime")
-    runtime = assemble_runtime_nupkg(library(version), version, tmp_path / "runtime", rid=RID, runtime=known)
+    runtime_preset = preset("onnxruntime")
+    runtime = assemble_runtime_nupkg(library(version), version, tmp_path / "runtime", rid=RID, runtime=runtime_preset)
     assert run_application(tmp_path, package, name, (version, runtime)) == ""

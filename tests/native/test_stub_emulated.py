@@ -39,9 +39,9 @@ def system(request, shared_folder, tmp_path_factory):
     maker, suffix, library_suffix, name_of, _ = SYSTEMS[request.param]
     folder = tmp_path_factory.mktemp(request.param)
     include = official_header(shared_folder).parent
-    place = f"{request.param}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-    words = (request.param,) if maker is qemu else ()
-    emulator = available(maker.prepare, cache() / place, confine.Limits(seconds=300), *words)
+    folder_name = f"{request.param}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    arguments = (request.param,) if maker is qemu else ()
+    emulator = available(maker.prepare, cache() / folder_name, confine.Limits(seconds=300), *arguments)
     defines = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}")
     configure_cross(HERE / "stub", folder, request.param, *defines)
     build(folder)
@@ -59,11 +59,11 @@ def runtime_of(emulated, rid, version):
     return next(fetch_runtime(rid, version).glob(glob))
 
 
-def run(system, name, *words, **env):
+def run(system, name, *arguments, **env):
     """How a program ended and what it printed."""
-    told = [system.name_of(word) if isinstance(word, os.PathLike) else word for word in words]
-    places = {key: system.name_of(value) for key, value in env.items()}
-    done = system.emulator.run(system.program(name), *told, env=places, cwd=None, feed=b"")
+    converted = [system.name_of(argument) if isinstance(argument, os.PathLike) else argument for argument in arguments]
+    environment = {key: system.name_of(value) for key, value in env.items()}
+    done = system.emulator.run(system.program(name), *converted, env=environment, cwd=None, feed=b"")
     return done.returncode, done.stdout.decode().replace("\r\n", "\n")
 
 
@@ -71,9 +71,9 @@ def test_functions_of_a_c_library_reach_it_or_give_what_was_declared(system, lat
     emulated, rid = system
     program = build_program(latebind, tmp_path, rid)
 
-    def answer(*words, **env):
-        places = {key: emulated.name_of(value) for key, value in env.items()}
-        done = emulated.emulator.run(program, *words, env=places, cwd=None, feed=b"")
+    def answer(*arguments, **env):
+        environment = {key: emulated.name_of(value) for key, value in env.items()}
+        done = emulated.emulator.run(program, *arguments, env=environment, cwd=None, feed=b"")
         return done.returncode, done.stdout.decode().replace("\r\n", "\n")
 
     assert answer("stops", MANY_LIB_PATH=tmp_path / "2") == (0, "status 0: fine\nwrong 0\nnew 0\navailable 1 1\n\n")
@@ -91,7 +91,7 @@ def test_arguments_and_results_of_every_kind_go_through_a_trampoline(system):
 def test_trampolines_for_visual_c_do_the_same(system, tmp_path):
     """Assembled by LLVM's reader of the same language, and linked with the test program by zig."""
     emulated, rid = system
-    assembler = next((found for name in ("llvm-ml", "llvm-ml-14") if (found := shutil.which(name))), None)
+    assembler = next((path for name in ("llvm-ml", "llvm-ml-14") if (path := shutil.which(name))), None)
     if rid != "win-x64" or assembler is None:
         pytest.skip("not run: the machine code for Visual C++ is for Windows on x64 and takes llvm-ml")
     code, source = tmp_path / "trampolines.obj", ROOT / "loader" / "src"
@@ -106,19 +106,19 @@ def test_trampolines_for_visual_c_do_the_same(system, tmp_path):
 
 @pytest.mark.parametrize("version", ORT_VERSIONS)
 def test_programs_run_unchanged_and_every_slot_is_the_runtimes_own(system, version, tmp_path):
-    there, rid = system
+    emulated, rid = system
     if rid not in WHEEL_PLATFORMS and version != ORT_VERSIONS[0]:
         pytest.skip("not run: Debian 13 has one version of ONNX Runtime for this processor")
-    runtime, model = runtime_of(there, rid, version), onnx_sum(tmp_path / "sum.onnx")
+    runtime, model = runtime_of(emulated, rid, version), onnx_sum(tmp_path / "sum.onnx")
     version = runtime.resolve().name.partition(".so.")[2] if rid not in WHEEL_PLATFORMS else version
-    assert run(there, "user", model, ONNXRUNTIME_LIB_PATH=runtime) == (0, f"right with {version}\n")
-    assert run(there, "user_c", ONNXRUNTIME_LIB_PATH=runtime) == (0, f"right with {version}\n")
-    lines = run(there, "slots", runtime)[1].splitlines()
+    assert run(emulated, "user", model, ONNXRUNTIME_LIB_PATH=runtime) == (0, f"right with {version}\n")
+    assert run(emulated, "user_c", ONNXRUNTIME_LIB_PATH=runtime) == (0, f"right with {version}\n")
+    lines = run(emulated, "slots", runtime)[1].splitlines()
     assert re.fullmatch(r"same \d{3}", lines[-1])
     assert not [line for line in lines if line.startswith("other")]
 
 
 def test_without_a_runtime_the_programs_own_error_says_why(system):
-    status, told = run(system[0], "user", "no-model")
+    status, output = run(system[0], "user", "no-model")
     assert status == 1
-    assert told.startswith("Ort::Exception 1: ONNX Runtime was not found")
+    assert output.startswith("Ort::Exception 1: ONNX Runtime was not found")

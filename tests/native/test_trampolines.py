@@ -33,15 +33,15 @@ def otool(tmp_path_factory):
 
 @pytest.mark.parametrize(("target", "form"), [("x86_64-macos.11.0", X64), ("aarch64-macos.11.0", ARM64)])
 def test_each_trampoline_gives_its_number_and_every_argument_comes_back(otool, tmp_path, target, form):
-    source, made = ROOT / "loader" / "src" / "trampolines.c", tmp_path / "trampolines.o"
-    run_checked(sys.executable, "-m", "ziglang", "cc", "-target", target, "-O2", "-c", source, "-o", made)
-    first, _, rest = run_checked(otool, "-tv", made).partition("lb_trampoline_common:\n")
+    source, object_file = ROOT / "loader" / "src" / "trampolines.c", tmp_path / "trampolines.o"
+    run_checked(sys.executable, "-m", "ziglang", "cc", "-target", target, "-O2", "-c", source, "-o", object_file)
+    first, _, rest = run_checked(otool, "-tv", object_file).partition("lb_trampoline_common:\n")
     common = rest[: re.search(form["end"], rest).end()]
     assert [int(number, 16) for number in re.findall(form["number"], first)] == list(range(COUNT))
     starts = re.findall(rf"^([0-9a-f]+)\t(?:{form['pad']})", first, re.MULTILINE)
     # The jumps of the tables follow, in as many pieces of the same size.
-    assert [int(place, 16) for place in starts] == [16 * number for number in range(2 * COUNT)]
+    assert [int(address, 16) for address in starts] == [16 * number for number in range(2 * COUNT)]
     before, _, after = common.partition(form["call"])
-    kept = {frozenset(row) for row in re.findall(form["keeps"], before)}
-    assert kept == {frozenset(row) for row in re.findall(form["gives"], after)}
-    assert form["registers"] <= {name for row in kept for part in row for name in part.split(", ")}
+    saved = {frozenset(match) for match in re.findall(form["keeps"], before)}
+    assert saved == {frozenset(match) for match in re.findall(form["gives"], after)}
+    assert form["registers"] <= {name for group in saved for part in group for name in part.split(", ")}

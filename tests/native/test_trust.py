@@ -351,8 +351,8 @@ def test_a_folder_that_was_mounted_over_is_judged_as_it_is(site):
     site.add_runtime(f"env/site-packages/{CAPI}", owner=USER, stand_in="good")
     foreign = site.add_runtime("theirs").parent
     script = 'mount --bind "$0" "$1" && exec setpriv --reuid=23456 --regid=23456 --clear-groups "$2"'
-    words = ["unshare", "-m", "sh", "-c", script, foreign, site.base / f"env/site-packages/{CAPI}", program]
-    done = subprocess.run(words, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False)
+    command = ["unshare", "-m", "sh", "-c", script, foreign, site.base / f"env/site-packages/{CAPI}", program]
+    done = subprocess.run(command, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False)
     if "unshare" in done.stderr or "mount" in done.stderr:
         pytest.skip("not run: no private mounts here (unshare -m)")
     hold_refused(done.stdout, OWNER)
@@ -422,9 +422,9 @@ def installed_by_a_group(site: Site) -> tuple[Path, Path]:
     """Those who may change the program may change the runtime."""
     program = site.install("service", "env/site-packages/pkg", owner=0)
     path = site.add_runtime(f"env/site-packages/{CAPI}", owner=0, stand_in="good")
-    for place in (program, path, path.parent):
-        os.chown(place, 0, GROUP)
-        place.chmod(0o775)
+    for entry in (program, path, path.parent):
+        os.chown(entry, 0, GROUP)
+        entry.chmod(0o775)
     return program, path
 
 

@@ -29,8 +29,8 @@ NAME = "onnxruntime.dll"
 @pytest.fixture(scope="module")
 def windows(shared_folder):
     # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
-    place = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-    emulator = available(wine.prepare, place, confine.Limits(seconds=120))
+    prefix = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    emulator = available(wine.prepare, prefix, confine.Limits(seconds=120))
     folder = build_cross(shared_folder, "win-x64")
     emulator.start()
     yield Emulated(folder, emulator, ".exe", ".dll", wine.windows_path)
@@ -203,11 +203,15 @@ def test_the_current_folder_is_not_searched(windows, tmp_path):
 @pytest.mark.parametrize("folder", ["with space", "mit Umlaut äöü", "日本語", "deep/" * 60 + "ünïcode"])
 def test_paths_in_any_script_and_of_any_length(windows, tmp_path, folder):
     path = place(windows, "good", tmp_path / folder)
-    told = wine.windows_path(path)
-    for words, environment in [(["--dir", path.parent], {}), (["--path", path], {}), ([], {ENVIRONMENT: told})]:
-        answer = windows.probe(*words, environment=environment)
+    foreign_path = wine.windows_path(path)
+    for arguments, environment in [
+        (["--dir", path.parent], {}),
+        (["--path", path], {}),
+        ([], {ENVIRONMENT: foreign_path}),
+    ]:
+        answer = windows.probe(*arguments, environment=environment)
         assert answer["outcome"] == "bound", answer["report"]["sentence"]
-        assert answer["report"]["path"] == told
+        assert answer["report"]["path"] == foreign_path
 
 
 def test_a_missing_dependency_in_a_long_path_is_named(windows, tmp_path):
@@ -281,12 +285,12 @@ def test_a_missing_backend_and_a_missing_runtime_are_told(windows, model, tmp_pa
 
 def test_a_backend_by_path_and_by_environment(windows, model):
     library = windows.folder / "backends" / "latenn_backend_echo.dll"
-    for words, environment in [
+    for arguments, environment in [
         (["--backend", library], {}),
         ([], {"LATENN_BACKEND": wine.windows_path(library)}),
         (["--backend-dir", library.parent], {"LATENN_BACKEND": "echo"}),
     ]:
-        (answer,) = windows.runner("path", model, *words, feed="report\n", environment=environment)
+        (answer,) = windows.runner("path", model, *arguments, feed="report\n", environment=environment)
         assert answer == {"backend": "echo", "report": {"runtime": "none"}}
 
 

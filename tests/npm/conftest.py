@@ -36,10 +36,10 @@ def start():
     """Runs a program in JavaScript in a folder, as this user or as another."""
     (node,) = require_programs("node")
 
-    def start_node(folder, program, *words, user=None, flags=(), timeout=60, **variables):
+    def start_node(folder, program, *arguments, user=None, flags=(), timeout=60, **variables):
         environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **variables}
         identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
-        command = [node, *flags, "-e", program, *map(str, words)]
+        command = [node, *flags, "-e", program, *map(str, arguments)]
         captured = {"capture_output": True, "text": True, "timeout": timeout}
         return subprocess.run(command, check=False, cwd=folder, env=environment, **captured, **identity)
 
@@ -115,8 +115,8 @@ def binding(install):
 def answer(start):
     """What a program in JavaScript gives: the JSON that is its last expression."""
 
-    def answer_of(folder, program, *words, **options):
-        ended = start(folder, f"console.log(JSON.stringify((() => {{{program}}})()))", *words, **options)
+    def answer_of(folder, program, *arguments, **options):
+        ended = start(folder, f"console.log(JSON.stringify((() => {{{program}}})()))", *arguments, **options)
         assert ended.returncode == 0, (ended.returncode, ended.stdout[-2000:], ended.stderr[-4000:])
         return json.loads(ended.stdout)
 

@@ -52,16 +52,16 @@ def give(folder, user):
         os.chown(path, user, user, follow_symlinks=False)
 
 
-def is_found(places, modules):
+def is_found(locations, modules):
     return (
-        [row["folder"] for row in places["backends"]] == [str((modules / LIBRARY).parent)]
-        and places["runtimes"] == [str(modules / RUNTIME)]
-        and places["refused"] == []
+        [backend["folder"] for backend in locations["backends"]] == [str((modules / LIBRARY).parent)]
+        and locations["runtimes"] == [str(modules / RUNTIME)]
+        and locations["refused"] == []
     )
 
 
-def is_empty(places):
-    return places["backends"] == places["runtimes"] == []
+def is_empty(locations):
+    return locations["backends"] == locations["runtimes"] == []
 
 
 @pytest.fixture
@@ -123,24 +123,24 @@ def test_a_newer_interface_of_the_runtime_comes_first(answer, open_folder):
 # ---- other places ----
 
 
-@pytest.mark.parametrize("place", ["working folder", "program's folder", "above", "NODE_PATH", "home"])
-def test_packages_elsewhere_are_neither_used_nor_run(start, open_folder, tmp_path, place):
+@pytest.mark.parametrize("location", ["working folder", "program's folder", "above", "NODE_PATH", "home"])
+def test_packages_elsewhere_are_neither_used_nor_run(start, open_folder, tmp_path, location):
     core = install_core(open_folder / "work" / "app" / "node_modules")
     elsewhere = {
         "above": open_folder / "work" / "node_modules",
         "home": open_folder / ".node_modules",
-    }.get(place, open_folder / "elsewhere" / "node_modules")
+    }.get(location, open_folder / "elsewhere" / "node_modules")
     marker = tmp_path / "marker"
     install_others(elsewhere, marker)
     (open_folder / "elsewhere").mkdir(exist_ok=True)
     program = open_folder / "elsewhere" / "program.cjs"
     write(program, f"console.log(JSON.stringify(require('{core}/places.cjs').findPlaces()))")
-    words = {"program's folder": [f"process.argv[1] = '{program}';"]}.get(place, [""])
-    folder = open_folder / "elsewhere" if place == "working folder" else Path("/")
-    variables = {"HOME": str(open_folder)} if place == "home" else {}
-    if place == "NODE_PATH":
+    arguments = {"program's folder": [f"process.argv[1] = '{program}';"]}.get(location, [""])
+    folder = open_folder / "elsewhere" if location == "working folder" else Path("/")
+    variables = {"HOME": str(open_folder)} if location == "home" else {}
+    if location == "NODE_PATH":
         variables["NODE_PATH"] = str(elsewhere)
-    ended = start(folder, f"{words[0]}require('{program}')", **variables)
+    ended = start(folder, f"{arguments[0]}require('{program}')", **variables)
     assert '"backends":[],"runtimes":[],"refused":[]' in ended.stdout, ended.stdout + ended.stderr
     assert not marker.exists()
 
@@ -233,10 +233,10 @@ def link_to_an_open_folder(modules):
 def test_what_others_may_change_is_refused_with_the_reason(answer, open_folder, change, user):
     core, modules = lay_flat(open_folder / "app")
     reason = change(modules)
-    places = answer("/", FIND, core, user=user)
-    assert is_empty(places)
-    assert len(places["refused"]) >= 2
-    assert all(re.search(reason, row["reason"]) for row in places["refused"]), places["refused"]
+    locations = answer("/", FIND, core, user=user)
+    assert is_empty(locations)
+    assert len(locations["refused"]) >= 2
+    assert all(re.search(reason, refusal["reason"]) for refusal in locations["refused"]), locations["refused"]
 
 
 @pytest.mark.usefixtures("as_root")
@@ -244,9 +244,9 @@ def test_a_neighbour_that_the_runtime_could_open_is_judged_too(answer, open_fold
     core, modules = lay_flat(open_folder / "app")
     write(modules / RUNTIME / "libonnxruntime_providers_shared.so")
     (modules / RUNTIME / "libonnxruntime_providers_shared.so").chmod(0o777)
-    places = answer("/", FIND, core)
-    assert places["runtimes"] == []
-    assert "libonnxruntime_providers_shared.so" in places["refused"][0]["reason"]
+    locations = answer("/", FIND, core)
+    assert locations["runtimes"] == []
+    assert "libonnxruntime_providers_shared.so" in locations["refused"][0]["reason"]
 
 
 @pytest.mark.usefixtures("as_root")
@@ -255,9 +255,9 @@ def test_a_trusted_package_further_up_is_taken_instead(answer, open_folder):
     nearer = core.parents[1]
     install_others(nearer)
     give(nearer / "onnxruntime-node", ATTACKER)
-    places = answer("/", FIND, core)
-    assert places["runtimes"] == [str(modules / RUNTIME)]
-    assert places["refused"][0]["path"] == str(nearer / "onnxruntime-node" / "package.json")
+    locations = answer("/", FIND, core)
+    assert locations["runtimes"] == [str(modules / RUNTIME)]
+    assert locations["refused"][0]["path"] == str(nearer / "onnxruntime-node" / "package.json")
 
 
 @pytest.mark.usefixtures("as_root")

@@ -184,8 +184,8 @@ def test_random_runs_are_right_or_an_error(install, start, sanitizers, count):
     app = install(sanitizers)
     variables = {"LD_PRELOAD": app.preload, "ASAN_OPTIONS": "detect_leaks=0"} if app.preload else {}
     program = f"require('{RANDOM}').main(require('@latenn/core'), ...process.argv.slice(1))"
-    words = [app.model, app.backend, count]
-    ended = start(app.folder, program, *words, flags=["--expose-gc"], timeout=900, **variables)
+    arguments = [app.model, app.backend, count]
+    ended = start(app.folder, program, *arguments, flags=["--expose-gc"], timeout=900, **variables)
     assert ended.returncode == 0, (ended.returncode, ended.stdout[-2000:], ended.stderr[:3000])
     right, errors = map(int, ended.stdout.split())
     assert right + errors == count

@@ -74,14 +74,14 @@ def member(package, suffix):
 
 
 def rows(package, name, *attributes):
-    return {tuple(row.get(attribute) for attribute in attributes) for row in xml(package, name)}
+    return {tuple(element.get(attribute) for attribute in attributes) for element in xml(package, name)}
 
 
 def metadata(package):
     """Element name → text and attributes; `owners` repeats `authors` and is left out by newer NuGet."""
     root = xml(package, member(package, ".nuspec"))[0]
-    kept = [row for row in root if not row.tag.endswith("owners")]
-    return {row.tag.rpartition("}")[2]: ((row.text or "").strip(), row.attrib) for row in kept}
+    elements = [element for element in root if not element.tag.endswith("owners")]
+    return {element.tag.rpartition("}")[2]: ((element.text or "").strip(), element.attrib) for element in elements}
 
 
 def test_the_same_files_have_the_same_part_names(theirs, ours):
@@ -109,7 +109,7 @@ def test_nuget_takes_the_nuspec_and_writes_the_same_metadata(theirs, ours):
 def test_core_properties_are_the_same_but_for_who_wrote_them(theirs, ours):
     def properties(package):
         root = xml(package, member(package, ".psmdcp"))
-        return {row.tag: row.text for row in root if not row.tag.endswith("lastModifiedBy")}
+        return {element.tag: element.text for element in root if not element.tag.endswith("lastModifiedBy")}
 
     assert properties(ours) == properties(theirs)
 
@@ -119,9 +119,10 @@ def test_the_nuspec_of_symbols_has_what_nuget_writes_there(theirs):
     root = xml(theirs.with_suffix(".snupkg"), member(theirs.with_suffix(".snupkg"), ".nuspec"))[0]
 
     def list_elements(metadata):
-        rows = [*metadata, *metadata.findall("*/*")]
+        elements = [*metadata, *metadata.findall("*/*")]
         return {
-            (row.tag.rpartition("}")[2], (row.text or "").strip(), tuple(sorted(row.attrib.items()))) for row in rows
+            (element.tag.rpartition("}")[2], (element.text or "").strip(), tuple(sorted(element.attrib.items())))
+            for element in elements
         }
 
     assert list_elements(ours) == list_elements(root)

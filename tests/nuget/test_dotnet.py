@@ -21,11 +21,11 @@ def test_without_dotnet_it_is_not_run_with_a_reason(tmp_path):
 
 
 def test_a_private_environment_hides_the_users_packages_and_settings(tmp_path):
-    made = dotnet.private({"HOME": "/root", "NUGET_PACKAGES": "/root/p", "KEPT": "1"}, tmp_path / "home")
+    environment = dotnet.private({"HOME": "/root", "NUGET_PACKAGES": "/root/p", "KEPT": "1"}, tmp_path / "home")
 
-    assert made["KEPT"] == "1"
+    assert environment["KEPT"] == "1"
     for name in ("HOME", "DOTNET_CLI_HOME", "NUGET_PACKAGES", "NUGET_HTTP_CACHE_PATH", "NUGET_SCRATCH"):
-        assert made[name].startswith(str(tmp_path))
+        assert environment[name].startswith(str(tmp_path))
     assert (tmp_path / "home" / "packages").is_dir()
 
 
@@ -33,5 +33,5 @@ def test_the_feeds_are_those_given_and_no_others(tmp_path):
     dotnet.write_nuget_config(tmp_path / "NuGet.config", ['/a "b" & c', "/d"])
 
     sources = defusedxml.ElementTree.parse(tmp_path / "NuGet.config").getroot().find("packageSources")
-    assert [row.tag for row in sources] == ["clear", "add", "add"]
-    assert [row.get("value") for row in sources.findall("add")] == ['/a "b" & c', "/d"]
+    assert [element.tag for element in sources] == ["clear", "add", "add"]
+    assert [source.get("value") for source in sources.findall("add")] == ['/a "b" & c', "/d"]

@@ -47,8 +47,8 @@ def test_every_file_comes_back_under_its_name_and_every_part_has_a_type(tmp_path
         stored = {name: archive.read(name) for name in names}
         types = defusedxml.ElementTree.fromstring(archive.read(CONTENT_TYPES))
     assert {name: stored[name] for name in files} == files
-    defaults = {row.get("Extension") for row in types.iter(f"{TYPES}Default")}
-    overrides = {row.get("PartName") for row in types.iter(f"{TYPES}Override")}
+    defaults = {element.get("Extension") for element in types.iter(f"{TYPES}Default")}
+    overrides = {element.get("PartName") for element in types.iter(f"{TYPES}Override")}
     for name in set(names) - {CONTENT_TYPES}:
         extension = name.rpartition("/")[2].rpartition(".")[2].lower() if "." in name.rpartition("/")[2] else None
         assert extension in defaults or f"/{name}" in overrides
@@ -106,7 +106,10 @@ def test_relationships_point_to_nuspec_and_core_properties(tmp_path):
 
     archive = zipfile.ZipFile(tmp_path / "a.nupkg")
     root = defusedxml.ElementTree.fromstring(archive.read(RELATIONSHIPS))
-    targets = {row.get("Type").rpartition("/")[2]: row.get("Target") for row in root.iter(f"{RELATIONS}Relationship")}
+    targets = {
+        relation.get("Type").rpartition("/")[2]: relation.get("Target")
+        for relation in root.iter(f"{RELATIONS}Relationship")
+    }
     identity = hashlib.sha256(b"<package>1</package>").hexdigest()[:32]
     assert targets == {
         "manifest": "/Demo.nuspec",

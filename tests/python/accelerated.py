@@ -32,8 +32,8 @@ def crowd(work, count=8):
 
 
 def test_it_is_told_and_true():
-    told = latenn.runtime_report(**CHOICE)["accelerator"]
-    assert told.startswith(TOLD), told
+    accelerator = latenn.runtime_report(**CHOICE)["accelerator"]
+    assert accelerator.startswith(TOLD), accelerator
     builtin = type(len)
     assert (type(load("small").run) is builtin) == (TOLD == "in use")
 
@@ -70,19 +70,19 @@ def test_every_plain_type_of_every_rank():
         _, name, rank = path.stem.split("_")
         dtype, shape = np.dtype(name), {"0": (), "1": (5,), "3": (2, 3, 4)}[rank]
         with load(path.stem) as model:
-            given = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
-            got = model.run({"x": given})["y"]
+            array = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+            got = model.run({"x": array})["y"]
             assert (got.dtype, got.shape) == (dtype, shape)
-            assert np.array_equal(got, given)
+            assert np.array_equal(got, array)
 
 
-def assert_refused(call, *words, kind=latenn.InvalidArgumentError):
+def assert_refused(call, *texts, kind=latenn.InvalidArgumentError):
     try:
         call()
     except kind as error:
-        assert all(word in str(error) for word in words), error  # noqa: PT017  # there is no pytest there
+        assert all(text in str(error) for text in texts), error  # noqa: PT017  # there is no pytest there
     else:
-        raise AssertionError(f"nothing was refused: {words}")
+        raise AssertionError(f"nothing was refused: {texts}")
 
 
 def test_what_does_not_fit_is_refused_in_the_usual_words():
@@ -98,8 +98,8 @@ def test_what_does_not_fit_is_refused_in_the_usual_words():
         ({"x": np.ma.masked_array(good, mask=good > 0)}, "masked"),
     )
     with load("small") as model:
-        for inputs, *words in wrong:
-            assert_refused(partial(model.run, inputs), *words)
+        for inputs, *texts in wrong:
+            assert_refused(partial(model.run, inputs), *texts)
         for arguments in ((), ({"x": good}, None, 1)):
             assert_refused(partial(model.run, *arguments), kind=TypeError)
         assert_refused(partial(model.run, {"x": good}, 1), "options is 1; make them with model.run_options()")
@@ -115,7 +115,7 @@ def test_what_can_be_taken_is_taken_in_every_form():
     fixed = good.copy()
     fixed.flags.writeable = False
     with load("small") as model:
-        for given in (
+        for value in (
             good,
             fixed,
             np.asfortranarray(good),
@@ -124,7 +124,7 @@ def test_what_can_be_taken_is_taken_in_every_form():
             good.tolist(),
             memoryview(good),
         ):
-            for inputs in ({"x": given}, Mine(x=given)):
+            for inputs in ({"x": value}, Mine(x=value)):
                 assert np.array_equal(model.run(inputs)["y"], good)
                 assert np.array_equal(model.run(inputs=inputs)["y"], good)
 
@@ -132,18 +132,20 @@ def test_what_can_be_taken_is_taken_in_every_form():
 def test_nothing_is_held_longer_than_a_run():
     for name, shape in (("small", (2, 3)), ("large", (300, 400)), ("open", (9, 3))):
         with load(name) as model:
-            given = np.ones(shape, np.float32)
-            inputs = {"x": given}
-            wrong = {"x": given.astype(np.float64)}
+            array = np.ones(shape, np.float32)
+            inputs = {"x": array}
+            wrong = {"x": array.astype(np.float64)}
             before = None
             for _ in range(50):
                 model.run(inputs)
                 assert_refused(partial(model.run, wrong), "float64")
-                counts = [sys.getrefcount(one) for one in (given, inputs, np.dtype(np.float32), model.run, wrong["x"])]
+                counts = [
+                    sys.getrefcount(value) for value in (array, inputs, np.dtype(np.float32), model.run, wrong["x"])
+                ]
                 before = before or counts
             assert counts == before, (before, counts)
-            gone = weakref.ref(given)
-            del given, inputs
+            gone = weakref.ref(array)
+            del array, inputs
             assert gone() is None
             output = model.run({"x": np.ones(shape, np.float32)})["y"]
             gone = weakref.ref(output)
@@ -159,9 +161,9 @@ def test_run_alone_keeps_the_model():
 
 def test_threads_have_their_own_runs():
     def work(model, shape, number):
-        given = np.full(shape, number + 1, np.float32)
+        array = np.full(shape, number + 1, np.float32)
         for _ in range(100):
-            assert model.run({"x": given})["y"].ravel()[-1] == number + 1
+            assert model.run({"x": array})["y"].ravel()[-1] == number + 1
 
     for name, shape in (("small", (2, 3)), ("open", (5, 3)), ("large", (300, 400))):
         with load(name) as model:
@@ -189,24 +191,24 @@ def test_a_failure_of_the_runtime_is_raised_and_the_next_run_is_well():
 def test_outputs_may_have_other_shapes_than_the_model_says():
     for name, width in (("untrue", 3), ("untrue_large", 300)):
         with load(name) as model:
-            for rows in (100, 4, 100, 7, 7, 0):
-                given = np.full((rows, width), rows, np.float32)
-                assert np.array_equal(model.run({"x": given})["y"], given), (name, rows)
+            for height in (100, 4, 100, 7, 7, 0):
+                array = np.full((height, width), height, np.float32)
+                assert np.array_equal(model.run({"x": array})["y"], array), (name, height)
 
 
 def test_a_dimension_that_the_model_calls_as_an_inputs_may_be_another():
     with load("doubled") as model:
-        for rows in (100, 4, 100, 7, 7, 0, 100):
-            given = np.full((rows, 300), rows, np.float32)
-            assert np.array_equal(model.run({"x": given})["y"], np.concatenate([given, given])), rows
+        for height in (100, 4, 100, 7, 7, 0, 100):
+            array = np.full((height, 300), height, np.float32)
+            assert np.array_equal(model.run({"x": array})["y"], np.concatenate([array, array])), height
 
 
 def test_a_dimension_that_was_an_inputs_once_may_be_another_later():
     with load("nonzero_said_full") as model:
         for step in (1, 1, 3, 1, 2, 30000, 1):
-            given = np.zeros(30000, np.float32)
-            given[::step] = 1
-            assert model.run({"x": given})["y"].tolist() == [list(range(0, 30000, step))], step
+            array = np.zeros(30000, np.float32)
+            array[::step] = 1
+            assert model.run({"x": array})["y"].tolist() == [list(range(0, 30000, step))], step
 
 
 def test_memory_is_written_again_only_when_nobody_looks_at_it():
@@ -214,15 +216,15 @@ def test_memory_is_written_again_only_when_nobody_looks_at_it():
         with load(name) as model:
             give = np.ones(shape, np.float32)
             model.run({"x": give})
-            places = set()
+            addresses = set()
             for _ in range(50):
                 result = model.run({"x": give})["y"]
-                places.add(result.ctypes.data)
-            assert len(places) == 2 or TOLD != "in use", (name, places)
+                addresses.add(result.ctypes.data)
+            assert len(addresses) == 2 or TOLD != "in use", (name, addresses)
             views = [model.run({"x": give * number})["y"][100:].T for number in range(20)]
             again = [model.run({"x": give * -1})["y"] for _ in range(20)]
             assert [view.flat[0] for view in views] == list(range(20))
-            assert all((one == 0).all() for one in again)
+            assert all((result == 0).all() for result in again)
             del again
             gc.collect()
             assert (model.run({"x": give * 3})["y"] == 3).all()
@@ -231,22 +233,22 @@ def test_memory_is_written_again_only_when_nobody_looks_at_it():
 
 def test_memory_of_several_shapes_in_turn():
     with load("wide") as model:
-        kept = []
+        results = []
         for number in range(60):
             size = (5000, 120000, 9000, 400000, 3, 0)[number % 6]
-            kept = [*kept, model.run({"x": np.full(size, number, np.float32)})["y"]][-(number % 4 + 1) :]
-            sizes = [(one.size, set(one.tolist())) for one in kept if one.size]
+            results = [*results, model.run({"x": np.full(size, number, np.float32)})["y"]][-(number % 4 + 1) :]
+            sizes = [(result.size, set(result.tolist())) for result in results if result.size]
             assert all(len(values) == 1 for _, values in sizes), sizes
-            assert kept[-1].shape == (size,)
+            assert results[-1].shape == (size,)
 
 
 def test_a_shape_that_only_the_numbers_tell_may_change_from_run_to_run():
     with load("nonzero") as model:
         for size in (6, 20000):
             for step in (2, 2, 3, 1, 5, size, 2):
-                given = np.zeros(size, np.float32)
-                given[::step] = 1
-                got = model.run({"x": given})["y"]
+                array = np.zeros(size, np.float32)
+                array[::step] = 1
+                got = model.run({"x": array})["y"]
                 assert got.dtype == np.int64
                 assert got.tolist() == [list(range(0, size, step))]
 
@@ -254,12 +256,12 @@ def test_a_shape_that_only_the_numbers_tell_may_change_from_run_to_run():
 def test_results_stay_as_they_are_whoever_looks_at_them():
     for name, shape in (("small", (2, 3)), ("open", (4, 3)), ("large", (300, 400)), ("wide", (70000,))):
         with load(name) as model:
-            kept = []
+            views = []
             for number in range(1, 13):
                 result = model.run({"x": np.full(shape, number, np.float32)})["y"]
-                kept.append((result, result[1:], result.T, memoryview(result), result.view(np.int32))[number % 5])
-            for number, one in enumerate(kept, 1):
-                array = np.asarray(one)
+                views.append((result, result[1:], result.T, memoryview(result), result.view(np.int32))[number % 5])
+            for number, view in enumerate(views, 1):
+                array = np.asarray(view)
                 values = array.view(np.float32) if array.dtype == np.int32 else array
                 assert (values == number).all(), (name, number)
             state = np.full(shape, 1, np.float32)
@@ -269,17 +271,17 @@ def test_results_stay_as_they_are_whoever_looks_at_them():
 
 
 def bind_arrays(name, shape):
-    binding, given, taken = load(name).bind(), np.zeros(shape, np.float32), np.empty(shape, np.float32)
-    binding.inputs["x"], binding.outputs["y"] = given, taken
-    return binding, given, taken
+    binding, source, taken = load(name).bind(), np.zeros(shape, np.float32), np.empty(shape, np.float32)
+    binding.inputs["x"], binding.outputs["y"] = source, taken
+    return binding, source, taken
 
 
 def test_a_bound_run_sees_every_change_and_gives_what_is_bound():
     for name, shape in (("small", (2, 3)), ("open", (4, 3)), ("large", (300, 400))):
-        binding, given, taken = bind_arrays(name, shape)
+        binding, source, taken = bind_arrays(name, shape)
         assert (type(binding.run) is type(len)) == (TOLD == "in use")
         for number in range(1, 6):
-            given[...] = number
+            source[...] = number
             results = binding.run()
             assert list(results) == ["y"]
             assert results["y"] is taken
@@ -290,10 +292,10 @@ def test_a_bound_run_sees_every_change_and_gives_what_is_bound():
         assert (binding.run()["y"] == 9).all()
         del binding.outputs["y"]
         assert binding.run()["y"] is not taken
-        binding.outputs["y"] = given
+        binding.outputs["y"] = source
         for _ in range(3):
-            assert binding.run()["y"] is given
-        assert (given == 9).all()
+            assert binding.run()["y"] is source
+        assert (source == 9).all()
 
 
 def test_a_bound_run_takes_nothing_and_ends_with_its_model():
@@ -319,25 +321,25 @@ def test_a_bound_run_that_fails_leaves_the_next_one_well():
 
 
 def test_a_bound_run_holds_what_is_bound_and_nothing_else():
-    binding, given, taken = bind_arrays("small", (2, 3))
+    binding, source, taken = bind_arrays("small", (2, 3))
     run, before = binding.run, None
     for _ in range(50):
         run()
-        counts = [sys.getrefcount(one) for one in (given, taken, run)]
+        counts = [sys.getrefcount(value) for value in (source, taken, run)]
         before = before or counts
     assert counts == before, (before, counts)
-    gone = [weakref.ref(given), weakref.ref(taken)]
-    del binding, given, taken
+    gone = [weakref.ref(source), weakref.ref(taken)]
+    del binding, source, taken
     gc.collect()
     assert (run()["y"] == 0).all()  # the run alone keeps the rest
     del run
     gc.collect()
-    assert [one() for one in gone] == [None, None]
+    assert [reference() for reference in gone] == [None, None]
 
 
 def test_a_binding_is_for_one_thread_at_a_time_also_while_it_is_changed():
-    binding, given, _ = bind_arrays("large", (300, 400))
-    given[...] = 1
+    binding, source, _ = bind_arrays("large", (300, 400))
+    source[...] = 1
     refusals = []
 
     def work(number):
@@ -346,7 +348,7 @@ def test_a_binding_is_for_one_thread_at_a_time_also_while_it_is_changed():
             rounds += 1
             try:
                 if number == 3:
-                    binding.inputs["x"] = given
+                    binding.inputs["x"] = source
                 else:
                     assert (binding.run()["y"] == 1).all()
             except latenn.InvalidArgumentError as error:

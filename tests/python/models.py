@@ -14,14 +14,14 @@ def model(nodes, inputs, outputs, *, opset=17, ir=8, initializers=(), domains=()
 
     onnx's checker refuses ports without a shape, data in files and operators that it does not know.
     """
-    ports = [[helper.make_tensor_value_info(*row) if isinstance(row, tuple) else row for row in rows]
-             for rows in (inputs, outputs)]  # fmt: skip
+    ports = [[helper.make_tensor_value_info(*port) if isinstance(port, tuple) else port for port in side]
+             for side in (inputs, outputs)]  # fmt: skip
     graph = helper.make_graph(nodes, "test", *ports, initializer=list(initializers))
     opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(name, 1) for name in domains)]
-    made = helper.make_model(graph, opset_imports=opsets, ir_version=ir)
-    if checked and all(row[2] is not None for row in (*inputs, *outputs) if isinstance(row, tuple)):
-        onnx.checker.check_model(made)
-    return made.SerializeToString()
+    proto = helper.make_model(graph, opset_imports=opsets, ir_version=ir)
+    if checked and all(port[2] is not None for port in (*inputs, *outputs) if isinstance(port, tuple)):
+        onnx.checker.check_model(proto)
+    return proto.SerializeToString()
 
 
 def identity(kind=TensorProto.FLOAT, shape=("n",), **versions):
@@ -81,7 +81,7 @@ def halves(kind, size="n"):
 def relu(count, shape):
     """A chain of Relu from x to y."""
     names = ["x", *(f"t{index}" for index in range(1, count)), "y"]
-    nodes = [helper.make_node("Relu", [one], [other]) for one, other in itertools.pairwise(names)]
+    nodes = [helper.make_node("Relu", [source], [other]) for source, other in itertools.pairwise(names)]
     return model(nodes, [("x", TensorProto.FLOAT, shape)], [("y", TensorProto.FLOAT, shape)])
 
 
@@ -99,10 +99,10 @@ def concat_rows():
 
 def gather():
     """y = [10, 20, 30][x], which fails for an x beyond."""
-    rows = helper.make_tensor("rows", TensorProto.INT64, [3], [10, 20, 30])
+    indices = helper.make_tensor("rows", TensorProto.INT64, [3], [10, 20, 30])
     node = helper.make_node("Gather", ["rows", "x"], ["y"])
     ports = [(name, TensorProto.INT64, [1]) for name in ("x", "y")]
-    return model([node], ports[:1], ports[1:], initializers=[rows])
+    return model([node], ports[:1], ports[1:], initializers=[indices])
 
 
 def nonzero(count="count"):
@@ -130,7 +130,7 @@ SHAPES = ((), (3,), (2, 0), (2, 3))
 
 def write_portable(folder):
     """The models of accelerated.py, for Pythons that have no onnx."""
-    made = {
+    files = {
         "small": relu(1, (2, 3)),
         "open": relu(2, ("n", 3)),
         "large": relu(1, (300, 400)),
@@ -144,7 +144,7 @@ def write_portable(folder):
         "nonzero": nonzero(),
         **{f"same_{name}_{rank}": identity(kind, [None] * rank) for name, kind in PLAIN.items() for rank in (0, 1, 3)},
     }
-    for name, content in made.items():
+    for name, content in files.items():
         (folder / f"{name}.onnx").write_bytes(content)
     return folder
 
@@ -196,11 +196,11 @@ def adapter(path, *delta):
     """A LoRA adapter of that model."""
     import onnxruntime  # noqa: PLC0415  # few tests need it
 
-    made = onnxruntime.AdapterFormat()
-    made.set_adapter_version(1)
-    made.set_model_version(1)
-    made.set_parameters({"delta": onnxruntime.OrtValue.ortvalue_from_numpy(np.array(delta, np.float32))})
-    made.export_adapter(str(path))
+    lora_adapter = onnxruntime.AdapterFormat()
+    lora_adapter.set_adapter_version(1)
+    lora_adapter.set_model_version(1)
+    lora_adapter.set_parameters({"delta": onnxruntime.OrtValue.ortvalue_from_numpy(np.array(delta, np.float32))})
+    lora_adapter.export_adapter(str(path))
     return path
 
 
@@ -213,11 +213,11 @@ def omit_attributes():
 
 def describe_identity():
     """y = x, in a model that says much of itself."""
-    made = onnx.load_from_string(identity(shape=[1]))
-    made.producer_name, made.domain, made.doc_string, made.model_version = "tests", "org.example", 'a "model"\n', 7
-    made.graph.doc_string = "its graph"
-    helper.set_model_props(made, {"kéy": "välue\t"})
-    return made.SerializeToString()
+    proto = onnx.load_from_string(identity(shape=[1]))
+    proto.producer_name, proto.domain, proto.doc_string, proto.model_version = "tests", "org.example", 'a "model"\n', 7
+    proto.graph.doc_string = "its graph"
+    helper.set_model_props(proto, {"kéy": "välue\t"})
+    return proto.SerializeToString()
 
 
 DESCRIBED = {

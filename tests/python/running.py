@@ -9,15 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from tests.programs import run_program
 
 
-def python(site, *words, **environment):
+def python(site, *arguments, **environment):
     """An interpreter that sees the wheels in `site`, and what the test environment has."""
     env = {**os.environ, "PYTHONPATH": str(site), **environment}
-    return run_program(sys.executable, *words, env=env, timeout=300)
+    return run_program(sys.executable, *arguments, env=env, timeout=300)
 
 
-def in_process(site, code, *words, **environment):
+def in_process(site, code, *arguments, **environment):
     """Code in such an interpreter, for which a warning is an error."""
-    return python(site, "-W", "error", "-c", code, *words, **environment)
+    return python(site, "-W", "error", "-c", code, *arguments, **environment)
 
 
 def crowd(work, count=8):

@@ -29,13 +29,13 @@ for isolated in (True, False):
     if sys.version_info >= (3, 13):
         import _interpreters  # of some versions
 
-        one = _interpreters.create("isolated" if isolated else "legacy")
-        failed = _interpreters.exec(one, CODE)
-        _interpreters.destroy(one)
+        interpreter = _interpreters.create("isolated" if isolated else "legacy")
+        failed = _interpreters.exec(interpreter, CODE)
+        _interpreters.destroy(interpreter)
     else:
         import _xxsubinterpreters  # of others
 
-        one = _xxsubinterpreters.create(isolated=isolated)
-        failed = _xxsubinterpreters.run_string(one, CODE)
-        _xxsubinterpreters.destroy(one)
+        interpreter = _xxsubinterpreters.create(isolated=isolated)
+        failed = _xxsubinterpreters.run_string(interpreter, CODE)
+        _xxsubinterpreters.destroy(interpreter)
     print("failed", failed, model.run({"x": np.ones((2, 3), np.float32)})["y"].sum(), flush=True)  # noqa: T201  # what the test reads

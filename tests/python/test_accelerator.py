@@ -24,19 +24,19 @@ def portable(tmp_path_factory):
     return models.write_portable(tmp_path_factory.mktemp("models"))
 
 
-@pytest.mark.parametrize(("value", "told"), [("1", "in use"), ("0", "not in use: it is turned off by LATENN_ACC")])
-def test_both_ways_do_the_same(latenn_site, portable, value, told):
-    done = python(latenn_site, PROGRAM, portable, told, LATENN_ACCELERATOR=value)
+@pytest.mark.parametrize(("value", "expected"), [("1", "in use"), ("0", "not in use: it is turned off by LATENN_ACC")])
+def test_both_ways_do_the_same(latenn_site, portable, value, expected):
+    done = python(latenn_site, PROGRAM, portable, expected, LATENN_ACCELERATOR=value)
     assert done.stdout == "well\n", done.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("minor", MINORS)
 def test_every_cpython_runs_builtins(latenn_site, portable, minor, tmp_path):
-    found = interpreters([minor])
-    if not found:
+    pythons = interpreters([minor])
+    if not pythons:
         pytest.skip(f"not run: there is no CPython {minor} here")
-    program, packages = found[-1].path, tmp_path / "packages"
+    program, packages = pythons[-1].path, tmp_path / "packages"
     command = ["-m", "uv", "pip", "install", "--quiet", "--python", program, "--target", packages, "numpy"]
     run_checked(sys.executable, *command)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (latenn_site, packages)))}

@@ -36,13 +36,13 @@ def test_an_input_is_used_where_it_lies_and_its_changes_are_seen(binding):
 
 
 def test_an_output_is_written_where_it_is_bound(binding):
-    place = np.zeros(4, np.float32)
-    binding.inputs["state"], binding.outputs["next"] = floats(), place
+    target = np.zeros(4, np.float32)
+    binding.inputs["state"], binding.outputs["next"] = floats(), target
     results = binding.run()
-    assert results["next"] is place
-    assert place.tolist() == [1, 2, 3, 4]
+    assert results["next"] is target
+    assert target.tolist() == [1, 2, 3, 4]
     del binding.outputs["next"]
-    assert binding.run()["next"] is not place
+    assert binding.run()["next"] is not target
     assert dict(binding.outputs) == {}
 
 
@@ -146,8 +146,8 @@ def test_without_leave_to_copy_what_needs_a_copy_is_refused(latenn, kind):
 def test_run_takes_tensors_and_dlpack_too(latenn, binding):
     binding.inputs["state"] = floats()
     with latenn.load(models.step()) as model:
-        for given in (GIVEN["DLPack alone"](), GIVEN["older DLPack"]()):
-            assert model.run({"state": given})["next"].tolist() == [1, 2, 3, 4]
+        for value in (GIVEN["DLPack alone"](), GIVEN["older DLPack"]()):
+            assert model.run({"state": value})["next"].tolist() == [1, 2, 3, 4]
         assert model.run({"state": binding.run()["next"]})["next"].tolist() == [2, 3, 4, 5]
 
 
@@ -166,12 +166,12 @@ WRONG_INPUTS = {
 }
 
 
-@pytest.mark.parametrize(("given", "words"), WRONG_INPUTS.values(), ids=WRONG_INPUTS)
-def test_a_wrong_input_is_refused_and_what_was_bound_stays(latenn, binding, given, words):
+@pytest.mark.parametrize(("value", "message"), WRONG_INPUTS.values(), ids=WRONG_INPUTS)
+def test_a_wrong_input_is_refused_and_what_was_bound_stays(latenn, binding, value, message):
     binding.inputs["state"] = floats()
     with pytest.raises(latenn.InvalidArgumentError) as caught:
-        binding.inputs["state"] = given
-    assert words in str(caught.value)
+        binding.inputs["state"] = value
+    assert message in str(caught.value)
     assert binding.run()["next"].numpy().tolist() == [1, 2, 3, 4]
 
 
@@ -194,15 +194,15 @@ WRONG_OUTPUTS = {
 }
 
 
-@pytest.mark.parametrize(("given", "words"), WRONG_OUTPUTS.values(), ids=WRONG_OUTPUTS)
-def test_a_wrong_output_is_refused_and_what_was_bound_stays(latenn, binding, given, words):
-    place = np.zeros(4, np.float32)
-    binding.inputs["state"], binding.outputs["next"] = floats(), place
+@pytest.mark.parametrize(("value", "message"), WRONG_OUTPUTS.values(), ids=WRONG_OUTPUTS)
+def test_a_wrong_output_is_refused_and_what_was_bound_stays(latenn, binding, value, message):
+    target = np.zeros(4, np.float32)
+    binding.inputs["state"], binding.outputs["next"] = floats(), target
     with pytest.raises(latenn.LatennError) as caught:
-        binding.outputs["next"] = given
-    assert words in str(caught.value)
-    assert binding.run()["next"] is place
-    assert place.tolist() == [1, 2, 3, 4]
+        binding.outputs["next"] = value
+    assert message in str(caught.value)
+    assert binding.run()["next"] is target
+    assert target.tolist() == [1, 2, 3, 4]
 
 
 def test_what_is_lent_for_reading_is_no_output(latenn, binding):
@@ -213,14 +213,14 @@ def test_what_is_lent_for_reading_is_no_output(latenn, binding):
 
 
 def test_an_output_of_another_shape_than_what_is_bound_fails_and_writes_nothing_beyond(latenn, binding):
-    place = np.full(6, 7, np.int64)
-    binding.inputs["state"], binding.outputs["places"] = floats(), place[:2].reshape(2, 1)
+    target = np.full(6, 7, np.int64)
+    binding.inputs["state"], binding.outputs["places"] = floats(), target[:2].reshape(2, 1)
     with pytest.raises(latenn.LatennError, match="shape"):
         binding.run()
-    assert place[2:].tolist() == [7] * 4
-    binding.outputs["places"] = place[:3].reshape(3, 1)
+    assert target[2:].tolist() == [7] * 4
+    binding.outputs["places"] = target[:3].reshape(3, 1)
     binding.run()
-    assert place.tolist() == [1, 2, 3, 7, 7, 7]
+    assert target.tolist() == [1, 2, 3, 7, 7, 7]
 
 
 def test_an_output_left_on_the_processor_by_name(binding):
@@ -232,14 +232,14 @@ def test_an_output_left_on_the_processor_by_name(binding):
 
 
 def test_names_that_are_not_there(latenn, binding):
-    for use in (
+    for call in (
         lambda: binding.inputs.update(x=1),
         lambda: binding.outputs.update(x=1),
         lambda: binding.feed({"x": "state"}),
         lambda: binding.feed({"next": "x"}),
     ):
         with pytest.raises(latenn.InvalidArgumentError, match=r"unknown (in|out)put 'x'. The model has '"):
-            use()
+            call()
     with pytest.raises(latenn.InvalidArgumentError, match="two outputs cannot become one input"):
         binding.feed({"next": "state", "places": "state"})
     for side in (binding.inputs, binding.outputs):
@@ -252,21 +252,21 @@ def test_names_that_are_not_there(latenn, binding):
 
 
 @pytest.mark.parametrize(
-    ("state", "words"),
+    ("state", "message"),
     [
         (read_only(), "which is read-only"),
         (OlderDlpack(floats()), "which is read-only"),
         (floats(3), "has shape [3], the output [4]"),
     ],
 )
-def test_a_loop_that_cannot_change_places_says_so_before_it_computes(latenn, binding, state, words):
-    place = np.zeros(4, np.float32)
-    binding.inputs["state"], binding.outputs["next"] = state, place
+def test_a_loop_that_cannot_change_places_says_so_before_it_computes(latenn, binding, state, message):
+    target = np.zeros(4, np.float32)
+    binding.inputs["state"], binding.outputs["next"] = state, target
     binding.feed({"next": "state"})
     with pytest.raises(latenn.InvalidArgumentError) as caught:
         binding.run()
-    assert words in str(caught.value)
-    assert not place.any()
+    assert message in str(caught.value)
+    assert not target.any()
 
 
 def test_strings_are_set_anew_for_every_run(latenn):
@@ -274,10 +274,10 @@ def test_strings_are_set_anew_for_every_run(latenn):
     binding.inputs["x"] = ["a\0", "ü"]
     assert binding.inputs["x"] == ["a\0", "ü"]
     for _ in range(2):
-        given = binding.run()["y"]
-        assert np.asarray(given).tolist() == ["a\0", "ü"]
+        result = binding.run()["y"]
+        assert np.asarray(result).tolist() == ["a\0", "ü"]
     with pytest.raises(BufferError, match="DLPack has no type for string"):
-        given.__dlpack__()
+        result.__dlpack__()
     with pytest.raises(latenn.InvalidArgumentError, match="lies otherwise in NumPy"):
         binding.outputs["y"] = np.empty(2, object)
     del binding.inputs["x"]
@@ -296,12 +296,12 @@ def test_strings_are_set_anew_for_every_run(latenn):
     ],
 )
 def test_element_types_come_out_as_they_went_in(latenn, kind, dtype):
-    given = np.array([1, 0, 1], dtype)
+    array = np.array([1, 0, 1], dtype)
     binding = latenn.load(models.identity(kind, ["n"])).bind()
-    binding.inputs["x"] = given
+    binding.inputs["x"] = array
     tensor = binding.run()["y"]
     assert tensor.dtype == dtype
-    assert tensor.numpy().tolist() == given.tolist()
+    assert tensor.numpy().tolist() == array.tolist()
     assert tensor.numpy().flags.writeable
 
 
@@ -371,9 +371,9 @@ def test_memory_is_let_go_with_the_last_who_holds_it(latenn, binding):
 
 def test_four_bit_numbers_are_packed_on_the_way_in_and_unpacked_on_the_way_out(latenn):
     model = latenn.load(models.halves(TensorProto.INT4))
-    given = np.array([-8, 7, -1], ml_dtypes.int4)
+    array = np.array([-8, 7, -1], ml_dtypes.int4)
     binding = model.bind()
-    binding.inputs["x"] = given
+    binding.inputs["x"] = array
     results = binding.run()
     assert results["wide"].numpy().tolist() == [-8, 7, -1]
     assert results["narrow"].numpy().astype(int).tolist() == [-8, 7, -1]
@@ -381,6 +381,6 @@ def test_four_bit_numbers_are_packed_on_the_way_in_and_unpacked_on_the_way_out(l
     binding.inputs["x"] = results["narrow"]
     assert binding.run()["wide"].numpy().tolist() == [-8, 7, -1]
     with pytest.raises(latenn.InvalidArgumentError, match="copy is False"):
-        model.bind(copy=False).inputs["x"] = given
+        model.bind(copy=False).inputs["x"] = array
     with pytest.raises(latenn.InvalidArgumentError, match="int4 lies otherwise in NumPy"):
-        binding.outputs["narrow"] = given
+        binding.outputs["narrow"] = array

@@ -44,14 +44,14 @@ def test_an_ir_without_weights_is_wrapped_too(customop, tmp_path):
     x.output(0).set_names({"x"})
     y.output(0).set_names({"y"})
     openvino.save_model(openvino.Model([y], [x]), tmp_path / "bare.xml")
-    (given,) = session(customop, customop.wrap(tmp_path / "bare.xml")).run(None, {"x": X})
-    np.testing.assert_array_equal(given, np.maximum(X, 0))
+    (output,) = session(customop, customop.wrap(tmp_path / "bare.xml")).run(None, {"x": X})
+    np.testing.assert_array_equal(output, np.maximum(X, 0))
 
 
 def test_nodes_around_a_wrapped_ir_give_what_plain_numpy_gives(customop, ir):
-    made = around(customop.wrap(ir))
-    onnx.checker.check_model(made)
-    (y,) = session(customop, made).run(None, {"x": X})
+    graph = around(customop.wrap(ir))
+    onnx.checker.check_model(graph)
+    (y,) = session(customop, graph).run(None, {"x": X})
     np.testing.assert_array_equal(y, np.abs(-X + np.arange(4, dtype=np.float32)))
 
 
@@ -60,9 +60,9 @@ def test_a_wrapped_onnx_model_equals_the_model(customop, backend):
     plain = models.add((2, "width"))
     left, right = X, X[::-1].copy()
     expected = made_session(plain, onnxruntime.SessionOptions()).run(None, {"left": left, "right": right})
-    given = session(customop, customop.wrap(plain, backend=backend)).run(None, {"left": left, "right": right})
-    for one, other in zip(expected, given, strict=True):
-        np.testing.assert_array_equal(one, other)
+    outputs = session(customop, customop.wrap(plain, backend=backend)).run(None, {"left": left, "right": right})
+    for array, other in zip(expected, outputs, strict=True):
+        np.testing.assert_array_equal(array, other)
 
 
 @pytest.mark.parametrize("name", ["add", "add_open"])
@@ -70,54 +70,58 @@ def test_a_wrapped_tflite_model_gives_what_litert_gives(customop, name):
     case = tflite.CASES[name]
     data = tflite.write(case)
     inputs = tflite.arrays(case, case.shapes[0], 7)
-    made = session(customop, customop.wrap(data))
-    given = dict(zip((port.name for port in made.get_outputs()), made.run(None, inputs), strict=True))
+    wrapped_session = session(customop, customop.wrap(data))
+    outputs = dict(
+        zip((port.name for port in wrapped_session.get_outputs()), wrapped_session.run(None, inputs), strict=True)
+    )
     for port, array in tflite.compute(data, inputs).items():
-        np.testing.assert_allclose(given[port], array, rtol=1e-6)
+        np.testing.assert_allclose(outputs[port], array, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", models.PLAIN)
 @pytest.mark.parametrize("shape", models.SHAPES, ids=str)
 def test_every_number_type_and_rank_goes_through_unchanged(customop, kind, shape):
     array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(kind)
-    made = session(customop, customop.wrap(models.identity(models.PLAIN[kind], shape), backend="onnxruntime"))
-    (result,) = made.run(None, {"x": array})
+    wrapped_session = session(
+        customop, customop.wrap(models.identity(models.PLAIN[kind], shape), backend="onnxruntime")
+    )
+    (result,) = wrapped_session.run(None, {"x": array})
     assert result.dtype == array.dtype
     np.testing.assert_array_equal(result, array)
 
 
 def test_strings_go_through_with_every_byte(customop):
     array = np.array([["", "Grüße"], ["日本", "a" * 10_000]], dtype=object)
-    made = session(customop, customop.wrap(models.identity(TensorProto.STRING, (2, "n"))))
-    assert made.run(None, {"x": array})[0].tolist() == array.tolist()
+    wrapped_session = session(customop, customop.wrap(models.identity(TensorProto.STRING, (2, "n"))))
+    assert wrapped_session.run(None, {"x": array})[0].tolist() == array.tolist()
     empty = np.empty((2, 0), dtype=object)
-    assert made.run(None, {"x": empty})[0].shape == (2, 0)
+    assert wrapped_session.run(None, {"x": empty})[0].shape == (2, 0)
 
 
 def test_shapes_change_from_run_to_run_and_names_of_dimensions_stay(customop):
-    made = session(customop, customop.wrap(models.relu(3, ("batch", 4))))
-    assert made.get_outputs()[0].shape == ["batch", 4]
-    for rows in (1, 100, 0, 7):
-        x = np.full((rows, 4), rows, np.float32)
-        np.testing.assert_array_equal(made.run(None, {"x": x})[0], x)
+    wrapped_session = session(customop, customop.wrap(models.relu(3, ("batch", 4))))
+    assert wrapped_session.get_outputs()[0].shape == ["batch", 4]
+    for height in (1, 100, 0, 7):
+        x = np.full((height, 4), height, np.float32)
+        np.testing.assert_array_equal(wrapped_session.run(None, {"x": x})[0], x)
 
 
 def test_outputs_may_be_left_out_and_ports_stand_in_another_order(customop):
-    made = customop.wrap(models.add((2, 4)))
-    made = attribute(made, "input_names", "right\nleft")
-    made = attribute(made, "output_names", "sum")
-    del made.graph.node[0].output[1:]
-    del made.graph.output[1:]
-    made.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 4
-    (result,) = session(customop, made).run(None, {"left": X, "right": 2 * X})
+    wrapped = customop.wrap(models.add((2, 4)))
+    wrapped = attribute(wrapped, "input_names", "right\nleft")
+    wrapped = attribute(wrapped, "output_names", "sum")
+    del wrapped.graph.node[0].output[1:]
+    del wrapped.graph.output[1:]
+    wrapped.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 4
+    (result,) = session(customop, wrapped).run(None, {"left": X, "right": 2 * X})
     np.testing.assert_array_equal(result, 3 * X)
 
 
 def test_a_model_whose_output_has_the_name_of_its_input_is_wrapped(customop, latenn):
     x = ("x", FLOAT, [2, 4])
-    made = customop.wrap(models.model([], [x], [x], checked=False), backend="onnxruntime")
-    assert [value.name for value in (*made.graph.input, *made.graph.output)] == ["x", "x_out"]
-    np.testing.assert_array_equal(session(customop, made).run(None, {"x": X})[0], X)
+    wrapped = customop.wrap(models.model([], [x], [x], checked=False), backend="onnxruntime")
+    assert [value.name for value in (*wrapped.graph.input, *wrapped.graph.output)] == ["x", "x_out"]
+    np.testing.assert_array_equal(session(customop, wrapped).run(None, {"x": X})[0], X)
 
 
 def test_data_beside_an_onnx_model_goes_into_the_graph(customop, tmp_path):
@@ -126,10 +130,10 @@ def test_data_beside_an_onnx_model_goes_into_the_graph(customop, tmp_path):
     plain = models.model([node], [("x", FLOAT, [400])], [("y", FLOAT, [400])], initializers=[weights])
     path = tmp_path / "model.onnx"
     onnx.save(onnx.load_model_from_string(plain), path, save_as_external_data=True, size_threshold=0)
-    made = customop.wrap(path)
+    wrapped = customop.wrap(path)
     shutil.rmtree(tmp_path)
     x = np.ones(400, np.float32)
-    np.testing.assert_array_equal(session(customop, made).run(None, {"x": x})[0], x + np.arange(400))
+    np.testing.assert_array_equal(session(customop, wrapped).run(None, {"x": x})[0], x + np.arange(400))
 
 
 # ---- options -------------------------------------------------------------------------------------------------------
@@ -142,37 +146,37 @@ def test_each_of_two_nodes_gets_its_own_options(customop, ir):
     x, y, between = (helper.make_tensor_value_info(name, FLOAT, ["n", 4]) for name in ("x", "y", "between"))
     graph = helper.make_graph([first, second], "two", [x], [y], value_info=[between])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("latenn", 1)]
-    made = helper.make_model(graph, opset_imports=opsets, ir_version=8)
-    own = {"first": {"options": {"NUM_STREAMS": 1}}, "second": {"options": {"NUM_STREAMS": 2}}}
-    (y,) = session(customop, made, nodes=own).run(None, {"x": X})
+    proto = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    entries = {"first": {"options": {"NUM_STREAMS": 1}}, "second": {"options": {"NUM_STREAMS": 2}}}
+    (y,) = session(customop, proto, nodes=entries).run(None, {"x": X})
     np.testing.assert_array_equal(y, X + 2 * np.arange(4, dtype=np.float32))
-    said = refusal(customop, made, nodes={"second": {"device": "NPU"}})
-    assert 'latenn\'s node "second": ' in said
-    assert "NPU" in said
-    said = refusal(customop, made, options={"NUM_STREAMS": 1}, nodes={"first": {"options": {"num_streams": 3}}})
-    assert 'latenn\'s node "first": The option "num_streams" is not known.' in said
+    message = refusal(customop, proto, nodes={"second": {"device": "NPU"}})
+    assert 'latenn\'s node "second": ' in message
+    assert "NPU" in message
+    message = refusal(customop, proto, options={"NUM_STREAMS": 1}, nodes={"first": {"options": {"num_streams": 3}}})
+    assert 'latenn\'s node "first": The option "num_streams" is not known.' in message
 
 
 def test_an_entry_is_stronger_than_the_attribute_and_the_nodes_than_the_operators(customop):
-    made = customop.wrap(models.relu(1, (2, 4)), backend="onnxruntime", name="mine")
-    assert "no_such backend" in refusal(customop, made, backend="no_such")
-    session(customop, made, backend="no_such", nodes={"mine": {"backend": "openvino"}}).run(None, {"x": X})
+    wrapped = customop.wrap(models.relu(1, (2, 4)), backend="onnxruntime", name="mine")
+    assert "no_such backend" in refusal(customop, wrapped, backend="no_such")
+    session(customop, wrapped, backend="no_such", nodes={"mine": {"backend": "openvino"}}).run(None, {"x": X})
 
 
 def test_entries_are_those_of_the_time_of_registration(customop):
-    made = customop.wrap(models.relu(1, (2, 4)), backend="onnxruntime")
+    wrapped = customop.wrap(models.relu(1, (2, 4)), backend="onnxruntime")
     options = onnxruntime.SessionOptions()
     customop.register(options)
     options.add_session_config_entry("custom_op.Model.backend", "no_such")
-    np.testing.assert_array_equal(made_session(made, options).run(None, {"x": X})[0], np.maximum(X, 0))
+    np.testing.assert_array_equal(made_session(wrapped, options).run(None, {"x": X})[0], np.maximum(X, 0))
 
 
 def test_a_path_begins_at_the_directory_that_the_session_names(customop, ir, tmp_path):
-    made = attribute(customop.wrap(ir, embed=False), "path", ir.name)
-    (y,) = session(customop, made, directory=ir.parent).run(None, {"x": X})
+    wrapped = attribute(customop.wrap(ir, embed=False), "path", ir.name)
+    (y,) = session(customop, wrapped, directory=ir.parent).run(None, {"x": X})
     np.testing.assert_array_equal(y, X + np.arange(4, dtype=np.float32))
-    said = refusal(customop, made, directory=tmp_path)
-    assert f'latenn\'s node "model": The model {tmp_path}/{ir.name} cannot be loaded: there is no such file.' in said
+    message = refusal(customop, wrapped, directory=tmp_path)
+    assert f'latenn\'s node "model": The model {tmp_path}/{ir.name} cannot be loaded: there is no such file.' in message
 
 
 # ---- what is wrong -------------------------------------------------------------------------------------------------
@@ -236,26 +240,26 @@ REFUSALS = {
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_what_is_wrong_with_a_node_is_said_in_words(customop, case):
-    name, value, words = REFUSALS[case]
-    made = attribute(customop.wrap(models.add()), name, value)
-    said = refusal(customop, made)
-    assert 'latenn\'s node "model": ' in said
-    assert words in said, said
+    name, value, expected = REFUSALS[case]
+    wrapped = attribute(customop.wrap(models.add()), name, value)
+    message = refusal(customop, wrapped)
+    assert 'latenn\'s node "model": ' in message
+    assert expected in message, message
 
 
 def test_another_runtime_than_the_processs_own_is_refused(customop, tmp_path):
-    made = customop.wrap(models.relu(1, (2, 4)))
-    said = refusal(customop, made, runtime_path=tmp_path / "nowhere.so")
+    wrapped = customop.wrap(models.relu(1, (2, 4)))
+    message = refusal(customop, wrapped, runtime_path=tmp_path / "nowhere.so")
     assert (
         f"{tmp_path}/nowhere.so was asked for. A process binds one: give its path when the first model is loaded."
-        in said
+        in message
     )
 
 
 def test_a_shape_that_the_model_does_not_take_fails_the_run_and_not_the_session(customop, ir):
-    made = customop.wrap(ir)
-    made.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "any"
-    ready = session(customop, made)
+    wrapped = customop.wrap(ir)
+    wrapped.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "any"
+    ready = session(customop, wrapped)
     with pytest.raises(Exception, match=r'node "model": input "x" takes shape \[\?, 4\]; it was given \[2, 3\]\.'):
         ready.run(None, {"x": X[:, :3]})
     np.testing.assert_array_equal(ready.run(None, {"x": X})[0], X + np.arange(4, dtype=np.float32))
@@ -268,7 +272,7 @@ def test_what_the_runtime_says_of_a_failed_run_comes_through(customop):
 
 
 @pytest.mark.parametrize(
-    ("choices", "words"),
+    ("choices", "message"),
     [
         ({"nodes": {"a": {"devise": "CPU"}}}, r"nodes\['a'\] does not know 'devise'\. Known: backend, device,"),
         ({"nodes": {"Model": {}}}, "give the name of a node"),
@@ -278,8 +282,8 @@ def test_what_the_runtime_says_of_a_failed_run_comes_through(customop):
     ],
     ids=lambda value: "" if isinstance(value, dict) else value[:12],
 )
-def test_what_no_entry_can_say_is_refused_before_anything_is_registered(customop, latenn, choices, words):
-    with pytest.raises(latenn.InvalidArgumentError, match=words):
+def test_what_no_entry_can_say_is_refused_before_anything_is_registered(customop, latenn, choices, message):
+    with pytest.raises(latenn.InvalidArgumentError, match=message):
         customop.register(onnxruntime.SessionOptions(), **choices)
 
 
@@ -304,8 +308,8 @@ def test_runs_at_once_do_not_meet(customop, ir):
     ready = session(customop, around(customop.wrap(ir)))
 
     def work(number):
-        for rows in (1, number + 1):
-            x = np.full((rows, 4), number, np.float32)
+        for height in (1, number + 1):
+            x = np.full((height, 4), number, np.float32)
             for _ in range(40):
                 np.testing.assert_array_equal(ready.run(None, {"x": x})[0], np.abs(-x + np.arange(4)))
 
@@ -313,18 +317,18 @@ def test_runs_at_once_do_not_meet(customop, ir):
 
 
 def test_sessions_come_and_go(customop, ir):
-    made = around(customop.wrap(ir))
-    kept = session(customop, made)
+    graph = around(customop.wrap(ir))
+    first_session = session(customop, graph)
     for _ in range(10):
-        session(customop, made).run(None, {"x": X})
+        session(customop, graph).run(None, {"x": X})
         gc.collect()
     options = onnxruntime.SessionOptions()
     customop.register(options)
-    several = [made_session(made, options) for _ in range(2)]
+    several = [made_session(graph, options) for _ in range(2)]
     del options
     gc.collect()
-    for one in (kept, *several):
-        assert one.run(None, {"x": X})[0].shape == (2, 4)
+    for opened in (first_session, *several):
+        assert opened.run(None, {"x": X})[0].shape == (2, 4)
 
 
 UNLOADED = """
@@ -354,18 +358,20 @@ def test_the_library_goes_with_its_last_session_and_comes_back(customop, latenn_
 
 def test_a_host_that_is_too_old_or_of_another_kind_is_refused(customop):
     """A stand-in for the OrtApiBase of another release; only what is called is there."""
-    said = []
-    create = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p)(lambda _, text: said.append(text) or 1)
+    messages = []
+    create = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p)(
+        lambda _, text: messages.append(text) or 1
+    )
     table = (ctypes.c_void_p * 300)(ctypes.cast(create, ctypes.c_void_p))
     get_api = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_uint32)(lambda _: ctypes.addressof(table))
     register = ctypes.CDLL(customop.library_path()).RegisterCustomOps
     register.restype = ctypes.c_void_p
-    for version, words in ((b"1.18.1", b"the one that registers it is older"), (b"2.0.0", b"this is another one")):
+    for version, expected in ((b"1.18.1", b"the one that registers it is older"), (b"2.0.0", b"this is another one")):
         text = ctypes.create_string_buffer(version)
         get_version = ctypes.CFUNCTYPE(ctypes.c_size_t)(lambda text=text: ctypes.addressof(text))
-        base = (ctypes.c_void_p * 2)(*(ctypes.cast(one, ctypes.c_void_p) for one in (get_api, get_version)))
+        base = (ctypes.c_void_p * 2)(*(ctypes.cast(function, ctypes.c_void_p) for function in (get_api, get_version)))
         assert register(None, base) == 1
-        assert words in said[-1]
+        assert expected in messages[-1]
 
 
 def test_older_releases_run_the_same_graphs(customop, latenn_site, older, ir, tmp_path):
@@ -374,7 +380,7 @@ def test_older_releases_run_the_same_graphs(customop, latenn_site, older, ir, tm
         file.write_bytes(around(customop.wrap(inner)).SerializeToString())
     printed = assert_success(older_session(older, latenn_site, *files))
     expected = (np.abs(-X + np.arange(4)), np.maximum(-X, 0))
-    assert printed.splitlines() == [f"{one.tolist()} ['n', 4]" for one in expected]
+    assert printed.splitlines() == [f"{array.tolist()} ['n', 4]" for array in expected]
 
 
 def test_a_missing_runtime_is_said_with_the_command_that_brings_it(customop, latenn_site, older, ir, tmp_path):
@@ -398,15 +404,15 @@ def test_the_command_writes_what_a_session_runs(customop, latenn_site, ir, tmp_p
     assert_success(
         command(latenn_site, "wrap", ir, "-o", out, "--backend", "openvino", "--device", "cpu", "--name", "mine")
     )
-    made = onnx.load(out)
-    assert made.graph.node[0].name == "mine"
-    assert session(customop, made).run(None, {"x": X})[0].tolist() == (X + np.arange(4)).tolist()
+    wrapped = onnx.load(out)
+    assert wrapped.graph.node[0].name == "mine"
+    assert session(customop, wrapped).run(None, {"x": X})[0].tolist() == (X + np.arange(4)).tolist()
 
 
 def test_the_command_keeps_the_path_alone_when_asked(customop, latenn_site, ir, tmp_path):
     out = ir.parent.parent / f"{tmp_path.name}.onnx"
     assert command(latenn_site, "wrap", ir, "-o", out, "--external").returncode == 0
-    written = {row.name: row.s.decode() for row in onnx.load(out).graph.node[0].attribute}
+    written = {entry.name: entry.s.decode() for entry in onnx.load(out).graph.node[0].attribute}
     assert set(written) == {"version", "path", "input_names", "output_names"}
     assert written["path"] == f"{ir.parent.name}/{ir.name}"
     assert session(customop, onnx.load(out), directory=out.parent).run(None, {"x": X})[0].shape == (2, 4)

@@ -20,14 +20,14 @@ EXTRAS = [(name, distribution) for name in presets() for distribution in preset(
 
 def libraries(runtime, distribution, folder):
     """The files of the runtime in the newest wheel of a distribution, for the first system that has one."""
-    known = preset(runtime)
+    runtime_preset = preset(runtime)
     for system in SYSTEMS:
-        words = ["--no-deps", "--python-version", "3.12", "--python-platform", system, "--only-binary", ":all:"]
-        command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", *words, "--target", folder / system]
-        done = run_program(*command, f"{distribution}>={known.floor}")
+        options = ["--no-deps", "--python-version", "3.12", "--python-platform", system, "--only-binary", ":all:"]
+        command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", *options, "--target", folder / system]
+        done = run_program(*command, f"{distribution}>={runtime_preset.floor}")
         if done.returncode == 0:
-            globs = (*getattr(known.names, system), *getattr(known.globs, system))
-            files = (folder / system / known.python.folder).glob("*")
+            globs = (*getattr(runtime_preset.names, system), *getattr(runtime_preset.globs, system))
+            files = (folder / system / runtime_preset.python.folder).glob("*")
             return [file.name for file in files if any(fnmatch(file.name, glob) for glob in globs)]
     pytest.skip(f"not run: {distribution} cannot be installed: {done.stderr.strip()[-200:]}")
 
@@ -38,14 +38,14 @@ def test_an_extra_selects_a_distribution_that_holds_the_runtime(tmp_path, runtim
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rid", [rid for rid, row in targets().items() if row.libc != "musl"])
+@pytest.mark.parametrize("rid", [rid for rid, properties in targets().items() if properties.libc != "musl"])
 @pytest.mark.parametrize("extra", preset("onnxruntime").python.targets)
 def test_the_index_has_wheels_for_exactly_the_targets_of_the_table(tmp_path, extra, rid):
     supply = preset("onnxruntime").python
-    wanted = f"{supply.extras[extra]}>=1.19"
+    requirement = f"{supply.extras[extra]}>=1.19"
     missing = contextlib.nullcontext() if supply.is_supplied(extra, rid) else not_run("no-distribution")
     with missing:
-        installer(tmp_path).resolve(wanted, Path(sys.executable), rid, "3.12")
+        installer(tmp_path).resolve(requirement, Path(sys.executable), rid, "3.12")
 
 
 def test_control_a_plugin_execution_provider_holds_no_runtime(tmp_path):

@@ -70,13 +70,13 @@ def test_a_graph_is_not_made_with_the_path_of_a_backend(customop, latenn):
 
 @pytest.mark.parametrize("text", ["../x", "AUTO:/x", "GPU\\x", "cpu\0x", "cpu\n", "x" * 64])
 def test_the_attribute_device_is_a_plain_name(customop, wrapped_model, text):
-    said = refusal(customop, attribute(wrapped_model, "device", text))
-    assert "which is not the name of a device" in said
+    message = refusal(customop, attribute(wrapped_model, "device", text))
+    assert "which is not the name of a device" in message
 
 
 def test_names_end_where_their_attribute_does(customop, wrapped_model):
-    said = refusal(customop, attribute(wrapped_model, "input_names", "x\0y"))
-    assert 'One of its attributes has a NUL after "x".' in said
+    message = refusal(customop, attribute(wrapped_model, "input_names", "x\0y"))
+    assert 'One of its attributes has a NUL after "x".' in message
 
 
 # ---- path ----------------------------------------------------------------------------------------------------------
@@ -111,8 +111,8 @@ def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped_model, fol
     ],
 )  # fmt: skip
 def test_a_path_that_leads_elsewhere_is_refused_on_every_system(customop, wrapped_model, folder, path):
-    said = refusal(customop, at_path(wrapped_model, path), directory=folder)
-    assert BELOW in said or "has a NUL after" in said
+    message = refusal(customop, at_path(wrapped_model, path), directory=folder)
+    assert BELOW in message or "has a NUL after" in message
 
 
 @pytest.mark.parametrize("path", ["console.onnx", "com.onnx", "com10", "nulls", "aux_1/x.onnx", "a..b", ".hidden"])
@@ -131,8 +131,8 @@ def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped_model,
 
 def test_a_path_does_not_begin_at_the_current_folder(customop, wrapped_model, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    said = refusal(customop, at_path(wrapped_model, "relu.onnx"))
-    assert "Set the session entry custom_op.Model.directory to the model's folder." in said
+    message = refusal(customop, at_path(wrapped_model, "relu.onnx"))
+    assert "Set the session entry custom_op.Model.directory to the model's folder." in message
 
 
 def make_link(link, target):
@@ -146,10 +146,10 @@ def test_links_are_followed_and_must_stay_in_the_folder(customop, wrapped_model,
     make_link(folder / "out.onnx", folder.parent / "secret.onnx")
     make_link(folder / "in.onnx", folder / "relu.onnx")
     make_link(folder.parent / "other name", folder)
-    said = refusal(customop, at_path(wrapped_model, "out.onnx"), directory=folder)
-    assert LINK in said
-    for place, path in ((folder, "in.onnx"), (folder.parent / "other name", "relu.onnx")):
-        session(customop, at_path(wrapped_model, path), directory=place)
+    message = refusal(customop, at_path(wrapped_model, "out.onnx"), directory=folder)
+    assert LINK in message
+    for directory, path in ((folder, "in.onnx"), (folder.parent / "other name", "relu.onnx")):
+        session(customop, at_path(wrapped_model, path), directory=directory)
     session(customop, at_path(wrapped_model, "out.onnx"), directory=folder, allow_any_path=True)
 
 
@@ -158,18 +158,18 @@ def test_weights_next_to_an_ir_must_stay_in_the_folder(customop, ir, tmp_path):
     (tmp_path / "models" / "ir.xml").write_bytes(ir.read_bytes())
     (tmp_path / "secret.bin").write_bytes(ir.with_suffix(".bin").read_bytes())
     make_link(tmp_path / "models" / "ir.bin", tmp_path / "secret.bin")
-    made = at_path(customop.wrap(ir), "ir.xml")
-    made = attribute(made, "weights", None)
-    assert LINK in refusal(customop, made, directory=tmp_path / "models")
-    session(customop, made, directory=tmp_path / "models", allow_any_path=True)
+    wrapped = at_path(customop.wrap(ir), "ir.xml")
+    wrapped = attribute(wrapped, "weights", None)
+    assert LINK in refusal(customop, wrapped, directory=tmp_path / "models")
+    session(customop, wrapped, directory=tmp_path / "models", allow_any_path=True)
 
 
 def test_weights_are_bytes_and_never_the_name_of_a_file(customop, ir, tmp_path):
     weights = tmp_path / "weights.bin"
     weights.write_bytes(ir.with_suffix(".bin").read_bytes())
-    made = attribute(customop.wrap(ir), "weights", str(weights))
+    wrapped = attribute(customop.wrap(ir), "weights", str(weights))
     try:
-        (y,) = session(customop, made).run(None, {"x": X})
+        (y,) = session(customop, wrapped).run(None, {"x": X})
     except Exception as error:  # noqa: BLE001  # of onnxruntime
         assert "OpenVINO" in str(error)  # noqa: PT017  # releases differ in whether they count the weights
     else:
@@ -215,32 +215,32 @@ def in_branch(tensor):
 
 
 def in_function(tensor):
-    made = onnx.load_model_from_string(build_unchecked([helper.make_node("F", ["x"], ["y"], domain="own")]))
+    proto = onnx.load_model_from_string(build_unchecked([helper.make_node("F", ["x"], ["y"], domain="own")]))
     nodes = [helper.make_node("Constant", [], ["w"], value=tensor), helper.make_node("Add", ["a", "w"], ["b"])]
     opsets = [helper.make_opsetid("", 17)]
-    made.functions.append(helper.make_function("own", "F", ["a"], ["b"], nodes, opsets))
-    made.opset_import.append(helper.make_opsetid("own", 1))
-    return made.SerializeToString()
+    proto.functions.append(helper.make_function("own", "F", ["a"], ["b"], nodes, opsets))
+    proto.opset_import.append(helper.make_opsetid("own", 1))
+    return proto.SerializeToString()
 
 
 PLACES = (in_initializer, in_attribute, in_branch, in_function)
 
 
 @pytest.mark.parametrize("backend", ["onnxruntime", "openvino"])
-@pytest.mark.parametrize("place", PLACES)
-def test_a_model_inside_a_graph_has_no_data_in_files(customop, wrapped_model, place, backend, tmp_path):
+@pytest.mark.parametrize("embed", PLACES)
+def test_a_model_inside_a_graph_has_no_data_in_files(customop, wrapped_model, embed, backend, tmp_path):
     (tmp_path / "secret").write_bytes(bytes(32))
     for location in (str(tmp_path / "secret"), os.path.relpath(tmp_path / "secret"), "w.bin"):
-        made = attribute(attribute(wrapped_model, "model", place(external(location))), "backend", backend)
-        assert FILES in refusal(customop, made)
+        wrapped = attribute(attribute(wrapped_model, "model", embed(external(location))), "backend", backend)
+        assert FILES in refusal(customop, wrapped)
 
 
 def test_older_releases_do_not_read_the_file_either(wrapped_model, latenn_site, older, tmp_path):
     (tmp_path / "secret").write_bytes(np.full(8, 7, np.float32).tobytes())
-    made = tmp_path / "hostile.onnx"
+    path = tmp_path / "hostile.onnx"
     inner = in_initializer(external(str(tmp_path / "secret")))
-    made.write_bytes(attribute(wrapped_model, "model", inner).SerializeToString())
-    done = older_session(older, latenn_site, made)
+    path.write_bytes(attribute(wrapped_model, "model", inner).SerializeToString())
+    done = older_session(older, latenn_site, path)
     assert (done.returncode, done.stdout) == (1, "")
     assert FILES in done.stderr
 
@@ -258,39 +258,39 @@ def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped_m
         "twice": plain + models.relu(1, (2, 4))[:2],
     }
     for name, disguised in disguises.items():
-        made = attribute(attribute(wrapped_model, "model", disguised), "backend", "onnxruntime")
-        assert FILES in refusal(customop, made), name
+        wrapped = attribute(attribute(wrapped_model, "model", disguised), "backend", "onnxruntime")
+        assert FILES in refusal(customop, wrapped), name
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped_model, folder, place):
-    made = at_path(wrapped_model, "data.onnx")
+@pytest.mark.parametrize("embed", PLACES)
+def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped_model, folder, embed):
+    wrapped = at_path(wrapped_model, "data.onnx")
     (folder.parent / "secret").write_bytes(bytes(32))
     (folder / "w.bin").write_bytes(np.ones(8, np.float32).tobytes())
     for location in ("../secret", str(folder.parent / "secret"), "deep/../../secret", "*/_ORT_MEM_ADDR_/*\\"):
-        (folder / "data.onnx").write_bytes(place(external(location)))
-        said = refusal(customop, made, directory=folder)
-        assert f'The model keeps data in "{location}", {LINK}' in said
+        (folder / "data.onnx").write_bytes(embed(external(location)))
+        message = refusal(customop, wrapped, directory=folder)
+        assert f'The model keeps data in "{location}", {LINK}' in message
     (folder / "data.onnx").write_bytes(in_initializer(external("w.bin")))
-    np.testing.assert_array_equal(session(customop, made, directory=folder).run(None, {"x": X})[0], X + 1)
+    np.testing.assert_array_equal(session(customop, wrapped, directory=folder).run(None, {"x": X})[0], X + 1)
     make_link(folder / "linked.bin", folder.parent / "secret")
-    (folder / "data.onnx").write_bytes(place(external("linked.bin")))
-    assert LINK in refusal(customop, made, directory=folder)
+    (folder / "data.onnx").write_bytes(embed(external("linked.bin")))
+    assert LINK in refusal(customop, wrapped, directory=folder)
 
 
 def test_weights_of_a_tflite_model_stay_in_its_folder(customop, folder):
-    made = customop.wrap(tflite.write(tflite.CASES["add"]))
+    wrapped = customop.wrap(tflite.write(tflite.CASES["add"]))
     (folder.parent / "secret").write_bytes(bytes(24))
-    assert FILES in refusal(customop, attribute(made, "model", hostile.group_weights("weights.bin")))
+    assert FILES in refusal(customop, attribute(wrapped, "model", hostile.group_weights("weights.bin")))
     for name in ("../secret", str(folder.parent / "secret")):
         (folder / "data.tflite").write_bytes(hostile.group_weights(name))
-        said = refusal(customop, at_path(made, "data.tflite"), directory=folder)
-        assert f'The model keeps data in "{name}", {LINK}' in said
+        message = refusal(customop, at_path(wrapped, "data.tflite"), directory=folder)
+        assert f'The model keeps data in "{name}", {LINK}' in message
 
 
 def test_data_of_attributes_goes_into_the_graph(customop, tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(in_attribute(external("w.bin")))
     (tmp_path / "w.bin").write_bytes(np.ones(8, np.float32).tobytes())
-    made = customop.wrap(path)
-    np.testing.assert_array_equal(session(customop, made).run(None, {"x": X})[0], X + 1)
+    wrapped = customop.wrap(path)
+    np.testing.assert_array_equal(session(customop, wrapped).run(None, {"x": X})[0], X + 1)

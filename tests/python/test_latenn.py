@@ -32,12 +32,12 @@ SHAPES = [(), (0,), (1,), (3,), (2, 0, 3), (2, 3), (1, 2, 1, 2, 1, 2, 1)]
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_every_number_type_and_rank_goes_through_unchanged(latenn, name, shape):
-    given = (np.arange(int(np.prod(shape))) % 3).reshape(shape).astype(name)
+    array = (np.arange(int(np.prod(shape))) % 3).reshape(shape).astype(name)
     versions = {"opset": 21, "ir": 10} if name.startswith("float8") else {}
     with latenn.load(models.identity(NUMBERS[name], [None] * len(shape), **versions)) as model:
-        (result,) = model.run({"x": given}).values()
-    assert (result.dtype, result.shape) == (given.dtype, given.shape)
-    assert result.tobytes() == given.tobytes()
+        (result,) = model.run({"x": array}).values()
+    assert (result.dtype, result.shape) == (array.dtype, array.shape)
+    assert result.tobytes() == array.tobytes()
     assert result.flags.owndata
     assert result.flags.writeable
 
@@ -54,8 +54,8 @@ def test_ports_tell_names_types_and_open_dimensions(latenn):
 
 def test_a_model_without_inputs(latenn):
     value = helper.make_tensor("v", TensorProto.INT64, [2], [4, 5])
-    made = models.model([helper.make_node("Constant", [], ["y"], value=value)], [], [("y", TensorProto.INT64, [2])])
-    with latenn.load(made) as model:
+    constant = models.model([helper.make_node("Constant", [], ["y"], value=value)], [], [("y", TensorProto.INT64, [2])])
+    with latenn.load(constant) as model:
         assert model.run({})["y"].tolist() == [4, 5]
 
 
@@ -63,13 +63,13 @@ def test_a_model_without_inputs(latenn):
 def test_models_load_from_paths_in_any_script(latenn, tmp_path, name):
     path = tmp_path / name
     path.write_bytes(models.identity())
-    for given in (path, str(path), path.read_bytes(), bytearray(path.read_bytes()), memoryview(path.read_bytes())):
-        with latenn.load(given) as model:
+    for source in (path, str(path), path.read_bytes(), bytearray(path.read_bytes()), memoryview(path.read_bytes())):
+        with latenn.load(source) as model:
             assert model.run({"x": np.ones(3, np.float32)})["y"].tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
-    ("inputs", "words"),
+    ("inputs", "message"),
     [
         ({}, "input 'left' is missing; input 'right' is missing. The model takes 'left', 'right'."),
         ({"left": 1, "right": 1, "up": 1}, "unknown input 'up'. The model takes"),
@@ -82,10 +82,10 @@ def test_models_load_from_paths_in_any_script(latenn, tmp_path, name):
         ),
     ],
 )
-def test_a_wrong_input_is_refused_by_name(latenn, inputs, words):
+def test_a_wrong_input_is_refused_by_name(latenn, inputs, message):
     with latenn.load(models.add()) as model, pytest.raises(latenn.InvalidArgumentError) as caught:
         model.run(inputs)
-    assert words.lower() in str(caught.value).lower()
+    assert message.lower() in str(caught.value).lower()
 
 
 class Interface:
@@ -120,10 +120,10 @@ LOSSLESS = {
 }
 
 
-@pytest.mark.parametrize(("kind", "given", "shape", "expected"), LOSSLESS.values(), ids=LOSSLESS)
-def test_values_without_a_dtype_become_the_models_where_nothing_is_lost(latenn, kind, given, shape, expected):
+@pytest.mark.parametrize(("kind", "value", "shape", "expected"), LOSSLESS.values(), ids=LOSSLESS)
+def test_values_without_a_dtype_become_the_models_where_nothing_is_lost(latenn, kind, value, shape, expected):
     with latenn.load(models.identity(kind, shape)) as model:
-        assert str(model.run({"x": given})["y"].tolist()) == expected
+        assert str(model.run({"x": value})["y"].tolist()) == expected
 
 
 endless = []
@@ -169,12 +169,12 @@ LOSSY = {
 }
 
 
-@pytest.mark.parametrize(("kind", "given", "words"), LOSSY.values(), ids=LOSSY)
-def test_a_value_that_would_lose_something_is_refused_in_words(latenn, kind, given, words):
+@pytest.mark.parametrize(("kind", "value", "message"), LOSSY.values(), ids=LOSSY)
+def test_a_value_that_would_lose_something_is_refused_in_words(latenn, kind, value, message):
     with latenn.load(models.identity(kind)) as model, pytest.raises(latenn.InvalidArgumentError) as caught:
-        model.run({"x": given})
+        model.run({"x": value})
     assert str(caught.value).startswith("input 'x' ")
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 class Broken:
@@ -211,23 +211,23 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize(("given", "expected"), KEPT.values(), ids=KEPT)
-def test_strings_keep_every_character(latenn, given, expected):
+@pytest.mark.parametrize(("texts", "expected"), KEPT.values(), ids=KEPT)
+def test_strings_keep_every_character(latenn, texts, expected):
     with latenn.load(models.identity(TensorProto.STRING, [None] * np.ndim(expected))) as model:
-        assert model.run({"x": given})["y"].tolist() == expected
+        assert model.run({"x": texts})["y"].tolist() == expected
 
 
 @pytest.mark.skipif(
     not hasattr(getattr(np, "dtypes", None), "StringDType"), reason="not run: NumPy 1 has no StringDType"
 )
 def test_arrays_of_numpys_own_strings_are_taken(latenn):
-    given = np.array([["a\0", "ü"], ["", "x" * 100]], dtype=np.dtypes.StringDType())
+    array = np.array([["a\0", "ü"], ["", "x" * 100]], dtype=np.dtypes.StringDType())
     with latenn.load(models.identity(TensorProto.STRING, [2, 2])) as model:
-        assert model.run({"x": given})["y"].tolist() == given.tolist()
+        assert model.run({"x": array})["y"].tolist() == array.tolist()
 
 
 @pytest.mark.parametrize(
-    ("kind", "given"),
+    ("kind", "value"),
     [
         ("float8_e4m3fn", [1e6]),
         ("float8_e4m3fn", [float("inf")]),
@@ -236,12 +236,12 @@ def test_arrays_of_numpys_own_strings_are_taken(latenn):
         ("complex64", [1, 1e300j]),
     ],
 )
-def test_types_refuse_what_would_become_infinite_or_nan(latenn, kind, given):
+def test_types_refuse_what_would_become_infinite_or_nan(latenn, kind, value):
     from latenn import _tensors  # noqa: PLC0415  # after the fixture has made it importable
 
     number = next(number for number, name in _tensors.NAMES.items() if name == kind)
     with pytest.raises(latenn.InvalidArgumentError, match="cannot hold"):
-        _tensors.to_tensor("x", number, given)
+        _tensors.to_tensor("x", number, value)
 
 
 def test_four_bit_integers_are_held_to_their_range(latenn):
@@ -255,7 +255,7 @@ def test_four_bit_integers_are_held_to_their_range(latenn):
 
 
 @pytest.mark.parametrize(
-    ("given", "kind", "words"),
+    ("source", "kind", "message"),
     [
         (b"", "ModelError|InvalidArgumentError|BackendMissingError", ""),
         (b"not a model", "ModelError|BackendMissingError", ""),
@@ -265,15 +265,15 @@ def test_four_bit_integers_are_held_to_their_range(latenn):
     ],
     ids=["empty", "garbage", "truncated", "sequence", "absent"],
 )
-def test_a_model_that_cannot_be_loaded_says_why(latenn, given, kind, words):
+def test_a_model_that_cannot_be_loaded_says_why(latenn, source, kind, message):
     with pytest.raises(latenn.LatennError) as caught:
-        latenn.load(given)
+        latenn.load(source)
     assert type(caught.value).__name__ in kind.split("|")
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("choice", "kind", "words"),
+    ("choice", "kind", "message"),
     [
         ({"device": "tpu"}, "UnsupportedError", "tpu"),
         ({"options": {"treads": 1}}, "InvalidArgumentError", "treads"),
@@ -283,11 +283,11 @@ def test_a_model_that_cannot_be_loaded_says_why(latenn, given, kind, words):
         ({"runtime_minimum": "one"}, "InvalidArgumentError", "one"),
     ],
 )
-def test_a_choice_that_cannot_be_had_says_so(latenn, choice, kind, words):
+def test_a_choice_that_cannot_be_had_says_so(latenn, choice, kind, message):
     with pytest.raises(latenn.LatennError) as caught:
         latenn.load(models.identity(), **choice)
     assert type(caught.value).__name__ == kind
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 NO_C_TEXT = [
@@ -306,11 +306,11 @@ NO_C_TEXT = [
 ]
 
 
-@pytest.mark.parametrize(("choice", "words"), NO_C_TEXT, ids=[words for _, words in NO_C_TEXT])
-def test_a_choice_that_c_would_read_as_another_is_refused(latenn, choice, words):
+@pytest.mark.parametrize(("choice", "message"), NO_C_TEXT, ids=[message for _, message in NO_C_TEXT])
+def test_a_choice_that_c_would_read_as_another_is_refused(latenn, choice, message):
     with pytest.raises(latenn.InvalidArgumentError) as caught:
         latenn.load(models.identity(), **choice)
-    assert str(caught.value).startswith(words)
+    assert str(caught.value).startswith(message)
     if not {"device", "options"} & set(choice):
         with pytest.raises(latenn.InvalidArgumentError):
             latenn.runtime_report(**choice)
@@ -350,9 +350,9 @@ def test_a_model_closed_in_the_midst_of_a_run_ends_after_it(latenn, monkeypatch)
 
     assert len(released) == 1
     model.close()
-    for use in (lambda: model.run({}), lambda: model.report):
+    for call in (lambda: model.run({}), lambda: model.report):
         with pytest.raises(latenn.InvalidArgumentError, match="the model is closed"):
-            use()
+            call()
     assert len(released) == 1
 
 
@@ -442,8 +442,8 @@ def test_importing_latenn_loads_no_runtime(latenn_site):
 
 
 def test_doctor_and_run_work_from_the_shell(latenn_site, tmp_path):
-    def shell(*words):
-        return python(latenn_site, "-m", "latenn", *words)
+    def shell(*arguments):
+        return python(latenn_site, "-m", "latenn", *arguments)
 
     doctor = shell("doctor")
     assert doctor.returncode == 0
@@ -456,19 +456,20 @@ def test_doctor_and_run_work_from_the_shell(latenn_site, tmp_path):
     refused = shell("run", tmp_path / "m.onnx")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert shell("run", tmp_path / "m.onnx", "--input", "x").returncode == 2
-    given, kept = f"x=@{tmp_path / 'x.npy'}", tmp_path / "y.npy"
-    assert shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"y=@{kept}").returncode == 0
-    assert np.load(kept).tolist() == [1, 1]
-    assert shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"z=@{kept}").returncode == 2
+    argument, saved = f"x=@{tmp_path / 'x.npy'}", tmp_path / "y.npy"
+    assert shell("run", tmp_path / "m.onnx", "--input", argument, "--output", f"y=@{saved}").returncode == 0
+    assert np.load(saved).tolist() == [1, 1]
+    assert shell("run", tmp_path / "m.onnx", "--input", argument, "--output", f"z=@{saved}").returncode == 2
     assert (
-        shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"y=@{tmp_path / 'no' / 'y'}").returncode == 1
+        shell("run", tmp_path / "m.onnx", "--input", argument, "--output", f"y=@{tmp_path / 'no' / 'y'}").returncode
+        == 1
     )
     assert "accelerator: in use" in doctor.stdout
 
 
 def test_bench_times_runs_of_several_threads(latenn_site, tmp_path):
-    def bench(*words):
-        return python(latenn_site, "-m", "latenn", "bench", tmp_path / "m.onnx", "--seconds", "0.1", *words)
+    def bench(*arguments):
+        return python(latenn_site, "-m", "latenn", "bench", tmp_path / "m.onnx", "--seconds", "0.1", *arguments)
 
     (tmp_path / "m.onnx").write_bytes(models.add())
     result = json.loads(bench("--threads", "2", "--json").stdout)

@@ -29,9 +29,9 @@ def test_every_model_gives_what_the_runtimes_own_interpreter_gives(latenn, name)
         assert model.backend == "litert"
         for seed, shapes in enumerate(case.shapes):
             inputs = tflite.arrays(case, shapes, seed)
-            expected, given = tflite.compute(data, inputs), model.run(inputs)
-            assert list(given) == case.outputs.split() or case.signature
-            for port, array in given.items():
+            expected, outputs = tflite.compute(data, inputs), model.run(inputs)
+            assert list(outputs) == case.outputs.split() or case.signature
+            for port, array in outputs.items():
                 assert array.dtype == expected[port].dtype
                 np.testing.assert_allclose(array, expected[port], rtol=1e-5)
 
@@ -47,8 +47,8 @@ def test_ports_tell_names_types_and_open_dimensions(latenn, tmp_path):
 
 def test_a_shape_that_changes_back_and_forth(latenn):
     with latenn.load(tflite.write(tflite.CASES["add_open"]), options={"num_threads": 2}) as model:
-        for rows in (1, 100, 2, 100, 1):
-            array = np.full((rows, 3), rows, np.float32)
+        for height in (1, 100, 2, 100, 1):
+            array = np.full((height, 3), height, np.float32)
             np.testing.assert_array_equal(model.run({"a": array, "b": array})["y"], 2 * array)
 
 
@@ -63,7 +63,7 @@ def test_many_threads_share_a_model(latenn):
 
 
 @pytest.mark.parametrize(
-    ("case", "choice", "kind", "words"),
+    ("case", "choice", "kind", "message"),
     [
         ("add", {"options": {"treads": 1}}, "InvalidArgumentError", "Known: num_threads, signature, log_severity"),
         ("add", {"options": {"num_threads": "many"}}, "InvalidArgumentError", 'num_threads is "many"'),
@@ -73,11 +73,11 @@ def test_many_threads_share_a_model(latenn):
         ("add", {"runtime_minimum": "99.0"}, "RuntimeUnavailableError", "99.0 or newer"),
     ],
 )
-def test_a_choice_that_cannot_be_had_says_so(latenn, case, choice, kind, words):
+def test_a_choice_that_cannot_be_had_says_so(latenn, case, choice, kind, message):
     with pytest.raises(latenn.LatennError) as caught:
         latenn.load(tflite.write(tflite.CASES[case]), **choice)
     assert type(caught.value).__name__ == kind
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("data", [b"\0\0\0\0TFL3" + b"\0" * 40, tflite.write(tflite.CASES["add"])[:60]])

@@ -49,7 +49,7 @@ def test_an_ir_from_memory_is_told_where_its_weights_are(latenn, ir):
 
 
 @pytest.mark.parametrize(
-    ("choice", "kind", "words"),
+    ("choice", "kind", "message"),
     [
         ({"options": {"treads": 1}}, "InvalidArgumentError", "NUM_STREAMS, INFERENCE_NUM_THREADS and PERFORMANCE_HINT"),
         ({"options": {"TREADS": 1}}, "InvalidArgumentError", "Unsupported property TREADS"),
@@ -59,11 +59,11 @@ def test_an_ir_from_memory_is_told_where_its_weights_are(latenn, ir):
         ({"runtime_minimum": "2099.0"}, "RuntimeUnavailableError", "2099.0 or newer"),
     ],
 )
-def test_a_choice_that_cannot_be_had_says_so(latenn, choice, kind, words):
+def test_a_choice_that_cannot_be_had_says_so(latenn, choice, kind, message):
     with pytest.raises(latenn.LatennError) as caught:
         latenn.load(models.add(), backend="openvino", **choice)
     assert type(caught.value).__name__ == kind
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_weights_are_for_models_from_memory(latenn, ir):
@@ -72,7 +72,7 @@ def test_weights_are_for_models_from_memory(latenn, ir):
 
 
 @pytest.mark.parametrize(
-    ("data", "kind", "words"),
+    ("data", "kind", "message"),
     [
         (b"\x08nothing", "ModelError", "refuses the model"),
         (b"<?xml version='1.0'?><net>", "ModelError", "refuses the model"),
@@ -82,11 +82,11 @@ def test_weights_are_for_models_from_memory(latenn, ir):
     ],
     ids=["onnx", "ir", "sequence", "strings", "tflite"],
 )
-def test_a_model_that_cannot_be_had_says_why(latenn, data, kind, words):
+def test_a_model_that_cannot_be_had_says_why(latenn, data, kind, message):
     with pytest.raises(latenn.LatennError) as caught:
         latenn.load(data, backend="openvino")
     assert type(caught.value).__name__ == kind
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("from_file", [False, True])

@@ -111,7 +111,7 @@ def test_a_profile_is_written_where_it_is_asked_for(latenn, tmp_path):
         with pytest.raises(latenn.InvalidArgumentError, match="has no profile, or it was ended"):
             model.end_profile()
     assert [written] == list(tmp_path.glob("profile*.json"))
-    assert any(row.get("name", "").endswith("model_run") for row in json.loads(written.read_text()))
+    assert any(event.get("name", "").endswith("model_run") for event in json.loads(written.read_text()))
 
 
 def test_what_a_model_keeps_outside_of_itself_may_come_from_memory(latenn):
@@ -164,13 +164,13 @@ def test_a_binding_gives_the_outputs_that_are_named(latenn):
     with latenn.load(models.add((3,))) as model:
         binding = model.bind()
         binding.inputs["left"] = binding.inputs["right"] = X
-        binding.outputs["sum"] = place = np.zeros(3, np.float32)
+        binding.outputs["sum"] = target = np.zeros(3, np.float32)
         binding.outputs["twice"] = other = np.zeros(3, np.float32)
         for _ in range(4):
             binding.run()
-        place[:] = other[:] = 0
+        target[:] = other[:] = 0
         assert list(binding.run(model.run_options(outputs=["sum"]))) == ["sum"]
-        assert (place.tolist(), other.tolist()) == ([-2, 4, 6], [0, 0, 0])
+        assert (target.tolist(), other.tolist()) == ([-2, 4, 6], [0, 0, 0])
         assert list(binding.run()) == ["twice", "sum"]
         assert other.tolist() == [-4, 8, 12]
 
@@ -222,15 +222,15 @@ def test_an_adapter_changes_what_a_run_computes(latenn, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"speed": 1}, 'The option "speed" of a run is not known'),
         ({"log_severity_level": "loud"}, "it takes a number from 0"),
         ({"lora_adapter": "/gone"}, "The LoRA adapter /gone cannot be loaded: there is no such file"),
     ],
 )
-def test_a_wrong_option_of_a_run_is_refused(latenn, options, words):
-    with latenn.load(models.identity()) as model, pytest.raises(latenn.LatennError, match=words):
+def test_a_wrong_option_of_a_run_is_refused(latenn, options, message):
+    with latenn.load(models.identity()) as model, pytest.raises(latenn.LatennError, match=message):
         model.run_options(options=options)
 
 

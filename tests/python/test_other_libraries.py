@@ -107,24 +107,24 @@ HOLDERS = ("binding", "model", "tensor", "array", "taken")
 def test_whoever_goes_first_the_last_can_still_read(latenn, library, kind, last):
     for order in itertools.permutations([name for name in HOLDERS if name != last]):
         model = latenn.load(double())
-        held = {"model": model, "binding": model.bind()}
-        held["binding"].inputs["x"] = np.ones(COUNT, np.float32)
-        held["tensor"] = held["binding"].run()["y"]
-        held["array"] = held["tensor"].numpy()
-        held["taken"] = library.take(KINDS[kind](held["tensor"]))
+        holders = {"model": model, "binding": model.bind()}
+        holders["binding"].inputs["x"] = np.ones(COUNT, np.float32)
+        holders["tensor"] = holders["binding"].run()["y"]
+        holders["array"] = holders["tensor"].numpy()
+        holders["taken"] = library.take(KINDS[kind](holders["tensor"]))
         del model
         for name in order:
-            del held[name]
+            del holders[name]
             gc.collect(0)
-        assert float(held[last].sum()) == 2 * COUNT, order
+        assert float(holders[last].sum()) == 2 * COUNT, order
 
 
 def test_their_tensors_are_inputs_where_they_lie(latenn, library):
-    given = library.make(np.arange(COUNT, dtype=np.float32))
+    tensor = library.make(np.arange(COUNT, dtype=np.float32))
     binding = latenn.load(double()).bind(copy=False)
-    binding.inputs["x"] = given
-    assert binding._bound._bound_inputs["x"].held.tensor.data == library.address(given)
-    del given
+    binding.inputs["x"] = tensor
+    assert binding._bound._bound_inputs["x"].held.tensor.data == library.address(tensor)
+    del tensor
     gc.collect()
     assert binding.run()["y"].numpy()[-1] == 2 * (COUNT - 1)
     with latenn.load(double()) as model:
@@ -134,18 +134,18 @@ def test_their_tensors_are_inputs_where_they_lie(latenn, library):
 def test_torch_takes_outputs_in_its_own_memory_and_what_cannot_change_is_refused(latenn):
     torch = Torch().module
     binding = bind_ones(latenn)
-    place = torch.zeros(COUNT)
-    binding.outputs["y"] = place
-    assert binding.run()["y"] is place
-    assert float(place.sum()) == 2 * COUNT
+    target = torch.zeros(COUNT)
+    binding.outputs["y"] = target
+    assert binding.run()["y"] is target
+    assert float(target.sum()) == 2 * COUNT
     with pytest.raises(latenn.InvalidArgumentError, match=r"that cannot be used without a copy: .*gradient"):
         latenn.load(double()).bind(copy=False).inputs["x"] = torch.ones(2, requires_grad=True)
 
 
 def test_the_memory_of_jax_is_no_place_for_an_output(latenn):
-    place = Jax().make(np.zeros(COUNT, np.float32))
+    target = Jax().make(np.zeros(COUNT, np.float32))
     with pytest.raises(latenn.InvalidArgumentError, match="cannot be written to this ArrayImpl: it is read-only"):
-        bind_ones(latenn).outputs["y"] = place
+        bind_ones(latenn).outputs["y"] = target
 
 
 def test_bfloat16_goes_there_and_back(latenn, library):

@@ -122,11 +122,11 @@ def test_a_logger_hears_what_a_run_says_on_threads_of_the_runtime(latenn, caplog
     options = {"log_severity_level": 0, "intra_op_num_threads": 2}
     with (
         caplog.at_level(logging.DEBUG, "latenn.test"),
-        latenn.load(warned_of(), options=options, logger=logger) as made,
+        latenn.load(warned_of(), options=options, logger=logger) as model,
     ):
         count = len(caplog.records)
         assert count
-        made.run({"x": np.ones(2, np.float32)})
+        model.run({"x": np.ones(2, np.float32)})
     assert len(caplog.records) >= count
     assert {record.name for record in caplog.records} == {"latenn.test"}
     assert all(record.category for record in caplog.records)

@@ -77,11 +77,11 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 @BOTH
 @pytest.mark.parametrize(
-    ("kept", "forgotten"),
+    ("holder", "forgotten"),
     [("binding", ", tensor"), ("tensor", ", binding"), ("numpy.asarray(tensor)", ", tensor, binding")],
 )
-def test_the_last_holder_of_a_model_lets_go_in_a_child_that_ends_by_exit(latenn_site, accelerator, kept, forgotten):
-    code = LETTING_GO.format(model=models.relu(2, (2, 3)), kept=kept, forgotten=forgotten)
+def test_the_last_holder_of_a_model_lets_go_in_a_child_that_ends_by_exit(latenn_site, accelerator, holder, forgotten):
+    code = LETTING_GO.format(model=models.relu(2, (2, 3)), kept=holder, forgotten=forgotten)
     done = in_process(latenn_site, code, LATENN_ACCELERATOR=accelerator)
     assert done.stdout == "3\n", done.stderr
 
@@ -194,16 +194,16 @@ def test_64_threads_share_a_model_and_memory_stays(latenn_site, accelerator, sha
 
 
 def test_runs_in_the_background_are_awaited_or_waited_for(latenn):
-    given = [{"x": np.full((2, 3), number, np.float32)} for number in range(5)]
+    batches = [{"x": np.full((2, 3), number, np.float32)} for number in range(5)]
 
     async def all_of(model):
-        return await asyncio.gather(*(model.run_async(inputs) for inputs in given))
+        return await asyncio.gather(*(model.run_async(inputs) for inputs in batches))
 
     with latenn.load(models.relu(1, (2, 3))) as model:
-        future = model.run_async(given[4])
+        future = model.run_async(batches[4])
         assert isinstance(future, Future)
         assert future.result(10)["y"].sum() == 24
-        assert [row["y"].sum() for row in asyncio.run(all_of(model))] == [0, 6, 12, 18, 24]
+        assert [outputs["y"].sum() for outputs in asyncio.run(all_of(model))] == [0, 6, 12, 18, 24]
 
 
 def test_an_error_in_the_background_is_raised_where_it_is_waited_for(latenn):

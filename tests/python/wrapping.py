@@ -43,9 +43,9 @@ def attribute(graph, name, value):
     copy = onnx.ModelProto()
     copy.CopyFrom(graph)
     node = copy.graph.node[0]
-    kept = [row for row in node.attribute if row.name != name]
+    attributes = [entry for entry in node.attribute if entry.name != name]
     del node.attribute[:]
-    node.attribute.extend(kept if value is None else [*kept, helper.make_attribute(name, value)])
+    node.attribute.extend(attributes if value is None else [*attributes, helper.make_attribute(name, value)])
     return copy
 
 

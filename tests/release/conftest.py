@@ -59,9 +59,9 @@ def release_inputs(tmp_path_factory):
     (root / "smoke.py").write_text("", encoding="utf-8")
     config = load(root / "latebind.toml")
     pack_project(root)
-    found = report_passed(config, root / "dist")
-    write_text(root / "reports/verify.json", report_json(found))
-    for cell in found.cells:
+    report = report_passed(config, root / "dist")
+    write_text(root / "reports/verify.json", report_json(report))
+    for cell in report.cells:
         write_text(root / "reports" / cell.log, "log")
     write_text(root / "CHANGELOG.md", CHANGELOG)
     return config, ReleaseInputs(

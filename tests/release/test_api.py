@@ -13,7 +13,7 @@ OLD = Surface(
 
 
 def find_changes(**parts):
-    return {(row.how, row.what): row.breaking for row in changes(OLD, Surface("1.3.0", **{
+    return {(change.how, change.what): change.breaking for change in changes(OLD, Surface("1.3.0", **{
         "exports": OLD.exports, "headers": OLD.headers, **parts}))}  # fmt: skip
 
 
@@ -33,11 +33,11 @@ def test_declarations_are_compared_one_by_one():
     headers = {
         "x.h": {"x_add": "int x_add(long)", "x_code": "enum x_code { A = 0, B = 1 }", "x_new": "int x_new(void)"}
     }
-    found = find_changes(headers=headers)
-    assert found["removed", "x.h: int x_old(void)"]
-    assert found["changed", "x.h: int x_add(int) -> int x_add(long)"]
-    assert not found["changed", "x.h: enum x_code { A = 0 } -> enum x_code { A = 0, B = 1 }"]
-    assert not found["added", "x.h: int x_new(void)"]
+    breaking = find_changes(headers=headers)
+    assert breaking["removed", "x.h: int x_old(void)"]
+    assert breaking["changed", "x.h: int x_add(int) -> int x_add(long)"]
+    assert not breaking["changed", "x.h: enum x_code { A = 0 } -> enum x_code { A = 0, B = 1 }"]
+    assert not breaking["added", "x.h: int x_new(void)"]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_a_surface_is_read_back_and_garbage_refused(tmp_path):
 
 
 def test_the_page_marks_what_breaks():
-    rows = changes(OLD, Surface("1.3.0", {}, OLD.headers))
-    page = api.api_markdown(OLD, Surface("1.3.0", {}, {}), rows)
+    differences = changes(OLD, Surface("1.3.0", {}, OLD.headers))
+    page = api.api_markdown(OLD, Surface("1.3.0", {}, {}), differences)
     assert "# Public API of 1.3.0 since 1.2.3" in page
     assert "- removed (**breaks callers**): `x: x_add (linux-x64)`" in page
     assert "no earlier release" in api.api_markdown(None, OLD, ())

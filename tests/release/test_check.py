@@ -38,8 +38,8 @@ def rewrite_checksums(folder):
     """Make the checksums anew, as an attacker would."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
     sums = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    rows = (f"{digest}  {name}\n" for name, digest in sums.items())
-    (folder / "SHA256SUMS").write_text("".join(rows), encoding="utf-8")
+    lines = (f"{digest}  {name}\n" for name, digest in sums.items())
+    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
 
 
 def repack(file, change):
@@ -55,7 +55,7 @@ def flip(file):
 def lose_cell(folder):
     file = folder / "reports/verify.json"
     report = json.loads(file.read_bytes())
-    report["cells"] = [row for row in report["cells"] if row["scenario"] != "absent"]
+    report["cells"] = [cell for cell in report["cells"] if cell["scenario"] != "absent"]
     file.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -167,8 +167,8 @@ def test_an_untouched_release_is_sound(release):
 def test_what_was_changed_is_named_by_the_sums(release, name):
     change, file, why = TAMPERED[name]
     change(release)
-    rows = [(row.file, row.why) for row in check_release(release).problems]
-    assert [told for one, told in rows if one == file and why in told], rows
+    problems = [(problem.file, problem.why) for problem in check_release(release).problems]
+    assert [message for path, message in problems if path == file and why in message], problems
 
 
 @pytest.mark.parametrize("name", HIDDEN)
@@ -176,8 +176,8 @@ def test_what_was_changed_is_named_although_the_sums_were_made_anew(release, nam
     change, file, why = HIDDEN[name]
     change(release)
     rewrite_checksums(release)
-    rows = [(row.file, row.why) for row in check_release(release).problems]
-    assert any(one.startswith(file) and why in told for one, told in rows), rows
+    problems = [(problem.file, problem.why) for problem in check_release(release).problems]
+    assert any(path.startswith(file) and why in message for path, message in problems), problems
 
 
 def test_the_command_line_tells_and_fails(release, latebind):

@@ -21,7 +21,7 @@ def tree(folder):
 
 def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, tmp_path):
     config, sources = release_inputs
-    found = make_release(config, sources, tmp_path / "out", dry_run=False)
+    release = make_release(config, sources, tmp_path / "out", dry_run=False)
     files = tree(tmp_path / "out")
     assert {name.partition("/")[0] for name in files} == {
         "packages", "sbom", "reports", "api", "latebind.toml", "CHANGELOG.md", "manifest.json", "index.html",
@@ -29,13 +29,13 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, t
     }  # fmt: skip
     assert sum(name.startswith("sbom/") for name in files) == 8  # two wheels, a nupkg, three npm packages, two SDKs
     assert files["CHANGELOG.md"] == b"# tiny 1.2.3\n\n- Adds numbers faster.\n"
-    told = json.loads(files["manifest.json"])
-    assert told["publishable"]
-    assert told["runtimes"] == [{"name": "onnxruntime", "minimum": "1.20"}]
+    manifest = json.loads(files["manifest.json"])
+    assert manifest["publishable"]
+    assert manifest["runtimes"] == [{"name": "onnxruntime", "minimum": "1.20"}]
     assert json.loads(files["api/api.json"])["exports"] == {
         "tiny": {"linux-arm64": ["tiny_add"], "linux-x64": ["tiny_add"]}
     }
-    assert not found.blocks
+    assert not release.blocks
     run_checked(shutil.which("sha256sum"), "--check", "--quiet", "SHA256SUMS", cwd=tmp_path / "out")
 
 
@@ -76,7 +76,7 @@ def failing(sources, tmp_path, change):
 
 def without(scenario):
     return lambda report: msgspec.structs.replace(
-        report, cells=tuple(row for row in report.cells if row.scenario != scenario)
+        report, cells=tuple(cell for cell in report.cells if cell.scenario != scenario)
     )
 
 
@@ -95,7 +95,7 @@ def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(release_inputs
     make_release(config, sources, tmp_path / "out", dry_run=True)
     manifest = json.loads((tmp_path / "out/manifest.json").read_bytes())
     assert not manifest["publishable"]
-    assert [row["subject"] for row in manifest["blocked"]] == expected
+    assert [block["subject"] for block in manifest["blocked"]] == expected
     assert "Not publishable" in (tmp_path / "out/index.html").read_text("utf-8")
 
 
@@ -133,12 +133,14 @@ def test_a_changelog_without_the_version_is_told(release_inputs, tmp_path):
     checked = check_release(tmp_path / "out")
     assert checked.problems == ()
     assert (
-        [row.subject for row in checked.found.blocks] == [row.subject for row in release_inputs.blocks] == ["changelog"]
+        [block.subject for block in checked.found.blocks]
+        == [block.subject for block in release_inputs.blocks]
+        == ["changelog"]
     )
 
 
-def previous(made, tmp_path, version, *exports):
-    config, sources = made
+def previous(inputs, tmp_path, version, *exports):
+    config, sources = inputs
     make_release(config, sources, tmp_path / "last", dry_run=False)
     surface = json.loads((tmp_path / "last/api/api.json").read_bytes())
     surface["version"] = version

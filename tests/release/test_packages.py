@@ -17,11 +17,11 @@ from tests.sdkclient import SDK, write_sdk_client
 def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
     root = write_portable(tmp_path / "tiny", [rid])
     pack_project(root)
-    found = {row.artifact.kind: row for row in read_packages(root / "dist")}
+    packages = {package.artifact.kind: package for package in read_packages(root / "dist")}
     for kind in ("wheel", "nupkg"):
-        assert found[kind].targets == (rid,)
-        assert found[kind].exports == {"tiny": {rid: ("tiny_add",)}}
-    assert found["sdist"].targets == ()
+        assert packages[kind].targets == (rid,)
+        assert packages[kind].exports == {"tiny": {rid: ("tiny_add",)}}
+    assert packages["sdist"].targets == ()
 
 
 @pytest.mark.parametrize("rid", ["linux-x64", "linux-musl-x64", "osx-arm64"])
@@ -29,10 +29,10 @@ def test_an_npm_package_is_for_the_target_that_its_fields_choose(tmp_path, rid):
     platform = npm_platform(rid)
     root = write_portable(tmp_path / "tiny", [rid], npm="@acme/tiny")
     pack_project(root)
-    found = {row.name: row for row in read_packages(root / "dist") if row.artifact.kind == "npm"}
-    part, whole = found[f"@acme/tiny-{platform.name}"], found["@acme/tiny"]
+    packages = {package.name: package for package in read_packages(root / "dist") if package.artifact.kind == "npm"}
+    part, main = packages[f"@acme/tiny-{platform.name}"], packages["@acme/tiny"]
     assert (part.version, part.targets, part.exports) == ("1.2.3", (rid,), {"tiny": {rid: ("tiny_add",)}})
-    assert (whole.targets, whole.exports) == ((), {})
+    assert (main.targets, main.exports) == ((), {})
     assert part.bill_file == f"{part.artifact.path.name}.cdx.json"
 
 
@@ -45,20 +45,20 @@ def test_a_tarball_without_package_json_is_refused(tmp_path):
 def test_symbols_of_a_prerelease_are_recognized(tmp_path):
     name = "tiny-1.0.0-rc.1-linux-musl-x64-symbols.zip"
     write_zip(tmp_path / "symbols" / name, [Entry(name="symbols.json", data=b"{}")])
-    (found,) = read_packages(tmp_path)
-    assert (found.artifact.kind, found.version, found.targets) == ("symbols", "1.0.0-rc.1", ("linux-musl-x64",))
+    (package,) = read_packages(tmp_path)
+    assert (package.artifact.kind, package.version, package.targets) == ("symbols", "1.0.0-rc.1", ("linux-musl-x64",))
 
 
 @pytest.mark.parametrize("rid", ["linux-x64", "win-x64"])
 def test_an_sdk_is_recognized_with_its_sbom_exports_and_headers(tmp_path, rid):
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))
     pack_project(root)
-    (found,) = [row for row in read_packages(root / "dist") if row.artifact.kind == "sdk"]
-    assert found.exports == {"tiny": {rid: ("tiny_add",)}}
-    assert "tiny_add" in found.headers["tiny.h"]
-    assert (found.name, found.version, found.targets) == ("tiny", "1.2.3", (rid,))
-    assert found.bill_file == f"{found.artifact.path.name}.cdx.json"
-    assert json.loads(found.bill)["metadata"]["component"]["purl"] == "pkg:generic/tiny@1.2.3"
+    (sdk,) = [package for package in read_packages(root / "dist") if package.artifact.kind == "sdk"]
+    assert sdk.exports == {"tiny": {rid: ("tiny_add",)}}
+    assert "tiny_add" in sdk.headers["tiny.h"]
+    assert (sdk.name, sdk.version, sdk.targets) == ("tiny", "1.2.3", (rid,))
+    assert sdk.bill_file == f"{sdk.artifact.path.name}.cdx.json"
+    assert json.loads(sdk.bill)["metadata"]["component"]["purl"] == "pkg:generic/tiny@1.2.3"
 
 
 def test_any_other_file_is_refused(tmp_path):

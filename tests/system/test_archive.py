@@ -158,9 +158,9 @@ def test_too_many_members_are_a_problem(tmp_path, monkeypatch):
 
 
 def test_the_same_entries_give_the_same_bytes_in_any_order(tmp_path):
-    rows = [Entry(name="b", data=b"2"), Entry(name="a", data=b"1", mode=0o755), Entry(name="z", data=b"0")]
-    write_zip(tmp_path / "1.zip", rows, first=("z",))
-    write_zip(tmp_path / "2.zip", rows[::-1], first=("z",))
+    entries = [Entry(name="b", data=b"2"), Entry(name="a", data=b"1", mode=0o755), Entry(name="z", data=b"0")]
+    write_zip(tmp_path / "1.zip", entries, first=("z",))
+    write_zip(tmp_path / "2.zip", entries[::-1], first=("z",))
 
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "1.zip") as file:
@@ -174,8 +174,8 @@ def test_bytes_do_not_depend_on_time_zone_or_umask(tmp_path):
         "write_zip(Path(sys.argv[1]), [Entry(name='a', data=b'1')])"
     )
     for name, zone in (("1.zip", "UTC"), ("2.zip", "Asia/Tokyo")):
-        words = [sys.executable, "-c", code, str(tmp_path / name)]
-        run_checked(*words, env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": "1700000000"})
+        command = [sys.executable, "-c", code, str(tmp_path / name)]
+        run_checked(*command, env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": "1700000000"})
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
 
 
@@ -185,7 +185,7 @@ def test_a_repeated_name_is_refused_and_the_old_archive_stays(tmp_path):
     with pytest.raises(InputError, match="more than once: a"):
         write_zip(path, [Entry(name="a", data=b"1"), Entry(name="a", data=b"2")])
     assert path.read_bytes() == b"old"
-    assert [row.name for row in tmp_path.iterdir()] == ["a.zip"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
@@ -200,7 +200,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert path.read_text() == "old\n"
-    assert [row.name for row in tmp_path.iterdir()] == ["a.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
 @pytest.mark.parametrize(("value", "seconds"), [("", 1580601600), ("0", 315532800), ("1700000000", 1700000000)])

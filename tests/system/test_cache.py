@@ -18,9 +18,9 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_folder_is_found_by(tmp_path, name):
     platform, environment, expected = CASES[name]
-    found = user_cache({key: str(tmp_path / value) for key, value in environment.items()}, platform)
-    assert found == tmp_path / expected
-    assert found.is_dir()
+    folder = user_cache({key: str(tmp_path / value) for key, value in environment.items()}, platform)
+    assert folder == tmp_path / expected
+    assert folder.is_dir()
 
 
 def test_without_a_place_that_can_be_written_there_is_none(tmp_path):

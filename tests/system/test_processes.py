@@ -33,10 +33,10 @@ def sleeper():
 
 @POSIX
 def test_a_tree_is_ended_in_every_session_and_its_neighbours_are_not(sleeper):
-    one, other = extended(""), extended("")
-    below = [sleeper(one), sleeper(extended(one), start_new_session=True), sleeper(extended(extended(one)))]
-    beside = [sleeper(other), sleeper(f"{one}0")]
-    end_trees([one])
+    mark, other = extended(""), extended("")
+    below = [sleeper(mark), sleeper(extended(mark), start_new_session=True), sleeper(extended(extended(mark)))]
+    beside = [sleeper(other), sleeper(f"{mark}0")]
+    end_trees([mark])
     assert [process.wait(5) for process in below] == [-signal.SIGKILL] * 3
     assert [process.poll() for process in beside] == [None, None]
 

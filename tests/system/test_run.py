@@ -113,7 +113,7 @@ def test_standard_input_is_closed():
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("command", "text"),
     [
         (["x", "--token", "abc"], "x --token '***'"),
         (["x", "--api-key", "k"], "x --api-key '***'"),
@@ -121,8 +121,8 @@ def test_standard_input_is_closed():
         (["x", "a b"], "x 'a b'"),
     ],
 )
-def test_secrets_are_not_shown(words, text):
-    assert command_text(words) == text
+def test_secrets_are_not_shown(command, text):
+    assert command_text(command) == text
 
 
 def test_a_log_keeps_command_and_output(tmp_path):
@@ -138,15 +138,15 @@ MANY = "import subprocess, sys; [subprocess.Popen(['sleep', '60']) for _ in rang
 
 
 @pytest.mark.parametrize(
-    ("program", "limits", "words"),
+    ("program", "limits", "message"),
     [
         (HUNGRY, Limits(memory=200 * 1024**2), "200 MiB of memory"),
         (MANY, Limits(processes=8), "8 processes"),
         ("import time; time.sleep(60)", Limits(seconds=1, processes=8), "1 s"),
     ],
 )
-def test_what_goes_over_a_limit_is_ended_with_all_that_it_started(program, limits, words):
-    with pytest.raises(ToolError, match=f"ran past its limit of {words}"):
+def test_what_goes_over_a_limit_is_ended_with_all_that_it_started(program, limits, message):
+    with pytest.raises(ToolError, match=f"ran past its limit of {message}"):
         run([sys.executable, "-c", program], limits=limits)
     assert "bytearray(400_000_000)" not in run(["ps", "-eo", "args"]).output
 
@@ -157,10 +157,10 @@ def test_what_stays_below_its_limits_is_left_alone():
 
 @pytest.mark.skipif(not is_root(), reason="not run: only root becomes somebody else")
 def test_a_program_becomes_another_user_with_no_groups_of_ours():
-    told = run(["id"], user=NOBODY).output
-    assert "uid=65534" in told
-    assert "gid=65534" in told
-    assert "0(root)" not in told
+    printed = run(["id"], user=NOBODY).output
+    assert "uid=65534" in printed
+    assert "gid=65534" in printed
+    assert "0(root)" not in printed
 
 
 LEAVER = """

@@ -49,8 +49,8 @@ def test_the_abi_of_a_module_by_its_file_name(name, abi):
 
 
 def test_this_cpythons_own_names_agree():
-    own = pythonabi.module_abi(f"x{sysconfig.get_config_var('EXT_SUFFIX')}")
-    assert pythonabi.abi_tags("cpython") == f"cp{sys.version_info.major}{sys.version_info.minor}-{own}"
+    abi = pythonabi.module_abi(f"x{sysconfig.get_config_var('EXT_SUFFIX')}")
+    assert pythonabi.abi_tags("cpython") == f"cp{sys.version_info.major}{sys.version_info.minor}-{abi}"
     assert pythonabi.abi_tags("cp310-abi3") == "cp310-abi3"
 
 

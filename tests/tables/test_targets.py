@@ -35,42 +35,44 @@ def test_the_six_desktop_targets_are_there():
 
 @pytest.mark.parametrize("rid", targets())
 def test_a_rid_is_portable_and_says_what_the_row_says(rid):
-    row = target(rid)
+    properties = target(rid)
     assert PORTABLE_RID.fullmatch(rid)
-    assert rid.startswith(SYSTEM_IN_RID[row.system])
-    assert rid.endswith(ARCH_IN_RID[row.arch])
+    assert rid.startswith(SYSTEM_IN_RID[properties.system])
+    assert rid.endswith(ARCH_IN_RID[properties.arch])
 
 
 @pytest.mark.parametrize("rid", targets())
 def test_a_wheel_tag_is_one_that_installers_know(rid):
-    row = target(rid)
-    tag = wheel_tag(row, row.floor)
-    assert WHEEL_TAG[row.libc].fullmatch(tag)
-    assert tag.endswith(ARCH_IN_TAG[row.arch])
+    properties = target(rid)
+    tag = wheel_tag(properties, properties.floor)
+    assert WHEEL_TAG[properties.libc].fullmatch(tag)
+    assert tag.endswith(ARCH_IN_TAG[properties.arch])
 
 
 @pytest.mark.parametrize("rid", [rid for rid in targets() if rid not in UNHOSTED])
 def test_a_runner_is_of_the_targets_system(rid):
-    row = target(rid)
-    assert row.runner.startswith({"linux": "ubuntu-", "macos": "macos-", "windows": "windows-"}[row.system])
-    assert "latest" not in row.runner  # what moves by itself breaks a release by itself
+    properties = target(rid)
+    assert properties.runner.startswith(
+        {"linux": "ubuntu-", "macos": "macos-", "windows": "windows-"}[properties.system]
+    )
+    assert "latest" not in properties.runner  # what moves by itself breaks a release by itself
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rid", targets())
 def test_zig_compiles_for_every_triple(rid, tmp_path):
-    row = target(rid)
+    properties = target(rid)
     (tmp_path / "one.c").write_text("int one(void) { return 1; }\n")
     run_checked(*zig(rid), "-shared", "-o", "one.bin", "one.c", cwd=tmp_path, timeout=300)
-    assert (tmp_path / "one.bin").read_bytes().startswith(MAGIC[row.system])
+    assert (tmp_path / "one.bin").read_bytes().startswith(MAGIC[properties.system])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rid", [*SIX, *UNHOSTED])
 def test_a_cmake_project_that_names_no_platform_builds_for_every_target(rid, tmp_path):
-    row = target(rid)
+    properties = target(rid)
     write_portable(tmp_path, [rid])
-    staged = stage_target(load(tmp_path / "latebind.toml"), row, tmp_path)
+    staged = stage_target(load(tmp_path / "latebind.toml"), properties, tmp_path)
     (library,) = staged.libraries("tiny")
-    assert library.name == FILE[row.system]
-    assert library.read_bytes().startswith(MAGIC[row.system])
+    assert library.name == FILE[properties.system]
+    assert library.read_bytes().startswith(MAGIC[properties.system])

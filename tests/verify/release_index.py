@@ -21,8 +21,8 @@ REAL = "1.32.0"
 
 def unpack_runtime(folder: Path) -> Path:
     """The files of a real wheel of ONNX Runtime for this machine."""
-    words = ["--no-deps", "--only-binary", ":all:", "--target", folder, f"onnxruntime=={REAL}"]
-    subprocess.run([sys.executable, "-m", "uv", "pip", "install", "--quiet", *words], check=True)
+    arguments = ["--no-deps", "--only-binary", ":all:", "--target", folder, f"onnxruntime=={REAL}"]
+    subprocess.run([sys.executable, "-m", "uv", "pip", "install", "--quiet", *arguments], check=True)
     return folder
 
 

@@ -19,9 +19,9 @@ def row(state="passed", **fields):
     """A cell of linux-x64 that works with 1.31.1, but for what is given."""
     state = State(state)
     names = ("kind", "target", "consumer", "runtime", "version", "scenario")
-    known = {"kind": "wheel", "target": "linux-x64", "consumer": "python3.11", "runtime": "onnxruntime",
+    defaults = {"kind": "wheel", "target": "linux-x64", "consumer": "python3.11", "runtime": "onnxruntime",
              "version": "1.31.1", "scenario": "works"}  # fmt: skip
-    cell = {name: fields.pop(name, known[name]) for name in names}
+    cell = {name: fields.pop(name, defaults[name]) for name in names}
     identity = Cell(**{**cell, "target": Rid(cell["target"])}).id
     reasons = {State.PASSED: "", State.FAILED: "it broke", State.NOT_RUN: "no-machine"}
     rest = {
@@ -36,11 +36,11 @@ def row(state="passed", **fields):
     return CellResult(id=identity, outcome=state, **cell, **{**rest, **fields})
 
 
-def report(*rows, packages=("x.tar.gz",), machine=None):
+def report(*cells, packages=("x.tar.gz",), machine=None):
     """A report of one machine; packages are names, or names with hashes."""
-    known = dict(packages) if isinstance(packages, dict) else dict.fromkeys(packages, HASH)
+    digests = dict(packages) if isinstance(packages, dict) else dict.fromkeys(packages, HASH)
     machines = (machine or {"target": "linux-x64", "system": "Linux", "python": "3.11.7"},)
-    return Report(tuple(PackageHash(file, digest) for file, digest in known.items()), tuple(rows), machines)
+    return Report(tuple(PackageHash(file, digest) for file, digest in digests.items()), tuple(cells), machines)
 
 
 def complete(config, *, but=lambda _: False):
@@ -56,7 +56,7 @@ def complete(config, *, but=lambda _: False):
 
 def large():
     """Over 500 cells of six targets, Python and .NET; a few failures, some of them with hostile words."""
-    rows = [
+    cells = [
         _large_row(kind, consumer, rid, version, scenario)
         for kind, consumer in (
             ("wheel", "python3.10"),
@@ -70,7 +70,7 @@ def large():
         + ([] if kind == "nupkg" else [(MINORS[0], "extra"), (MINORS[0], "fork"), (MINORS[0], "threads")])
     ]
     machines = tuple({"target": rid, "system": "a system", "python": "3.11.7"} for rid in RIDS)
-    return Report(report(packages=[f"x-{rid}.whl" for rid in RIDS]).packages, tuple(rows), machines)
+    return Report(report(packages=[f"x-{rid}.whl" for rid in RIDS]).packages, tuple(cells), machines)
 
 
 def _large_row(kind, consumer, rid, version, scenario):

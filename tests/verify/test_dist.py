@@ -20,15 +20,15 @@ def project_root(tmp_path_factory):
 
 
 def test_npm_packages_are_found_by_their_names(project_root):
-    found = artifacts_in(project_root / "dist", load(project_root / "latebind.toml"))
-    assert [(row.kind, row.path.name) for row in found] == [
+    artifacts = artifacts_in(project_root / "dist", load(project_root / "latebind.toml"))
+    assert [(artifact.kind, artifact.path.name) for artifact in artifacts] == [
         ("npm", "acme-tiny-1.2.3.tgz"),
         ("npm", "acme-tiny-linux-x64-1.2.3.tgz"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("name", "size", "words"),
+    ("name", "size", "message"),
     [
         ("acme-tiny-1.2.4.tgz", None, "is not of version 1.2.3"),
         ("acme-tiny-linux-x64-1.2.3-rc.1.tgz", None, "is not of version 1.2.3"),
@@ -36,9 +36,9 @@ def test_npm_packages_are_found_by_their_names(project_root):
         ("acme-tiny-win32-x64-1.2.3.tgz", 200, "is not a readable tar archive"),
     ],
 )
-def test_other_npm_packages_are_refused(project_root, tmp_path, name, size, words):
+def test_other_npm_packages_are_refused(project_root, tmp_path, name, size, message):
     shutil.copytree(project_root / "dist", tmp_path / "dist")
     data = (project_root / "dist" / "acme-tiny-1.2.3.tgz").read_bytes()
     (tmp_path / "dist" / name).write_bytes(data[:size])
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=message):
         artifacts_in(tmp_path / "dist", load(project_root / "latebind.toml"))

@@ -63,10 +63,10 @@ def project(tmp_path, pristine_dist, latebind):
     (root / "verify").mkdir()
     (root / "verify" / "smoke.py").write_text(BEGIN + GOOD, encoding="utf-8")
 
-    def verify(*words, script="", **more):
+    def verify(*arguments, script="", **more):
         if script:
             (root / "verify" / "smoke.py").write_text(BEGIN + script, encoding="utf-8")
-        ended = latebind("-C", root, "verify", "--dist", dist, *words, **more)
+        ended = latebind("-C", root, "verify", "--dist", dist, *arguments, **more)
         assert "Traceback" not in ended.stderr
         return ended
 
@@ -77,7 +77,7 @@ def project(tmp_path, pristine_dist, latebind):
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "message"),
     [
         ("sys.exit(0)", "ended with status 0 and wrote no result"),
         ("os.kill(os.getpid(), 11)", "ended by SIGSEGV (11) and wrote no result"),
@@ -103,11 +103,11 @@ def project(tmp_path, pristine_dist, latebind):
         (GOOD + "import shutil; shutil.rmtree(sys.prefix); shutil.rmtree(given.out.parent)", "wrote no result"),
     ],
 )
-def test_a_consumer_that_shows_nothing_fails_its_cell(project, script, words):
+def test_a_consumer_that_shows_nothing_fails_its_cell(project, script, message):
     ended = project.verify(script=script)
     [cell] = project.cells()
     assert (ended.returncode, cell["outcome"]) == (1, "failed")
-    assert words in cell["reason"]
+    assert message in cell["reason"]
 
 
 def test_a_consumer_that_prints_100_mb_passes_and_its_log_is_kept_in_part(project):
@@ -185,13 +185,13 @@ UNSHARE = shutil.which("unshare")
 
 def can_mount():
     """Whether a file system of our own can be had: as root, where mounts may be private."""
-    words = [UNSHARE, "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
-    return UNSHARE is not None and subprocess.run(words, capture_output=True, check=False).returncode == 0
+    command = [UNSHARE, "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return UNSHARE is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def verify_mounted(setup, project, *words, env=None):
+def verify_mounted(setup, project, *arguments, env=None):
     """`verify` in a mount space of its own, after a shell's `setup`."""
-    command = [*CLI, "-q", "-C", project.root, *words, "verify", "--dist", project.dist]
+    command = [*CLI, "-q", "-C", project.root, *arguments, "verify", "--dist", project.dist]
     shell = [UNSHARE, "--mount", "sh", "-c", f'{setup} && exec "$@"', "sh", *map(str, command)]
     environment = {**os.environ, "NO_COLOR": "1", **(env or {})}
     return run_program(*shell, env=environment, timeout=300)
@@ -322,15 +322,15 @@ def test_without_the_index_uv_takes_what_it_has_cached(monkeypatch, tmp_path, ca
 def machine_file(folder, command, version="3.11.9"):
     """A machine of win-x64 that runs `command` and has our own Python."""
     folder.mkdir(exist_ok=True)
-    rows = {"rid": "win-x64", "title": "a stand-in", "command": command, "python": sys.executable,
+    fields = {"rid": "win-x64", "title": "a stand-in", "command": command, "python": sys.executable,
             "python_version": version, "platforms": ["win_amd64"]}  # fmt: skip
-    lines = [f"{key} = {json.dumps(value)}" for key, value in rows.items()]
+    lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
     (folder / "win-x64.toml").write_text("\n".join(lines), encoding="utf-8")
     return folder
 
 
 @pytest.mark.parametrize(
-    ("command", "version", "words"),
+    ("command", "version", "message"),
     [
         (["/nowhere/wine"], "3.11.9", "program /nowhere/wine is not there"),
         (["/bin/sh", "-c", "echo wine: cannot find L; exit 1"], "3.11.9", "wine: cannot find L"),
@@ -339,22 +339,22 @@ def machine_file(folder, command, version="3.11.9"):
     ],
     ids=["gone", "broken", "no-python", "another-python"],
 )
-def test_a_machine_that_does_not_answer_makes_its_cells_not_run(project, tmp_path, command, version, words):
+def test_a_machine_that_does_not_answer_makes_its_cells_not_run(project, tmp_path, command, version, message):
     edit(project.root / "latebind.toml", '["linux-x64"]', '["linux-x64", "win-x64"]')
     machines = machine_file(tmp_path / "machines", command, version)
     ended = project.verify("--machines", machines, "--target", "win-x64")
     [cell] = project.cells()
     assert (ended.returncode, cell["outcome"], cell["reason"]) == (1, "not run", "no-machine")
-    assert words in cell["summary"]
+    assert message in cell["summary"]
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "message"),
     [("exit 1", "has no SDK for this"), ("exit 0", "does not say its version, but: nothing"), ("echo It was not",
      "does not say its version, but: It was not")],
     ids=["fails", "says-nothing", "says-something-else"],
 )  # fmt: skip
-def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path, script, words):
+def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path, script, message):
     config = project.root / "latebind.toml"
     config.write_text(f'{config.read_text("utf-8")}dotnet = "app"\n', encoding="utf-8")
     (project.root / "app").mkdir()
@@ -364,7 +364,7 @@ def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path,
     (tmp_path / "bin" / "dotnet").chmod(0o755)
     project.verify("-k", "dotnet", env={"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"})
     assert {(cell["outcome"], cell["reason"]) for cell in project.cells()} == {("not run", "no-dotnet")}
-    assert all(words in cell["summary"] for cell in project.cells())
+    assert all(message in cell["summary"] for cell in project.cells())
 
 
 def truncate_package(pattern, length):
@@ -390,7 +390,7 @@ def copy_package(pattern, old, new):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "words"),
+    ("spoil", "message"),
     [
         (truncate_package("*.whl", 700), "is not a readable zip archive"),
         (truncate_package("*.nupkg", 0), "Tiny.1.2.3.nupkg is not a readable zip archive"),
@@ -404,19 +404,19 @@ def copy_package(pattern, old, new):
         ),
     ],
 )
-def test_packages_that_are_not_the_projects_are_one_clear_error(project, spoil, words):
+def test_packages_that_are_not_the_projects_are_one_clear_error(project, spoil, message):
     spoil(project)
     ended = project.verify()
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert words in ended.stderr
+    assert message in ended.stderr
 
 
-@pytest.mark.parametrize("words", [["-k", "win"], ["--list"], ["--shard", "1/2"], ["--fresh"], ["--all"]])
-def test_options_that_would_have_no_effect_on_a_merge_are_refused(project, latebind, words):
+@pytest.mark.parametrize("arguments", [["-k", "win"], ["--list"], ["--shard", "1/2"], ["--fresh"], ["--all"]])
+def test_options_that_would_have_no_effect_on_a_merge_are_refused(project, latebind, arguments):
     project.verify()
-    ended = latebind("-C", project.root, "verify", "--merge", project.root / "reports" / "verify.json", *words)
+    ended = latebind("-C", project.root, "verify", "--merge", project.root / "reports" / "verify.json", *arguments)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert f"{words[0]} would have no effect with --merge" in ended.stderr
+    assert f"{arguments[0]} would have no effect with --merge" in ended.stderr
 
 
 def test_a_list_takes_no_format(project):
@@ -440,9 +440,9 @@ def test_a_matrix_of_what_is_no_python_is_refused(project, latebind, python):
 def test_a_home_that_is_read_only_or_not_there_stops_nothing(project, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
-    own = f"mount --bind {home} {home} && mount -o remount,ro,bind {home} && ! touch {home}/x"
-    for place in (home, home / "nowhere"):
-        ended = verify_mounted(own, project, env={"HOME": str(place), "XDG_CACHE_HOME": ""})
+    mount = f"mount --bind {home} {home} && mount -o remount,ro,bind {home} && ! touch {home}/x"
+    for folder in (home, home / "nowhere"):
+        ended = verify_mounted(mount, project, env={"HOME": str(folder), "XDG_CACHE_HOME": ""})
         assert (ended.returncode, project.cells()[0]["outcome"]) == (0, "passed"), ended.stdout + ended.stderr
         shutil.rmtree(project.root / "build" / "verify" / "passed")
     assert list((project.root / "build" / "verify" / "home" / "cache").iterdir())

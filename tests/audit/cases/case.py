@@ -36,16 +36,16 @@ def made_by(make: Callable[..., Any]) -> Callable[..., Callable[[Bench], Any]]:
     What it is made of may be such a description, or files may be; the bench makes them first.
     """
 
-    def describe(*words: Any, **options: Any) -> Callable[[Bench], Any]:
-        return lambda bench: make(bench, *(_resolve_argument(bench, word) for word in words), **options)
+    def describe(*arguments: Any, **options: Any) -> Callable[[Bench], Any]:
+        return lambda bench: make(bench, *(_resolve_argument(bench, argument) for argument in arguments), **options)
 
     return describe
 
 
-def _resolve_argument(bench: Bench, word: Any) -> Any:
-    if isinstance(word, dict):
-        return {name: _resolve_argument(bench, data) for name, data in word.items()}
-    return word(bench) if callable(word) else word
+def _resolve_argument(bench: Bench, argument: Any) -> Any:
+    if isinstance(argument, dict):
+        return {name: _resolve_argument(bench, data) for name, data in argument.items()}
+    return argument(bench) if callable(argument) else argument
 
 
 wheel, nupkg, npm = made_by(Bench.wheel), made_by(Bench.nupkg), made_by(Bench.npm)
@@ -53,6 +53,6 @@ bare, mac, windows = made_by(Bench.bare), made_by(Bench.mac), made_by(Bench.wind
 good, linked, dylib, dll = made_by(Bench.good), made_by(Bench.linked_library), made_by(Bench.dylib), made_by(Bench.dll)
 runtime, mac_runtime = made_by(Bench.runtime), made_by(Bench.mac_runtime)
 windows_runtime = made_by(Bench.windows_runtime)
-shared = made_by(lambda bench, *words, **options: bench.compiler.library(*words, **options))
+shared = made_by(lambda bench, *arguments, **options: bench.compiler.library(*arguments, **options))
 contents = made_by(lambda _bench, path: path.read_bytes())
 import_library = made_by(lambda bench, path: bench.compiler.import_library(path))

@@ -100,9 +100,9 @@ def tar(bench: Bench, members: Mapping[str, tuple[bytes, str]]):
     path = bench.folder / "latenn-1.0.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
         for name, (kind, target) in members.items():
-            row = tarfile.TarInfo(f"latenn-1.0/{name}")
-            row.type, row.linkname = kind, target
-            archive.addfile(row)
+            member = tarfile.TarInfo(f"latenn-1.0/{name}")
+            member.type, member.linkname = kind, target
+            archive.addfile(member)
     return [path]
 
 
@@ -140,9 +140,9 @@ def shift_last_segment(bench: Bench) -> bytes:
     """A library whose last loaded segment has an address 8 bytes off."""
     data = bytearray(bench.good())
     table, count = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
-    rows = [row for row in range(table, table + 56 * count, 56) if data[row : row + 4] == b"\1\0\0\0"]
-    (address,) = struct.unpack_from("<Q", data, rows[-1] + 16)
-    struct.pack_into("<Q", data, rows[-1] + 16, address + 8)
+    offsets = [offset for offset in range(table, table + 56 * count, 56) if data[offset : offset + 4] == b"\1\0\0\0"]
+    (address,) = struct.unpack_from("<Q", data, offsets[-1] + 16)
+    struct.pack_into("<Q", data, offsets[-1] + 16, address + 8)
     return bytes(data)
 
 
@@ -226,10 +226,10 @@ CASES = [
          says="aux.h", severity="warning"),
     Case("LB604", "a library that was cut off", without_tail, bare("liblatenn.so", good()), at="liblatenn.so",
          says="7f454c46"),
-    Case("LB604", "a segment that cannot be mapped", bare("liblatenn.so", shift_last_segment), bare("liblatenn.so", good()),
-         at="liblatenn.so", says="misaligned"),
-    Case("LB606", "assembler without a stack note", assemble_wheel(CODE, "-z", "execstack"), assemble_wheel(CODE), at=f"!{LIB}",
-         says="RWE"),
+    Case("LB604", "a segment that cannot be mapped", bare("liblatenn.so", shift_last_segment),
+         bare("liblatenn.so", good()), at="liblatenn.so", says="misaligned"),
+    Case("LB606", "assembler without a stack note", assemble_wheel(CODE, "-z", "execstack"), assemble_wheel(CODE),
+         at=f"!{LIB}", says="RWE"),
     Case("LB607", "an address in code", assemble_wheel(CODE + ".quad latenn_f\n", "-z", "notext"), assemble_wheel(CODE),
          at=f"!{LIB}", says="TEXTREL", severity="warning"),
     Case("LB608", "no RELRO", of(GOOD, "-Wl,-z,norelro"), of(GOOD), at=f"!{LIB}", says="GNU_RELRO", severity="note"),

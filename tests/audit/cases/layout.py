@@ -31,11 +31,11 @@ def twins(wheel_name: str = "latenn", package_id: str = "Latenn", *, same: bool,
 
 def split(*, version: str = "1.0.0", pin: str = "[1.0.0]", rid: str = "linux-x64"):
     def make(bench: Bench):
-        row = f'<dependency id="Latenn.runtime.linux-x64" version="{pin}"/>'
-        group = f'<dependencies><group targetFramework="netstandard2.0">{row}</group></dependencies>'
-        whole = bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}, extra=group)
+        dependency = f'<dependency id="Latenn.runtime.linux-x64" version="{pin}"/>'
+        group = f'<dependencies><group targetFramework="netstandard2.0">{dependency}</group></dependencies>'
+        packages = bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}, extra=group)
         native = {f"runtimes/{rid}/native/liblatenn.so": bench.good()}
-        return [*whole, *bench.nupkg(native, package_id=f"Latenn.runtime.{rid}", version=version)]
+        return [*packages, *bench.nupkg(native, package_id=f"Latenn.runtime.{rid}", version=version)]
 
     return make
 
@@ -155,7 +155,8 @@ CASES = [
          says="instead of exactly its own version"),
     Case("LB416", "a package over 250 MB, of which all but the end is a hole", sparse(250_000_000), sparse(249_000_000),
          at="Latenn.1.0.0.nupkg", says="public feed takes 250.0 MB", severity="warning"),
-    Case("LB411", "build targets of another name than the package's", pack_build_targets("native.targets"), pack_build_targets("latenn.targets"),
+    Case("LB411", "build targets of another name than the package's",
+         pack_build_targets("native.targets"), pack_build_targets("latenn.targets"),
          at="!build/net461/native.targets", says="build/net461/Latenn.targets"),
     Case("LB413", "a pattern for a folder that has another name",
          targets(OWN + r"..\..\runtimes\linux-x86_64\native\*"), targets(OWN + r"..\..\runtimes\linux-x64\native\*"),

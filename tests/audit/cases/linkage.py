@@ -32,10 +32,10 @@ def containing(distribution: str, part: str):
             files = importlib.metadata.files(distribution) or []
         except importlib.metadata.PackageNotFoundError:
             pytest.skip(f"{distribution} is not installed")
-        found = [file for file in files if part in file.name and file.name.endswith(".so")]
-        if not found:
+        modules = [file for file in files if part in file.name and file.name.endswith(".so")]
+        if not modules:
             pytest.skip(f"the installed {distribution} has no {part} for Linux")
-        return bench.bare("_core.abi3.so", found[0].locate().read_bytes())
+        return bench.bare("_core.abi3.so", modules[0].locate().read_bytes())
 
     return make
 
@@ -135,9 +135,11 @@ def of_cpp(bench: Bench, source: str):
 @made_by
 def of_vendor(bench: Bench, soname: str, name: str):
     """A wheel of an execution provider that links a library, and contains it."""
-    own = bench.compiler.library("int odd(void) { return 1; }\n", f"-Wl,-soname,{soname}", name=name)
+    library = bench.compiler.library("int odd(void) { return 1; }\n", f"-Wl,-soname,{soname}", name=name)
     source = f"int CreateEpFactories(void) {{ return 1; }}\n{STRANGER}"
-    return bench.wheel({LIB: bench.compiler.library(source, own).read_bytes(), f"latenn/{soname}": own.read_bytes()})
+    return bench.wheel(
+        {LIB: bench.compiler.library(source, library).read_bytes(), f"latenn/{soname}": library.read_bytes()}
+    )
 
 
 CASES = [
@@ -211,7 +213,8 @@ CASES = [
          wheel({LIB: late}), at=f"!{LIB}", says="OrtGetApiBase"),
     Case("LB106", "Python's functions are left open by a library that is no module",
          wheel({LIB: link_with_undefined("extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n")}),
-         wheel({LIB: link_with_undefined("extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n")}),
+         wheel({LIB: link_with_undefined(
+             "extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n")}),
          at=f"!{LIB}", says="PyErr_Occurred"),
     Case("LB106", "a function of glibc is used without its library: a note",
          lambda bench: bench.wheel({LIB: bench.compiler.link_object(bench.compiler.thing(COSINE,

@@ -26,30 +26,31 @@ def requires(text: str):
 
 def depends(version: str):
     inner = f'<dependency id="Microsoft.ML.OnnxRuntime" version="{version}"/>'
-    row = f'<dependencies><group targetFramework="netstandard2.0">{inner}</group></dependencies>'
-    return nupkg(extra=row)
+    dependencies = f'<dependencies><group targetFramework="netstandard2.0">{inner}</group></dependencies>'
+    return nupkg(extra=dependencies)
 
 
-def change_entry(rows, path, **cells):
+def change_entry(entries, path, **cells):
     return [
         (name, cells.get("digest", digest), cells.get("size", size)) if name == path else (name, digest, size)
-        for name, digest, size in rows
+        for name, digest, size in entries
     ]
 
 
 CASES = [
     Case("LB501", "no RECORD", wheel(drop=("RECORD",)), whole, at=".whl", says="RECORD"),
-    Case("LB501", "a wrong hash", record(lambda rows: change_entry(rows, LIB, digest="sha256=AAAA")), whole, at=f"!{LIB}",
-         says="differs from its hash", severity="warning"),
-    Case("LB501", "a wrong size", record(lambda rows: change_entry(rows, LIB, size="7")), whole, at=f"!{LIB}",
+    Case("LB501", "a wrong hash", record(lambda entries: change_entry(entries, LIB, digest="sha256=AAAA")), whole,
+         at=f"!{LIB}", says="differs from its hash", severity="warning"),
+    Case("LB501", "a wrong size", record(lambda entries: change_entry(entries, LIB, size="7")), whole, at=f"!{LIB}",
          says="RECORD says 7", severity="warning"),
-    Case("LB501", "no hash at all", record(lambda rows: change_entry(rows, LIB, digest="")), whole, at=f"!{LIB}",
+    Case("LB501", "no hash at all", record(lambda entries: change_entry(entries, LIB, digest="")), whole, at=f"!{LIB}",
          says="no SHA-256", severity="warning"),
     Case("LB501", "a file that is not listed", wheel(after={"latenn/late.txt": b"x"}), whole, at="!latenn/late.txt",
          says="does not list it", severity="warning"),
-    Case("LB501", "a listed file that is missing", record(lambda rows: [*rows, ("latenn/gone.py", "sha256=AAAA", "1")]),
+    Case("LB501", "a listed file that is missing",
+         record(lambda entries: [*entries, ("latenn/gone.py", "sha256=AAAA", "1")]),
          whole, at="/RECORD", says="latenn/gone.py", severity="warning"),
-    Case("LB501", "a file that is listed twice", record(lambda rows: [*rows, rows[0]]), whole, at="/RECORD",
+    Case("LB501", "a file that is listed twice", record(lambda entries: [*entries, entries[0]]), whole, at="/RECORD",
          says="2 times", severity="warning"),
     Case("LB501", "a RECORD of two columns",
          wheel(after={"latenn-1.0.dist-info/RECORD": b"latenn/__init__.py,sha256=x\n"}), whole, at="/RECORD",

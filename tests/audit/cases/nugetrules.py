@@ -21,8 +21,8 @@ DEEP = "/".join(["contentFiles/any/any", *(["a" * 40] * 4), "b.txt"])
 
 
 def depends(version, id_="Latenn.Core"):
-    wanted = f' version="{version}"' if version else ""
-    return GROUP.format(f'><dependency id="{id_}"{wanted}/>')
+    attribute = f' version="{version}"' if version else ""
+    return GROUP.format(f'><dependency id="{id_}"{attribute}/>')
 
 
 def package(*names, groups=NONE, extra="", version="1.0.0", without=(), license_=LICENSE, **data):
@@ -34,8 +34,8 @@ def package(*names, groups=NONE, extra="", version="1.0.0", without=(), license_
         spec = nuspec("Latenn", version, f"<dependencies>{groups}</dependencies>{extra}")
         spec = spec.replace(LICENSE, license_)
         spec = spec.replace("</license>", "") if not license_ else spec
-        kept = {name: data for name, data in files.items() if name not in without}
-        return bench.nupkg(kept, version=version, spec=spec, types=(*TYPES, "txt"))
+        remaining = {name: data for name, data in files.items() if name not in without}
+        return bench.nupkg(remaining, version=version, spec=spec, types=(*TYPES, "txt"))
 
     return make
 

@@ -69,10 +69,10 @@ def sdk(name=LINUX, without=(), links=(), **changed):
 
     def make(bench: Bench):
         every = {key: value for key, value in {**files, **changed}.items() if key not in without}
-        rows = {f"x/{key}": value(bench) if callable(value) else value.encode() for key, value in every.items()}
+        members = {f"x/{key}": value(bench) if callable(value) else value.encode() for key, value in every.items()}
         path = bench.folder / name
         with tarfile.open(path, "w:gz") as archive:
-            for key, data in rows.items():
+            for key, data in members.items():
                 info = tarfile.TarInfo(key)
                 info.size = len(data)
                 archive.addfile(info, io.BytesIO(data))

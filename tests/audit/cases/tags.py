@@ -79,12 +79,12 @@ def exporting(bench: Bench, name: str) -> bytes:
 def weak_user(bench: Bench, *, weak: bool) -> bytes:
     """A user of glibc 2.34 whose version need is marked weak, as binutils marks those of weak symbols alone."""
     data = bytearray(thread("2.34")(bench))
-    rows = lief.ELF.parse(list(data)).symbols_version_requirement
-    for row in (row for library in rows for row in library.get_auxiliary_symbols()):
-        number = int(str(row.name).rpartition(".")[2]) if str(row.name).startswith("GLIBC_2.") else 0
-        place = data.find(struct.pack("<IHH", row.hash, 0, row.other))
+    requirements = lief.ELF.parse(list(data)).symbols_version_requirement
+    for symbol in (symbol for library in requirements for symbol in library.get_auxiliary_symbols()):
+        number = int(str(symbol.name).rpartition(".")[2]) if str(symbol.name).startswith("GLIBC_2.") else 0
+        offset = data.find(struct.pack("<IHH", symbol.hash, 0, symbol.other))
         if weak and number > 28:
-            data[place + 4] = 2
+            data[offset + 4] = 2
     return bytes(data)
 
 

@@ -40,18 +40,22 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
     assert consumed == {*RUNNING, "c-nupkg", "sdk-cmake", "sdk-pkg-config"} - {"dotnet-build"}
     assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}
     assert len({cell.id for cell in cells}) == len(cells)
-    here = {row.name for row in SCENARIOS if "linux" in row.systems and row.needs != "an execution provider"}
+    here = {
+        scenario.name
+        for scenario in SCENARIOS
+        if "linux" in scenario.systems and scenario.needs != "an execution provider"
+    }
     assert {cell.scenario for cell in cells} == here
 
 
 def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_versions(tmp_path):
     config = load(write_ep(tmp_path, config=f'{EP_CONFIG}[verify]\npython = "smoke.py"\n') / "latebind.toml")
-    (use,) = config.document.runtime
+    (runtime,) = config.document.runtime
     below = {BELOW_FLOOR: ("1.22.1",), "1.25.*": ("1.25.1",), EACH_MINOR: ("1.24.0", "1.25.1", "1.31.1")}
     scope = dataclasses.replace(SCOPE, everything=True)
-    answers = {row: below.get(row.entry, ("1.31.1",)) for row in questions(config, (LINUX,), scope)}
+    answers = {question: below.get(question.entry, ("1.31.1",)) for question in questions(config, (LINUX,), scope)}
     cells = expand_cells(config, LINUX, scope, Answers(found=answers))
-    ours = [row.cell for row in cells if row.cell.runtime == use.known.python.distribution]
+    ours = [planned.cell for planned in cells if planned.cell.runtime == runtime.known.python.distribution]
     assert {cell.version for cell in ours if cell.scenario == "works"} == {"1.24.0", "1.31.1"}
     assert {cell.version for cell in ours if cell.scenario == "unsupported"} == {"1.22.1", "1.25.1"}
     assert {question.minimum for question in answers} == {"1.23.1"}
@@ -90,18 +94,18 @@ def test_a_script_for_a_kind_of_package_that_is_not_made_gives_no_cells(tmp_path
 
 def test_only_a_target_with_a_sibling_is_tried_with_a_runtime_for_another_processor():
     scenarios = {rid: {planned.cell.scenario for planned in plan_cells(rid)} for rid in ("linux-x64", "osx-arm64")}
-    assert all("wrong-architecture" in found for found in scenarios.values())
+    assert all("wrong-architecture" in names for names in scenarios.values())
     assert other_processor("linux-musl-x64") is None
 
 
 def test_everything_is_each_minor_version_each_distribution_and_each_python():
     cells = [planned.cell for planned in plan_cells(everything=True)]
     works = [cell for cell in cells if cell.scenario == "works" and cell.kind == "wheel"]
-    assert {row.version for row in works if row.runtime == "onnxruntime" and row.consumer == "python3.11"} == set(
+    assert {cell.version for cell in works if cell.runtime == "onnxruntime" and cell.consumer == "python3.11"} == set(
         MINORS
     )
-    assert {row.version for row in works if row.consumer == "python3.13"} == {"1.19.2", "1.31.1"}
-    assert {row.runtime for row in works} >= {"onnxruntime-gpu", "onnxruntime-openvino"}
+    assert {cell.version for cell in works if cell.consumer == "python3.13"} == {"1.19.2", "1.31.1"}
+    assert {cell.runtime for cell in works} >= {"onnxruntime-gpu", "onnxruntime-openvino"}
     assert len({cell.id for cell in cells}) == len(cells)
 
 
@@ -124,11 +128,11 @@ def test_a_distribution_has_cells_only_on_targets_that_it_exists_for(rid, distri
 
 def test_each_minor_and_other_pythons_are_for_one_target_and_the_home_of_this_machine():
     cells = [planned.cell for planned in plan_cells("osx-arm64", everything=True)]
-    assert {row.version for row in cells if row.runtime == "onnxruntime" and row.scenario == "works"} == {
+    assert {cell.version for cell in cells if cell.runtime == "onnxruntime" and cell.scenario == "works"} == {
         "1.19.2",
         "1.31.1",
     }
-    assert {row.consumer for row in cells if row.kind == "wheel"} == {"python3.11"}
+    assert {cell.consumer for cell in cells if cell.kind == "wheel"} == {"python3.11"}
 
 
 def test_a_scenario_has_no_cell_where_its_system_has_no_such_thing():
@@ -150,8 +154,8 @@ def test_two_runtimes_have_cells_of_their_own():
 
 
 def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
-    own = VerifyOwn(scenarios=("works", "absent"), native_only=True)
-    verify = msgspec.structs.replace(CONFIG.document.verify, own={USE.preset: own})
+    settings = VerifyOwn(scenarios=("works", "absent"), native_only=True)
+    verify = msgspec.structs.replace(CONFIG.document.verify, own={USE.preset: settings})
     document = msgspec.structs.replace(CONFIG.document, runtime=(USE,), verify=verify)
     config = dataclasses.replace(CONFIG, document=document)
     scope = Extent(pythons={LINUX: "3.11"}, home=LINUX, others=("3.13",), everything=True)
@@ -165,8 +169,8 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
 
 def test_an_application_names_a_runtime_that_no_feed_has():
     for name in ("openvino", "litert"):
-        index = next(i for i, use in enumerate(CONFIG.document.runtime) if use.name == name)
-        cells = [row.cell for row in plan_cells() if row.use == CONFIG.document.runtime[index]]
+        index = next(i for i, runtime in enumerate(CONFIG.document.runtime) if runtime.name == name)
+        cells = [planned.cell for planned in plan_cells() if planned.use == CONFIG.document.runtime[index]]
         computing = {cell.scenario for cell in cells if cell.kind == "nupkg" and scenario(cell.scenario).computes}
         assert computing == {"path", "path-wrong"}
         assert {cell.runtime for cell in cells if cell.kind == "nupkg" and cell.scenario in computing} == {name}
@@ -175,9 +179,9 @@ def test_an_application_names_a_runtime_that_no_feed_has():
 def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(tmp_path):
     raised = msgspec.structs.replace(CONFIG.document, runtime=(msgspec.structs.replace(USE, minimum="1.25"),))
     asked = questions(dataclasses.replace(CONFIG, document=raised), (LINUX,), SCOPE)
-    assert {row.minimum for row in asked if row.entry == BELOW_FLOOR} == {"1.19"}
+    assert {question.minimum for question in asked if question.entry == BELOW_FLOOR} == {"1.19"}
     config = load(write_thing_client(tmp_path, THING + '\n[verify]\npython = "smoke.py"\n') / "latebind.toml")
-    assert BELOW_FLOOR not in {row.entry for row in questions(config, (LINUX,), SCOPE)}
+    assert BELOW_FLOOR not in {question.entry for question in questions(config, (LINUX,), SCOPE)}
 
 
 @pytest.mark.parametrize(("form", "shown"), [("text", True), ("three-numbers", False), ("four-numbers", False)])
@@ -205,4 +209,4 @@ def test_a_project_without_a_runtime_is_tried_without_one(tiny):
 def plan_cells(rid="linux-x64", *, everything=False):
     scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
     asked = questions(CONFIG, (Rid(rid),), scope)
-    return expand_cells(CONFIG, Rid(rid), scope, Answers(found={row: FOUND[row.entry] for row in asked}))
+    return expand_cells(CONFIG, Rid(rid), scope, Answers(found={question: FOUND[question.entry] for question in asked}))

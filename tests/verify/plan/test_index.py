@@ -38,9 +38,9 @@ def test_the_index_knows_which_versions_there_are_for_which_target(tmp_path):
     reasons = {error.reason for error in answers.trouble.values()}
     if "no-index" in reasons:
         pytest.skip("the package index cannot be reached")
-    found = answers.found[minors]
-    assert found[:2] == ("1.19.2", "1.20.1")
-    assert len(found) >= 13
+    versions = answers.found[minors]
+    assert versions[:2] == ("1.19.2", "1.20.1")
+    assert len(versions) >= 13
     # The last wheel for macOS on Intel; newer versions are for Linux, Windows and Apple's own processor alone.
     assert answers.found[intel] == ("1.23.2",)
     assert isinstance(answers.trouble[absent], NotRun)

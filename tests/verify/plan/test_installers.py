@@ -23,15 +23,15 @@ def tool(request, tmp_path, monkeypatch):
     if request.param == "virtualenv":
         monkeypatch.setattr(environments, "which", lambda _: None)
         monkeypatch.setattr(environments.sys, "executable", str(tmp_path / "nowhere" / "python"))
-    found = installer(tmp_path / "home")
+    chosen = installer(tmp_path / "home")
     monkeypatch.undo()
-    assert found.name == request.param
+    assert chosen.name == request.param
     (tmp_path / "home").mkdir()
     try:
-        found.resolve("iniconfig", BASE)
+        chosen.resolve("iniconfig", BASE)
     except NotRun as error:
         pytest.skip(f"not run: {error.reason}")
-    return found
+    return chosen
 
 
 def test_an_environment_sees_nothing_of_ours(tool, tmp_path, monkeypatch):
@@ -84,6 +84,6 @@ def test_without_any_installer_the_message_says_what_to_install(tmp_path, monkey
 def test_settings_for_the_index_reach_the_installer_and_nothing_else_does(monkeypatch, tmp_path):
     monkeypatch.setattr(os, "environ", {"PIP_INDEX_URL": "x", "HTTPS_PROXY": "p", "SECRET": "s", "PYTHONPATH": "y"})
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    made = installer_environment(tmp_path)
-    assert (made["UV_DEFAULT_INDEX"], made["HTTPS_PROXY"]) == ("x", "p")
-    assert not {"SECRET", "PYTHONPATH"} & set(made)
+    environment = installer_environment(tmp_path)
+    assert (environment["UV_DEFAULT_INDEX"], environment["HTTPS_PROXY"]) == ("x", "p")
+    assert not {"SECRET", "PYTHONPATH"} & set(environment)

@@ -15,10 +15,10 @@ def row(**more):
 
 
 def test_the_one_that_runs_latebind_is_found_and_comes_first():
-    found = interpreters([OWN.minor])
-    assert found[0].path.resolve() == OWN.path.resolve()
+    pythons = interpreters([OWN.minor])
+    assert pythons[0].path.resolve() == OWN.path.resolve()
     assert OWN.version == ".".join(map(str, sys.version_info[:3]))
-    assert len({other.path.resolve() for other in found}) == len(found)
+    assert len({other.path.resolve() for other in pythons}) == len(pythons)
 
 
 def test_only_minor_versions_that_were_asked_for_are_found():
@@ -39,10 +39,12 @@ def test_a_choice_takes_the_first_that_has_what_is_asked_for():
     assert choose([plain, shared], shared=True) is shared
 
 
-@pytest.mark.parametrize(("rows", "asked", "words"), [([], {}, "CPython"), ([row()], {"shared": True}, "libpython")])
-def test_none_that_fits_is_not_run(rows, asked, words):
-    with not_run("no-interpreter", words):
-        choose(rows, **asked)
+@pytest.mark.parametrize(
+    ("candidates", "asked", "message"), [([], {}, "CPython"), ([row()], {"shared": True}, "libpython")]
+)
+def test_none_that_fits_is_not_run(candidates, asked, message):
+    with not_run("no-interpreter", message):
+        choose(candidates, **asked)
 
 
 def test_an_interpreter_in_a_closed_folder_is_not_for_everybody(tmp_path):

@@ -34,8 +34,8 @@ def wheels_alone():
 
 def test_a_small_project_has_one_job_for_each_target_on_its_runner():
     jobs = matrix(wheels_alone(), RIDS, ["3.12"])["include"]
-    own = dict.fromkeys((job["target"], job["runner"]) for job in jobs)
-    assert list(own) == [(rid, targets()[rid].runner) for rid in RIDS]
+    pairs = dict.fromkeys((job["target"], job["runner"]) for job in jobs)
+    assert list(pairs) == [(rid, targets()[rid].runner) for rid in RIDS]
     assert jobs[-1] == {"target": RIDS[-1], "runner": targets()[RIDS[-1]].runner, "shard": "1/1", "python": "3.12",
                         "args": f"verify --all --target {RIDS[-1]}"}  # fmt: skip
 
@@ -47,9 +47,9 @@ def test_over_256_cells_are_shared_out_and_each_is_in_one_job():
     jobs = matrix(config, RIDS, ["3.12"])["include"]
     assert len(RIDS) < len(jobs) <= MAX_JOBS
     for cell in cells:
-        own = [job for job in jobs if job["target"] == cell.target and in_shard(cell, *read_shard(job["shard"]))]
-        assert len(own) == 1
-        assert own[0]["args"] == f"verify --all --target {cell.target} --shard {own[0]['shard']}"
+        matching = [job for job in jobs if job["target"] == cell.target and in_shard(cell, *read_shard(job["shard"]))]
+        assert len(matching) == 1
+        assert matching[0]["args"] == f"verify --all --target {cell.target} --shard {matching[0]['shard']}"
     assert max(int(job["shard"].partition("/")[2]) for job in jobs) * CELLS_PER_JOB >= len(cells) / len(RIDS)
 
 

@@ -18,12 +18,16 @@ def texts(file):
 
 
 def test_no_other_module_knows_a_scenario_by_name():
-    names = {row.name for row in SCENARIOS} - set(WORDS)
-    known = {str(file.relative_to(PACKAGE)): names & texts(file) for file in PACKAGE.rglob("*.py") if file != TABLE}
-    assert {file: sorted(found) for file, found in known.items() if found} == {}
+    names = {scenario.name for scenario in SCENARIOS} - set(WORDS)
+    by_file = {str(file.relative_to(PACKAGE)): names & texts(file) for file in PACKAGE.rglob("*.py") if file != TABLE}
+    assert {file: sorted(mentioned) for file, mentioned in by_file.items() if mentioned} == {}
 
 
 def test_names_are_unique_and_every_negative_scenario_is_required_where_it_is_tried():
-    assert len({row.name for row in SCENARIOS}) == len(SCENARIOS)
-    assert [row.name for row in SCENARIOS if row.required == "for every target"] == ["works"]
-    assert all((row.required == "where it is tried") == row.negative for row in SCENARIOS if row.name != "works")
+    assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS)
+    assert [scenario.name for scenario in SCENARIOS if scenario.required == "for every target"] == ["works"]
+    assert all(
+        (scenario.required == "where it is tried") == scenario.negative
+        for scenario in SCENARIOS
+        if scenario.name != "works"
+    )

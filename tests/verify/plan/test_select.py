@@ -18,7 +18,7 @@ CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
 VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}
 RIDS = (Rid("linux-x64"), Rid("linux-arm64"), Rid("win-x64"))
 SCOPE = Extent(pythons=dict.fromkeys(RIDS, "3.11"), home=RIDS[0])
-ANSWERS = Answers(found={row: VERSIONS[row.entry] for row in questions(CONFIG, RIDS, SCOPE)})
+ANSWERS = Answers(found={question: VERSIONS[question.entry] for question in questions(CONFIG, RIDS, SCOPE)})
 CELLS = tuple(planned.cell for rid in RIDS for planned in expand_cells(CONFIG, rid, SCOPE, ANSWERS))
 CELL = Cell(kind="wheel", target=Rid("win-x64"), consumer="python3.11", runtime="onnxruntime", version="1.22.0",
             scenario="too-old")  # fmt: skip
@@ -26,12 +26,12 @@ NUPKG = dataclasses.replace(CELL, kind="nupkg", consumer="dotnet-build", runtime
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("expressions", "meant"),
     [([], 3), (["win"], 1), (["win", "arm64"], 2), (["x64 and win", "linux and not arm64"], 2), (["win", ""], 3)],
 )
-def test_several_expressions_select_what_any_of_them_does(given, meant):
+def test_several_expressions_select_what_any_of_them_does(expressions, meant):
     cells = [dataclasses.replace(CELL, target=rid) for rid in RIDS]
-    expression = any_of(given)
+    expression = any_of(expressions)
     assert sum(not expression or selector(expression)(cell) for cell in cells) == meant
 
 
@@ -85,7 +85,7 @@ def test_a_cell_without_a_runtime_has_a_word_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("expression", "words"),
+    ("expression", "message"),
     [
         ("", "expected a word before its end"),
         ("   ", "expected a word before its end"),
@@ -100,8 +100,8 @@ def test_a_cell_without_a_runtime_has_a_word_of_its_own():
         ("(" * 10_000, "more than 50 nested parentheses"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_place(expression, words):
-    with pytest.raises(InputError, match=words) as caught:
+def test_what_cannot_be_read_is_told_with_its_place(expression, message):
+    with pytest.raises(InputError, match=message) as caught:
         selector(expression)
     assert "-k 'win and 1.2*'" in str(caught.value)
 
@@ -130,9 +130,9 @@ def evaluate_tree(tree, cell):
         return selector(tree)(cell)
     if tree[0] == "not":
         return not evaluate_tree(tree[1], cell)
-    left, word, right = tree
+    left, operator, right = tree
     ends = (evaluate_tree(left, cell), evaluate_tree(right, cell))
-    return all(ends) if word == "and" else any(ends)
+    return all(ends) if operator == "and" else any(ends)
 
 
 @given(tree=TREES, cell=st.sampled_from(CELLS))
@@ -155,8 +155,8 @@ def test_shares_are_all_cells_each_once(count):
 @given(chosen=st.sets(st.sampled_from(CELLS)), count=st.integers(1, 8))
 def test_a_cell_keeps_its_share_when_others_go(chosen, count):
     for index in range(1, count + 1):
-        kept = [cell for cell in shard(CELLS, index, count) if cell in chosen]
-        assert kept == list(shard([cell for cell in CELLS if cell in chosen], index, count))
+        remaining = [cell for cell in shard(CELLS, index, count) if cell in chosen]
+        assert remaining == list(shard([cell for cell in CELLS if cell in chosen], index, count))
 
 
 def test_a_share_is_read():

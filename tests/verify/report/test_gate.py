@@ -28,13 +28,13 @@ def requiring(*globs, include=("linux-x64",)):
     return dataclasses.replace(LATENN, document=document)
 
 
-def find_blocks(config, rows, machine=None):
-    return {block.subject: block for block in judge_gate(config, report(*rows, machine=machine)).blocks}
+def find_blocks(config, cells, machine=None):
+    return {block.subject: block for block in judge_gate(config, report(*cells, machine=machine)).blocks}
 
 
 def replace_cell(config, bad):
     """All planned cells, one of them with another end."""
-    return [bad if one.id == bad.id else one for one in complete(config)]
+    return [bad if cell.id == bad.id else cell for cell in complete(config)]
 
 
 def test_by_default_works_of_every_target_and_every_negative_scenario_is_required():
@@ -64,21 +64,21 @@ def test_a_report_of_one_cell_blocks_with_the_cells_that_the_configuration_requi
 @pytest.mark.parametrize("entry", ["minimum", "latest", "<"])
 def test_each_entry_of_a_runtimes_versions_must_be_reported(entry):
     config = requiring()
-    rows = [one for one in complete(config) if not (one.runtime == "onnxruntime" and entry in one.entries)]
-    assert any(f"onnxruntime-{entry}/" in subject for subject in find_blocks(config, rows))
+    cells = [cell for cell in complete(config) if not (cell.runtime == "onnxruntime" and entry in cell.entries)]
+    assert any(f"onnxruntime-{entry}/" in subject for subject in find_blocks(config, cells))
 
 
 def test_one_cell_may_answer_several_entries():
     config = requiring("wheel/*/onnxruntime-*/works")
-    rows = [row(entries=("minimum", "latest"))]
-    assert find_blocks(config, rows) == {}
+    cells = [row(entries=("minimum", "latest"))]
+    assert find_blocks(config, cells) == {}
 
 
 def test_cells_of_another_python_count():
     config = requiring("wheel/*/works")
-    rows = [row(consumer="python3.9", version=one.version, entries=one.entries, runtime=one.runtime)
-            for one in complete(config) if (one.kind, one.scenario) == ("wheel", "works")]  # fmt: skip
-    assert find_blocks(config, rows) == {}
+    cells = [row(consumer="python3.9", version=cell.version, entries=cell.entries, runtime=cell.runtime)
+            for cell in complete(config) if (cell.kind, cell.scenario) == ("wheel", "works")]  # fmt: skip
+    assert find_blocks(config, cells) == {}
 
 
 def test_a_failed_cell_blocks_with_its_words_and_its_log():
@@ -119,7 +119,7 @@ def test_a_project_whose_consumers_are_in_c_must_have_been_consumed():
     config = with_consumers(sdk="verify/c")
     shows = {pattern.glob for pattern in patterns(config) if not pattern.may_be_empty}
     assert shows == {f"*/{rid}/*/consumed" for rid in LATENN.document.targets.include}
-    assert find_blocks(config, [one for one in complete(config) if one.scenario != "consumed"])
+    assert find_blocks(config, [cell for cell in complete(config) if cell.scenario != "consumed"])
 
 
 def test_a_configuration_that_verifies_nothing_does_not_pass():
@@ -210,5 +210,5 @@ def test_a_version_without_a_wheel_for_one_python_must_be_tried_with_another():
     config = requiring("wheel/*/works")
     idle = row("not run", reason="no-distribution", consumer="python3.14", version="minimum", entries=("minimum",))
     assert find_blocks(config, [*complete(config), idle]) == {}
-    rest = [one for one in complete(config) if "minimum" not in one.entries]
+    rest = [cell for cell in complete(config) if "minimum" not in cell.entries]
     assert idle.id in find_blocks(config, [*rest, idle])

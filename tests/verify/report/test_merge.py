@@ -20,8 +20,8 @@ WINDOWS = {"target": "win-x64", "python": "3.12.1"}
 STATES = ("failed", "passed", "not run")
 
 
-def on(machine, *rows, **more):
-    return report(*rows, machine=machine, **more)
+def on(machine, *cells, **more):
+    return report(*cells, machine=machine, **more)
 
 
 @given(states=st.lists(st.sampled_from(STATES), min_size=1, max_size=4))
@@ -40,8 +40,8 @@ def test_a_failure_names_both_machines(latebind, tmp_path):
     assert (merged.cells[0].machine, merged.cells[0].elsewhere[0].machine) == (1, 0)
     assert merged.exit_status == 1
     write_reports(merged, tmp_path, lambda _: "")
-    words = "failed on machine 2, win-x64; passed on machine 1, linux-x64"
-    assert all(words in (tmp_path / f"verify.{kind}").read_text("utf-8") for kind in ("md", "xml", "html"))
+    message = "failed on machine 2, win-x64; passed on machine 1, linux-x64"
+    assert all(message in (tmp_path / f"verify.{kind}").read_text("utf-8") for kind in ("md", "xml", "html"))
 
 
 def test_merging_what_was_merged_gives_the_same_outcomes():

@@ -54,12 +54,12 @@ def test_what_was_verified_becomes_a_report_that_is_read_back(tmp_path):
     )
     artifact = Artifact(path=Path("dist/x.whl"), kind="wheel", sha256=Sha256(HASH), size=1)
     outcome = Outcome(cell=cell, state=State.FAILED, reason="bad \udce4", log="logs/x.log", facts={"passed": 2})
-    made = report_of(SOURCE, [artifact], [outcome], {"target": "linux-x64"})
-    (tmp_path / "r.json").write_text(report_json(made), encoding="utf-8")
+    original = report_of(SOURCE, [artifact], [outcome], {"target": "linux-x64"})
+    (tmp_path / "r.json").write_text(report_json(original), encoding="utf-8")
     read = read_report(tmp_path / "r.json")
     assert read.cells[0].cell == cell
     assert read.source == SOURCE
-    assert (read.packages, read.machines, read.cells[0].facts) == (made.packages, made.machines, {"passed": 2})
+    assert (read.packages, read.machines, read.cells[0].facts) == (original.packages, original.machines, {"passed": 2})
 
 
 FEW = [cell for cell in EVERY.cells if cell.outcome is not State.NOT_RUN or cell.reason == "no-dotnet"]
@@ -104,8 +104,8 @@ def test_hostile_words_stay_words(render):
 
 def test_a_job_summary_keeps_below_its_limit():
     scope = {f"test_{number}": "x" * 150 for number in range(3000)}
-    rows = [row(version=f"1.{number}.0", facts={"out_of_scope": {**scope, str(number): ""}}) for number in range(9)]
-    text = report_markdown(report(*rows))
+    cells = [row(version=f"1.{number}.0", facts={"out_of_scope": {**scope, str(number): ""}}) for number in range(9)]
+    text = report_markdown(report(*cells))
     assert len(text.encode()) < 1_000_000
     assert "sections left out: too long for a summary" in text
     assert text.startswith("## ✅ latebind verify\n\n9 passed")
@@ -123,7 +123,7 @@ def test_many_failures_are_counted_not_listed():
 
 
 @pytest.mark.parametrize(
-    ("rows", "why"),
+    ("reported", "why"),
     [
         ([row(), row("failed"), row("failed", version="1.30.0")], "2 test cases failed"),
         ([row(scenario="absent"), row("not run")], "those that do were not run: no-machine"),
@@ -131,8 +131,8 @@ def test_many_failures_are_counted_not_listed():
         ([], "no test case was run"),
     ],
 )
-def test_every_form_says_why_the_exit_status_is_1(rows, why):
-    failed = report(*rows)
+def test_every_form_says_why_the_exit_status_is_1(reported, why):
+    failed = report(*reported)
     assert failed.exit_status == 1
     forms = [
         report_text(failed, width=300),
@@ -142,14 +142,14 @@ def test_every_form_says_why_the_exit_status_is_1(rows, why):
     ]
     assert all(why in text for text in forms)
     assert forms[0].splitlines()[-1].startswith("Verification failed: ")
-    junit, cells = report_junit(failed), [one for one in rows if one.outcome is State.FAILED]
+    junit, cells = report_junit(failed), [cell for cell in reported if cell.outcome is State.FAILED]
     assert junit.count("<failure") == (len(cells) or 1)
     assert cells or why in junit
 
 
-@pytest.mark.parametrize("rows", [[row()], [row(), row("not run", version="1.19.2")]])
-def test_no_form_names_a_problem_where_there_is_none(rows):
-    passed = report(*rows)
+@pytest.mark.parametrize("reported", [[row()], [row(), row("not run", version="1.19.2")]])
+def test_no_form_names_a_problem_where_there_is_none(reported):
+    passed = report(*reported)
     assert passed.exit_status == 0
     assert json.loads(report_json(passed))["problem"] == ""
     forms = [report_text(passed), report_markdown(passed), report_html(passed, lambda _: "")]
@@ -170,7 +170,7 @@ def break_report(change):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("", "is not a verification report"),
         ("[]", "is not a verification report"),
@@ -188,10 +188,10 @@ def break_report(change):
         (break_report(lambda d: d["machines"][0].update(share="6/5")), "6/5 is not a share"),
     ],
 )
-def test_what_is_no_report_of_ours_is_refused_with_its_place(tmp_path, text, words):
+def test_what_is_no_report_of_ours_is_refused_with_its_place(tmp_path, text, message):
     file = tmp_path / "verify.json"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=words) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         read_report(file)
     assert str(file) in str(caught.value)
     assert "Run latebind verify, or give a verify.json that it wrote." in str(caught.value)

@@ -44,9 +44,9 @@ def runtime(work):
         for file in distribution.files or ()
         if file.name.startswith("libonnxruntime.so.") and file.parent.name == "capi"
     )
-    known = preset("onnxruntime")
-    made = assemble_runtime_nupkg(library, distribution.version, work / "runtime", rid=RID, runtime=known)
-    return distribution.version, made
+    runtime_preset = preset("onnxruntime")
+    nupkg = assemble_runtime_nupkg(library, distribution.version, work / "runtime", rid=RID, runtime=runtime_preset)
+    return distribution.version, nupkg
 
 
 @pytest.fixture(scope="session")

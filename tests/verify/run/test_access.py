@@ -32,9 +32,9 @@ def application(tmp_path_factory, monkeypatch):
 
 
 def lock_situation(application, **situation):
-    bench, consumer, made, library = application
+    bench, consumer, built, library = application
     bench.situation = Situation(**situation)
-    return access.lock_application(bench, made.out, made.out.parent / "answers", library, consumer.environment)
+    return access.lock_application(bench, built.out, built.out.parent / "answers", library, consumer.environment)
 
 
 def test_an_ordinary_situation_changes_nothing(application):

@@ -62,10 +62,10 @@ def test_data_are_those_of_the_newest_key_up_to_the_version(requires, version, e
     ],
 )
 def test_data_and_counts_are_those_of_the_oldest_version_that_may_be_bound(situation, expected):
-    places = dict.fromkeys(("work", "log"), Path("place"))
+    paths = dict.fromkeys(("work", "log"), Path("place"))
     nothing = {"package": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
     cell = row().cell
-    bench = Bench(cell=cell, config=LATENN, use=LATENN.document.runtime[0], machine=None, **nothing, **places)
+    bench = Bench(cell=cell, config=LATENN, use=LATENN.document.runtime[0], machine=None, **nothing, **paths)
     bench.__dict__["situation"] = situation  # which a scenario would set up
     assert bench.oldest_bound == expected
     assert bench.at_least() == (1300 if expected == "1.31.1" else 1000)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's l
 @pytest.fixture
 def folder(tmp_path_factory, tmp_path, latenn_here):
     """The models that the program loads, and what they need."""
-    made = {
+    files = {
         "rectified": models.relu_of_three(),
         "identity": models.identity(),
         "outside": models.outside(),
@@ -30,7 +30,7 @@ def folder(tmp_path_factory, tmp_path, latenn_here):
         "adapted": models.add_delta(),
         "unwrapped": models.omit_attributes(),
     }
-    for name, content in made.items():
+    for name, content in files.items():
         (tmp_path / f"{name}.onnx").write_bytes(content)
     models.adapter(tmp_path / "a.onnx_adapter", 100, 200, 300)
     shutil.copy(plugin_ep.tiny_ep(tmp_path_factory.getbasetemp().parent), tmp_path / "libtiny_ep.so")
@@ -41,9 +41,9 @@ def folder(tmp_path_factory, tmp_path, latenn_here):
 
 def test_every_option_reaches_the_runtime(tmp_path_factory, packages, runtime, folder):
     work = tmp_path_factory.mktemp("options")
-    made = build_consumer(consumer(packages, runtime, project=ROOT / "tests" / "dotnet_options"), work)
+    built = build_consumer(consumer(packages, runtime, project=ROOT / "tests" / "dotnet_options"), work)
 
-    ended = run([*made.argv, folder], env=dotnet.private(dotnet_environment(), work / "home"), check=False)
+    ended = run([*built.argv, folder], env=dotnet.private(dotnet_environment(), work / "home"), check=False)
 
     assert ended.returncode == 0, ended.output
     assert ended.output.count("passed ") == 13

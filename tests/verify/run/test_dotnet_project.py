@@ -84,9 +84,9 @@ def test_a_folder_may_have_any_name(tmp_path, packages, runtime, cases, name):
 
 
 def test_threads_load_at_once_and_each_computes_its_sample(tmp_path, packages, runtime, cases):
-    words = ["--threads", "4", "--sample", "5"]
+    arguments = ["--threads", "4", "--sample", "5"]
 
-    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=words)
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=arguments)
 
     assert (ended.status, len(ended.document.passed)) == (0, 5)
 
@@ -94,18 +94,18 @@ def test_threads_load_at_once_and_each_computes_its_sample(tmp_path, packages, r
 def test_a_library_that_the_host_opened_before_is_the_one_that_is_bound(tmp_path, packages, runtime, cases):
     with zipfile.ZipFile(runtime[1]) as archive:
         other = archive.extract("runtimes/linux-x64/native/libonnxruntime.so", tmp_path / "other")
-    words = ["--preload", other, "--sample", "1"]
+    arguments = ["--preload", other, "--sample", "1"]
 
-    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=words)
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=arguments)
 
     assert ended.status == 0
     assert ended.document.report.path == other
 
 
-@pytest.mark.parametrize("words", [["--preload", "/nowhere/x.so"], ["--threads", "no"], ["--sample", "0"]])
-def test_words_that_cannot_be_followed_end_without_a_result(tmp_path, packages, cases, words):
+@pytest.mark.parametrize("arguments", [["--preload", "/nowhere/x.so"], ["--threads", "no"], ["--sample", "0"]])
+def test_words_that_cannot_be_followed_end_without_a_result(tmp_path, packages, cases, arguments):
     with pytest.raises(PhaseError, match="wrote no result"):
-        run_smoke(consumer(packages), cases, tmp_path / "w", arguments=words)
+        run_smoke(consumer(packages), cases, tmp_path / "w", arguments=arguments)
 
 
 def test_sabotage_a_backend_package_without_its_native_file_fails_too(tmp_path, packages, runtime, cases):
@@ -128,7 +128,7 @@ def test_sabotage_wrong_expected_numbers_fail_the_run(tmp_path, packages, runtim
 @pytest.mark.parametrize("frameworks", [["netstandard2.0"], ["netstandard2.0", "netstandard2.1"]])
 def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed_build, frameworks):
     """Types that no runtime here has, threads under a moving heap, refusals: latenn/dotnet/Checks."""
-    managed_build = [one for one in managed_build if one.framework in frameworks]
+    managed_build = [assembly for assembly in managed_build if assembly.framework in frameworks]
     memory = str("netstandard2.1" in frameworks).lower()
     checks = LATENN / "dotnet" / "Checks"
     stage = make_stage(tmp_path / "stage", {"core": [echo_core(tmp_path)]})
@@ -136,8 +136,8 @@ def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed_buil
     package = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed_build)[0].path
     environment = dotnet_environment()
 
-    made = build_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")
-    ended = run(made.argv, env=dotnet.private(environment, tmp_path / "w" / "home"), check=False)
+    built = build_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")
+    ended = run(built.argv, env=dotnet.private(environment, tmp_path / "w" / "home"), check=False)
 
     lines = [line for line in ended.output.splitlines() if line]
     assert ended.returncode == 0, ended.output

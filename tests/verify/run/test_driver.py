@@ -43,8 +43,8 @@ def drive(tmp_path):
 
     def driven(*action, mode="same"):
         out, seen = tmp_path / "out.json", tmp_path / "seen.json"
-        own = [sys.executable, "-I", DRIVER, "--seen", seen, *action, "--"]
-        ended = run([*own, script, "--out", out, "--mode", mode], cwd=tmp_path, check=False)
+        command = [sys.executable, "-I", DRIVER, "--seen", seen, *action, "--"]
+        ended = run([*command, script, "--out", out, "--mode", mode], cwd=tmp_path, check=False)
         result = json.loads(out.read_text("utf-8")) if out.exists() else None
         return ended, result, json.loads(seen.read_text("utf-8")) if seen.exists() else None
 

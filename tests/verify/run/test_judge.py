@@ -43,9 +43,9 @@ def finish_run(status=0, **fields):
     return ConsumerRun(status=status, output="", result=msgspec.structs.replace(GOOD, **fields))
 
 
-def judge_run(ended, row=None, view=None, **more):
+def judge_run(ended, chosen=None, view=None, **more):
     more = {"roots": (ENV,), "binds": ("1.31.1",), **more}
-    return judge(CELL, Expectation(scenario=row or scenario("works"), **more), ended, view)
+    return judge(CELL, Expectation(scenario=chosen or scenario("works"), **more), ended, view)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_summary_of_a_sample_counts_only_its_own_cases():
 
 
 @pytest.mark.parametrize(
-    ("fields", "words", "phase"),
+    ("fields", "message", "phase"),
     [
         ({"status": 1, "failed": DIFFERS}, "c: differs", "inference"),
         ({"status": 139}, "ended by SIGSEGV (11) after it had written its result", "load"),
@@ -80,11 +80,11 @@ def test_the_summary_of_a_sample_counts_only_its_own_cases():
         ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside", "load"),
     ],
 )
-def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, words, phase):
+def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, message, phase):
     outcome = judge_run(finish_run(**fields))
     assert outcome.facts["phase"] == phase
     assert outcome.state is State.FAILED
-    assert words in outcome.reason
+    assert message in outcome.reason
 
 
 def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
@@ -101,9 +101,9 @@ def test_fewer_cases_than_configured_are_too_few():
 @pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
 def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
     cell = dataclasses.replace(CELL, version=version)
-    places = dict.fromkeys(("work", "log"), Path(ENV))
+    paths = dict.fromkeys(("work", "log"), Path(ENV))
     nothing = {"package": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
-    bench = Bench(cell=cell, config=CONFIG, use=USE, machine=host_machine(Path("python3")), **nothing, **places)
+    bench = Bench(cell=cell, config=CONFIG, use=USE, machine=host_machine(Path("python3")), **nothing, **paths)
     assert bench.at_least() == count
 
 
@@ -115,7 +115,7 @@ CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/e
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("fields", "message"),
     [
         ({}, ""),
         (
@@ -130,11 +130,11 @@ CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/e
         ({"libraries": ("C:\\windows\\system32\\kernel32.dll",)}, ""),
     ],
 )
-def test_an_environment_that_is_not_clean_fails_the_cell(fields, words):
+def test_an_environment_that_is_not_clean_fails_the_cell(fields, message):
     view = msgspec.structs.replace(CLEAN, **fields)
     outcome = judge_run(finish_run(), view=view, base="/base", runtime=("libonnxruntime.so*", "onnxruntime.dll"))
-    assert (outcome.state is State.PASSED) == (words == "")
-    assert words in outcome.reason
+    assert (outcome.state is State.PASSED) == (message == "")
+    assert message in outcome.reason
 
 
 def test_a_scenario_may_bind_another_version_than_its_cell():
@@ -165,7 +165,7 @@ def test_a_negative_scenario_expects_the_error_message(ended, problem):
 
 
 @pytest.mark.parametrize(
-    ("raw", "words"),
+    ("raw", "message"),
     [
         (b'{"passed": 5}', r"Expected `array`, got `int` - at `\$\.passed`"),
         (b'{"report": [1]}', r"Expected `object \| null`, got `array`"),
@@ -175,8 +175,8 @@ def test_a_negative_scenario_expects_the_error_message(ended, problem):
         (b"", r"^verify/smoke.py wrote invalid JSON: "),
     ],
 )
-def test_an_invalid_result_is_an_error_with_its_place(raw, words):
-    with pytest.raises(InputError, match=words):
+def test_an_invalid_result_is_an_error_with_its_place(raw, message):
+    with pytest.raises(InputError, match=message):
         read_result(raw, "verify/smoke.py")
 
 
@@ -196,9 +196,9 @@ def test_what_the_stub_recorded_is_compared_with_the_minimum(tmp_path, since, mi
     lines += [{"runtime": name, "function": function, "since": version} for name, function, version in calls]
     record = tmp_path / "result.record"
     record.write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
-    found = with_record(ConsumerResult(passed=("a",)), record)
+    result = with_record(ConsumerResult(passed=("a",)), record)
     values = {"title": "ONNX Runtime", "minimum": minimum, "floor": "1.19"}
-    outcome = judge_run(ConsumerRun(status=0, output="", result=found), values=values)
+    outcome = judge_run(ConsumerRun(status=0, output="", result=result), values=values)
     assert (outcome.state, outcome.summary) == (State.PASSED, says)
     record.write_bytes(b"{")
     with pytest.raises(InputError, match="the record of the stub is damaged"):

@@ -39,12 +39,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's l
 
 def describe_application(made_for, ended):
     """What the proofs look at."""
-    document, made = ended.document, ended.made
+    document, built = ended.document, ended.made
     return Application(
         packages=made_for.packages,
         rid=made_for.rid,
-        out=made.out,
-        cache=made.cache,
+        out=built.out,
+        cache=built.cache,
         libraries=document.libraries,
         parts=len(made_for.packages),
         framework=document.assembly.framework,
@@ -55,7 +55,7 @@ def unproven(made_for, ended):
     return [wrong for proof in made_for.layout.proofs for wrong in proof(describe_application(made_for, ended))]
 
 
-HERE = [row.name for row in layouts.LAYOUTS if row.start != "nothing" and not row.needs_sdk]
+HERE = [entry.name for entry in layouts.LAYOUTS if entry.start != "nothing" and not entry.needs_sdk]
 
 
 @pytest.mark.parametrize("name", HERE)
@@ -99,10 +99,10 @@ def test_a_native_file_that_build_files_copy_does_not_reach_whoever_refers_to_a_
         return (f"build/{CORE}" if name == NATIVE + CORE else name, data)
 
     broken = rewritten(packages[0], tmp_path / "broken", to_build, [("build/Latenn.targets", TARGETS)])
-    given = [broken, packages[1]]
+    feed = [broken, packages[1]]
 
-    direct = run_smoke(consumer(given, runtime), cases, tmp_path / "direct", arguments=["--sample", "1"])
-    behind = run_smoke(consumer(given, runtime, layout=layout("dotnet-transitive")), cases, tmp_path / "behind")
+    direct = run_smoke(consumer(feed, runtime), cases, tmp_path / "direct", arguments=["--sample", "1"])
+    behind = run_smoke(consumer(feed, runtime, layout=layout("dotnet-transitive")), cases, tmp_path / "behind")
 
     assert direct.status == 0
     assert (behind.status, behind.document.error.code) == (3, "CoreUnavailable")
@@ -121,10 +121,10 @@ def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path
     broken = rewritten(packages[0], tmp_path / "broken", add=added)
     made_for = consumer([broken, packages[1]], runtime, layout=layout("dotnet-single-file"))
 
-    made = build_consumer(made_for, tmp_path / "w")
-    looked_at = Application(packages=made_for.packages, rid=RID, out=made.out, cache=made.cache)
+    built = build_consumer(made_for, tmp_path / "w")
+    looked_at = Application(packages=made_for.packages, rid=RID, out=built.out, cache=built.cache)
     assert one_program(looked_at) == ["Latenn.dll is next to the program, not inside it"]
-    if made.sdk.startswith("3."):  # newer ones search next to the program, too
+    if built.sdk.startswith("3."):  # newer ones search next to the program, too
         with pytest.raises(PhaseError, match="Could not load file or assembly 'Latenn"):
             run_smoke(made_for, cases, tmp_path / "run")
 
@@ -153,10 +153,10 @@ def with_build_files(package, folder, old, new, add=()):
 
 
 def test_a_package_without_build_files_fails_on_mono_alone(tmp_path, packages, runtime, cases):
-    given = [without(packages[0], "/net461/", tmp_path / "broken"), packages[1]]
+    feed = [without(packages[0], "/net461/", tmp_path / "broken"), packages[1]]
 
-    elsewhere = run_smoke(consumer(given, runtime), cases, tmp_path / "core", arguments=["--sample", "1"])
-    on_mono = run_smoke(consumer(given, runtime, layout=layout("mono")), cases, tmp_path / "mono")
+    elsewhere = run_smoke(consumer(feed, runtime), cases, tmp_path / "core", arguments=["--sample", "1"])
+    on_mono = run_smoke(consumer(feed, runtime, layout=layout("mono")), cases, tmp_path / "mono")
 
     assert elsewhere.status == 0
     assert (on_mono.status, on_mono.document.error.code) == (3, "CoreUnavailable")
@@ -165,8 +165,8 @@ def test_a_package_without_build_files_fails_on_mono_alone(tmp_path, packages, r
 def test_build_files_that_copy_another_library_than_the_packages_are_told(tmp_path, packages, runtime, cases):
     """An older one that was left in the package: it computes, and is not what every other application gets."""
     older = ("older/" + CORE, members(packages[0])[NATIVE + CORE] + b"older")
-    wanted, instead = rb"..\..\runtimes\linux-x64\native\*", rb"..\..\older\*"
-    broken = with_build_files(packages[0], tmp_path / "b", wanted, instead, [older])
+    original, instead = rb"..\..\runtimes\linux-x64\native\*", rb"..\..\older\*"
+    broken = with_build_files(packages[0], tmp_path / "b", original, instead, [older])
     made_for = consumer([broken, packages[1]], runtime, layout=layout("mono"))
 
     ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
@@ -230,7 +230,7 @@ def test_another_package_of_the_same_name_is_told(tmp_path, packages, runtime, c
     assert wrong.startswith("NuGet installed another Latenn.0.1.0.nupkg")
 
 
-@pytest.mark.parametrize("name", [row.name for row in layouts.LAYOUTS if row.needs_sdk])
+@pytest.mark.parametrize("name", [entry.name for entry in layouts.LAYOUTS if entry.needs_sdk])
 def test_what_needs_a_newer_sdk_says_so_with_an_old_one(tmp_path, packages, name):
     made_for = consumer(packages, layout=layout(name))
     program = shutil.which("dotnet", path=made_for.environment["PATH"])
@@ -276,8 +276,8 @@ def check_published(package, project, rid, work):
         layout=layout("dotnet-files"),
         rid=rid,
     )
-    made = build_consumer(made_for, work)
-    looked_at = Application(packages=[package], rid=rid, out=made.out, cache=made.cache)
+    built = build_consumer(made_for, work)
+    looked_at = Application(packages=[package], rid=rid, out=built.out, cache=built.cache)
     return [wrong for proof in made_for.layout.proofs for wrong in proof(looked_at)]
 
 
@@ -366,11 +366,11 @@ def test_control_a_library_that_links_its_runtime_fails_straight_from_the_packag
     (project / "App.csproj").write_text(both, encoding="utf-8")
     (project / "Program.cs").write_text(CONTROL, encoding="utf-8")
     environment = dotnet_environment()
-    given = DotnetConsumer(project=project, packages=feed, version="0.1.0", environment=environment)
+    base = DotnetConsumer(project=project, packages=feed, version="0.1.0", environment=environment)
 
     ended = {}
     for name in ("dotnet-publish", "dotnet-cache"):
-        made_for = replace(given, layout=layout(name))
+        made_for = replace(base, layout=layout(name))
         ended[name] = run(build_consumer(made_for, tmp_path / name).argv, env=environment, check=False)
 
     # Laid flat, only an rpath or LD_LIBRARY_PATH is missing; from the cache there is no single folder to name.

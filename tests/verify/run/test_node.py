@@ -54,24 +54,24 @@ def run_verify(latebind, folder, *more, env=None):
     """The outcome of the one test case, its reason, and all that was printed."""
     ended = latebind("-C", folder, "verify", "--target", "linux-x64", "-k", "node and works", *more, env=env)
     report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
-    (row,) = report["cells"]
-    if row.get("reason") == "no-index":
+    (cell,) = report["cells"]
+    if cell.get("reason") == "no-index":
         pytest.skip("not run: the npm registry cannot be reached")
-    return row["outcome"], f"{row.get('reason', '')} {row.get('summary', '')}", ended
+    return cell["outcome"], f"{cell.get('reason', '')} {cell.get('summary', '')}", ended
 
 
 def rewritten(tarball, change):
     """Change the package.json of a tarball."""
     with tarfile.open(tarball) as archive:
-        files = {row.name: archive.extractfile(row).read() for row in archive.getmembers()}
+        files = {member.name: archive.extractfile(member).read() for member in archive.getmembers()}
     document = json.loads(files["package/package.json"])
     change(document)
     files["package/package.json"] = json.dumps(document).encode()
     with tarfile.open(tarball, "w:gz") as archive:
         for name, data in files.items():
-            row = tarfile.TarInfo(name)
-            row.size = len(data)
-            archive.addfile(row, io.BytesIO(data))
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
 
 
 def test_it_is_installed_without_scripts_and_computes(project, latebind):

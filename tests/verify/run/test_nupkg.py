@@ -53,7 +53,7 @@ def test_wrong_expected_numbers_fail_it(tmp_path, packages, runtime, cases):
     status, document = run_consumer([*packages, runtime[1]], spoiled, tmp_path)
 
     assert status == 1
-    assert [row["name"] for row in document["failed"]] == ["identity_1"]
+    assert [failure["name"] for failure in document["failed"]] == ["identity_1"]
     assert document["failed"][0]["message"].startswith("element 0 is ")
 
 

@@ -54,10 +54,10 @@ def project(packed_root, tmp_path):
 def run_verify(latebind, folder, consumer, *more):
     """How the test case ended, its reason and its summary."""
     latebind("-C", folder, "verify", "--target", "linux-x64", "-k", consumer, *more)
-    (row,) = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))["cells"]
-    if row["reason"] == "no-compiler" and consumer == "sdk-pkg-config":
-        pytest.skip(f"not run: {row['summary']}")
-    return row["outcome"], f"{row['reason']} {row['summary']}"
+    (cell,) = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))["cells"]
+    if cell["reason"] == "no-compiler" and consumer == "sdk-pkg-config":
+        pytest.skip(f"not run: {cell['summary']}")
+    return cell["outcome"], f"{cell['reason']} {cell['summary']}"
 
 
 @EACH

@@ -49,9 +49,9 @@ def _add_wrap(commands: Any) -> None:
     wrap.add_argument("--backend", help="the backend that runs it; by default the model's encoding decides")
     wrap.add_argument("--device", help="the backend's device")
     wrap.add_argument("--name", default="model", help="the node's name, by which a session gives it options")
-    place = wrap.add_mutually_exclusive_group()
-    place.add_argument("--embed", action="store_true", default=True, help="the graph holds the model (the default)")
-    place.add_argument(
+    group = wrap.add_mutually_exclusive_group()
+    group.add_argument("--embed", action="store_true", default=True, help="the graph holds the model (the default)")
+    group.add_argument(
         "--external", action="store_false", dest="embed", help="the graph holds the model's path from there"
     )
 
@@ -72,8 +72,8 @@ def _doctor(arguments: argparse.Namespace, _: argparse.ArgumentParser) -> int:
 
 def _tell(report: dict[str, Any]) -> None:
     for attempt in report.get("attempts", []):
-        words = [attempt["source"], attempt["outcome"], attempt["path"], attempt["version"], attempt["detail"]]
-        print("  " + "  ".join(word for word in words if word))
+        fields = [attempt["source"], attempt["outcome"], attempt["path"], attempt["version"], attempt["detail"]]
+        print("  " + "  ".join(field for field in fields if field))
     print(report.get("sentence", ""))
 
 
@@ -85,15 +85,15 @@ def _run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             inputs[name] = np.load(file, allow_pickle=False)
         except (OSError, ValueError) as error:
             parser.error(f"--input {text!r}: {error}")
-    kept = dict(_named_file("--output", text, parser) for text in arguments.output)
+    files = dict(_named_file("--output", text, parser) for text in arguments.output)
     with latenn.load(arguments.model, backend=arguments.backend) as model:
         names = [port.name for port in model.outputs]
-        if unknown := [name for name in kept if name not in names]:
+        if unknown := [name for name in files if name not in names]:
             parser.error(f"--output {unknown[0]!r}: the model gives {', '.join(names)}")
         results = model.run(inputs)
     for name, value in results.items():
         print(f"{name} {value.dtype}{list(value.shape)}\n{value}")
-    for name, file in kept.items():
+    for name, file in files.items():
         try:
             np.save(file, results[name], allow_pickle=False)
         except (OSError, ValueError) as error:
@@ -129,7 +129,7 @@ def _wrap(arguments: argparse.Namespace, _: argparse.ArgumentParser) -> int:
     except ImportError:
         print('latenn: wrap needs latenn-customop: pip install "latenn-customop[wrap]"', file=sys.stderr)
         return 1
-    made = latenn_customop.wrap(
+    graph = latenn_customop.wrap(
         arguments.model,
         backend=arguments.backend,
         device=arguments.device,
@@ -138,7 +138,7 @@ def _wrap(arguments: argparse.Namespace, _: argparse.ArgumentParser) -> int:
         directory=arguments.output.parent,
     )
     try:
-        arguments.output.write_bytes(made.SerializeToString())
+        arguments.output.write_bytes(graph.SerializeToString())
     except OSError as error:
         print(f"latenn: {arguments.output} cannot be written: {error.strerror}", file=sys.stderr)
         return 1

@@ -128,9 +128,9 @@ def builtin(runner: Runner) -> Callable[..., dict[str, NDArray[Any]]] | None:
     spec.dict, spec.ndarray, spec.slow, spec.failed = dict, np.ndarray, runner.run, check
     with runner.handle as model:
         spec.model = model
-        made: Callable[..., dict[str, NDArray[Any]]] = _library().latenn_python_builtin(byref(spec))
-    _open.add(made)
-    return made
+        function: Callable[..., dict[str, NDArray[Any]]] = _library().latenn_python_builtin(byref(spec))
+    _open.add(function)
+    return function
 
 
 def close(run: Any) -> None:
@@ -144,8 +144,8 @@ def bind_run(run: Any, context: c_void_p, slow: Callable[[], object]) -> tuple[C
     `run` is the builtin of the context's model. Without a turn, which `lend` gives, it leaves the call to `slow`.
     """
     state = c_void_p()
-    made: Callable[..., Any] = _library().latenn_python_bound(run.__self__, context, slow, byref(state))
-    return made, state
+    function: Callable[..., Any] = _library().latenn_python_bound(run.__self__, context, slow, byref(state))
+    return function, state
 
 
 def lend(state: c_void_p, results: dict[str, Any]) -> None:
@@ -188,7 +188,7 @@ def _table() -> _Table:
     arrays = _array_table()
     return _Table(
         *(ctypes.cast(getattr(python, name), c_void_p).value for name in _FUNCTIONS),
-        *(arrays[place] for place in _ARRAYS.values()),
+        *(arrays[name] for name in _ARRAYS.values()),
     )
 
 
@@ -198,8 +198,8 @@ def _array_table() -> Any:
         module = importlib.import_module("numpy._core._multiarray_umath")
     except ModuleNotFoundError:  # before NumPy 2
         module = importlib.import_module("numpy.core._multiarray_umath")
-    held = ctypes.PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
-    table = ctypes.cast(held(module._ARRAY_API, None), POINTER(c_void_p))  # noqa: SLF001  # as import_array() does
+    get_pointer = ctypes.PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+    table = ctypes.cast(get_pointer(module._ARRAY_API, None), POINTER(c_void_p))  # noqa: SLF001  # as import_array() does
     version = ctypes.CFUNCTYPE(c_uint)(table[0])()  # PyArray_GetNDArrayCVersion, which every version has there
     if version >> 24 not in _VERSIONS:
         raise ValueError(f"NumPy {np.__version__} has them in places that are not known (version {version:#x})")
@@ -226,18 +226,18 @@ def _library() -> ctypes.PyDLL:
 def _reads(table: _Table, array: NDArray[Any]) -> bool:
     """Whether C sees an array as Python does: the layout of buffers is held against it once, and not taken on trust."""
     view = memoryview(array)  # type: ignore[arg-type]  # NumPy's types do not say that arrays are buffers
-    said = _Buffer(array.ctypes.data, id(array), array.nbytes, array.itemsize, 0, array.ndim, view.format.encode())
-    said.shape = (c_ssize_t * (array.ndim + 1))(*array.shape)
-    return bool(_library().latenn_python_reads(byref(table), array, byref(said)))
+    buffer = _Buffer(array.ctypes.data, id(array), array.nbytes, array.itemsize, 0, array.ndim, view.format.encode())
+    buffer.shape = (c_ssize_t * (array.ndim + 1))(*array.shape)
+    return bool(_library().latenn_python_reads(byref(table), array, byref(buffer)))
 
 
 def _sides(ports: tuple[tuple[Port, int], ...]) -> Any:
     """An array of _Port; None where a type is none that plain buffers carry."""
-    rows = []
+    entries = []
     for port, number in ports:
         if number == _tensors.STRING or number not in _tensors.PLAIN:
             return None
         dtype = _tensors.dtype_of(number)
         text = memoryview(np.empty(0, dtype)).format.encode()  # type: ignore[arg-type]  # as above
-        rows.append(_Port(port.name, dtype, format=text))
-    return (_Port * (len(rows) + 1))(*rows)
+        entries.append(_Port(port.name, dtype, format=text))
+    return (_Port * (len(entries) + 1))(*entries)

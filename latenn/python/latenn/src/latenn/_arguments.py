@@ -34,8 +34,8 @@ class Arguments:
         self.struct.log = ctypes.cast(_log.write, c_void_p)
 
     def pairs(self, options: Mapping[str, object]) -> None:
-        array, kept = rows("options", options.items())
-        self._kept += kept
+        array, owners = rows("options", options.items())
+        self._kept += owners
         self.struct.options = array
         self.struct.option_count = len(options)
 
@@ -51,12 +51,12 @@ class Arguments:
 
 def rows(argument: str, pairs: Iterable[tuple[str, object]]) -> tuple[Any, list[object]]:
     """An array of latenn_option, and what must live as long; `argument` is their name, for messages."""
-    made = [
+    encoded = [
         (c_text(f"a key of {argument}", key), c_text(f"{argument}[{key!r}]", _text(value), may_be_empty=True))
         for key, value in pairs
     ]
-    array = (_native.Option * (len(made) + 1))(*(_native.Option(*row) for row in made))
-    return array, [array, made]
+    array = (_native.Option * (len(encoded) + 1))(*(_native.Option(*pair) for pair in encoded))
+    return array, [array, encoded]
 
 
 def load_options(
@@ -72,21 +72,21 @@ def load_options(
     struct.device = c_text("device", device)
     struct.runtime_path = None if runtime_path is None else c_text("runtime_path", runtime_path, os.fsencode)
     struct.runtime_minimum = None if runtime_minimum is None else c_text("runtime_minimum", runtime_minimum)
-    places = _backends.places(backend or _native.variable("LATENN_BACKEND"), runtime_minimum)
-    struct.backend = _backend(backend, places.names)
-    arguments.strings("backend_directories", places.libraries)
-    arguments.strings("runtime_directories", places.runtimes)
+    locations = _backends.places(backend or _native.variable("LATENN_BACKEND"), runtime_minimum)
+    struct.backend = _backend(backend, locations.names)
+    arguments.strings("backend_directories", locations.libraries)
+    arguments.strings("runtime_directories", locations.runtimes)
     arguments.pairs(options)
-    struct.backend_directory_count, struct.runtime_directory_count = len(places.libraries), len(places.runtimes)
-    struct.runtime_advice = places.advice.encode() if places.advice else None
+    struct.backend_directory_count, struct.runtime_directory_count = len(locations.libraries), len(locations.runtimes)
+    struct.runtime_advice = locations.advice.encode() if locations.advice else None
     return arguments
 
 
-def _backend(wanted: str | None, installed: tuple[str, ...]) -> bytes | None:
+def _backend(backend: str | None, installed: tuple[str, ...]) -> bytes | None:
     """The backend that is wanted; where none is, the choice among those that are installed is the core's."""
-    if wanted is None:
+    if backend is None:
         return ",".join((*installed, "")).encode() or None
-    return c_text("backend", wanted, os.fsencode)
+    return c_text("backend", backend, os.fsencode)
 
 
 def c_text(

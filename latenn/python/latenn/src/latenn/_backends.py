@@ -49,7 +49,7 @@ def places(backend: str | None, minimum: str | None) -> Places:
 
 def note(backend: str | None) -> str:
     """Why a runtime may be missing, by its metadata, for an error; "" when it does not show."""
-    return " ".join(found for package in _select_packages(backend).values() if (found := package.runtime_note()))
+    return " ".join(text for package in _select_packages(backend).values() if (text := package.runtime_note()))
 
 
 @lru_cache(maxsize=16)
@@ -69,15 +69,15 @@ def _select_packages(backend: str | None) -> dict[str, Backend]:
     """The packages that matter: the one named, or all."""
     from latenn import _installed  # noqa: PLC0415  # importlib.metadata takes longer to import than all of latenn
 
-    found = {}
+    packages = {}
     for point in _installed.list_entry_points("latenn.backends"):
         try:
-            found[point.name] = cast("Backend", importlib.import_module(point.module))
+            packages[point.name] = cast("Backend", importlib.import_module(point.module))
         except ImportError:  # a broken package must not hide the others
             continue
-    if backend is not None and Path(backend).name == backend and backend in found:
-        return {backend: found[backend]}
-    return found
+    if backend is not None and Path(backend).name == backend and backend in packages:
+        return {backend: packages[backend]}
+    return packages
 
 
 def _state() -> tuple[tuple[str, int], ...]:

@@ -101,15 +101,15 @@ class Bound:
     def _run(self, options: RunOptions | None) -> dict[str, Any]:
         for output, name in self._fed.items():
             self._check_exchange(output, name)
-        for name, (tensor, _kept) in self._texts.items():
+        for name, (tensor, _owners) in self._texts.items():
             index, _ = self._input_ports[name]
             check(self._library.latenn_set_input(self._context, index, byref(tensor)))
-        wanted = compute(self._context, options)
+        selected = compute(self._context, options)
         bound, ports = self._bound_outputs, self._output_ports
         results = {
             name: bound[name].given if name in bound else self._take(index)
             for name, (index, _) in ports.items()
-            if not wanted or name in wanted
+            if not selected or name in selected
         }
         is_plain = len(bound) == len(ports) == len(results) and not self._texts and not self._fed
         self._plain = results.copy() if is_plain else None
@@ -124,12 +124,12 @@ class Bound:
         return Tensor(Held(value))
 
     def _check_exchange(self, output: str, name: str) -> None:
-        there, here = self._bound_outputs.get(output), self._bound_inputs.get(name)
-        if there is None or here is None:
+        bound_output, bound_input = self._bound_outputs.get(output), self._bound_inputs.get(name)
+        if bound_output is None or bound_input is None:
             return
-        why = "is read-only" if not here.writable else ""
-        if here.held.shape != there.held.shape:
-            why = f"has shape {list(here.held.shape)}, the output {list(there.held.shape)}"
+        why = "is read-only" if not bound_input.writable else ""
+        if bound_input.held.shape != bound_output.held.shape:
+            why = f"has shape {list(bound_input.held.shape)}, the output {list(bound_output.held.shape)}"
         if why:
             raise InvalidArgumentError(
                 f"feed: output {output!r} is bound and changes places with input {name!r}, which {why}. Bind "
@@ -137,16 +137,16 @@ class Bound:
             )
 
     def _pass_on(self, output: str, name: str, result: Any) -> None:
-        there, here = self._bound_outputs.get(output), self._bound_inputs.get(name)
+        bound_output, bound_input = self._bound_outputs.get(output), self._bound_inputs.get(name)
         into, _ = self._input_ports[name]
-        if there is None:
-            there = _given.Given(result, result._held, writable=True)  # noqa: SLF001  # the same package
-        elif here is not None:
+        if bound_output is None:
+            bound_output = _given.Given(result, result._held, writable=True)  # noqa: SLF001  # the same package
+        elif bound_input is not None:
             out, _ = self._output_ports[output]
-            check(self._library.latenn_bind_output(self._context, out, here.held.pointer))
-            self._bound_outputs[output] = here
-        check(self._library.latenn_bind_input(self._context, into, there.held.pointer))
-        self._bound_inputs[name] = there
+            check(self._library.latenn_bind_output(self._context, out, bound_input.held.pointer))
+            self._bound_outputs[output] = bound_input
+        check(self._library.latenn_bind_input(self._context, into, bound_output.held.pointer))
+        self._bound_inputs[name] = bound_output
 
     @contextmanager
     def _alone(self) -> Iterator[c_void_p]:
@@ -162,7 +162,7 @@ class Bound:
     # ---- what its user sees of it
 
     def all_inputs(self) -> dict[str, Any]:
-        texts = {name: given for name, (_tensor, (given, *_)) in self._texts.items()}
+        texts = {name: source for name, (_tensor, (source, *_)) in self._texts.items()}
         return {**{name: bound.given for name, bound in self._bound_inputs.items()}, **texts}
 
     def all_outputs(self) -> dict[str, Any]:
@@ -172,12 +172,12 @@ class Bound:
         index, number = _find_port("input", name, self._input_ports)
         with self._alone() as model:
             if number == _tensors.STRING:
-                tensor, kept = _tensors.to_tensor(name, number, value)
-                self._texts[name] = tensor, (value, *kept)
+                tensor, owners = _tensors.to_tensor(name, number, value)
+                self._texts[name] = tensor, (value, *owners)
                 return
-            given = _given.as_input(model, name, number, value, self._copy)
-            check(self._library.latenn_bind_input(self._context, index, given.held.pointer))
-            self._bound_inputs[name] = given
+            bound = _given.as_input(model, name, number, value, self._copy)
+            check(self._library.latenn_bind_input(self._context, index, bound.held.pointer))
+            self._bound_inputs[name] = bound
 
     def unbind_input(self, name: str) -> None:
         index, _ = _find_port("input", name, self._input_ports)
@@ -194,10 +194,10 @@ class Bound:
                 self._bound_outputs.pop(name, None)
                 self._devices[name] = value
                 return
-            given = _given.as_output(model, name, number, value)
-            check(self._library.latenn_bind_output(self._context, index, given.held.pointer))
+            bound = _given.as_output(model, name, number, value)
+            check(self._library.latenn_bind_output(self._context, index, bound.held.pointer))
             self._devices.pop(name, None)
-            self._bound_outputs[name] = given
+            self._bound_outputs[name] = bound
 
     def unbind_output(self, name: str) -> None:
         index, _ = _find_port("output", name, self._output_ports)
@@ -220,9 +220,9 @@ def _find_port(what: str, name: str, ports: dict[str, tuple[int, int]]) -> tuple
 
 def _device(name: str, text: str) -> _native.Device:
     kind, _, number = text.partition(":")
-    known = {"cpu": 1, "cuda": 2, "cuda-host": 3}
-    if kind in known and (not number or (number.isascii() and number.isdigit() and len(number) < 5)):  # noqa: PLR2004
-        return _native.Device(known[kind], int(number or 0))
+    kinds = {"cpu": 1, "cuda": 2, "cuda-host": 3}
+    if kind in kinds and (not number or (number.isascii() and number.isdigit() and len(number) < 5)):  # noqa: PLR2004
+        return _native.Device(kinds[kind], int(number or 0))
     raise InvalidArgumentError(
         f"output {name!r} cannot be left on {text!r}. Give an array, or a device: 'cpu', 'cuda', 'cuda:1'."
     )

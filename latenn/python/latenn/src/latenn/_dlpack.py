@@ -35,11 +35,11 @@ def _destructor() -> int:
     return address
 
 
-def export(held: Held, *, versioned: bool) -> object:
+def export(handle: Held, *, versioned: bool) -> object:
     """A capsule that holds the value until its consumer, or the capsule itself, lets go."""
     library, managed = _native.library(), c_void_p()
     destructor = _destructor()
-    check(library.latenn_value_to_dlpack(held.pointer, versioned, byref(managed)))
+    check(library.latenn_value_to_dlpack(handle.pointer, versioned, byref(managed)))
     capsule: object = _new(managed, library.latenn_dlpack_name(versioned, 0), destructor)
     return capsule
 

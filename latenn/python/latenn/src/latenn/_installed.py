@@ -20,7 +20,7 @@ def find_distribution(name: str) -> metadata.Distribution | None:
 def list_entry_points(group: str) -> list[metadata.EntryPoint]:
     """The entry points of a group, by their names."""
     distributions = metadata.distributions(path=_list_folders())
-    points = [point for row in distributions for point in row.entry_points if point.group == group]
+    points = [point for distribution in distributions for point in distribution.entry_points if point.group == group]
     return sorted(points, key=lambda point: point.name)
 
 

@@ -155,8 +155,8 @@ def library() -> ctypes.CDLL:
 def _path(name: str) -> Path:
     """Where a file of this package is: next to this one, but for an editable installation, which keeps it elsewhere."""
     folders = [str(Path(__file__).parent), *sys.modules["latenn"].__path__]
-    found = (Path(folder, name) for folder in folders)
-    return next((path for path in found if path.is_file()), Path(__file__).with_name(name))
+    paths = (Path(folder, name) for folder in folders)
+    return next((path for path in paths if path.is_file()), Path(__file__).with_name(name))
 
 
 def version() -> str:

@@ -26,7 +26,7 @@ class RunOptions:
         self.outputs = (outputs,) if isinstance(outputs, str) else tuple(outputs)
         """The outputs that are wanted; none for all."""
         pairs = [*(("output", name) for name in self.outputs), *options.items()]
-        array, _kept = rows("run_options", pairs)
+        array, _owners = rows("run_options", pairs)
         with model as handle:
             check(self._library.latenn_run_create(handle, array, len(pairs), byref(self._pointer)))
 

@@ -96,13 +96,13 @@ class Runner:
         with self.handle as handle:
             check(self.library.latenn_context_create(handle, byref(context)))
             try:
-                kept = self._bind(context, inputs)
-                wanted = compute(context, options)
-                del kept  # what the inputs point to had to live until here
+                alive = self._bind(context, inputs)
+                selected = compute(context, options)
+                del alive  # what the inputs point to had to live until here
                 return {
                     port.name: self._output(context, index)
                     for index, (port, _) in enumerate(self.outputs)
-                    if not wanted or port.name in wanted
+                    if not selected or port.name in selected
                 }
             finally:
                 self.library.latenn_context_release(context)
@@ -114,12 +114,12 @@ class Runner:
         if unknown or missing:
             wrong = [f"unknown input {name!r}" for name in unknown] + [f"input {name!r} is missing" for name in missing]
             raise InvalidArgumentError(f"{'; '.join(wrong)}. The model takes {', '.join(map(repr, names)) or 'none'}.")
-        kept: list[object] = []
+        alive: list[object] = []
         for index, (port, number) in enumerate(self.inputs):
             tensor, owners = _tensors.to_tensor(port.name, number, inputs[port.name])
-            kept += owners
+            alive += owners
             check(self.library.latenn_set_input(context, index, byref(tensor)))
-        return kept
+        return alive
 
     def _output(self, context: c_void_p, index: int) -> NDArray[Any]:
         tensor = _native.Tensor()

@@ -30,8 +30,8 @@ class Tensor:
 
     __slots__ = ("__weakref__", "_held")
 
-    def __init__(self, held: Held) -> None:
-        self._held = held
+    def __init__(self, handle: Held) -> None:
+        self._held = handle
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -132,11 +132,11 @@ class _Memory:
 
     __slots__ = ("__array_interface__", "held")
 
-    def __init__(self, held: Held, size: int) -> None:
-        self.held = held
+    def __init__(self, handle: Held, size: int) -> None:
+        self.held = handle
         self.__array_interface__ = {
             "shape": (size,),
             "typestr": "|u1",
-            "data": (held.tensor.data, False),
+            "data": (handle.tensor.data, False),
             "version": 3,
         }

@@ -81,12 +81,12 @@ def to_tensor(name: str, number: int, array: Any) -> tuple[Tensor, list[object]]
     """
     if number == STRING:
         return _strings(name, array)
-    wanted = dtype_of(number)
-    given = array if type(array) is np.ndarray else _values.numbers(name, NAMES[number], wanted, array)
-    if given.dtype != wanted:
-        raise _values.different(name, given.dtype, wanted)
-    shape = given.shape
-    data = np.ascontiguousarray(given if number not in PACKED else _pack(given))
+    dtype = dtype_of(number)
+    converted = array if type(array) is np.ndarray else _values.numbers(name, NAMES[number], dtype, array)
+    if converted.dtype != dtype:
+        raise _values.different(name, converted.dtype, dtype)
+    shape = converted.shape
+    data = np.ascontiguousarray(converted if number not in PACKED else _pack(converted))
     return _view(number, shape, data.ctypes.data, data.nbytes, None), [data]
 
 
@@ -100,8 +100,8 @@ def to_array(tensor: Tensor) -> NDArray[Any]:
     raw = ctypes.string_at(tensor.data, tensor.bytes) if tensor.bytes else b""
     if tensor.type == STRING:
         count = int(np.prod(shape, dtype=np.int64))
-        places = [tensor.offsets[index] for index in range(count + 1)]
-        values = [raw[start:end].decode("utf-8", "surrogateescape") for start, end in zip(places, places[1:])]  # noqa: B905, RUF007
+        bounds = [tensor.offsets[index] for index in range(count + 1)]
+        values = [raw[start:end].decode("utf-8", "surrogateescape") for start, end in zip(bounds, bounds[1:])]  # noqa: B905, RUF007
         array = np.empty(count, dtype=object)
         array[:] = values
         return array.reshape(shape)
@@ -115,8 +115,8 @@ def _view(number: int, shape: tuple[int, ...], data: int | None, size: int, offs
 
 
 def _strings(name: str, array: Any) -> tuple[Tensor, list[object]]:
-    given = _values.texts(name, array)
-    texts = [_encode_text(name, value) for value in given.ravel().tolist()]
+    strings = _values.texts(name, array)
+    texts = [_encode_text(name, value) for value in strings.ravel().tolist()]
     data = b"".join(texts)
     offsets = (ctypes.c_size_t * (len(texts) + 1))()
     end = 0
@@ -124,7 +124,7 @@ def _strings(name: str, array: Any) -> tuple[Tensor, list[object]]:
         end += len(text)
         offsets[index] = end
     buffer = ctypes.create_string_buffer(data, max(len(data), 1))
-    return _view(STRING, given.shape, ctypes.addressof(buffer), len(data), offsets), [buffer, offsets]
+    return _view(STRING, strings.shape, ctypes.addressof(buffer), len(data), offsets), [buffer, offsets]
 
 
 def _encode_text(name: str, value: object) -> bytes:
@@ -135,7 +135,8 @@ def _encode_text(name: str, value: object) -> bytes:
             return value.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as error:
             raise InvalidArgumentError(
-                f"input {name!r} holds {_values.show_value(value)}, which is not Unicode text: {error.reason}. Give bytes."
+                f"input {name!r} holds {_values.show_value(value)}, which is not Unicode text: {error.reason}. "
+                "Give bytes."
             ) from None
     raise _values.not_text(name, value)
 

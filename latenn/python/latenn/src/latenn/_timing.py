@@ -27,7 +27,7 @@ def measure(model: Model, threads: int, seconds: float) -> dict[str, Any]:
     times: list[list[float]] = [[] for _ in range(threads)]
     failed: list[Exception] = []
     start = time.perf_counter()
-    crowd = [threading.Thread(target=_work, args=(model, inputs, start + seconds, row, failed)) for row in times]
+    crowd = [threading.Thread(target=_work, args=(model, inputs, start + seconds, laps, failed)) for laps in times]
     for thread in crowd:
         thread.start()
     for thread in crowd:
@@ -35,7 +35,7 @@ def measure(model: Model, threads: int, seconds: float) -> dict[str, Any]:
     wall = time.perf_counter() - start
     if failed:
         raise failed[0]
-    every = np.array([one for row in times for one in row]) * 1e6
+    every = np.array([lap for laps in times for lap in laps]) * 1e6
     return {
         "runs": int(every.size),
         "threads": threads,
@@ -60,10 +60,10 @@ def _work(model: Model, inputs: dict[str, Any], until: float, times: list[float]
 
 def _inputs(model: Model) -> dict[str, NDArray[Any]]:
     """Ones of every input's shape, 1 for what is open."""
-    made = {}
+    arrays = {}
     for port in model.inputs:
         if port.type == "string":
             raise UnsupportedError(f"input {port.name!r} takes strings: bench makes up numbers alone")
         shape = tuple(size if isinstance(size, int) else 1 for size in port.shape or ())
-        made[port.name] = np.ones(shape, _tensors.dtype_of(_tensors.NUMBERS[port.type]))
-    return made
+        arrays[port.name] = np.ones(shape, _tensors.dtype_of(_tensors.NUMBERS[port.type]))
+    return arrays

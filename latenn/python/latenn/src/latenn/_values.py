@@ -58,18 +58,18 @@ def own_array(name: str, value: object) -> NDArray[Any] | None:
         ) from error
 
 
-def numbers(name: str, kind: str, wanted: np.dtype[Any], value: object) -> NDArray[Any]:
+def numbers(name: str, kind: str, dtype: np.dtype[Any], value: object) -> NDArray[Any]:
     """A scalar or a nest of lists as an array of `wanted`, the dtype of the element type that latenn calls `kind`.
 
     Raises InvalidArgumentError for what would lose something.
     """
-    return _Numbers(name, kind, wanted).array(value, MAX_DEPTH)
+    return _Numbers(name, kind, dtype).array(value, MAX_DEPTH)
 
 
-def different(name: str, given: object, wanted: object) -> InvalidArgumentError:
+def different(name: str, actual: object, expected: object) -> InvalidArgumentError:
     """The error for an array of another dtype than the model's."""
     return InvalidArgumentError(
-        f"input {name!r} is {given}, the model takes {wanted}. Convert it: array.astype({str(wanted)!r})."
+        f"input {name!r} is {actual}, the model takes {expected}. Convert it: array.astype({str(expected)!r})."
     )
 
 
@@ -100,19 +100,19 @@ def show_value(value: object) -> str:
 class _Numbers:
     """Makes arrays of one element type for one input."""
 
-    def __init__(self, name: str, kind: str, wanted: np.dtype[Any]) -> None:
-        self.name, self.kind, self.wanted = name, kind, wanted
+    def __init__(self, name: str, kind: str, dtype: np.dtype[Any]) -> None:
+        self.name, self.kind, self.wanted = name, kind, dtype
         self.family = next(family for family in ("bool", "int", "float", "complex") if family in kind)
         self.taken = _TAKEN[self.family]
 
     def array(self, value: object, depth: int) -> NDArray[Any]:
         if type(value) in _PYTHON_NUMBERS:
             return self.row([value]).reshape(())
-        own = own_array(self.name, value) if type(value) not in _PYTHON_LISTS else None
-        if own is not None:
-            if own.dtype != self.wanted:
-                raise different(self.name, own.dtype, self.wanted)
-            return own
+        existing = own_array(self.name, value) if type(value) not in _PYTHON_LISTS else None
+        if existing is not None:
+            if existing.dtype != self.wanted:
+                raise different(self.name, existing.dtype, self.wanted)
+            return existing
         if not _is_list(value):
             return self.row([value]).reshape(())
         items = _items_of(self.name, value, depth)
@@ -152,12 +152,12 @@ class _Numbers:
             huge = next(value for value in values if isinstance(value, int) and not _fits_float(value))
             raise self._too_large(huge, "as far as that type goes") from None
         with np.errstate(all="ignore"):
-            made = wide.astype(self.wanted)
+            narrow = wide.astype(self.wanted)
             # A type without infinities gives NaN for what it cannot hold.
-            lost = (np.isnan(made) != np.isnan(wide)) | (np.isinf(made) != np.isinf(wide))
+            lost = (np.isnan(narrow) != np.isnan(wide)) | (np.isinf(narrow) != np.isinf(wide))
         if lost.any():
             raise self._too_large(values[int(np.argmax(lost))], "as far as that type goes")
-        return made
+        return narrow
 
     def _too_large(self, value: object, limits: str) -> InvalidArgumentError:
         return InvalidArgumentError(
@@ -168,13 +168,13 @@ class _Numbers:
 def _texts(name: str, value: object, depth: int) -> NDArray[Any]:
     if isinstance(value, (str, bytes)):
         return _objects([value]).reshape(())
-    own = own_array(name, value)
-    if own is not None:
-        if own.dtype.kind not in "OUST":
+    existing = own_array(name, value)
+    if existing is not None:
+        if existing.dtype.kind not in "OUST":
             raise InvalidArgumentError(
-                f"input {name!r} is {own.dtype}, the model takes strings. Give str or bytes, in lists or arrays."
+                f"input {name!r} is {existing.dtype}, the model takes strings. Give str or bytes, in lists or arrays."
             )
-        return own
+        return existing
     if not _is_list(value):
         raise not_text(name, value)
     items = _items_of(name, value, depth)

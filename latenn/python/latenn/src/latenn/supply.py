@@ -86,8 +86,8 @@ def _suppliers(distribution: str) -> tuple[tuple[str, str, str], ...]:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """`1.31.1rc2` as (1, 31, 1)."""
-    found = re.match(r"\d+(\.\d+)*", version)
-    return tuple(int(part) for part in found[0].split(".")) if found else ()
+    match = re.match(r"\d+(\.\d+)*", version)
+    return tuple(int(part) for part in match[0].split(".")) if match else ()
 
 
 def _version(name: str) -> str:

@@ -28,13 +28,13 @@ class _SessionOptions(Protocol):
 def library_path() -> str:
     """The operator's library, for `SessionOptions.register_custom_ops_library`; `register` calls that itself."""
     folders = [Path(folder) for folder in import_module("latenn_customop").__path__]
-    found = [path for folder in folders for path in folder.glob("*latenn_customop.*") if path.suffix in _SUFFIXES]
-    if not found:
+    paths = [path for folder in folders for path in folder.glob("*latenn_customop.*") if path.suffix in _SUFFIXES]
+    if not paths:
         raise InvalidArgumentError(
             f"{folders[0]} holds no library of the operator: this installation is not whole. "
             "pip install --force-reinstall latenn-customop"
         )
-    return str(found[0])
+    return str(paths[0])
 
 
 _SUFFIXES = (".so", ".dylib", ".dll")
@@ -63,7 +63,7 @@ def register(  # noqa: PLR0913  # each is one choice that a user may make by nam
 
     Raises InvalidArgumentError for a word that is not known or a value that a session cannot hold.
     """
-    given = {
+    settings = {
         "backend": backend,
         "device": device,
         "options": options,
@@ -74,7 +74,7 @@ def register(  # noqa: PLR0913  # each is one choice that a user may make by nam
     }
     entries = {
         f"custom_op.{OPERATOR}.{key}": value
-        for key, value in {**_find_installed(runtime_minimum), **_texts("", given)}.items()
+        for key, value in {**_find_installed(runtime_minimum), **_texts("", settings)}.items()
     }
     for node, choices in (nodes or {}).items():
         if not node or node == OPERATOR:
@@ -87,14 +87,14 @@ def register(  # noqa: PLR0913  # each is one choice that a user may make by nam
 
 def _find_installed(minimum: str | None) -> dict[str, str]:
     """Where the installed backends and their runtimes lie."""
-    places = _backends.places(None, minimum)
-    found = {
-        "backends": ",".join((*places.names, "")),
-        "backend_directories": "\n".join(places.libraries),
-        "runtime_directories": "\n".join(places.runtimes),
-        "runtime_advice": places.advice,
+    locations = _backends.places(None, minimum)
+    entries = {
+        "backends": ",".join((*locations.names, "")),
+        "backend_directories": "\n".join(locations.libraries),
+        "runtime_directories": "\n".join(locations.runtimes),
+        "runtime_advice": locations.advice,
     }
-    return {key: value for key, value in found.items() if value.strip(",")}
+    return {key: value for key, value in entries.items() if value.strip(",")}
 
 
 def _texts(node: str, choices: Mapping[str, Any]) -> dict[str, str]:
@@ -116,11 +116,11 @@ def _texts(node: str, choices: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _lines(where: str, options: Mapping[str, object]) -> str:
-    rows = {key: str(int(value)) if isinstance(value, bool) else str(value) for key, value in options.items()}
-    for key, value in rows.items():
+    texts = {key: str(int(value)) if isinstance(value, bool) else str(value) for key, value in options.items()}
+    for key, value in texts.items():
         if not key or "=" in key or "\n" in key + value:
             raise InvalidArgumentError(f"{where}: options has {key!r}: {value!r}, which no line KEY=VALUE can hold.")
-    return "\n".join(f"{key}={value}" for key, value in rows.items())
+    return "\n".join(f"{key}={value}" for key, value in texts.items())
 
 
 def _add(session_options: _SessionOptions, key: str, value: str) -> None:

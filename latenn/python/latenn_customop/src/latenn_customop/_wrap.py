@@ -59,9 +59,9 @@ def wrap(  # noqa: PLR0913  # each is one choice that a user may make by name
     attributes |= {"input_names": _names("inputs", inputs), "output_names": _names("outputs", outputs)}
     attributes |= {key: value for key, value in (("backend", backend), ("device", device)) if value is not None}
     taken = [port.name for port in inputs]
-    given = _apart([port.name for port in outputs], taken)
-    node = helper.make_node(OPERATOR, taken, given, name=name, domain="latenn", version=VERSION, **attributes)
-    graph = helper.make_graph([node], name, _values(taken, inputs), _values(given, outputs))
+    output_names = _apart([port.name for port in outputs], taken)
+    node = helper.make_node(OPERATOR, taken, output_names, name=name, domain="latenn", version=VERSION, **attributes)
+    graph = helper.make_graph([node], name, _values(taken, inputs), _values(output_names, outputs))
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("latenn", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=_IR, producer_name="latenn")
 
@@ -101,8 +101,8 @@ def _with_data(path: Path, content: bytes) -> bytes:
     """An ONNX model with the data that it keeps in files next to it."""
     import onnx  # noqa: PLC0415  # only here
 
-    whole = onnx.load(path)
-    return content if whole == onnx.load_model_from_string(content) else bytes(whole.SerializeToString())
+    model = onnx.load(path)
+    return content if model == onnx.load_model_from_string(content) else bytes(model.SerializeToString())
 
 
 def _fitting(content: dict[str, Any]) -> dict[str, Any]:
@@ -132,11 +132,11 @@ def _apart(names: list[str], taken: Sequence[str]) -> list[str]:
     used = set(taken) | set(names)
     result = []
     for name in names:
-        own = name
-        while own in taken or (own != name and own in used):
-            own += "_out"
-        result.append(own)
-        used.add(own)
+        unique = name
+        while unique in taken or (unique != name and unique in used):
+            unique += "_out"
+        result.append(unique)
+        used.add(unique)
     return result
 
 
