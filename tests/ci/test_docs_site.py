@@ -13,7 +13,8 @@ from tests.conftest import ROOT
 from tests.programs import run_program
 
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
-         "latenn", "ci", "pyproject.toml", ".github", "LICENSE", "bench", "packaging", "templates")  # fmt: skip
+         "latenn", "ci", "machines", "research", "pyproject.toml", ".github", "LICENSE", "bench",
+         "packaging", "templates")  # fmt: skip
 
 
 def build(config, site):
