@@ -58,10 +58,11 @@ def find_functions(tree: ast.AST) -> Iterator[tuple[int, str]]:
 def find_comparisons(tree: ast.AST, kinds: frozenset[str]) -> Iterator[int]:
     """The lines on which something is compared with the name of a kind."""
     for node in ast.walk(tree):
-        sides = (node.left, *node.comparators) if isinstance(node, ast.Compare) else ()
-        literals = {part.value for side in sides for part in ast.walk(side) if isinstance(part, ast.Constant)}
-        if literals & kinds:
-            yield node.lineno
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            literals = {part.value for side in sides for part in ast.walk(side) if isinstance(part, ast.Constant)}
+            if literals & kinds:
+                yield node.lineno
 
 
 def check_folder(folder: Path) -> list[str]:
