@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from latebind.formats import package_formats
 
 if TYPE_CHECKING:
@@ -24,17 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("packaging", "ci", "machines", "research", "tests", "latenn")
 MOST = 0.01
 """The largest share of vague names, and of functions named by a participle, in a folder."""
-VAGUE = frozenset(
-    re.findall(
-        r"\w+",
-        "row rows found own made use known place places word words given kept there mine said told whole held wanted"
-        " left one ones",
-    )
-)
-_PARTICIPLE = re.compile(
-    r"[a-z]+ed|made|kept|told|said|held|given|taken|found|known|seen|built|written|meant|left|lost|bound|shown|put|spent"
-    r"|sent|begun|broken|chosen|drawn|did|ran"
-)
+_WORDS = msgspec.toml.decode(Path(__file__).with_name("names.toml").read_bytes())
+VAGUE = frozenset(_WORDS["vague"])
+_PARTICIPLE = re.compile(rf"[a-z]+ed|{'|'.join(_WORDS['participles'])}")
 
 
 def find_bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
