@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerRun
 
+_ECOSYSTEMS = Path(__file__).parent.parent
 DRIVER = Path(__file__).with_name("inside") / "driver.py"
 
 
@@ -74,7 +75,7 @@ def wheels_of(bench: Bench) -> list[Artifact]:
 
 def _script(bench: Bench) -> Path:
     if bench.scenario.script:
-        return DRIVER.with_name(bench.scenario.script)
+        return _ECOSYSTEMS / bench.scenario.script
     return bench.config.root / bench.config.document.verify.python
 
 
@@ -145,7 +146,7 @@ def _run_consumer(bench: Bench, ready: Installed) -> tuple[ConsumerRun, ProcessV
         )
     ended = run_consumer(
         argv,
-        name=bench.scenario.script or bench.config.document.verify.python,
+        name=Path(bench.scenario.script).name or bench.config.document.verify.python,
         result=out,
         cwd=ready.home,
         env={**consumer_environment(environment.python, ready.home), **situation.environment},

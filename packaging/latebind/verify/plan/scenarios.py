@@ -176,7 +176,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              newer=False, versions="below", needs="code that binds", **_PYTHON),
     _refuses("unsupported", "an execution provider is given a runtime that it does not support", given.pass_module,
              "{title}", "{minimum}", newer=False, versions="below", needs="an execution provider", provider=True,
-             script="provider.py", **_PYTHON),
+             script="plugin/provider.py", **_PYTHON),
     _refuses("too-old", "the runtime is older than the minimum, which is raised for this test", given.too_old,
              "{title} {version} at {installed}", "too old", "version {raised} or newer", "{fix}", newer=False,
              needs="code that binds", consumers=_ALL),
