@@ -1,4 +1,4 @@
-"""Write audit/engine/systems.toml: what the systems of each platform tag have, from public sources, with versions and date.
+"""Write audit/engine/systems.toml: what the systems of each platform tag have, by public sources, with dates.
 
     python -m ci.platforms              # newest auditwheel and delvewheel
     python -m ci.platforms --check      # the versions that the file names; says whether it is what they give
