@@ -86,8 +86,14 @@ class Wine(Emulator):
         self.run(Path("cmd"), "/c", "exit")
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        own = {"LD_PRELOAD": str(self.preload)} if self.preload else {}
-        return {**inherit("PATH", "HOME", "TMPDIR", "USER"), **_QUIET, **own, "WINEPREFIX": str(self.prefix), **more}
+        preload = {"LD_PRELOAD": str(self.preload)} if self.preload else {}
+        return {
+            **inherit("PATH", "HOME", "TMPDIR", "USER"),
+            **_QUIET,
+            **preload,
+            "WINEPREFIX": str(self.prefix),
+            **more,
+        }
 
 
 def windows_path(path: Path) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "symbols", "sdk")
 Part = Literal["files", "reading", "checks", "kinds", "consumer"]
 
 
+@cache
 def load_parts(part: Part) -> tuple[ModuleType, ...]:
     """The modules of that name, of the ecosystems that have one."""
     names = [f"latebind.ecosystems.{ecosystem}.{part}" for ecosystem in ECOSYSTEMS]
@@ -34,4 +36,4 @@ def load_parts(part: Part) -> tuple[ModuleType, ...]:
 
 def collect(part: Part, name: str) -> tuple[Any, ...]:
     """What the tables of that name in those modules hold, in one table."""
-    return tuple(row for module in load_parts(part) for row in getattr(module, name))
+    return tuple(entry for module in load_parts(part) for entry in getattr(module, name))

@@ -99,7 +99,7 @@ def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:
 def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CellResult, ...]:
     if way.target != LINUX:
         return ()
-    before = tuple(row for row in list_artifacts(good) if row.path.name.endswith(way.among))
+    before = tuple(artifact for artifact in list_artifacts(good) if artifact.path.name.endswith(way.among))
     after = list_artifacts(folder)
     touched = [
         kind

@@ -48,11 +48,11 @@ def _installs_on(rid: Rid, tags: Iterable[str]) -> bool:
 
 def _identify_wheel(path: Path) -> Identity:
     try:
-        name, version, *_ = parse_wheel_filename(path.name)
+        name, version, _, tags = parse_wheel_filename(path.name)
     except InvalidWheelFilename as error:
         raise InputError(str(error), where=str(path)) from error
-    tags = platform_tags(path.name)
-    return Identity(name=name, version=str(version), targets=tuple(rid for rid in targets() if _installs_on(rid, tags)))
+    rids = (rid for rid in targets() if _installs_on(rid, {tag.platform for tag in tags}))
+    return Identity(name=name, version=str(version), targets=tuple(rids))
 
 
 def _identify_sdist(path: Path) -> Identity:

@@ -28,6 +28,6 @@ class Runner:
 
 def find_runner(cell: Cell, scenario: Scenario) -> Callable[[Bench], Outcome]:
     """The function that runs a test case."""
-    name = next(name for name in find_consumer(cell.consumer).names if cell.consumer.startswith(name))
+    names = set(find_consumer(cell.consumer).names)
     runners: tuple[Runner, ...] = collect("consumer", "RUNNERS")
-    return next(runner.run for runner in runners if name in runner.names and runner.takes(scenario))
+    return next(runner.run for runner in runners if names.intersection(runner.names) and runner.takes(scenario))
