@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from latebind.verify.plan.consumer import find_consumer, name_consumers
 from latebind.verify.plan.scenarios import EVERY_SYSTEM, SCENARIOS, Scenario
 
 _HEAD = """\
@@ -30,8 +31,9 @@ def scenarios_page() -> str:
 
 
 def _row(scenario: Scenario) -> str:
-    kinds = {"python": "Python", "dotnet": ".NET", "mono": "Mono", "c": "C", "node": "Node.js", "sdk": "SDK"}
-    consumers = list(dict.fromkeys(kinds[name.partition("-")[0]] for name in scenario.consumers))
+    kinds = {"python": "Python", "dotnet": ".NET", "mono": "Mono", "c": "C", "sdk": "SDK"}
+    names = name_consumers(scenario.consumers)
+    consumers = list(dict.fromkeys(kinds.get(name.partition("-")[0]) or find_consumer(name).title for name in names))
     where = "everywhere" if scenario.systems == EVERY_SYSTEM else ", ".join(scenario.systems)
     where += "" if scenario.emulated else "; not emulated"
     where += "; only emulated" if scenario.sandboxed else ""

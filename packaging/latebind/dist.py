@@ -26,7 +26,7 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
     artifacts = list_artifacts(folder)
     if not artifacts:
         raise InputError(
-            "holds no wheel, no nupkg, no npm package and no SDK archive",
+            "holds no package that can be installed",
             where=str(folder),
             advice="Make them: latebind pack.",
         )

@@ -12,6 +12,7 @@ from latebind.compilers import mono
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, program, toolchain
 from latebind.compilers.zig import find_zig
 from latebind.errors import LatebindError, NotRun
+from latebind.registry import collect
 from latebind.system.run import run, which
 from latebind.tables.targets import host_rid, targets
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from latebind.ecosystems.ecosystem import NeededProgram
     from latebind.model import Rid, Target
     from latebind.verify.plan.machine import Machine
 
@@ -47,7 +49,7 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
         _program("uv", "uv", "without it, virtualenv makes the clean environments"),
         _dotnet(),
         _mono(),
-        _node(),
+        *(_ecosystem_program(needed) for needed in collect("programs", "PROGRAMS")),
         _dsymutil(),
         *_targets(machines),
     )
@@ -98,12 +100,11 @@ def _dotnet() -> Row:
     return Row(what="dotnet", there=True, detail=_version(path))
 
 
-def _node() -> Row:
-    path = which("npm") and which("node")
-    if path is None:
-        return Row(what="node", there=False, detail="npm packages are not verified without Node.js and npm",
-                   cure="Install Node.js, 18 or newer.")  # fmt: skip
-    return Row(what="node", there=True, detail=_version(path))
+def _ecosystem_program(needed: NeededProgram) -> Row:
+    paths = [path for name in needed.names if (path := which(name)) is not None]
+    if len(paths) < len(needed.names):
+        return Row(what=needed.names[0], there=False, detail=needed.detail, cure=needed.cure)
+    return Row(what=needed.names[0], there=True, detail=_version(paths[0]))
 
 
 def _mono() -> Row:

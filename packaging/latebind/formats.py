@@ -37,7 +37,8 @@ class PackageFormat:
 
     suffix: str
     kind: Kind
-    audited_as: Literal["wheel", "nupkg", "sdist", "npm", "archive", "sdk"]
+    audited_as: Kind
+    """The kind of subject that the audit takes such a file for."""
     container: Literal["zip", "tar"] = "zip"
     folder: str = ""
     """The folder in dist/ that such files are in; "" for dist/ itself."""
@@ -47,6 +48,11 @@ class PackageFormat:
     """Whether versions in their names are SemVer's (`1.0.0-rc.1`) and not PEP 440's (`1.0.0rc1`)."""
     headers: str = ""
     """A regular expression of the folder with C headers in such a package; "" for none."""
+    name_project: Callable[[Config, str], str] | None = None
+    """What a package of a configuration is called in files of this kind, "" where it has none; None for files that are
+    not made of each package."""
+    promises_targets: bool = False
+    """Whether names of files or folders say for which target a library is (`PackageReader.find_rid`)."""
     identify: Callable[[Path], Identity]
     """Read name and version. Raises InputError when the file is not what its suffix says."""
     explain_foreign: Callable[[str, Config], str] = lambda _name, _config: ""
@@ -63,6 +69,19 @@ def package_formats() -> tuple[PackageFormat, ...]:
 def find_format(name: str) -> PackageFormat | None:
     """The format of a file by its name, whose case does not matter; None for other files."""
     return next((form for form in package_formats() if name.lower().endswith(form.suffix)), None)
+
+
+def name_projects(config: Config, package: str) -> dict[Kind, str]:
+    """What a package of a configuration is called in each ecosystem that has it."""
+    formats: tuple[PackageFormat, ...] = collect("files", "FORMATS")
+    names = {form.audited_as: form.name_project(config, package) for form in formats if form.name_project is not None}
+    return {kind: name for kind, name in names.items() if name}
+
+
+def list_audited_kinds(is_chosen: Callable[[PackageFormat], bool] = lambda _form: True) -> tuple[Kind, ...]:
+    """What the audit calls packages of the chosen formats, in the order of the ecosystems."""
+    formats: tuple[PackageFormat, ...] = collect("files", "FORMATS")
+    return tuple(dict.fromkeys(form.audited_as for form in formats if is_chosen(form)))
 
 
 @cache

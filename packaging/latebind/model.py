@@ -25,8 +25,9 @@ Profile = Literal["loads", "runtime", "all"]
 FailOn = Literal["error", "warning", "never"]
 SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
 """The least severity with which a finding fails an audit."""
-Kind = Literal["wheel", "sdist", "nupkg", "snupkg", "npm", "symbols", "sdk"]
-CellKind = Literal["wheel", "nupkg", "npm", "sdk"]
+Kind = str
+"""What a package file is: `wheel`, `npm`; each ecosystem names its own (`formats.py`)."""
+CellKind = Kind
 """What a consumer installs."""
 
 
@@ -207,6 +208,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-sdk": "this needs a full .NET SDK of 8.0 or newer",
     "no-mono": "there is no Mono with the reference assemblies of .NET Framework on this machine",
     "no-node": "there is no Node.js with npm on this machine",
+    "no-program": "a program that makes or runs such packages is not on this machine",
     "no-index": "the package index cannot be reached",
     "no-distribution": "the index has no such distribution for this Python or platform",
     "no-compiler": "there is no C compiler for this target on this machine",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from latebind.config.extension import program_keys
 from latebind.errors import InputError
 from latebind.tables.targets import target
 
@@ -37,15 +38,16 @@ def _sources(config: Config) -> Iterator[tuple[str, str]]:
         if package.nuget is not None:
             yield f"package.{name}.nuget.managed", package.nuget.managed
             yield f"package.{name}.nuget.icon", package.nuget.icon
-        if package.npm is not None:
-            yield f"package.{name}.npm.source", package.npm.source
+        for table, settings in package.tables.items():
+            yield from ((f"package.{name}.{table}.{key}", path) for key, path in settings.paths.items())
 
 
 def _scripts(config: Config) -> Iterator[tuple[str, str]]:
     verify = config.document.verify
     yield from (("verify.python", verify.python), ("verify.reference", verify.reference))
     yield from (("verify.dotnet", verify.dotnet), ("verify.c", verify.c))
-    yield from (("verify.sdk", verify.sdk), ("verify.node", verify.node))
+    yield "verify.sdk", verify.sdk
+    yield from ((f"verify.{key.name}", verify.find_program(key.name)) for key in program_keys())
     data = {"data": verify.data, **{f"own.{name}.data": settings.data for name, settings in verify.own.items()}}
     yield from ((f"verify.{key}.script", settings.script) for key, settings in data.items() if settings is not None)
 

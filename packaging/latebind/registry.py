@@ -2,11 +2,13 @@
 
 This is the one row of an ecosystem. Its folder below `ecosystems/` has a module for each engine that it contributes to:
 
+- `config`: PACKAGE_KEYS and PROGRAM_KEYS, its tables and keys of the configuration (`config/extension.py`)
 - `files`: FORMATS, the kinds of its package files (`formats.py`)
 - `reading`: READERS, what its packages say, for the audit (`audit/readers/reader.py`)
 - `checks`: its own checks, in a module or a folder of modules (`audit/engine/registry.py`)
 - `consumer`: CONSUMERS and RUNNERS, who installs its packages in `latebind verify` (`verify/plan/consumer.py`)
 - `kinds`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
+- `programs`: PROGRAMS, what `latebind doctor` looks for (`ecosystems/ecosystem.py`)
 
 They are imported by name when an engine asks: an engine knows no ecosystem, and the audit never loads what packs.
 """
@@ -14,8 +16,8 @@ They are imported by name when an engine asks: an engine knows no ecosystem, and
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -24,14 +26,17 @@ if TYPE_CHECKING:
 ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "symbols", "sdk")
 """In the order in which they are packed and reported."""
 
-Part = Literal["files", "reading", "checks", "kinds", "consumer"]
+_FOLDER = Path(__file__).with_name("ecosystems")
+"""The copy of latebind in an sdist has a part of it."""
+Part = Literal["config", "files", "reading", "checks", "kinds", "consumer", "programs"]
 
 
 @cache
 def load_parts(part: Part) -> tuple[ModuleType, ...]:
     """The modules of that name, of the ecosystems that have one."""
-    names = [f"latebind.ecosystems.{ecosystem}.{part}" for ecosystem in ECOSYSTEMS]
-    return tuple(importlib.import_module(name) for name in names if importlib.util.find_spec(name) is not None)
+    folders = [(ecosystem, _FOLDER / ecosystem / part) for ecosystem in ECOSYSTEMS]
+    names = [name for name, path in folders if path.is_dir() or path.with_suffix(".py").is_file()]
+    return tuple(importlib.import_module(f"latebind.ecosystems.{name}.{part}") for name in names)
 
 
 def collect(part: Part, name: str) -> tuple[Any, ...]:

@@ -29,7 +29,7 @@ def test_an_ep_implies_exports_wheel_package_and_runtime(tmp_path):
         (EP, f'{EP}\nwheel = {{ source = "python" }}', 15, "package.tiny.wheel is made from package.tiny.ep"),
         (EP, f'{EP}\nnuget = {{ id = "A", managed = "net" }}', 15, "the assembly of package.tiny is generated"),
         (EP, f'{EP}\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.23"', 14, "are in [[runtime]] and in package"),
-        (EP, f'{EP}\nnpm = {{ name = "a" }}', 15, "which Node.js cannot register"),
+        (EP, f'{EP}\nnpm = {{ name = "a" }}', 15, "which is only made for Python and .NET"),
         (
             EP,
             f"{EP}\n[package.two]\ncomponent = 'two'\nep = {{ id = 'two', names = ['TwoExecutionProvider'] }}",

@@ -145,7 +145,13 @@ def _with_table(text: str, values: Mapping[str, Any]) -> Iterator[str]:
 def _imported_files(package: Path) -> list[Path]:
     """The modules of latebind that the backend imports, directly or not, and the packages that they are in."""
     modules: dict[Path, None] = {}
-    names = list(_ROOTS)
+    names = [
+        *_ROOTS,
+        *(
+            f"latebind.{path.parent.relative_to(package).as_posix().replace('/', '.')}.config"
+            for path in sorted(package.glob("ecosystems/*/config.py"))
+        ),
+    ]  # found by the registry
     for name in names:
         parts = name.split(".")[1:]
         for depth in range(len(parts) + 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from latebind.binary import floors, lacking, read_images
@@ -83,6 +84,17 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
             advice=f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "
             f"package.{package}.exports. A name with a wildcard is allowed and not required.",
         )
+
+
+def find_exporter(config: Config, package: str, stage: Stage) -> Path:
+    """The library that exports what the package lists; the first one where several do."""
+    settings = config.packages[package]
+    libraries = stage.libraries(settings.component)
+    for path in libraries if len(libraries) > 1 else ():
+        names = {export.name for image in read_images(path.read_bytes(), str(path)) for export in image.exports}
+        if any(fnmatchcase(name, glob) for name in names for glob in settings.exports):
+            return path
+    return libraries[0]
 
 
 def _glibc(image: Image) -> tuple[floors.Version, str]:

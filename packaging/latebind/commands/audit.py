@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def declare_audit(add: Add) -> None:
     """`latebind audit`."""
-    audit = add(
-        "audit", _audit, "inspect any wheels, nupkgs, npm packages, libraries or folders, without running their code"
-    )
+    audit = add("audit", _audit, "inspect any packages, libraries or folders, without running their code")
     audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; default: dist/")
     formats = ("text", "json", "sarif", "junit", "markdown", "github")
     audit.add_argument(

@@ -9,6 +9,7 @@ from packaging.version import Version
 
 from latebind.config.described import DescribedRuntime, problems, version_of, version_problems
 from latebind.config.document import ANY_VERSION
+from latebind.config.extension import package_keys
 from latebind.config.reader import Reader, format_key, nearest
 from latebind.config.sdk import SdkConfig
 from latebind.model import Rid
@@ -194,11 +195,13 @@ def _check_packages(config: Config, reader: Reader) -> None:
             text = f"{config.wheel_name(name)!r} is not the name of a distribution"
             reader.problem(("package", name, "wheel"), text, "Set package.<name>.wheel.name.")
         kind = package.wheel.kind if package.wheel is not None else "py3-none"
-        elsewhere = "NuGet" if package.nuget is not None else "npm" if package.npm is not None else ""
+        titles = [key.title for key in package_keys() if key.name in package.tables]
+        elsewhere = "NuGet" if package.nuget is not None else next(iter(titles), "")
         if wrong := kind_problem(name, kind, config.module_kind, elsewhere=elsewhere):
             reader.problem(("package", name, "wheel"), *wrong)
-        for key, text, advice in package.npm.problems() if package.npm is not None else ():
-            reader.problem(("package", name, "npm", key), f"package.{name}.npm.{key}: {text}", advice)
+        for table, settings in package.tables.items():
+            for key, text, advice in settings.problems():
+                reader.problem(("package", name, table, key), f"package.{name}.{table}.{key}: {text}", advice)
         _check_sdk(config, reader, name)
         for other in package.requires:
             if other not in config.packages:

@@ -6,14 +6,14 @@ runs a program, or executes anything of the project.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
 from latebind.config.ep import EpConfig  # noqa: TC001  # as above
-from latebind.config.npm import NpmConfig  # noqa: TC001  # as above
+from latebind.config.extension import EcosystemTable, add_package_keys, add_program_keys, package_keys
 from latebind.config.reader import Table
 from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
 from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as above
@@ -21,6 +21,7 @@ from latebind.tables.presets import RuntimePreset, preset
 from latebind.tables.pythonabi import WHEEL_KINDS
 
 TomlValue = bool | int | str
+_EcosystemTable = TypeVar("_EcosystemTable", bound=EcosystemTable)
 ANY_VERSION = "default"
 """The key of requirements that hold for every version of the runtime."""
 
@@ -178,7 +179,7 @@ class NugetConfig(Table, frozen=True):
 
 
 class Package(Table, frozen=True):
-    """One component of the native build, packed as a wheel, a nupkg, npm packages, or several of them."""
+    """One component of the native build, in packages of one ecosystem or several."""
 
     component: Annotated[
         str, Meta(description="CMake install component of its files.", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
@@ -197,7 +198,6 @@ class Package(Table, frozen=True):
     nuget: Annotated[NugetConfig | None, Meta(description="Settings of its NuGet package; leave it out for none.")] = (
         None
     )
-    npm: Annotated[NpmConfig | None, Meta(description="Settings of its npm packages; leave it out for none.")] = None
     sdk: Annotated[
         bool | SdkConfig,
         Meta(
@@ -208,6 +208,16 @@ class Package(Table, frozen=True):
     ep: Annotated[
         EpConfig | None, Meta(description="A plugin execution provider for ONNX Runtime, in a wheel and a nupkg.")
     ] = None
+
+    @property
+    def tables(self) -> dict[str, EcosystemTable]:
+        """The tables that ecosystems declare and the package has, by key."""
+        values = {key.name: getattr(self, key.name) for key in package_keys()}
+        return {name: table for name, table in values.items() if table is not None}
+
+    def find_table(self, kind: type[_EcosystemTable]) -> _EcosystemTable | None:
+        """The table of an ecosystem, by its type; None where the package has none."""
+        return next((table for table in self.tables.values() if isinstance(table, kind)), None)
 
 
 class Waive(Table, frozen=True):
@@ -290,7 +300,6 @@ class Verify(Table, frozen=True):
     dotnet: Annotated[str, Meta(description="Folder of a console project that uses the NuGet packages.")] = ""
     c: Annotated[str, Meta(description="Folder of a CMake project in C that uses the NuGet packages.")] = ""
     sdk: Annotated[str, Meta(description="Folder of a CMake project in C or C++ that uses the SDK archive.")] = ""
-    node: Annotated[str, Meta(description="Folder of a Node.js program that uses the npm packages.")] = ""
     runtimes: Annotated[
         dict[str, tuple[str, ...]],
         Meta(description="Versions to test: minimum, each-minor, latest, or a version."),
@@ -314,6 +323,15 @@ class Verify(Table, frozen=True):
             "By default `works` and every negative scenario, for every target."
         ),
     ] = ()
+
+    def find_program(self, key: str) -> str:
+        """The folder of the program that an ecosystem's key names; "" for none."""
+        folder: str = getattr(self, key)
+        return folder
+
+
+if not TYPE_CHECKING:  # what ecosystems add is known when their tables are read
+    Package, Verify = add_package_keys(Package), add_program_keys(Verify)
 
 
 class Document(Table, frozen=True):

@@ -59,9 +59,9 @@ def _check(name: str, package: Package, document: Document, reader: Reader) -> N
     if package.wheel is not None:
         text = f"package.{name}.wheel is made from package.{name}.ep"
         reader.problem((*here, "wheel"), text, "Take the table wheel out.")
-    if package.npm is not None:
-        text = f"package.{name} is an execution provider, which Node.js cannot register"
-        reader.problem((*here, "npm"), text, "Take the table npm out.")
+    for table in package.tables:
+        text = f"package.{name} is an execution provider, which is only made for Python and .NET"
+        reader.problem((*here, table), text, f"Take the table {table} out.")
     if package.nuget is not None and (package.nuget.managed or package.nuget.runtime):
         text = f"the assembly of package.{name} is generated, and it requires no runtime"
         reader.problem((*here, "nuget"), text, "Take managed and runtime out.")

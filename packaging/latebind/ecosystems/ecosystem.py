@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NeededProgram:
+    """Programs that an ecosystem needs, in PROGRAMS of its `programs.py`: `latebind doctor` looks for them on PATH."""
+
+    names: tuple[str, ...]
+    """All of them must be there; the first is the one whose version is shown."""
+    detail: str
+    """What is not done without them."""
+    cure: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFile:
     """One file that `latebind pack` would make."""
 

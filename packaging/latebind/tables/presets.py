@@ -68,6 +68,21 @@ class NugetSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Globs of what the packages, and the wheel, hold next to the runtime's library."""
 
 
+class RuntimeArtifacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the packages of one more ecosystem supply the runtime."""
+
+    packages: tuple[str, ...]
+    """Their names, the ordinary one first."""
+    folder: str
+    """The folder in them that has a folder for each target."""
+    targets: dict[str, str]
+    """Targets to the names of those folders."""
+    files: PerSystem
+    """The names of the runtime's files there, of which its library leads and not all must exist."""
+    location: str = ""
+    """The setting by which the ecosystem's own interface of the runtime is given the library's file; "" for none."""
+
+
 class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How projects look for the runtime when they link it: a stub answers to all of it."""
 
@@ -120,6 +135,8 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     nuget: NugetSupply = NugetSupply()
     npm: str = ""
     """The npm package that supplies the runtime."""
+    supplies: dict[str, RuntimeArtifacts] = {}
+    """Its packages in further ecosystems, by the ecosystem's name."""
     calendar: bool = False
     """The major version is a year: a later one has the same interface."""
     check: bool = False

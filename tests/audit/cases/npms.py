@@ -24,7 +24,7 @@ ENTRIES = {
     "types": "./index.d.ts",
     "bin": {"tiny": "cli.js"},
 }
-PEER = Policy(peers={"@acme/tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})
+PEER = Policy(bound={"@acme/tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})
 FILES = ("index.cjs", "index.mjs", "index.d.ts", "cli.js")
 
 

@@ -8,7 +8,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from latebind.audit.engine.reader import find_reader
-from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.registry import TWINS, Hit, Skip, check
 from latebind.audit.engine.supply import requirement_rows
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "error",
     profiles=("runtime",),
     because="It contradicts the configured minimum. A warning for pins where none is configured, a note for caps.",
-    kinds=("wheel", "nupkg", "npm"),
+    kinds=TWINS,
     example="Requires-Dist: onnxruntime==1.20.1",
     cure='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, ">=1.19.0" as a peer.',
 )

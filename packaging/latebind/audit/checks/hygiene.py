@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.pool import is_slow
-from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, INSTALLED, Hit, Skip, check
 from latebind.audit.engine.wording import some
 from latebind.text import human_size, plural
 
@@ -167,7 +167,7 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     "note",
     profiles=("all",),
     because="Nothing fails.",
-    kinds=("wheel", "nupkg", "sdist", "npm", "sdk"),
+    kinds=(*INSTALLED, "sdist"),
     example="latenn/__pycache__/__init__.cpython-311.pyc",
     cure="Exclude the files in the build configuration, and build from a clean checkout.",
 )

@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.reader import find_reader
-from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.registry import TWINS, Hit, Skip, check
 from latebind.audit.engine.wording import own_name
 from latebind.audit.readers.opc import content_types, nuspecs, relationships
 from latebind.errors import InputError
@@ -162,7 +162,7 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
     profiles=("loads",),
     because="It costs space. A warning for copies of links, and if different libraries share a name, since a process "
     "loads only the first.",
-    kinds=("wheel", "nupkg", "npm"),
+    kinds=TWINS,
     example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
     cure="Keep one file: install only the name that is opened. Packages cannot contain links.",
 )

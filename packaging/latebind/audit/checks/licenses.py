@@ -10,7 +10,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.version import InvalidVersion, Version
 
 from latebind.audit.engine.reader import find_reader
-from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.registry import INSTALLED, Hit, Skip, check
 from latebind.audit.readers.record import read_headers
 from latebind.errors import InputError
 from latebind.text import plural
@@ -31,7 +31,7 @@ _PEP_639 = Version("2.4")
     "note",
     profiles=("all",),
     because="Nothing fails.",
-    kinds=("wheel", "nupkg", "npm", "sdk"),
+    kinds=INSTALLED,
     example="a wheel without dist-info/licenses/",
     cure='Set license and license-files in pyproject.toml, or <license type="expression"> in the nuspec.',
 )

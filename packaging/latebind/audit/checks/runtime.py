@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine import platforms
+from latebind.audit.engine.reader import find_reader, package_readers
 from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.wording import links, own_name, some
 from latebind.config.ep import EP_EXPORTS
@@ -224,8 +225,8 @@ def _entry_symbols(file: File, runtime: RuntimePreset) -> tuple[str, ...]:
 
 def _is_supply(package: Contents, runtime: RuntimePreset) -> bool:
     """Whether the package supplies the runtime, and therefore has to contain it."""
-    suppliers = {name.lower() for name in (*runtime.python.extras.values(), *runtime.nuget.ids, runtime.npm)}
-    return package.project.lower() in suppliers - {""}
+    names = (name for reader in package_readers().values() for name in reader.list_suppliers(runtime))
+    return package.project.lower() in {name.lower() for name in names}
 
 
 def _is_own(package: Contents, runtime: RuntimePreset) -> bool:
@@ -238,6 +239,5 @@ def _supply_skip(package: Contents, runtime: RuntimePreset) -> Skip:
 
 
 def _suppliers(package: Contents, runtime: RuntimePreset) -> str:
-    names = {"nupkg": runtime.nuget.ids, "npm": (runtime.npm,)}.get(package.kind, tuple(runtime.python.extras.values()))
-    names = tuple(filter(None, names))
+    names = find_reader(package.kind).list_suppliers(runtime)
     return f" and require one of {', '.join(names)}" if names else ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.checks.layout import promised_rid
 from latebind.audit.engine import platforms
-from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.registry import EVERY_FORMAT, PROMISING, Hit, Skip, check
 from latebind.audit.engine.supply import must_load
 from latebind.audit.readers.package_json import read_manifest
 from latebind.binary import floors
@@ -68,7 +68,7 @@ def _floor_severity(package: Contents, file: File, image: Image) -> Severity:
     "error",
     profiles=("loads",),
     because="It does not load on the promised platform. A note if other files serve that platform.",
-    kinds=("wheel", "nupkg", "sdk"),
+    kinds=PROMISING,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
     cure="Package the binary built for this tag, or correct the tag or the RID folder.",
 )
@@ -203,7 +203,7 @@ def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit |
     "error",
     profiles=("loads",),
     because="It does not load on the promised systems. A note if other files serve them.",
-    kinds=("wheel", "nupkg", "sdk"),
+    kinds=PROMISING,
     example="a library that needs libc.musl-x86_64.so.1 in runtimes/linux-x64/native",
     cure="Package a build for the C library that the tag or RID names. musl has its own tags and RIDs.",
 )

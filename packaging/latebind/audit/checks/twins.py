@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from latebind.audit.engine.reader import Pin, TwinFacts, find_reader, package_readers
-from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.registry import INSTALLED, TWINS, Hit, Skip, check
 from latebind.audit.engine.supply import plain_letters
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "error",
     profiles=("all",),
     because="Twins promise the same library.",
-    kinds=("wheel", "nupkg", "npm", "sdk"),
+    kinds=INSTALLED,
     formats=("elf", "macho", "pe"),
     example="liblatenn.so of the wheel and of the nupkg have different SHA-256",
     cure="Pack all from one build: latebind pack.",
@@ -61,7 +61,7 @@ def _find_differences(first: TwinFacts, second: TwinFacts) -> Iterator[Hit]:
     "error",
     profiles=("all",),
     because="The library is not found in one of the ecosystems.",
-    kinds=("wheel", "nupkg", "npm"),
+    kinds=TWINS,
     formats=("elf", "macho", "pe"),
     example="liblatenn_backend.so is in the wheel, but not in runtimes/linux-x64/native/",
     cure="Pack all from one build: latebind pack.",

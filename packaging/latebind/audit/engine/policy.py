@@ -92,8 +92,8 @@ class Policy:
     """Runtime name to the minimum that every package must declare."""
     drop_ins: frozenset[str] = frozenset()
     """The runtimes that a stub of latebind binds: the code links it and calls no function of latebind."""
-    peers: Mapping[str, str] = field(default_factory=dict)
-    """npm's name of a main package to the runtime that it must name as a peer."""
+    bound: Mapping[str, str] = field(default_factory=dict)
+    """What an ecosystem calls a package to the runtime that it binds."""
     exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Allowed exports: a glob of library file names, or the name of a distribution or package, to symbol globs."""
     twins: tuple[Mapping[str, str], ...] = ()

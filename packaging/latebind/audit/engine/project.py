@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.engine.choice import Choice, read_codes
 from latebind.audit.engine.policy import Policy, Waiver
+from latebind.formats import name_projects
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
@@ -18,16 +19,11 @@ def project_policy(config: Config) -> Policy:
     """
     audit = config.document.audit
     exports: dict[str, tuple[str, ...]] = {}
-    twins, peers = [], {}
+    twins, bound = [], {}
     for name, package in config.packages.items():
-        names = {
-            "wheel": config.wheel_name(name),
-            "nupkg": package.nuget.id if package.nuget else "",
-            "npm": package.npm.name if package.npm else "",
-        }
-        twins.append({kind: project for kind, project in names.items() if project})
-        if names["npm"] and (runtime := config.runtime_of(name)):
-            peers[names["npm"]] = runtime.name
+        twins.append(name_projects(config, name))
+        if runtime := config.runtime_of(name):
+            bound.update(dict.fromkeys(twins[-1].values(), runtime.name))
         exports.update(dict.fromkeys(twins[-1].values(), package.exports))
     if packages := config.sdk_packages:
         every = (glob for name in packages for glob in config.packages[name].exports)
@@ -36,7 +32,7 @@ def project_policy(config: Config) -> Policy:
         runtimes=tuple(runtime.known for runtime in config.document.runtime),
         minimums={runtime.name: runtime.minimum for runtime in config.document.runtime},
         drop_ins=frozenset(runtime.name for runtime in config.document.runtime if runtime.drop_in),
-        peers=peers,
+        bound=bound,
         exports=exports,
         twins=tuple(names for names in twins if len(names) > 1),
         glibc=config.document.targets.glibc,

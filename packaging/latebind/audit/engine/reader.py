@@ -69,6 +69,8 @@ class PackageReader:
     """Whether a package holds all that one ecosystem gets, so that it is compared with those of other ecosystems."""
     has_tags: bool = False
     """Whether a package is for the targets in its name alone, so that others of the same name have the rest."""
+    list_suppliers: Callable[[RuntimePreset], tuple[str, ...]] = lambda runtime: tuple(runtime.python.extras.values())
+    """The packages of its ecosystem that supply a runtime, as their project is called."""
     find_license_problems: Callable[[Contents], Iterable[Hit]] = lambda _package: ()
     find_dependency_problems: Callable[[Contents, Policy, RuntimePreset], Iterable[Hit]] = (
         lambda _package, _policy, _runtime: ()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from latebind.audit.engine.profiles import PROFILES
 from latebind.errors import LatebindError
+from latebind.formats import list_audited_kinds
 from latebind.model import Finding, Profile, Severity, Skipped
 
 if TYPE_CHECKING:
@@ -19,8 +20,14 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import SubjectKind
     from latebind.binary import Format
 
-ALL_KINDS: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "npm", "archive", "sdk", "folder", "binary")
-ARCHIVES: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "npm", "archive", "sdk")
+ARCHIVES: tuple[SubjectKind, ...] = list_audited_kinds()
+ALL_KINDS: tuple[SubjectKind, ...] = (*ARCHIVES, "folder", "binary")
+INSTALLED: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.is_installed)
+"""What consumers install."""
+TWINS: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.is_installed and form.name_project is not None)
+"""What each package of a configuration can become: with the same libraries in every ecosystem."""
+PROMISING: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.promises_targets)
+"""What says for which target each library is."""
 EVERY_FORMAT: tuple[Format, ...] = ("elf", "macho", "pe")
 
 Scope = Literal["binary", "package", "set"]

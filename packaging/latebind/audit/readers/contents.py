@@ -6,11 +6,12 @@ import posixpath
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from latebind.binary import floors
 from latebind.config.ep import EP_EXPORTS
 from latebind.filenames import SDK_FILE
+from latebind.model import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +28,8 @@ library's version."""
 BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
 """Where NuGet looks for build files, in lower case."""
 
-SubjectKind = Literal["wheel", "nupkg", "sdist", "npm", "archive", "sdk", "folder", "binary"]
+SubjectKind = Kind
+"""What is audited: `PackageFormat.audited_as`, `folder` or `binary`."""
 
 
 @dataclass(frozen=True, kw_only=True)

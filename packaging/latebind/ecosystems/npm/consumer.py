@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from latebind.ecosystems.npm.config import NpmConfig
 from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, node, node_environment, run_npm
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.system.archive import sha256
 from latebind.tables.targets import target, targets
 from latebind.verify.plan.consumer import Consumer
-from latebind.verify.plan.scenarios import NODE
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import run_consumer
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerRun
     from latebind.verify.run.supply import Supply
+
+
+NODE = "node"
+"""A Node.js program that npm installs the packages for; also its key in [verify]."""
 
 
 class _Program(msgspec.Struct, frozen=True):
@@ -70,7 +74,7 @@ def run_node_cell(bench: Bench) -> Outcome:
 
 def _lay_out(bench: Bench, app: Path) -> dict[str, Path]:
     """Copy the program and the project's tarballs into the folder of the application; the tarballs by their names."""
-    source = bench.config.root / bench.config.document.verify.node
+    source = bench.config.root / bench.config.document.verify.find_program(NODE)
     shutil.copytree(source, app, ignore=shutil.ignore_patterns("node_modules"))
     (app / NPM_TARBALLS).mkdir()
     ours = _ours(bench)
@@ -87,9 +91,10 @@ def _ours(bench: Bench) -> dict[str, Path]:
     version, paths = bench.config.project.version, {artifact.path.name: artifact.path for artifact in bench.artifacts}
     tarballs: dict[str, Path] = {}
     for name, package in bench.config.packages.items():
-        if package.npm is None or name == bench.situation.without:
+        npm = package.find_table(NpmConfig)
+        if npm is None or name == bench.situation.without:
             continue
-        main = package.npm.name
+        main = npm.name
         needed = (main, npm_target(main, bench.cell.target))
         for npm_name in (main, *(npm_target(main, rid) for rid in targets())):
             file = npm_file(npm_name, version)
@@ -140,7 +145,7 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
     except (OSError, ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         advice = 'Write at least {"main": "smoke.mjs"}.'
         raise InputError(f"is not the package.json of a program: {error}", where=str(file), advice=advice) from error
-    main = {package.npm.name for package in bench.config.packages.values() if package.npm is not None}
+    main = {table.name for package in bench.config.packages.values() if (table := package.find_table(NpmConfig))}
     needed, optional = dict(program.dependencies), dict(program.optional)
     for name, path in tarballs.items():
         (needed if name in main else optional)[name] = f"file:{NPM_TARBALLS}/{path.name}"
@@ -187,7 +192,7 @@ def _run_program(bench: Bench, program: Path) -> ConsumerRun:
 
 
 def _name_package(config: Config, package: str) -> str:
-    npm = config.packages[package].npm
+    npm = config.packages[package].find_table(NpmConfig)
     return npm.name if npm is not None else package
 
 
@@ -200,13 +205,16 @@ def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> 
 CONSUMERS = (
     Consumer(
         names=(NODE,),
+        title="Node.js",
         kind="npm",
-        find_programs=lambda config: (config.document.verify.node,),
+        find_programs=lambda config: (config.document.verify.find_program(NODE),),
         is_wanted=lambda config, _runtime: (
-            bool(config.document.verify.node) and any(package.npm for package in config.packages.values())
+            bool(config.document.verify.find_program(NODE))
+            and any(package.find_table(NpmConfig) for package in config.packages.values())
         ),
         name_package=_name_package,
         find_runtime=lambda runtime: runtime.known.npm,
+        is_application=True,
         is_asked_for=True,
         find_install_words=_find_install_words,
     ),

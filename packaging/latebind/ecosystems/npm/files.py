@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from latebind.ecosystems.npm.config import NpmConfig
 from latebind.errors import InputError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.formats import Identity, PackageFormat, iter_members
@@ -43,7 +44,7 @@ def _identify(path: Path) -> Identity:
 
 def _explain_foreign(file_name: str, config: Config) -> str:
     """Judged by name, which is that of the main package or of one target."""
-    mains = [package.npm.name for package in config.packages.values() if package.npm is not None]
+    mains = [table.name for package in config.packages.values() if (table := package.find_table(NpmConfig))]
     names = [name for main in mains for name in (main, *(npm_target(main, rid) for rid in targets()))]
     ours = [npm_file(name, config.project.version) for name in names]
     if file_name in ours:
@@ -53,6 +54,11 @@ def _explain_foreign(file_name: str, config: Config) -> str:
     return f"not of version {config.project.version}" if is_ours else "of another project"
 
 
+def _name_project(config: Config, package: str) -> str:
+    npm = config.packages[package].find_table(NpmConfig)
+    return npm.name if npm is not None else ""
+
+
 FORMATS = (
     PackageFormat(
         suffix=".tgz",
@@ -60,6 +66,7 @@ FORMATS = (
         audited_as="npm",
         container="tar",
         is_installed=True,
+        name_project=_name_project,
         is_semantic=True,
         identify=_identify,
         explain_foreign=_explain_foreign,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.ecosystems.npm.config import NpmConfig
 from latebind.ecosystems.npm.pack import npm_sources, pack_npm
 from latebind.filenames import npm_file, npm_target
 from latebind.system.tree import hash_files
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
     rows: list[PlannedFile] = []
     for name, package in config.packages.items():
-        if package.npm is not None and suited[name]:
-            own = ((package.npm.source,) if package.npm.source else ()) + (config.file.name,)
-            files = [(npm_target(package.npm.name, rid), (f"stage/{rid}/{package.component}",)) for rid in suited[name]]
+        npm = package.find_table(NpmConfig)
+        if npm is not None and suited[name]:
+            own = ((npm.source,) if npm.source else ()) + (config.file.name,)
+            files = [(npm_target(npm.name, rid), (f"stage/{rid}/{package.component}",)) for rid in suited[name]]
             rows += [
                 PlannedFile(file=npm_file(file, config.project.version), kind="npm", package=name, inputs=inputs)
-                for file, inputs in [*files, (package.npm.name, own)]
+                for file, inputs in [*files, (npm.name, own)]
             ]
     return rows
 
@@ -33,13 +35,13 @@ def _jobs(run: PackRun) -> list[PackageJob]:
     return [
         PackageJob(name=f"npm {name}", package=name, stages=tuple(stages))
         for name, package in run.config.packages.items()
-        if package.npm is not None and (stages := run.suited(name))
+        if package.find_table(NpmConfig) is not None and (stages := run.suited(name))
     ]
 
 
 NPMS = PackageKind(
     name="npm",
-    is_for_targets=lambda package: package.npm is not None,
+    is_for_targets=lambda package: package.find_table(NpmConfig) is not None,
     plan=_plan,
     jobs=_jobs,
     key=lambda run, job: [hash_files(run.config.root, npm_sources(run.config, job.package), modes=False)],

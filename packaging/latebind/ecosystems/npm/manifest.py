@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
+from latebind.ecosystems.npm.config import NpmConfig
 from latebind.errors import BuildError
 from latebind.filenames import npm_version
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from latebind.config.config import Config
-    from latebind.config.npm import NpmConfig
 
 GENERATED = "latebind"
 """The stem of the generated module and its types."""
@@ -44,7 +44,7 @@ _ISSUES = {
 
 def npm_settings(config: Config, package: str) -> NpmConfig:
     """The `npm` table of a package. Raises BuildError when there is none."""
-    npm = config.packages[package].npm
+    npm = config.packages[package].find_table(NpmConfig)
     if npm is None:
         raise BuildError(f"package {package} is not configured as an npm package", where=f"package.{package}.npm")
     return npm
@@ -139,7 +139,7 @@ def list_needs(config: Config, package: str) -> dict[str, Any]:
     may have from elsewhere.
     """
     npm, runtime = npm_settings(config, package), config.runtime_of(package)
-    others = (config.packages[name].npm for name in config.packages[package].requires)
+    others = (config.packages[name].find_table(NpmConfig) for name in config.packages[package].requires)
     peers = {other.name: _same_minor(config.project.version) for other in others if other is not None}
     fields: dict[str, Any] = {"dependencies": dict(sorted(npm.dependencies.items()))}
     if runtime is not None and runtime.known.npm:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from latebind.binary import read_images
 from latebind.build.notices import package_notices
-from latebind.build.promise import refuse_broken
+from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.ecosystems.npm.manifest import (
     GENERATED_FILES,
@@ -74,7 +72,8 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     version = npm_version(project.version)
     parts = {npm_target(npm.name, stage.rid): stage for stage in stages}
     library_by_platform = {
-        npm_platform(stage.rid).name: (name, _library(config, package, stage)) for name, stage in parts.items()
+        npm_platform(stage.rid).name: (name, find_exporter(config, package, stage).name)
+        for name, stage in parts.items()
     }
     modules = [
         Entry(
@@ -96,17 +95,6 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     bill = sbom(config, package, (), _purl(config, npm.name), parts=[_purl(config, name) for name in parts])
     files = [Entry(name=name, data=path.read_bytes()) for name, path in own_files.items()]
     return _write(config, outdir, fields, [*modules, *files, _bill(config, bill)])
-
-
-def _library(config: Config, package: str, stage: Stage) -> str:
-    """The library that exports what the package lists; the first one where several do."""
-    settings = config.packages[package]
-    libraries = stage.libraries(settings.component)
-    for path in libraries if len(libraries) > 1 else ():
-        names = {export.name for image in read_images(path.read_bytes(), str(path)) for export in image.exports}
-        if any(fnmatchcase(name, glob) for name in names for glob in settings.exports):
-            return path.name
-    return libraries[0].name
 
 
 def _refuse_generated(config: Config, package: str, own_files: dict[str, Path], generated: Sequence[str]) -> None:

@@ -65,7 +65,7 @@ def _find_dependency_problems(package: Contents, policy: Policy, runtime: Runtim
     """The main package's peer; packages for one platform have none."""
     minimum, name = policy.minimums.get(runtime.name, ""), runtime.npm
     manifest = read_manifest(package)
-    if not minimum or not name or policy.peers.get(package.project) != runtime.name:
+    if not minimum or not name or policy.bound.get(package.project) != runtime.name:
         return
     if manifest is None or manifest.platform[0]:
         return
@@ -88,6 +88,7 @@ READERS = (
         find_project=_find_project,
         find_twin_facts=_find_twin_facts,
         is_whole=True,
+        list_suppliers=lambda runtime: (runtime.npm,) if runtime.npm else (),
         find_license_problems=_find_license_problems,
         find_dependency_problems=_find_dependency_problems,
     ),

@@ -53,12 +53,19 @@ def _explain_foreign(file_name: str, config: Config) -> str:
     )
 
 
+def _name_project(config: Config, package: str) -> str:
+    nuget = config.packages[package].nuget
+    return nuget.id if nuget is not None else ""
+
+
 FORMATS = (
     PackageFormat(
         suffix=".nupkg",
         kind="nupkg",
         audited_as="nupkg",
         is_installed=True,
+        name_project=_name_project,
+        promises_targets=True,
         is_semantic=True,
         headers=r"build/native/include/",
         identify=_identify,

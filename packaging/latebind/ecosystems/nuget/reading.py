@@ -105,6 +105,7 @@ READERS = (
         find_rid=lambda _package, file: rid_folder(file.name),
         find_twin_facts=_find_twin_facts,
         is_whole=True,
+        list_suppliers=lambda runtime: runtime.nuget.ids,
         find_license_problems=_find_license_problems,
         find_dependency_problems=_find_dependency_problems,
     ),

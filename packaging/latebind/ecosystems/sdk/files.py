@@ -38,6 +38,7 @@ _ZIP = PackageFormat(
     kind="sdk",
     audited_as="sdk",
     is_installed=True,
+    promises_targets=True,
     headers=r"[^/]+/include/",
     identify=_identify,
     explain_foreign=_explain_foreign,

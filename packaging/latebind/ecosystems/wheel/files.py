@@ -81,6 +81,8 @@ FORMATS = (
         kind="wheel",
         audited_as="wheel",
         is_installed=True,
+        name_project=lambda config, package: config.wheel_name(package),
+        promises_targets=True,
         identify=_identify_wheel,
         explain_foreign=_explain_foreign,
     ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.model import Cell, Rid
 from latebind.plan import unsupplied
 from latebind.tables.targets import other_processor, target
-from latebind.verify.plan.consumer import find_consumer
+from latebind.verify.plan.consumer import find_consumer, name_consumers
 from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.plan.scenarios import PYTHON, SCENARIOS, Scenario
 
@@ -124,7 +124,7 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
         for scenario in SCENARIOS:
             if system not in scenario.systems or not _possible(config, runtime, scenario, rid):
                 continue
-            for consumer in scenario.consumers:
+            for consumer in name_consumers(scenario.consumers):
                 if not is_wanted(config, consumer, runtime) or not _is_supplied(runtime, scenario, consumer, rid):
                     continue
                 for entry in _entries(config, runtime, scenario, rid, extent):

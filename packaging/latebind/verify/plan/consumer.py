@@ -25,6 +25,8 @@ class Consumer:
 
     names: tuple[str, ...]
     """What test cases call them: `python`, `sdk-cmake`."""
+    title: str = ""
+    """What people call its platform: `Node.js`."""
     kind: CellKind
     """What they install."""
     has_interpreters: bool = False
@@ -45,6 +47,8 @@ class Consumer:
     """What a package of the configuration is called where the consumer gets it."""
     find_runtime: Callable[[RuntimeUse], str]
     """The package that supplies the runtime, "" where none does."""
+    is_application: bool = False
+    """Whether every scenario for applications is tried with it; others are named by scenarios (`scenarios.py`)."""
     is_asked_for: bool = False
     """Whether the index is asked for that package, and not for a wheel."""
     find_install_words: Callable[[Config, str, RuntimeUse], tuple[str, str]] = lambda _config, _package, _runtime: (
@@ -57,6 +61,14 @@ class Consumer:
 @cache
 def _by_name() -> Mapping[str, Consumer]:
     return {name: consumer for consumer in collect("consumer", "CONSUMERS") for name in consumer.names}
+
+
+def name_consumers(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The consumers of a scenario, with those that `applications` stands for."""
+    own = tuple(
+        name for consumer in collect("consumer", "CONSUMERS") if consumer.is_application for name in consumer.names
+    )
+    return tuple(one for name in names for one in (own if name == "applications" else (name,)))
 
 
 def find_consumer(name: str) -> Consumer:

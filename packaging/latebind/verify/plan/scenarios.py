@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 PYTHON, DOTNET = "python", "dotnet-build"
 C_NUPKG = "c-nupkg"
 """A C program that takes header and library out of the nupkgs."""
-NODE = "node"
-"""A Node.js program that npm installs the packages for."""
 CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
 """A program in C or C++ that CMake or pkg-config finds an unpacked SDK archive for."""
 FILES = tuple(consumer.name for consumer in LAYOUTS if consumer.start == "nothing")
@@ -54,6 +52,7 @@ class Scenario:
     """Which runtime versions it is tried with: all that are configured, the last, the newest below the floor (of an
     execution provider: below its minimum, and its excepted ones)."""
     consumers: tuple[str, ...] = (PYTHON, DOTNET)
+    """Their names; `applications` stands for those that say so themselves (`Consumer.is_application`)."""
     systems: tuple[System, ...] = EVERY_SYSTEM
     """Where it exists at all; elsewhere there is no such test case."""
     needs: Need = ""
@@ -115,13 +114,14 @@ def _refuses(
 
 
 _PYTHON = {"consumers": (PYTHON,)}
-_AND_NODE = (PYTHON, DOTNET, NODE)
-_ALL = (*_AND_NODE, CMAKE)
+_APPLICATIONS = (PYTHON, DOTNET, "applications")
+"""The usual consumer of each ecosystem that installs a runtime for applications."""
+_ALL = (*_APPLICATIONS, CMAKE)
 """The usual consumer of each kind of package."""
 
 SCENARIOS: tuple[Scenario, ...] = (
     _ok("works", "loads and computes what is expected", versions="all", required="for every target",
-        without_runtime=True, provider=True, widened=True, loads_alone=True, consumers=_AND_NODE),
+        without_runtime=True, provider=True, widened=True, loads_alone=True, consumers=_APPLICATIONS),
     _ok("consumed", "loads and computes a sample in every way in which an application uses packages",
         consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG, CMAKE, PKG_CONFIG),
         without_runtime=True, provider=True, required="in place of others"),
@@ -140,7 +140,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("frozen", "frozen by PyInstaller into one folder", Situation(layout="frozen"), emulated=False, slow=True,
         **_PYTHON),
     _ok("upgraded", "the runtime was upgraded in place from the oldest version", given.use_older_first, provider=True,
-        consumers=_AND_NODE),
+        consumers=_APPLICATIONS),
     # What the host does.
     _ok("imported-before", "the host imports the runtime's own Python API first", given.import_runtime("before"),
         **_PYTHON),
@@ -203,7 +203,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              "{path}", "no such file", "{variable}", "unset it", named=True),
     _refuses("missing-backend", "the package that binds the runtime is not installed", given.without_backend,
              "backend was not found", "{backend}", "{fix} {backend}", newer=False, versions="none",
-             needs="a package that another one loads", consumers=_AND_NODE),
+             needs="a package that another one loads", consumers=_APPLICATIONS),
 )  # fmt: skip
 
 

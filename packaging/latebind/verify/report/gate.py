@@ -12,6 +12,7 @@ from latebind.model import Rid, State
 from latebind.tables.targets import targets
 from latebind.text import markdown_code, markdown_text, plural, printable
 from latebind.verify.plan.cells import Extent, expand_cells, is_wanted, runtimes_on
+from latebind.verify.plan.consumer import name_consumers
 from latebind.verify.plan.index import Answers
 from latebind.verify.plan.scenarios import PYTHON, SCENARIOS
 from latebind.verify.plan.select import read_shard
@@ -84,7 +85,7 @@ def _asked_for(config: Config) -> list[Scenario]:
 
     def is_tried(required: str) -> bool:
         candidates = (scenario for scenario in SCENARIOS if scenario.required == required)
-        return any(is_wanted(config, name) for scenario in candidates for name in scenario.consumers)
+        return any(is_wanted(config, name) for scenario in candidates for name in name_consumers(scenario.consumers))
 
     without = "for every target" if is_tried(_INSTEAD) and not is_tried("for every target") else _INSTEAD
     return [scenario for scenario in SCENARIOS if scenario.required not in ("no", without)]

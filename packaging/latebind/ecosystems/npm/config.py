@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from latebind.config.reader import Table
+from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ _LONGEST_TARGET = len("-linux-arm64-musl")
 _RESERVED = frozenset({"node_modules", "favicon.ico"})
 
 
-class NpmConfig(Table, frozen=True, kw_only=True):
+class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     """How a package becomes npm packages."""
 
     name: Annotated[
@@ -44,6 +44,11 @@ class NpmConfig(Table, frozen=True, kw_only=True):
 
     keywords: Annotated[tuple[str, ...], Meta(description="Search words; by default the tags of the table nuget.")] = ()
 
+    @property
+    def paths(self) -> dict[str, str]:
+        """The folder of the main package's own files."""
+        return {"source": self.source}
+
     def problems(self) -> Iterator[tuple[str, str, str]]:
         """The key, the problem and advice for each value that types cannot refuse."""
         if len(self.name) + _LONGEST_TARGET > MAX_NPM_NAME or self.name in _RESERVED:
@@ -52,3 +57,14 @@ class NpmConfig(Table, frozen=True, kw_only=True):
         for name, range_ in self.dependencies.items():
             if not NPM_NAME.fullmatch(name) or not range_.strip():
                 yield "dependencies", f'{name} = "{range_}" is not an npm package and a range', 'Write koffi = "^3".'
+
+
+PACKAGE_KEYS = (
+    PackageKey(
+        name="npm",
+        title="npm",
+        table=NpmConfig,
+        description="Settings of its npm packages; leave it out for none.",
+    ),
+)
+PROGRAM_KEYS = (ProgramKey(name="node", description="Folder of a Node.js program that uses the npm packages."),)
