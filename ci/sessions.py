@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from machines import NotAvailableError, dotnet_sdk, mono
+from machines import NotAvailableError, dotnet_sdk, jdk, mono
 
 if TYPE_CHECKING:
     import nox
@@ -27,6 +27,7 @@ LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
 def latebind(session: nox.Session, *arguments: str) -> None:
     """Run one command of latebind on our own first client."""
+    os.environ.update(find_machine("jdk"))
     tool = environment(session, "tool", "native", "verify")
     tool.run(session, "latebind", "-C", PROJECT, "--workdir", ".", *arguments)
 
@@ -189,15 +190,16 @@ def c_sources(session: nox.Session) -> list[str]:
 
 
 @cache
-def find_machine(name: Literal["mono", "dotnet"]) -> dict[str, str]:
-    """The environment with Mono or a .NET SDK: of the system, else one for tests, else none (cells are then not run).
+def find_machine(name: Literal["mono", "dotnet", "jdk"]) -> dict[str, str]:
+    """The environment with Mono, a .NET SDK or a JDK: of the system, else one for tests, else none.
 
-    LATEBIND_NO_DOTNET=1 leaves the SDK out.
+    Test cases are then not run. LATEBIND_NO_DOTNET=1 leaves the SDK out.
     """
     if name == "dotnet" and os.environ.get("LATEBIND_NO_DOTNET"):
         return {}
     try:
-        ready = {"mono": mono.prepare, "dotnet": dotnet_sdk.prepare}[name](ROOT / ".latebind" / name)
+        make = {"mono": mono.prepare, "dotnet": dotnet_sdk.prepare, "jdk": jdk.prepare}[name]
+        ready = make(ROOT / ".latebind" / name)
     except NotAvailableError as reason:
         print(f"no {name}: {reason}", file=sys.stderr)
         return {}

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from types import ModuleType
 
-ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "symbols", "sdk")
+ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "maven", "symbols", "sdk")
 """In the order in which they are packed and reported."""
 
 _FOLDER = Path(__file__).with_name("ecosystems")

@@ -7,6 +7,7 @@ from latebind.audit.engine.profiles import PROFILES
 
 from tests.audit.cases import (
     hygiene,
+    jars,
     layout,
     linkage,
     macos,
@@ -23,7 +24,8 @@ from tests.audit.cases import (
 )
 
 PARTS = (
-    linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks, providers, npms
+    linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks, providers, npms,
+    jars,
 )  # fmt: skip
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.

@@ -1,0 +1,1 @@
+"""JARs for Maven repositories: native libraries of all targets, and a class that loads them."""

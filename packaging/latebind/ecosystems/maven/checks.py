@@ -1,0 +1,99 @@
+"""Checks LB951 to LB953: JARs with native files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.wording import some
+from latebind.ecosystems.maven.pom import ECOSYSTEM
+from latebind.ecosystems.maven.reading import NATIVE, find_pom, list_metadata, name_platforms
+from latebind.tables.presets import presets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents
+    from latebind.tables.presets import RuntimePreset
+
+
+@check(
+    "LB951",
+    "JAR without Maven's metadata, or with another artifact's",
+    "warning",
+    profiles=("all",),
+    because="Tools that read JARs cannot tell what it is. An error if the file's name is another version's.",
+    kinds=("jar",),
+    example="tiny-1.2.3.jar has version 1.2.2 in META-INF/maven/io.github.acme/tiny/pom.xml",
+    cure="Make the JAR with latebind pack or mvn package.",
+)
+def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
+    """Scanners and build tools identify a JAR by the POM in it, whatever the file is called.
+
+    A JAR that took in others has several, and nobody can tell which of them it is.
+    """
+    places, found = list_metadata(package), find_pom(package)
+    if found is None:
+        what = "has no readable pom.xml" if len(places) < 2 else f"has {len(places)} of them"  # noqa: PLR2004  # one
+        yield Hit(message=f"{what} in META-INF/maven", evidence=some(places) or ("missing: META-INF/maven",))
+        return
+    inner, pom = found
+    if not package.path.name.startswith(f"{pom.name}-"):
+        text = f"is named {pom.name} in its POM, and the file is {package.path.name}"
+        yield Hit(inner=inner, message=text, evidence=(f"artifactId: {pom.name}",))
+    elif package.path.name != f"{pom.name}-{pom.version}.jar":
+        text = f"has version {pom.version} in its POM, and the file is {package.path.name}"
+        yield Hit(inner=inner, message=text, evidence=(f"version: {pom.version}",), severity="error")
+
+
+@check(
+    "LB952",
+    "Native folder of an unknown platform",
+    "warning",
+    profiles=("loads",),
+    because="The library is in the JAR, and no machine looks for it there.",
+    kinds=("jar",),
+    example="native/linux-amd64/libtiny.so",
+    cure="Name the folder after the target: native/linux-x64, native/osx-arm64, native/win-x64.",
+)
+def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
+    """The class that loads a library makes the folder's name from os.name and os.arch, by a table that it has."""
+    known = name_platforms()
+    for file in package.native:
+        match = NATIVE.fullmatch(file.name)
+        if match and match["platform"] not in known:
+            text = f"is in a folder of {match['platform']}, which no machine is called"
+            yield Hit(inner=file.name, message=text, evidence=(file.name,))
+
+
+@check(
+    "LB953",
+    "JAR takes the place of the runtime's own",
+    "error",
+    profiles=("loads", "runtime"),
+    because="Of two JARs with one resource a program gets the first on its class path: which runtime it has depends on "
+    "the order of its dependencies.",
+    kinds=("jar",),
+    example="ai/onnxruntime/native/linux-x64/libonnxruntime.so in acme-nlp-1.0.0.jar",
+    cure="Leave the runtime out, and depend on the artifact that supplies it.",
+)
+def second_runtime(package: Contents) -> Iterator[Hit | Skip]:
+    """A JAR that is not the runtime's has files where that has them.
+
+    The runtime's own Java classes load their library from there, too, and expect one of their own version.
+    """
+    for runtime in presets().values():  # also for a project that binds none
+        supply = runtime.supplies.get(ECOSYSTEM)
+        if supply is None or package.project in supply.packages:
+            continue
+        places = [file.name for file in package.files if _is_taken(file.name, supply.folder, runtime)]
+        if places:
+            text = f"holds files in the place of {supply.packages[0]}: {supply.folder}"
+            yield Hit(inner=places[0], message=text, evidence=some(places))
+
+
+def _is_taken(name: str, folder: str, runtime: RuntimePreset) -> bool:
+    supply = runtime.supplies[ECOSYSTEM]
+    return name.startswith(f"{folder}/") and name.rpartition("/")[2] in {
+        *supply.files.linux, *supply.files.macos, *supply.files.windows
+    }  # fmt: skip

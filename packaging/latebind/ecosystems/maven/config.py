@@ -1,0 +1,76 @@
+"""The `maven` table of a package: how it becomes a JAR, and the key `java` of [verify]."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from latebind.config.extension import EcosystemTable, PackageKey, ProgramKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.config.config import Config
+
+_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+"""What Maven accepts in coordinates (DefaultModelValidator); a repository's folders are made of them."""
+_JAVA_PACKAGE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+_COORDINATES = re.compile(rf"{_ID.pattern}:{_ID.pattern}")
+OLDEST_JAVA = 11
+PROGRAM = "java"
+
+
+class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
+    """How a package becomes a JAR with a POM."""
+
+    group: Annotated[str, Meta(description="groupId, such as io.github.acme.", pattern=f"^{_ID.pattern}$")]
+    name: Annotated[str, Meta(description="artifactId.", pattern=f"^{_ID.pattern}$")]
+    source: Annotated[
+        str,
+        Meta(description="Folder of Java sources that the JAR has, too, relative to this file: com/acme/Thing.java."),
+    ] = ""
+    package: Annotated[
+        str,
+        Meta(description="Java package of the class NativeLibrary; by default its group and name."),
+    ] = ""
+    release: Annotated[
+        int, Meta(description="Oldest Java that the classes run on, for javac --release.", ge=OLDEST_JAVA)
+    ] = OLDEST_JAVA
+    runtime: Annotated[
+        str, Meta(description="The runtime's artifact to depend on, as group:name; by default an optional dependency.")
+    ] = ""
+
+    @property
+    def java_package(self) -> str:
+        """The package of the generated class: `io.github.acme.tiny_core`."""
+        parts = re.sub(r"[^A-Za-z0-9.]", "_", f"{self.group}.{self.name}").split(".")
+        return self.package or ".".join(f"_{part}" if part[:1].isdigit() else part for part in parts)
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """The folder of Java sources."""
+        return {"source": self.source}
+
+    def problems(self) -> Iterator[tuple[str, str, str]]:
+        """The key, the problem and advice for each value that types cannot refuse."""
+        if self.package and not _JAVA_PACKAGE.fullmatch(self.package):
+            yield "package", f"{self.package!r} is not a Java package", "Write it as io.github.acme.tiny."
+        if self.runtime and not _COORDINATES.fullmatch(self.runtime):
+            advice = "Write group and name: com.microsoft.onnxruntime:onnxruntime."
+            yield "runtime", f"{self.runtime!r} is not an artifact", advice
+
+
+def maven_tables(config: Config) -> dict[str, MavenConfig]:
+    """The packages that become JARs, by name, with their tables."""
+    tables = ((name, package.find_table(MavenConfig)) for name, package in config.packages.items())
+    return {name: table for name, table in tables if table is not None}
+
+
+PACKAGE_KEYS = (
+    PackageKey(
+        name="maven", title="Maven", table=MavenConfig, description="Settings of its JAR; leave it out for none."
+    ),
+)
+PROGRAM_KEYS = (ProgramKey(name=PROGRAM, description="Folder of a Java program that uses the JARs."),)

@@ -1,0 +1,196 @@
+"""Runs a JAR's test case: a Java program with a class path from a Maven repository of the packages and the runtime."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.maven.config import OLDEST_JAVA, PROGRAM, MavenConfig, maven_tables
+from latebind.ecosystems.maven.files import bundle_file
+from latebind.ecosystems.maven.pom import ECOSYSTEM, find_runtime_artifact
+from latebind.ecosystems.maven.programs import find_jdk, read_major
+from latebind.ecosystems.maven.repository import ASSEMBLED, add_runtime, read_bundle, resolve_class_path, unpack_bundle
+from latebind.errors import InputError, NotRun
+from latebind.model import State
+from latebind.system.run import run
+from latebind.tables.targets import target
+from latebind.verify.plan.consumer import Consumer
+from latebind.verify.run.bench import assert_first, failing_at
+from latebind.verify.run.judge import judge_program
+from latebind.verify.run.native import clean_environment
+from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.runner import Runner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
+    from latebind.model import Outcome
+    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.protocol import ConsumerRun
+
+MAIN = "Main"
+"""The class of the program that is started."""
+_TIME_LIMIT = 300.0
+_NATIVE_ACCESS = 22
+"""From this Java on, one that calls native code without permission prints a warning."""
+_VERSION_FILE = ".java-version"
+"""Where jenv, SDKMAN and others look for the Java that a folder needs."""
+
+
+def run_java_cell(bench: Bench) -> Outcome:
+    """Resolve, compile, run and judge.
+
+    Raises NotRun without a JDK that is new enough or without the packages, PhaseError when something cannot be
+    resolved or compiled, and when the program wrote no result.
+    """
+    source = bench.config.root / bench.config.document.verify.find_program(PROGRAM)
+    jdk = find_jdk(_read_needed_java(source))
+    app = bench.work / bench.situation.folder
+    bundles = _find_bundles(bench)
+    if first := bench.situation.first:
+        ended = _run_program(bench, jdk, source, app, _resolve(bench, app / "first", bundles, first))
+        assert_first(ended.result.version, first)
+        shutil.rmtree(app)
+    ended = _run_program(bench, jdk, source, app, _resolve(bench, app / "repository", bundles, bench.cell.version))
+    outcome = judge_program(bench, ended, _name_installed(bench, app))
+    if outcome.state is not State.PASSED or not _has_runtime(bench):
+        return outcome
+    return replace(outcome, facts={**outcome.facts, "runtime_package": ASSEMBLED})
+
+
+def _read_needed_java(source: Path) -> int:
+    """The oldest Java of the program, as its folder says; else the oldest that JARs are made for."""
+    file = source / _VERSION_FILE
+    if not file.is_file():
+        return OLDEST_JAVA
+    match = re.search(r"\d+", file.read_text("utf-8", "replace"))
+    if match is None:
+        raise InputError("names no version of Java", where=str(file), advice="Write the major version: 22.")
+    return int(match[0])
+
+
+def _find_bundles(bench: Bench) -> list[Path]:
+    """The project's bundles, without the package that the situation leaves out. Raises NotRun when one was not made."""
+    folders = {artifact.path.parent for artifact in bench.artifacts}
+    names = [
+        bundle_file(table.name, bench.config.project.version)
+        for package, table in maven_tables(bench.config).items()
+        if package != bench.situation.without
+    ]
+    bundles = {name: [folder / name for folder in folders if (folder / name).is_file()] for name in names}
+    for name, paths in bundles.items():
+        if not paths:
+            raise NotRun("not-built", f"{name} was not made")
+    return [paths[0] for paths in bundles.values()]
+
+
+def _has_runtime(bench: Bench) -> bool:
+    """Whether the application depends on the runtime's own artifact."""
+    runtime = bench.use
+    return bool(
+        runtime is not None
+        and bench.cell.version
+        and find_runtime_artifact(runtime.known)
+        and bench.cell.target in runtime.known.supplies[ECOSYSTEM].targets
+    )
+
+
+def _resolve(bench: Bench, repository: Path, bundles: Sequence[Path], version: str) -> list[Path]:
+    """The class path of an application that depends on the packages and on a version of the runtime."""
+    with failing_at("install"):
+        for bundle in bundles:
+            unpack_bundle(bundle, repository)
+        needed = [read_bundle(bundle) for bundle in bundles]
+        if bench.use is not None and _has_runtime(bench):
+            needed.append(
+                add_runtime(repository, bench.use.known, version, bench.cell.target, _library(bench, version))
+            )
+        return resolve_class_path(repository, needed)
+
+
+def _library(bench: Bench, version: str) -> Path:
+    """The runtime's library, as the scenario leaves it."""
+    if bench.use is None:
+        raise AssertionError
+    library = bench.supply.library(bench.use, version, bench.cell.target)
+    if bench.situation.spoil is None or version != bench.cell.version:
+        return library
+    spoiled = bench.work / "spoiled" / library.name
+    spoiled.parent.mkdir(exist_ok=True)
+    spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
+    return spoiled
+
+
+def _name_installed(bench: Bench, app: Path) -> str:
+    """Where the runtime's library is put from its JAR; "" without one."""
+    if bench.use is None or not _has_runtime(bench):
+        return ""
+    names: tuple[str, ...] = getattr(bench.use.known.supplies[ECOSYSTEM].files, target(bench.cell.target).system)
+    return str(_native_folder(app).resolve() / names[0])
+
+
+def _native_folder(app: Path) -> Path:
+    return app / "native"
+
+
+def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: Sequence[Path]) -> ConsumerRun:
+    classes, result = app / "classes", bench.work / "result.json"
+    home = bench.work / "home"
+    home.mkdir(exist_ok=True)
+    paths = os.pathsep.join(str(path) for path in (classes, *class_path))
+    environment = {**clean_environment(), **bench.situation.environment}
+    environment = {key: value for key, value in environment.items() if key not in ("CLASSPATH", "JAVA_TOOL_OPTIONS")}
+    with failing_at("install"):
+        sources = sorted(source.rglob("*.java"))
+        if source / f"{MAIN}.java" not in sources:
+            raise InputError(f"has no {MAIN}.java", where=str(source), advice=f"Write a class {MAIN} with main().")
+        compiler: list[str | Path] = [jdk / "javac", "-encoding", "UTF-8", "-proc:none", "-cp", paths, "-d", classes]
+        run([*compiler, *sources], cwd=home, env=environment, timeout=_TIME_LIMIT, log=bench.log)
+    permits = ("--enable-native-access=ALL-UNNAMED",) if read_major(jdk / "javac") >= _NATIVE_ACCESS else ()
+    return run_consumer(
+        [
+            jdk / "java", "-XX:-UsePerfData", *permits, f"-Dlatebind.native.folder={_native_folder(app)}", "-cp", paths,
+            MAIN, bench.data(), result, *bench.consumer_words(),
+        ],
+        name="the Java program",
+        result=result,
+        cwd=home,
+        env=environment,
+        log=bench.log,
+        advice=bench.crash_advice,
+    )  # fmt: skip
+
+
+def _name_package(config: Config, package: str) -> str:
+    table = maven_tables(config).get(package)
+    return f"{table.group}:{table.name}" if table is not None else package
+
+
+def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
+    """What a stub says is the same in every ecosystem: it does not know that it came out of a JAR."""
+    return ("", "" if runtime.drop_in else find_runtime_artifact(runtime.known))
+
+
+CONSUMERS = (
+    Consumer(
+        names=(PROGRAM,),
+        title="Java",
+        kind="jar",
+        find_programs=lambda config: (config.document.verify.find_program(PROGRAM),),
+        is_wanted=lambda config, runtime: (
+            bool(config.document.verify.find_program(PROGRAM))
+            and config.packages[config.package_of(runtime)].find_table(MavenConfig) is not None
+        ),
+        name_package=_name_package,
+        find_runtime=lambda runtime: find_runtime_artifact(runtime.known).partition(":")[2],
+        is_application=True,
+        find_install_words=_find_install_words,
+    ),
+)
+RUNNERS = (Runner(names=(PROGRAM,), run=run_java_cell),)

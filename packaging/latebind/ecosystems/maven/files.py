@@ -1,0 +1,74 @@
+"""The names of JARs, and of the bundles that Maven repositories take."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.maven.config import maven_tables
+from latebind.errors import InputError
+from latebind.formats import Identity, PackageFormat, iter_members
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.config.config import Config
+
+_PROPERTIES = re.compile(r"META-INF/maven/[^/]+/[^/]+/pom\.properties")
+_POM = re.compile(r"(?P<group>.+)/(?P<name>[^/]+)/(?P<version>[^/]+)/(?P=name)-(?P=version)\.pom")
+
+
+def jar_file(name: str, version: str) -> str:
+    """`tiny-1.0.0rc1.jar`. Maven orders the versions of PEP 440 rightly: rc1 before the release."""
+    return f"{name}-{version}.jar"
+
+
+def bundle_file(name: str, version: str) -> str:
+    """`tiny-1.0.0rc1-maven.zip`: everything that a repository gets of an artifact."""
+    return f"{name}-{version}{_BUNDLE}"
+
+
+def _identify_jar(path: Path) -> Identity:
+    """Name and version of the one artifact that is in it, by Maven's own metadata."""
+    texts = [read() for name, read in iter_members(path, _JAR) if _PROPERTIES.fullmatch(name)]
+    lines = [line.partition("=") for text in texts for line in text.decode("utf-8", "replace").splitlines()]
+    fields = {key: value for key, _, value in lines}
+    if len(texts) != 1 or not {"artifactId", "version"} <= fields.keys():
+        raise InputError("has no pom.properties of one artifact", where=str(path))
+    return Identity(name=fields["artifactId"], version=fields["version"])
+
+
+def _identify_bundle(path: Path) -> Identity:
+    poms = [match for name, _ in iter_members(path, _ZIP) if (match := _POM.fullmatch(name))]
+    if len(poms) != 1:
+        raise InputError("has no POM of one artifact", where=str(path))
+    return Identity(name=poms[0]["name"], version=poms[0]["version"])
+
+
+def _explain_foreign(file_name: str, config: Config) -> str:
+    """Judged by name, which is that of an artifact and its version."""
+    names = [table.name for table in maven_tables(config).values()]
+    if file_name in {jar_file(name, config.project.version) for name in names}:
+        return ""
+    is_ours = any(re.fullmatch(rf"{re.escape(name)}-\d.*\.jar", file_name) for name in names)
+    return f"not of version {config.project.version}" if is_ours else "of another project"
+
+
+def _name_project(config: Config, package: str) -> str:
+    table = maven_tables(config).get(package)
+    return f"{table.group}:{table.name}" if table is not None else ""
+
+
+_BUNDLE = "-maven.zip"
+_JAR = PackageFormat(
+    suffix=".jar",
+    kind="jar",
+    audited_as="jar",
+    is_installed=True,
+    name_project=_name_project,
+    promises_targets=True,
+    identify=_identify_jar,
+    explain_foreign=_explain_foreign,
+)
+_ZIP = PackageFormat(suffix=_BUNDLE, kind="maven", audited_as="maven", identify=_identify_bundle)
+FORMATS = (_JAR, _ZIP)

@@ -1,0 +1,60 @@
+"""JARs with the native libraries of all targets, and the bundles of them that a Maven repository takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.ecosystems.maven.config import MavenConfig, maven_tables
+from latebind.ecosystems.maven.files import bundle_file, jar_file
+from latebind.ecosystems.maven.pack import pack_jar, source_files
+from latebind.ecosystems.maven.programs import find_jdk, read_major
+from latebind.system.tree import hash_files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from latebind.config.config import Config
+    from latebind.ecosystems.ecosystem import PackRun
+
+
+def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
+    files: list[PlannedFile] = []
+    for package, table in maven_tables(config).items():
+        if suited[package]:
+            component = config.packages[package].component
+            inputs = (*(f"stage/{rid}/{component}" for rid in suited[package]), *filter(None, [table.source]))
+            version = config.project.version
+            files += [
+                PlannedFile(file=file, kind=kind, package=package, inputs=inputs)
+                for file, kind in ((jar_file(table.name, version), "jar"), (bundle_file(table.name, version), "maven"))
+            ]
+    return files
+
+
+def _jobs(run: PackRun) -> list[PackageJob]:
+    return [
+        PackageJob(name=f"jar {package}", package=package, stages=tuple(stages))
+        for package in maven_tables(run.config)
+        if (stages := run.suited(package))
+    ]
+
+
+def _list_inputs(config: Config, package: str) -> list[str]:
+    """The sources of a package and of those that it requires, and the JDK that compiles them."""
+    tables = maven_tables(config)
+    needed = [name for name in config.list_needed_packages(package) if name in tables]
+    compiler = find_jdk(tables[package].release) / "javac"
+    hashes = [hash_files(config.root, source_files(config, name), modes=False) for name in needed]
+    return [*hashes, f"javac {read_major(compiler)}"]
+
+
+JARS = PackageKind(
+    name="jar",
+    is_for_targets=lambda package: package.find_table(MavenConfig) is not None,
+    plan=_plan,
+    jobs=_jobs,
+    key=lambda run, job: _list_inputs(run.config, job.package),
+    make=lambda run, job: pack_jar(run.config, job.package, job.stages, run.dist),
+)
+KINDS = (JARS,)

@@ -1,0 +1,51 @@
+"""The programs that compile and run Java, and where they are."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.ecosystem import NeededProgram
+from latebind.errors import NotRun
+from latebind.system.run import run, which
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TIME_LIMIT = 60.0
+_VERSION = re.compile(r"^javac (?P<major>\d+)")
+
+PROGRAMS = (
+    NeededProgram(
+        names=("java", "javac"),
+        detail="JARs are neither made nor verified without a JDK",
+        cure="Install a JDK, 11 or newer (Debian: apt install default-jdk-headless).",
+    ),
+)
+
+
+def find_jdk(oldest: int, environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder with `javac` and `java`: that of JAVA_HOME, else the one on PATH.
+
+    Raises NotRun `no-program` without a JDK, and with one that is older than `oldest`.
+    """
+    home = environment.get("JAVA_HOME", "")
+    compiler = which("javac", path=str(Path(home, "bin"))) if home else which("javac", path=environment.get("PATH"))
+    if compiler is None:
+        where = f"in JAVA_HOME ({home})" if home else "on PATH"
+        raise NotRun("no-program", f"there is no javac {where}", advice=PROGRAMS[0].cure)
+    major = read_major(compiler)
+    if major < oldest:
+        text = f"Java {oldest} is needed, and {compiler} is of Java {major}"
+        raise NotRun("no-program", text, advice=f"Install a JDK of Java {oldest} or newer, and set JAVA_HOME.")
+    return compiler.parent
+
+
+@cache
+def read_major(compiler: Path) -> int:
+    """The major version of a `javac`; 0 where it does not say."""
+    match = _VERSION.match(run([compiler, "-version"], timeout=_TIME_LIMIT, check=False).output)
+    return int(match["major"]) if match else 0

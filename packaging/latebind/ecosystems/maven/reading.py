@@ -1,0 +1,118 @@
+"""What JARs say, for the audit."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.dependencies import comparable_version
+from latebind.audit.engine.reader import PackageReader, TwinFacts
+from latebind.audit.engine.registry import Hit
+from latebind.ecosystems.maven.pom import ECOSYSTEM, Pom, read_pom
+from latebind.errors import InputError
+from latebind.tables.presets import presets
+from latebind.tables.targets import targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.tables.presets import RuntimePreset
+
+NATIVE = re.compile(r"(?:.*/)?native/(?P<platform>[^/]+)/[^/]+")
+"""Where JARs hold the libraries of a platform: ONNX Runtime's, and latebind's."""
+_METADATA = re.compile(r"META-INF/maven/(?P<group>[^/]+)/(?P<name>[^/]+)/pom\.xml")
+_MAX_POM = 16 * 1024**2
+
+
+def find_pom(package: Contents) -> tuple[str, Pom] | None:
+    """The POM of a JAR of one artifact, and its place; None where there is none or several, or it cannot be read."""
+    names = [name for name in package.texts if _METADATA.fullmatch(name)]
+    try:
+        return (names[0], read_pom(package.texts[names[0]], names[0])) if len(names) == 1 else None
+    except InputError:
+        return None
+
+
+def list_metadata(package: Contents) -> list[str]:
+    """The POMs in a JAR; one that took in others has several."""
+    return sorted(file.name for file in package.files if _METADATA.fullmatch(file.name))
+
+
+def find_rid(_package: Contents, file: File) -> str:
+    """The target of a file by its folder: `native/linux-x64`, or `ai/onnxruntime/native/linux-aarch64`."""
+    match = NATIVE.fullmatch(file.name)
+    return name_platforms().get(match["platform"], "") if match else ""
+
+
+def name_platforms() -> dict[str, str]:
+    """What folders are called in JARs, each with its target."""
+    supplies = [runtime.supplies[ECOSYSTEM] for runtime in presets().values() if ECOSYSTEM in runtime.supplies]
+    names = {name: rid for supply in supplies for rid, name in supply.targets.items()}
+    return {**names, **{str(rid): str(rid) for rid in targets()}}
+
+
+def _find_project(package: Contents) -> str:
+    match = next((match for file in package.files if (match := _METADATA.fullmatch(file.name))), None)
+    return f"{match['group']}:{match['name']}" if match and len(list_metadata(package)) == 1 else ""
+
+
+def _find_twin_facts(package: Contents) -> TwinFacts | None:
+    pom = find_pom(package)
+    if pom is None:
+        return None
+    native: dict[str, dict[str, tuple[str, str]]] = {}
+    for file in package.native:
+        if rid := find_rid(package, file):
+            native.setdefault(rid, {})[file.base] = (package.subject(file.name), file.sha256)
+    return TwinFacts(
+        subject=package.subject(), kind="jar", project=package.project, version=pom[1].version, native=native
+    )
+
+
+def _find_license_problems(package: Contents) -> Iterator[Hit]:
+    pom = find_pom(package)
+    if pom is not None and not any(pom[1].licenses):
+        yield Hit(inner=pom[0], message="names no license", evidence=("missing: <licenses>",))
+
+
+def _find_dependency_problems(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit]:
+    pom, minimum = find_pom(package), policy.minimums.get(runtime.name, "")
+    suppliers = _list_suppliers(runtime)
+    if pom is None or not suppliers or package.project in suppliers:
+        return
+    dependencies = [dependency for dependency in pom[1].dependencies if dependency.id in suppliers]
+    for dependency in dependencies:
+        text = dependency.version.replace(" ", "")
+        low, _, high = text.strip("[]()").partition(",")
+        stated = f"{dependency.id} {dependency.version}"
+        if text.startswith(("[", "(")) and (high or "," not in text):
+            message = f"pins or caps {dependency.id}: {dependency.version}"
+            yield Hit(inner=pom[0], message=message, evidence=(stated,))
+        elif minimum and comparable_version(low) != comparable_version(minimum):
+            message = f"requires {dependency.id} from {low or 'any version'}, but the configured minimum is {minimum}"
+            yield Hit(inner=pom[0], message=message, evidence=(stated, f"minimum: {minimum}"))
+    if minimum and not dependencies and policy.bound.get(package.project) == runtime.name:
+        message = f"does not name {suppliers[0]}, whose configured minimum is {minimum}"
+        yield Hit(inner=pom[0], message=message, evidence=(f"missing: {suppliers[0]}",))
+
+
+def _list_suppliers(runtime: RuntimePreset) -> tuple[str, ...]:
+    supply = runtime.supplies.get(ECOSYSTEM)
+    return supply.packages if supply is not None else ()
+
+
+READERS = (
+    PackageReader(
+        kind="jar",
+        is_text=lambda name, size: size <= _MAX_POM and _METADATA.fullmatch(name) is not None,
+        find_project=_find_project,
+        find_rid=find_rid,
+        find_twin_facts=_find_twin_facts,
+        is_whole=True,
+        list_suppliers=_list_suppliers,
+        find_license_problems=_find_license_problems,
+        find_dependency_problems=_find_dependency_problems,
+    ),
+)

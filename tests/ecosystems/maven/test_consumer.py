@@ -1,0 +1,127 @@
+"""A Java program with a class path from a repository of the packages: passing, and failing where one is broken."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from tests.client import CONFIG, write_client
+from tests.needs import require_programs
+
+TABLES = """
+[package.tiny.maven]
+group = "io.github.acme"
+name = "tiny"
+
+[verify]
+java = "java"
+"""
+SOURCE = """\
+__attribute__((visibility("default"))) int tiny_add(int a, int b);
+int tiny_add(int a, int b) { return a + b; }
+__attribute__((visibility("default"))) int Java_Main_add(void* environment, void* type, int a, int b);
+int Java_Main_add(void* environment, void* type, int a, int b) { return environment && type ? tiny_add(a, b) : 0; }
+"""
+PROGRAM = """\
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+public class Main {
+  static native int add(int a, int b);
+
+  public static void main(String[] words) throws Exception {
+    Path library = io.github.acme.tiny.NativeLibrary.load();
+    boolean right = add(2, 3) == EXPECTED;
+    String failed = right ? "" : "{\\"name\\": \\"adds\\", \\"message\\": \\"2 + 3 is " + add(2, 3) + "\\"}";
+    Files.writeString(Path.of(words[1]), "{\\"passed\\": [" + (right ? "\\"adds\\"" : "") + "], \\"failed\\": ["
+        + failed + "], \\"libraries\\": [\\"" + library + "\\"]}");
+    System.exit(right ? 0 : 1);
+  }
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    require_programs("java", "javac")
+    config = CONFIG.replace('exports = ["tiny_*"]', 'exports = ["tiny_*", "Java_*"]') + TABLES
+    folder = write_client(tmp_path, latebind=config, tiny=SOURCE)
+    (folder / "java").mkdir()
+    (folder / "java" / "Main.java").write_text(PROGRAM.replace("EXPECTED", "5"))
+    return folder
+
+
+def run_verify(latebind, folder, *more, env=None):
+    """The outcome of the one test case, and its reason or summary."""
+    latebind("-C", folder, "verify", "--target", "linux-x64", "-k", "java and works", *more, env=env)
+    report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
+    (case,) = report["cells"]
+    return case["outcome"], f"{case.get('reason', '')} {case.get('summary', '')}"
+
+
+def test_its_native_methods_are_bound_and_compute(project, latebind):
+    outcome, text = run_verify(latebind, project)
+    assert (outcome, "1 case passed" in text) == ("passed", True), text
+
+
+def test_a_wrong_number_fails_it(project, latebind):
+    (project / "java" / "Main.java").write_text(PROGRAM.replace("EXPECTED", "6"))
+    outcome, text = run_verify(latebind, project)
+    assert (outcome, "adds: 2 + 3 is 5" in text) == ("failed", True), text
+
+
+@pytest.mark.parametrize(
+    ("suffix", "change", "says"),
+    [
+        ("1.2.3.jar", lambda name, data: (name, rewrite(data, rename_platform)), "ended with status 1"),
+        (".pom", lambda name, data: (name, add_dependency(data)), "acme:absent:1.0 is not in the repository"),
+        (".pom", lambda name, _: (name, b"<project"), "is not a POM"),
+    ],
+    ids=["platform", "dependency", "pom"],
+)
+def test_a_broken_package_fails_it(project, latebind, suffix, change, says):
+    assert latebind("-C", project, "pack", "--target", "linux-x64").returncode == 0
+    bundle = project / "dist" / "tiny-1.2.3-maven.zip"
+    changed = rewrite(
+        bundle.read_bytes(), lambda name, data: change(name, data) if name.endswith(suffix) else (name, data)
+    )
+    bundle.write_bytes(changed)
+    outcome, text = run_verify(latebind, project, "--dist", project / "dist")
+    assert (outcome, says in text) == ("failed", True), text
+
+
+def change_member(suffix, change, name, data):
+    return change(name, data) if name.endswith(suffix) else (name, data)
+
+
+def rename_platform(name, data):
+    return name.replace("linux-x64", "linux-x86"), data
+
+
+def add_dependency(pom):
+    names = b"<groupId>acme</groupId><artifactId>absent</artifactId><version>1.0</version>"
+    return pom.replace(b"</project>", b"<dependencies><dependency>" + names + b"</dependency></dependencies></project>")
+
+
+def rewrite(data, change):
+    """An archive with each member changed."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        files = dict(change(name, archive.read(name)) for name in archive.namelist())
+    changed = io.BytesIO()
+    with zipfile.ZipFile(changed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return changed.getvalue()
+
+
+def test_a_program_for_a_newer_java_is_not_run(project, latebind):
+    (project / "java" / ".java-version").write_text("99\n")
+    outcome, text = run_verify(latebind, project)
+    assert (outcome, "no-program" in text) == ("not run", True), text
+
+
+def test_a_folder_without_the_program_fails_it(project, latebind):
+    (project / "java" / "Main.java").unlink()
+    outcome, text = run_verify(latebind, project)
+    assert (outcome, "has no Main.java" in text) == ("failed", True), text

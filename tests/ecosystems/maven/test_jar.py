@@ -1,0 +1,192 @@
+"""JARs and the bundles of Maven repositories: what they hold, and what a program gets of them."""
+
+import hashlib
+import json
+import os
+import stat
+import zipfile
+
+import pytest
+
+from tests.client import CONFIG, members, pack_project, write_client
+from tests.needs import require_programs
+from tests.programs import run_checked, run_program
+
+TABLE = """
+[package.tiny.maven]
+group = "io.github.acme"
+name = "tiny"
+"""
+CLASS = "io/github/acme/tiny/NativeLibrary.class"
+LIBRARY = "native/linux-x64/libtiny.so"
+PROGRAM = """\
+import io.github.acme.tiny.NativeLibrary;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+public class Main {
+  public static void main(String[] words) throws Exception {
+    Path file = NativeLibrary.load();
+    System.out.println(file);
+    System.out.println(Files.getPosixFilePermissions(file.getParent()));
+    System.out.println(NativeLibrary.VERSION);
+    System.out.println(System.getProperty("onnxruntime.native.onnxruntime.path"));
+  }
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def jdk():
+    require_programs("java", "javac")
+
+
+def pack_jar(folder, more="", table=TABLE, **changed):
+    packed = pack_project(write_client(folder, latebind=CONFIG + table + more, **changed))
+    assert [row.message for row in packed.not_made if row.kind == "jar"] == []
+    return {artifact.kind: artifact.path for artifact in packed.artifacts if artifact.kind in ("jar", "maven")}
+
+
+def run_java(folder, *class_path, text=PROGRAM, options=()):
+    """The lines that a program prints with these JARs, or its error."""
+    (folder / "Main.java").write_text(text)
+    paths = os.pathsep.join(map(str, (folder, *class_path)))
+    run_checked("javac", "-cp", paths, "-d", folder, folder / "Main.java")
+    ended = run_program("java", *options, "-cp", paths, "Main")
+    return ended.stdout.splitlines() or ended.stderr
+
+
+def test_a_jar_has_a_folder_for_each_target_and_maven_reads_what_it_is(tmp_path):
+    jar = pack_jar(tmp_path)["jar"]
+    names = members(jar)
+    assert {CLASS, LIBRARY, "META-INF/maven/io.github.acme/tiny/pom.xml"} <= names.keys()
+    assert next(iter(names)) == "META-INF/MANIFEST.MF"
+    assert b"artifactId=tiny" in names["META-INF/maven/io.github.acme/tiny/pom.properties"]
+    assert names[CLASS][6:8] == (55).to_bytes(2, "big")  # Java 11's class files
+
+
+def test_a_bundle_is_a_repository_with_sources_and_checksums(tmp_path):
+    files = members(pack_jar(tmp_path)["maven"])
+    stem = "io/github/acme/tiny/1.2.3/tiny-1.2.3"
+    parts = {f"{stem}{end}" for end in (".jar", "-sources.jar", ".pom")}
+    assert parts <= files.keys()
+    for name in parts:
+        for algorithm in ("md5", "sha1", "sha256", "sha512"):
+            assert files[f"{name}.{algorithm}"].decode() == hashlib.new(algorithm, files[name]).hexdigest()
+    (tmp_path / "sources.jar").write_bytes(files[f"{stem}-sources.jar"])
+    assert "io/github/acme/tiny/NativeLibrary.java" in members(tmp_path / "sources.jar")
+
+
+def test_the_same_sources_give_the_same_bytes(tmp_path):
+    first, second = (pack_jar(tmp_path / name) for name in ("first", "second"))
+    assert {kind: path.read_bytes() for kind, path in first.items()} == {
+        kind: path.read_bytes() for kind, path in second.items()
+    }
+
+
+def test_a_program_loads_the_library_from_a_private_folder_that_is_gone_afterwards(tmp_path):
+    jar = pack_jar(tmp_path)["jar"]
+    file, permissions, version, _ = run_java(tmp_path, jar, options=[f"-Djava.io.tmpdir={tmp_path}"])
+    assert (file.endswith("/libtiny.so"), file.startswith(str(tmp_path))) == (True, True)
+    assert (permissions.count("GROUP"), permissions.count("OTHERS"), version) == (0, 0, "1.2.3")
+    assert list(tmp_path.glob("latebind-*")) == []
+
+
+def test_the_runtime_is_put_next_to_it_and_its_own_interface_uses_the_same_file(tmp_path):
+    bound = 'runtime = "onnxruntime"\n\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n'
+    config = CONFIG.replace("nuget = ", 'runtime = "onnxruntime"\nnuget = ') + bound.partition("\n\n")[2]
+    jar = next(path for path in pack_project(write_client(tmp_path, latebind=config + TABLE)).artifacts
+               if path.kind == "jar").path  # fmt: skip
+    with zipfile.ZipFile(tmp_path / "onnxruntime-1.21.0.jar", "w") as archive:
+        archive.writestr("ai/onnxruntime/native/linux-x64/libonnxruntime.so", b"a library")
+    file, _, _, location = run_java(tmp_path, jar, tmp_path / "onnxruntime-1.21.0.jar")
+    assert location == file.replace("libtiny.so", "libonnxruntime.so")
+    chosen = run_java(
+        tmp_path, jar, tmp_path / "onnxruntime-1.21.0.jar", options=["-Donnxruntime.native.onnxruntime.path=/elsewhere"]
+    )
+    assert chosen[3] == "/elsewhere"
+
+
+def test_two_jars_with_one_name_and_different_libraries_are_refused(tmp_path):
+    jar = pack_jar(tmp_path)["jar"]
+    (tmp_path / "natives").mkdir()
+    (tmp_path / "natives" / "libtiny.so").write_bytes(b"another library")
+    printed = run_java(tmp_path, jar, options=[f"-Dlatebind.native.folder={tmp_path / 'natives'}"])
+    assert "libtiny.so of jar:" in printed
+    assert "differs from that of another JAR" in printed
+
+
+def test_another_system_is_named(tmp_path):
+    printed = run_java(tmp_path, pack_jar(tmp_path)["jar"], options=["-Dos.name=Mac OS X", "-Dos.arch=aarch64"])
+    assert "tiny has no native library for osx-arm64, only for linux-x64" in printed
+
+
+def test_the_projects_own_sources_are_compiled_and_may_use_the_class(tmp_path):
+    (tmp_path / "java/io/github/acme/tiny").mkdir(parents=True)
+    (tmp_path / "java/io/github/acme/tiny/Tiny.java").write_text(
+        "package io.github.acme.tiny;\npublic class Tiny { public static final Object FILE = NativeLibrary.VERSION; }\n"
+    )
+    jar = pack_jar(tmp_path, table=f'{TABLE}source = "java"\n')["jar"]
+    assert "io/github/acme/tiny/Tiny.class" in members(jar)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("io/github/acme/tiny/NativeLibrary.java", "", "latebind writes it"),
+        ("Broken.java", "class Broken {", "the Java sources do not compile"),
+    ],
+)
+def test_sources_that_cannot_be_packed_are_an_error(tmp_path, latebind, name, text, says):
+    write_client(tmp_path, latebind=f'{CONFIG}{TABLE}source = "java"\n')
+    (tmp_path / "java" / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "java" / name).write_text(text)
+    ended = latebind("-C", tmp_path, "pack", "--target", "linux-x64")
+    assert (ended.returncode, says in ended.stderr, "Traceback" in ended.stderr) == (2, True, False), ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('package = "1.2"', "not a Java package"),
+        ('runtime = "onnxruntime"', "not an artifact"),
+        ("release = 8", "release must be >= 11"),
+        ('source = "absent"', "package.tiny.maven.source = absent"),
+    ],
+)
+def test_a_wrong_table_is_an_error_with_its_key(tmp_path, latebind, line, says):
+    write_client(tmp_path, latebind=f"{CONFIG}{TABLE}{line}\n")
+    ended = latebind("-C", tmp_path, "pack", "--target", "linux-x64")
+    assert (ended.returncode != 0, says in ended.stderr) == (True, True), ended.stderr
+
+
+def test_without_a_jdk_the_rest_is_packed_and_the_jar_is_not_made(tmp_path, latebind):
+    write_client(tmp_path, latebind=CONFIG + TABLE)
+    ended = latebind("-C", tmp_path, "pack", "--target", "linux-x64", env={"JAVA_HOME": str(tmp_path)})
+    assert f"not made: jar of tiny: no-program: there is no javac in JAVA_HOME ({tmp_path})" in ended.stdout
+    assert "Install a JDK, 11 or newer" in ended.stdout
+    assert [path.suffix for path in sorted((tmp_path / "dist").glob("*.jar"))] == []
+    assert any((tmp_path / "dist").glob("*.whl"))
+
+
+def test_plan_names_the_files(tmp_path, latebind):
+    write_client(tmp_path, latebind=CONFIG + TABLE)
+    planned = json.loads(latebind("-C", tmp_path, "plan", "--format", "json").stdout)
+    files = {row["file"] for row in planned["files"]} if isinstance(planned, dict) else {row["file"] for row in planned}
+    assert {"tiny-1.2.3.jar", "tiny-1.2.3-maven.zip"} <= files
+
+
+def test_a_jar_with_the_runtime_in_it_fails_the_audit(tmp_path, latebind):
+    jar = pack_jar(tmp_path)["jar"]
+    with zipfile.ZipFile(jar, "a") as archive:
+        archive.writestr("ai/onnxruntime/native/linux-x64/libonnxruntime.so", members(jar)[LIBRARY])
+    ended = latebind("-C", tmp_path, "audit", jar)
+    assert (ended.returncode, "LB953" in ended.stdout) == (1, True), ended.stdout
+
+
+def test_what_is_packed_passes_the_audit_and_has_modes_of_files(tmp_path, latebind):
+    jar = pack_jar(tmp_path)["jar"]
+    ended = latebind("-C", tmp_path, "audit", jar, tmp_path / "dist" / "tiny-1.2.3-maven.zip")
+    assert ended.returncode == 0, ended.stdout
+    with zipfile.ZipFile(jar) as archive:
+        assert {stat.S_IMODE(entry.external_attr >> 16) for entry in archive.infolist()} == {0o644}
