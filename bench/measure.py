@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
+RUNTIMES = ("1.19.2", "1.31.1")
+"""The versions of ONNX Runtime that programs are measured with."""
 sys.path.insert(0, str(ROOT))
 from machines.pinned import cache  # noqa: E402
 
@@ -51,6 +53,12 @@ def run(
         tail = log.read_text("utf-8", "replace")[-2000:]
         raise SystemExit(f"{' '.join(map(str, command))} ended with {process.returncode}:\n{tail}")
     return Sample(wall=wall, cpu=usage.ru_utime + usage.ru_stime)
+
+
+def answer(command: Sequence[str], **env: str) -> str:
+    """What a program prints."""
+    done = subprocess.run(command, env={**os.environ, **env}, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout
 
 
 def add(samples: Iterable[Sample]) -> Sample:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from latency import RUNTIMES, answer
-from measure import ROOT, claim, machine, options, run, show, spread, write
+from measure import ROOT, RUNTIMES, answer, claim, machine, options, run, show, spread, write
 
 from machines.pinned import cache
 

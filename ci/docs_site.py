@@ -39,6 +39,8 @@ PLACED = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
+    "latenn/docs/backends.md": "howto/backends.md",
+    "latenn/docs/onnxruntime-options.md": "howto/onnxruntime-options.md",
     "loader/README.md": "loader.md",
 }
 """Files of the repository that are pages of the site, and where."""

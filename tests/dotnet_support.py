@@ -25,11 +25,11 @@ from latebind.verify.run.bench import failing_at
 from onnx import TensorProto
 
 from machines import NotAvailableError, dotnet_sdk, mono
+from tests import models
 from tests.client import edit, rewritten
 from tests.conftest import ROOT
 from tests.needs import available
 from tests.programs import CLI, run_checked
-from tests.python import models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ def mono_folder() -> Path:
 
 def copied_latenn(folder: Path, *, symbols: bool) -> Path:
     """Copy latenn into `folder`. Its symbols take as long as all libraries; without them its sdists are others."""
-    outputs = shutil.ignore_patterns("build", "stage", "dist", "reports", "bin", "obj", "__pycache__")
+    outputs = shutil.ignore_patterns("build", "stage", "dist", "reports", "bin", "obj", "__pycache__", "tests", "bench")
     shutil.copytree(LATENN, folder / "latenn", ignore=outputs)
     if not symbols:
         edit(folder / "latenn" / "latebind.toml", "symbols = true\n", "")

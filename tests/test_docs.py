@@ -33,6 +33,8 @@ PAGES = sorted(
         *(DOCS / name for name in ("consumers.md", "gate.md", "index.md", "status.md", "tutorial.md", "release.md")),
         *(DOCS / name for name in ("workflows.md", "versions.md", "cibuildwheel.md")),
         *(path for room in ("decisions", "howto", "explanation") for path in (DOCS / room).glob("*.md")),
+        ROOT / "latenn" / "CONTRIBUTING.md",
+        *(ROOT / "latenn" / "docs").glob("*.md"),
     ]
 )
 PROJECT = msgspec.toml.decode((ROOT / "pyproject.toml").read_bytes())

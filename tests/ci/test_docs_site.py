@@ -46,7 +46,14 @@ def copy(tmp_path_factory):
 def test_every_document_is_a_page(site):
     pages = [path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")]
     paths = [Path(str(page).replace("README.html", "index.html")) for page in pages]
+    paths += [Path(place).with_suffix(".html") for place in docs_site.PLACED.values()]
     assert [page for page in paths if not (site / page).is_file()] == []
+
+
+def test_every_page_about_latenn_has_a_place_on_the_site():
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "latenn" / "docs").rglob("*.md")}
+    assert pages
+    assert pages - set(docs_site.PLACED) == set()
 
 
 def test_no_page_asks_another_server_for_anything(site):

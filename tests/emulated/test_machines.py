@@ -15,9 +15,9 @@ from latebind.errors import NotRun
 from latebind.system.run import run
 from latebind.verify.plan.installers import foreign_installer
 
+from tests import models
 from tests.conftest import ROOT
 from tests.native.emulated import ORT_VERSIONS
-from tests.python import models
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 LOOK = """

@@ -61,6 +61,11 @@ def build(folder: pathlib.Path, *targets: str) -> None:
     run_checked(program("cmake") or "cmake", "--build", folder, *chosen)
 
 
+def tree_name(source: pathlib.Path) -> str:
+    """What the folder is called that a project of this repository is built in."""
+    return "-".join(source.relative_to(ROOT).parts)
+
+
 @dataclass(frozen=True)
 class Programs:
     """A built tree of test programs."""
@@ -107,15 +112,15 @@ class Programs:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def build_programs(parent: pathlib.Path, sanitizers: str) -> Programs:
-    """Build of the programs what changed; the lock is the kernel's, so a killed worker frees it."""
-    folder = parent / f"native-{sanitizers.replace(',', '-') or 'plain'}"
+def build_programs(parent: pathlib.Path, sanitizers: str, source: pathlib.Path = HERE) -> Programs:
+    """Build of the programs in `source` what changed; the lock is the kernel's, so a killed worker frees it."""
+    folder = parent / f"{tree_name(source)}-{sanitizers.replace(',', '-') or 'plain'}"
     folder.mkdir(exist_ok=True)
     with (parent / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if system_compiler() is None and sanitizers:
             sanitizers = "undefined"  # zig has no runtime for the others
-        configure(HERE, folder, needed_compiler(parent), f"-Dsanitizers={sanitizers}")
+        configure(source, folder, needed_compiler(parent), f"-Dsanitizers={sanitizers}")
         build(folder)
     return Programs(folder, sanitizers)
 

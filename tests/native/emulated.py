@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -17,12 +18,16 @@ from latebind.compilers.zig import find_zig
 from latebind.tables.targets import target
 from onnx import TensorProto, helper
 
-from tests.native.building import HERE, build, program
+from machines import wine
+from machines.emulator import Limits
+from tests import models
+from tests.native.building import HERE, build, program, tree_name
+from tests.needs import available
 from tests.programs import run_checked, run_program
-from tests.python import models
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
 
 # What ONNX Runtime itself says under wine, which has no DXGI. All else on stderr is ours and must not be.
 NO_DXGI = b"Failed to create DXGI factory.\r\n"
@@ -62,14 +67,14 @@ def configure_cross(source: pathlib.Path, tree: pathlib.Path, rid: str, *argumen
     run_checked(*command, *options, *arguments, env=dict(chosen.environment(tree)))
 
 
-def build_cross(shared: pathlib.Path, rid: str, *arguments: str) -> pathlib.Path:
-    """Build the test programs for a target unless another worker has. `arguments` are more of CMake's."""
-    folder = shared / f"native-{rid}"
+def build_cross(shared: pathlib.Path, rid: str, *arguments: str, source: pathlib.Path = HERE) -> pathlib.Path:
+    """Build the test programs in `source` for a target unless another worker has. `arguments` are more of CMake's."""
+    folder = shared / f"{tree_name(source)}-{rid}"
     folder.mkdir(exist_ok=True)
     with (shared / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "done").exists():
-            configure_cross(HERE, folder, rid, *arguments)
+            configure_cross(source, folder, rid, *arguments)
             build(folder)
             (folder / "done").touch()
     return folder
@@ -151,3 +156,25 @@ class Emulated:
 
     def runner(self, how: str, model: pathlib.Path | str, *arguments: Any, **options: Any) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.run("runner", how, model, *arguments, **options).splitlines()]
+
+
+@contextlib.contextmanager
+def emulate_windows(shared: pathlib.Path, source: pathlib.Path = HERE) -> Iterator[Emulated]:
+    """The test programs in `source` on Windows, by wine. Skips where there is none."""
+    # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
+    prefix = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    emulator = available(wine.prepare, prefix, Limits(seconds=120))
+    folder = build_cross(shared, "win-x64", source=source)
+    emulator.start()
+    yield Emulated(folder, emulator, ".exe", ".dll", wine.windows_path)
+    emulator.close()
+
+
+@contextlib.contextmanager
+def emulate_linux(
+    shared: pathlib.Path, rid: str, machine: ModuleType, *arguments: str, source: pathlib.Path = HERE
+) -> Iterator[Emulated]:
+    """The test programs in `source` on another Linux, by a module of machines/. Skips where there is none."""
+    emulator = available(machine.prepare, cache() / machine.__name__.rpartition(".")[2], Limits(seconds=120))
+    yield Emulated(build_cross(shared, rid, *arguments, source=source), emulator, "", ".so", str)
+    emulator.close()

@@ -13,8 +13,7 @@ POSIX = {"os_posix.c", "forks_posix.c", "images_linux.c", "images_macos.c"}
 GNU = re.compile(r"\b(__atomic_\w+|__sync_\w+|__builtin_\w+|__attribute__|__typeof__|__extension__|__thread)\b|\(\{")
 
 LOADER = sorted((ROOT / "loader" / "src").glob("*.c"))
-LATENN = sorted((ROOT / "latenn" / "native" / "src").rglob("*.c"))
-HEADERS = sorted([*ROOT.glob("loader/**/*.h"), *ROOT.glob("latenn/native/**/*.h")])
+HEADERS = sorted(ROOT.glob("loader/**/*.h"))
 
 
 def gnu_words(text):
@@ -26,7 +25,7 @@ def gnu_words(text):
 
 
 @pytest.mark.parametrize(
-    "source", [file for file in (*LOADER, *LATENN, *HEADERS) if file.name not in POSIX], ids=lambda file: file.name
+    "source", [file for file in (*LOADER, *HEADERS) if file.name not in POSIX], ids=lambda file: file.name
 )
 def test_no_word_is_gnus_own(source):
     assert gnu_words(source.read_text("utf-8")) == []

@@ -130,7 +130,7 @@ def test_functions_newer_than_the_header_are_each_called_for_real_in_a_test_name
         "SessionOptionsAppendExecutionProvider_V2",
         "UnregisterExecutionProviderLibrary",
     }
-    # test_latenn.py, test_options.py; by the host in C, examples/test_examples.py
+    # latenn/tests/c; by the host in C, examples/test_examples.py
     assert newer == {"TensorTypeAndShape_HasShape", *plugins}
 
 

@@ -1,15 +1,13 @@
-"""The loader and latenn on arm64 Linux, by qemu, and on musl, by its own loader: built by zig, with stand-ins.
+"""The loader on arm64 Linux, by qemu, and on musl, by its own loader: built by zig, with stand-ins.
 
-The real ONNX Runtime computes on arm64. It exists for glibc alone, and its refusal on musl is one of the tests.
+The real ONNX Runtime exists for glibc alone, and its refusal on musl is one of the tests.
 """
 
 import pytest
 
 from machines import musl, qemu
-from machines.emulator import Limits
-from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
+from tests.native.emulated import emulate_linux
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation
-from tests.needs import available
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "libonnxruntime.so.1"
@@ -18,33 +16,21 @@ NAME = "libonnxruntime.so.1"
 MUSL_WORDS = ("-DCMAKE_EXE_LINKER_FLAGS=-dynamic", "-DCMAKE_C_FLAGS=-fno-sanitize=all")
 
 
-def emulate_system(shared, rid, maker, *arguments):
-    emulator = available(maker.prepare, cache() / maker.__name__.rpartition(".")[2], Limits(seconds=120))
-    return Emulated(build_cross(shared, rid, *arguments), emulator, "", ".so", str)
-
-
 @pytest.fixture(scope="module")
 def arm64(shared_folder):
-    system = emulate_system(shared_folder, "linux-arm64", qemu)
-    yield system
-    system.emulator.close()
+    with emulate_linux(shared_folder, "linux-arm64", qemu) as system:
+        yield system
 
 
 @pytest.fixture(scope="module")
 def alpine(shared_folder):
-    system = emulate_system(shared_folder, "linux-musl-x64", musl, *MUSL_WORDS)
-    yield system
-    system.emulator.close()
+    with emulate_linux(shared_folder, "linux-musl-x64", musl, *MUSL_WORDS) as system:
+        yield system
 
 
 @pytest.fixture(params=["arm64", "alpine"])
 def system(request):
     return request.getfixturevalue(request.param)
-
-
-@pytest.fixture(scope="module", params=ORT_VERSIONS)
-def runtime(request):
-    return fetch_runtime("linux-arm64", request.param), request.param
 
 
 def test_units(system):
@@ -81,17 +67,3 @@ def test_text_and_nothing(arm64, tmp_path):
     (tmp_path / NAME).write_text("no\n")
     assert "a text file, not a library" in arm64.probe("--path", tmp_path / NAME)["report"]["sentence"]
     assert arm64.probe(environment={ENVIRONMENT: "/gone"})["outcome"] == "not-found"
-
-
-@pytest.mark.parametrize("how", ["path", "bytes"])
-def test_a_model_computes(arm64, runtime, tmp_path, how):
-    folder, version = runtime
-    folders = ("--runtime-dir", folder, "--backend-dir", arm64.folder / "latenn")
-    output, report = arm64.runner(how, onnx_sum(tmp_path / "m.onnx"), *folders, feed=FEED)
-    assert output["hex"] == SUM
-    assert report["report"]["version"] == version
-
-
-def test_many_threads_load_and_share_a_model(arm64, runtime, tmp_path):
-    model = onnx_sum(tmp_path / "m.onnx")
-    assert arm64.run("crowd", model, runtime[0], arm64.folder / "latenn") == b"all well\n"

@@ -11,7 +11,6 @@ import tempfile
 import pytest
 
 from tests.native.building import ROOT
-from tests.native.emulated import onnx_sum
 from tests.native.situations import ENVIRONMENT
 from tests.native.test_loader import NAME
 
@@ -62,24 +61,14 @@ def test_the_list_of_library_folders_is_ignored(run_raised, plain, tmp_path):
     assert "not found" in run_raised("probe", "--text", LD_LIBRARY_PATH=str(tmp_path))
 
 
-def test_a_backend_that_the_environment_names_is_not_opened(run_raised, plain, tmp_path):
-    library = plain.folder / "backends" / "liblatenn_backend_echo.so"
-    printed = run_raised("runner", "path", onnx_sum(tmp_path / "m.onnx"), feed="report\n", LATENN_BACKEND=str(library))
-    assert "echo" not in printed
-    assert "ONNX Runtime was not found in" in printed  # the backend next to the core was taken
-
-
-@pytest.mark.parametrize("folder", ["loader", "latenn/native"])
-def test_the_environment_is_read_in_one_place(folder):
-    readers = {
+def find_readers(folder):
+    """The sources that read the environment."""
+    return {
         str(path.relative_to(ROOT))
-        for path in (ROOT / folder).rglob("*.[ch]")
+        for path in folder.rglob("*.[ch]")
         if READS.search(re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL))
     }
-    assert readers == {name for name in THE_ONE_PLACE if name.startswith(folder)}
 
 
-def test_python_reads_the_environment_through_the_core():
-    sources = [*(ROOT / "latenn" / "python").rglob("*.py")]
-    assert sources
-    assert not [path for path in sources if re.search(r"os\.(environ|getenv)", path.read_text("utf-8"))]
+def test_the_environment_is_read_in_one_place():
+    assert find_readers(ROOT / "loader") == THE_ONE_PLACE

@@ -60,28 +60,6 @@ def test_the_run_paths_of_the_library_that_holds_the_loader_are_searched(program
     assert answer["report"]["path"] == str(tmp_path / "deps" / NAME)
 
 
-RELATIVE = """
-import ctypes, os, sys
-os.chdir(sys.argv[1])
-core = ctypes.CDLL("./liblatenn_core.so")
-os.chdir(sys.argv[2])
-core.latenn_runtime_report.restype = core.latenn_status_report.restype = ctypes.c_void_p
-core.latenn_status_report.argtypes = [ctypes.c_void_p]
-text = ctypes.c_char_p()
-status = core.latenn_runtime_report(None, ctypes.byref(text))
-print(ctypes.string_at(core.latenn_status_report(status)).decode())
-"""
-
-
-def test_beside_is_where_the_library_was_opened_and_not_the_current_folder(plain, tmp_path):
-    for name in ("theirs", "ours"):
-        (tmp_path / name).mkdir()
-        shutil.copy(plain.folder / "latenn" / "liblatenn_core.so", tmp_path / name)
-    printed = run_checked(sys.executable, "-c", RELATIVE, tmp_path / "ours", tmp_path / "theirs")
-    assert f'"source": "beside", "outcome": "not-found", "path": "{tmp_path}/ours"' in printed
-    assert "theirs" not in printed
-
-
 # ---- ldconfig's cache ----
 
 

@@ -1,4 +1,4 @@
-"""The loader and latenn on Windows: built by zig, run under wine, with stand-ins and with the real ONNX Runtime."""
+"""The loader on Windows: built by zig, run under wine, with stand-ins."""
 
 import os
 import pathlib
@@ -8,9 +8,8 @@ import tempfile
 import pytest
 
 from machines import wine
-from machines.emulator import Limits
 from tests.native import pe
-from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
+from tests.native.emulated import build_cross, cache, emulate_windows
 from tests.native.situations import (
     ENVIRONMENT,
     EXPLICIT,
@@ -20,7 +19,6 @@ from tests.native.situations import (
     outcomes,
     place,
 )
-from tests.needs import available
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "onnxruntime.dll"
@@ -28,18 +26,8 @@ NAME = "onnxruntime.dll"
 
 @pytest.fixture(scope="module")
 def windows(shared_folder):
-    # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
-    prefix = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-    emulator = available(wine.prepare, prefix, Limits(seconds=120))
-    folder = build_cross(shared_folder, "win-x64")
-    emulator.start()
-    yield Emulated(folder, emulator, ".exe", ".dll", wine.windows_path)
-    emulator.close()
-
-
-@pytest.fixture(scope="module", params=ORT_VERSIONS)
-def runtime(request):
-    return fetch_runtime("win-x64", request.param), request.param
+    with emulate_windows(shared_folder) as system:
+        yield system
 
 
 def test_units(windows):
@@ -232,66 +220,6 @@ def test_memory_that_runs_out_at_any_point_ends_in_an_answer(windows, stand_in, 
     answer = windows.probe("--path", windows.stand_in(stand_in), "--exhaust", program="probe_memory")
     assert answer["failed_allocations"] > 10
     assert (answer["bound"] > 0) == bound
-
-
-# ---- latenn with the real runtime ----
-
-
-@pytest.fixture
-def model(tmp_path):
-    folder = tmp_path / "Modell für 日本"
-    folder.mkdir()
-    return onnx_sum(folder / "m.onnx")
-
-
-@pytest.mark.parametrize("how", ["path", "bytes"])
-def test_a_model_computes(windows, runtime, model, how):
-    folder, version = runtime
-    folders = ("--runtime-dir", folder, "--backend-dir", windows.folder / "latenn")
-    output, report = windows.runner(how, model, *folders, feed=FEED)
-    assert output["hex"] == SUM
-    assert report["report"]["version"] == version
-    assert report["report"]["path"] == wine.windows_path(folder / NAME)
-
-
-def test_a_model_whose_path_is_long_computes(windows, runtime, model):
-    folder, _ = runtime
-    deep = model.parent.joinpath(*["a folder of many"] * 16)
-    deep.mkdir(parents=True)
-    shutil.copy(model, deep)
-    folders = ("--runtime-dir", folder, "--backend-dir", windows.folder / "latenn")
-    assert windows.runner("path", deep / "m.onnx", *folders, feed=FEED)[0]["hex"] == SUM
-
-
-def test_many_threads_load_and_share_a_model(windows, runtime, model):
-    assert windows.run("crowd", model, runtime[0], windows.folder / "latenn") == b"all well\n"
-
-
-def test_a_model_that_is_not_there(windows, tmp_path):
-    (answer,) = windows.runner("path", tmp_path / "gönn.onnx")
-    assert (answer["error"], "there is no such file" in answer["message"]) == (9, True)
-    (answer,) = windows.runner("path", tmp_path)
-    assert (answer["error"], "it is a folder" in answer["message"]) == (9, True)
-
-
-def test_a_missing_backend_and_a_missing_runtime_are_told(windows, model, tmp_path):
-    (answer,) = windows.runner("path", model, "--backend", "absent")
-    assert "latenn's absent backend was not found in" in answer["message"]
-    (answer,) = windows.runner("path", model, "--backend-dir", windows.folder / "latenn", "--runtime-dir", tmp_path)
-    assert answer["error"] == 4
-    assert "ONNX Runtime was not found in" in answer["message"]
-    assert answer["report"]["sentence"] == answer["message"]
-
-
-def test_a_backend_by_path_and_by_environment(windows, model):
-    library = windows.folder / "backends" / "latenn_backend_echo.dll"
-    for arguments, environment in [
-        (["--backend", library], {}),
-        ([], {"LATENN_BACKEND": wine.windows_path(library)}),
-        (["--backend-dir", library.parent], {"LATENN_BACKEND": "echo"}),
-    ]:
-        (answer,) = windows.runner("path", model, *arguments, feed="report\n", environment=environment)
-        assert answer == {"backend": "echo", "report": {"runtime": "none"}}
 
 
 # ---- places where other users may write: wine gives files the owner and the rights that they have below ----

@@ -7,27 +7,20 @@ import zipfile
 
 import pytest
 from latebind.compilers import dotnet
-from latebind.config import file as configfile
 from latebind.ecosystems.nuget.dotnet_project import build_consumer
 from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
-from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.errors import InputError, ToolError
 from latebind.system.archive import Entry
-from latebind.system.run import run
 from latebind.tables.presets import preset
 from latebind.verify.plan.layouts import layout
 from latebind.verify.run.bench import PhaseError
 
 from tests.dotnet_support import (
-    LATENN,
     NUMERIC,
     RID,
     consumer,
-    dotnet_environment,
-    echo_core,
-    make_stage,
     run_smoke,
     spoiled_cases,
     without,
@@ -123,27 +116,6 @@ def test_sabotage_wrong_expected_numbers_fail_the_run(tmp_path, packages, runtim
     assert ended.status == 1
     assert [failure.name for failure in ended.document.failed] == ["identity_1"]
     assert "element 0 is" in ended.document.failed[0].message
-
-
-@pytest.mark.parametrize("frameworks", [["netstandard2.0"], ["netstandard2.0", "netstandard2.1"]])
-def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed_build, frameworks):
-    """Types that no runtime here has, threads under a moving heap, refusals: latenn/dotnet/Checks."""
-    managed_build = [assembly for assembly in managed_build if assembly.framework in frameworks]
-    memory = str("netstandard2.1" in frameworks).lower()
-    checks = LATENN / "dotnet" / "Checks"
-    stage = make_stage(tmp_path / "stage", {"core": [echo_core(tmp_path)]})
-    config = configfile.load(LATENN / "latebind.toml")
-    package = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed_build)[0].path
-    environment = dotnet_environment()
-
-    built = build_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")
-    ended = run(built.argv, env=dotnet.private(environment, tmp_path / "w" / "home"), check=False)
-
-    lines = [line for line in ended.output.splitlines() if line]
-    assert ended.returncode == 0, ended.output
-    assert len(lines) >= 20
-    assert ("passed MemoryIsPinnedForTheRunAlone" in lines) == ("netstandard2.1" in frameworks)
-    assert all(line.startswith("passed ") for line in lines), ended.output
 
 
 def test_a_package_that_the_feed_does_not_have_is_an_error_with_nugets_words(tmp_path, packages):

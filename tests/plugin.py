@@ -1,0 +1,154 @@
+"""What all tests share, latebind's and latenn's: marks of slow tests, the check of skips, latenn's packages.
+
+A plugin of pytest, which the conftest.py above this folder names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import hypothesis
+import msgspec
+import pytest
+from latebind.compilers.zig import find_zig, zig_variables
+
+ROOT = Path(__file__).resolve().parent.parent
+_SKIPPED = []
+
+# Tests that call zig themselves take its standard libraries from where latebind's builds keep them.
+if zig := find_zig():
+    os.environ.update(zig_variables(zig, ROOT / ".latebind"))
+
+# Programs that color what they print when CI is set, or FORCE_COLOR, print the same words everywhere.
+os.environ.pop("FORCE_COLOR", None)
+os.environ["NO_COLOR"] = "1"
+
+# nohup and background shells ignore these signals, and so would each program that a test ends by one.
+if sys.platform != "win32":
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long one case takes says nothing where other workers keep the processors busy.
+hypothesis.settings.register_profile("latebind", deadline=None)
+hypothesis.settings.load_profile("latebind")
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests of tests/slow.txt: `tests` leaves them to `full`."""
+    listed = set((ROOT / "tests" / "slow.txt").read_text("utf-8").splitlines())
+    for item in items:
+        module, _, function = item.nodeid.partition("::")
+        if {module, f"{module}::{function.partition('[')[0]}"} & listed:
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_runtest_logreport(report):
+    """Keep the reason of every skip."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _SKIPPED.append((report.nodeid, str(report.longrepr[2]).removeprefix("Skipped: ")))
+
+
+def pytest_collectreport(report):
+    """A module that is skipped as a whole."""
+    pytest_runtest_logreport(report)
+
+
+def unexpected_skips(skipped, table):
+    """The skips whose reason is not in the table."""
+    allowed = [re.compile(skip["reason"], re.DOTALL) for skip in msgspec.toml.decode(table.read_bytes())["skip"]]
+    return [(name, why) for name, why in skipped if not any(form.fullmatch(why) for form in allowed)]
+
+
+def pytest_sessionfinish(session):
+    """With LATEBIND_STRICT_SKIPS=1, fail when a test that should run on this machine was skipped."""
+    if not os.environ.get("LATEBIND_STRICT_SKIPS") or hasattr(session.config, "workerinput") or sys.platform != "linux":
+        return
+    unexpected = unexpected_skips(_SKIPPED, ROOT / "tests" / "skips.toml")
+    for name, why in unexpected:
+        sys.stderr.write(f"\nskipped, and not in tests/skips.toml: {name}: {why}\n")
+    if unexpected and session.exitstatus == 0:
+        session.exitstatus = 1
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory):
+    """The folder that all workers of a run have in common."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if base.name.startswith("popen-") else base
+
+
+@pytest.fixture(scope="session")
+def kept_builds():
+    """A folder for what knows by itself whether it must be made again; every worker of every run has it in common."""
+    folder = ROOT / ".latebind" / "tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def onnxruntime():
+    """The shared library of the installed ONNX Runtime."""
+    from tests.native.building import runtime_library  # noqa: PLC0415  # few tests need what it imports
+
+    library = runtime_library()
+    if library is None:
+        pytest.skip("not run: no onnxruntime distribution with a shared library is installed")
+    return library
+
+
+@pytest.fixture(scope="session")
+def latenn_here(kept_builds):
+    """The folder of latenn's packages for this machine. Workers share it; latebind locks it while one of them packs."""
+    from tests.dotnet_support import packed_latenn  # noqa: PLC0415  # as above
+
+    return packed_latenn(ROOT, kept_builds / "latenn")
+
+
+@pytest.fixture(scope="session")
+def latenn_site(latenn_here, tmp_path_factory):
+    """A folder with all wheels of latenn unpacked into it, as `pip install --target` leaves it."""
+    folder = tmp_path_factory.mktemp("latenn-site")
+    for wheel in latenn_here.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def latenn_packages(shared_folder, latenn_here):
+    """The folder of latenn's packages for all targets, likewise; what was made for this machine is not made again."""
+    from tests.dotnet_support import copied_latenn, packed_latenn  # noqa: PLC0415  # as above
+
+    here, work = latenn_here.parent, shared_folder / "latenn-packages"
+    if not work.exists():
+        aside = Path(tempfile.mkdtemp(dir=shared_folder))
+        copied_latenn(aside / "project", symbols=False)
+        for name in ("stage", "dist", "build/managed"):
+            if (here / name).is_dir():
+                shutil.copytree(here / name, aside / name)
+        shutil.copy(here / "build/pack.json", aside / "build/pack.json")
+        with contextlib.suppress(OSError):  # another worker was quicker
+            aside.rename(work)
+    return packed_latenn(work / "project", work, "--target", "all")
+
+
+@pytest.fixture(scope="session")
+def latebind():
+    """The command line as a user runs it: in a process of its own."""
+
+    def run(*arguments, env=None, timeout=300):
+        command = [sys.executable, "-m", "latebind.cli", *map(str, arguments)]
+        environment = {**os.environ, "NO_COLOR": "1", **(env or {})}
+        captured = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        return subprocess.run(command, env=environment, timeout=timeout, check=False, **captured)
+
+    return run
