@@ -25,7 +25,7 @@ ANY_VERSION = "default"
 """The key of requirements that hold for every version of the runtime."""
 
 
-class Project(Table, frozen=True):
+class ProjectTable(Table, frozen=True):
     """What the project is called and how it is described in packages."""
 
     name: Annotated[str, Meta(description="Name of the project; reports and symbol archives use it.", min_length=1)]
@@ -319,7 +319,7 @@ class Verify(Table, frozen=True):
 class Document(Table, frozen=True):
     """The whole file."""
 
-    project: Annotated[Project, Meta(description="Name, version, license.")]
+    project: Annotated[ProjectTable, Meta(description="Name, version, license.")]
     targets: Annotated[Targets, Meta(description="Targets and their oldest systems.")]
     package: Annotated[dict[str, Package], Meta(description="[package.<name>]: a package to make.", min_length=1)]
     native: Annotated[Native, Meta(description="The CMake project.")] = Native()

@@ -112,7 +112,7 @@ def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
         *(file.sha256 for stage in job.stages for file in stage.manifest.files),
         *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
         *kind.key(run, job),
-        sha256(config.file),
+        config.digest,
         *(hash_file(config.root / file) if file else "" for file in (project.readme, project.license_file)),
         hash_tree(source, without=_MSBUILD_OUTPUTS, outputs=made) + outside_hash(source, made)
         if source and there

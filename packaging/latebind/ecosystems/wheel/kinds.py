@@ -57,7 +57,8 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     refuse_foreign(run.config.wheel_kind(job.package), stage.rid)
     file = run.dist / wheel_file(run.config, job.package, stage.rid, stage.manifest.floor)
     source = job.source or Path()  # each of these jobs has one
-    return [build_distribution(source, file, "wheel", rid=stage.rid, workdir=run.workdir)]
+    digest = run.config.digest
+    return [build_distribution(source, file, "wheel", rid=stage.rid, workdir=run.workdir, config_digest=digest)]
 
 
 WHEELS = PackageKind(
