@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from latebind.audit.audit import audit_paths
 from latebind.audit.engine.project import project_policy
+from latebind.config.project import Project
 from latebind.dist import list_artifacts
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.formats import package_formats
 from latebind.model import Rid, State
 from latebind.system.archive import sha256
-from latebind.verify.planning import Options
-from latebind.verify.verify import verify
+from latebind.verify.planning import Request, plan_verification
+from latebind.verify.report.report import Provenance
+from latebind.verify.verify import start_run, verify
 
 from research.broken.packages import LINUX, Packages
 
@@ -110,8 +112,10 @@ def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: 
         return ()
     consumers = " or ".join(CONSUMERS[kind] for kind in touched)
     # Only what uses ONNX Runtime is broken: the other backends' runtimes need not be installed.
-    options = Options(select=f"works and *onnxruntime and ({consumers})")
-    return verify(_latest(config), after, [Rid(LINUX)], scratch / "work", options).cells
+    request = Request(rids=(Rid(LINUX),), select=f"works and *onnxruntime and ({consumers})")
+    project = Project(config=_latest(config), workdir=scratch / "work")
+    plan = plan_verification(project.config, request, project.workdir / "build" / "verify")
+    return verify(start_run(project, plan, after), Provenance()).cells
 
 
 def _latest(config: Config) -> Config:

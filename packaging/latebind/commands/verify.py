@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.project import Project
     from latebind.model import Artifact
-    from latebind.verify.planning import Options
-    from latebind.verify.report.report import Report
+    from latebind.verify.planning import Request
+    from latebind.verify.report.report import Provenance, Report
 
 
 def declare_verify(add: Add) -> None:
@@ -98,41 +98,50 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.verify.planning import list_cells  # noqa: PLC0415  # as all imports below: --help is quick
+    from latebind.plan import refuse_missing  # noqa: PLC0415  # as all imports below: --help is quick
+    from latebind.verify.planning import list_cells, plan_verification  # noqa: PLC0415
     from latebind.verify.report.files import read_log, write_reports  # noqa: PLC0415
-    from latebind.verify.verify import verify  # noqa: PLC0415
+    from latebind.verify.verify import start_run, verify  # noqa: PLC0415
 
-    if arguments.everything and not arguments.target:
-        arguments.target = ["all"]
-    config, workdir = project.config, project.workdir
-    options, rids = _options(arguments, config, workdir), choose_targets(arguments.target, config)
+    request, folder = _read_request(arguments, project), project.workdir / "build" / "verify"
     if arguments.list:
-        print(list_cells(config, rids, workdir, options))
+        print(list_cells(plan_verification(project.config, request, folder)))
         return 0
-    report = verify(config, _artifacts(project, rids, arguments.dist), rids, workdir, options)
-    logs = workdir / "build" / "verify"
-    write_reports(report, arguments.output or project.reports, lambda result: read_log(logs, result))
+    source = _describe_source(project.config)
+    artifacts = _artifacts(project, request.rids, arguments.dist)
+    refuse_missing(project.config, sources=False)
+    plan = plan_verification(project.config, request, folder)
+    report = verify(start_run(project, plan, artifacts), source)
+    write_reports(report, arguments.output or project.reports, lambda result: read_log(folder, result))
     _show(report, arguments.format)
     return report.exit_status
 
 
-def _options(arguments: argparse.Namespace, config: Config, workdir: Path) -> Options:
-    from latebind.build.commit import source_commit, source_date  # noqa: PLC0415
+def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
+    """What the options ask for. Raises LatebindError for values that cannot be used."""
     from latebind.verify.plan.machine import machines, machines_folder  # noqa: PLC0415
     from latebind.verify.plan.select import any_of, read_shard  # noqa: PLC0415
-    from latebind.verify.planning import Options  # noqa: PLC0415
+    from latebind.verify.planning import Request  # noqa: PLC0415
 
-    commit = source_commit(config)
-    return Options(
+    targets = arguments.target or (["all"] if arguments.everything else None)
+    return Request(
+        rids=tuple(choose_targets(targets, project.config)),
         everything=arguments.everything,
         select=any_of(arguments.select),
         shard=read_shard(arguments.shard),
         jobs=arguments.jobs,
         fresh=arguments.fresh,
-        machines=machines(machines_folder(arguments.machines, workdir)),
-        commit=commit,
-        date=source_date(config, commit),
+        machines=machines(machines_folder(arguments.machines, project.workdir)),
     )
+
+
+def _describe_source(config: Config) -> Provenance:
+    """What the report says about the sources: the project, its version, the commit and its date."""
+    from latebind.build.commit import source_commit, source_date  # noqa: PLC0415
+    from latebind.verify.report.report import Provenance  # noqa: PLC0415
+
+    commit, project = source_commit(config), config.project
+    return Provenance(project=project.name, version=project.version, commit=commit, date=source_date(config, commit))
 
 
 def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tuple[Artifact, ...]:

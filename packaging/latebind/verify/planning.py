@@ -21,7 +21,7 @@ from latebind.verify.plan.select import selector
 from latebind.verify.plan.select import shard as share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from latebind.config.config import Config
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """Which cells run, and how."""
+class Request:
+    """What `latebind verify` is asked for: which cells run, and how."""
 
+    rids: tuple[Rid, ...]
+    """The targets whose packages are verified."""
     everything: bool = False
     """Each minor version of the runtimes, their other distributions, every CPython."""
     select: str = ""
@@ -44,32 +46,40 @@ class Options:
     """Whether cells that passed before run again."""
     machines: Mapping[Rid, Machine] = field(default_factory=dict)
     """The machines for other targets."""
-    commit: str = ""
-    """The commit of the sources, for the report."""
-    date: str = ""
-    """The commit's date, for the report."""
 
 
-def plan_cells(
-    config: Config, rids: Sequence[Rid], tool: Installer, options: Options, pythons: Sequence[Interpreter]
-) -> tuple[tuple[PlannedCell, ...], Answers]:
-    """The cells that the options select, and what the index answered.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The cells that were asked for, and what this machine has to run them."""
+
+    request: Request
+    cells: tuple[PlannedCell, ...]
+    answers: Answers
+    """What the index answered."""
+    tool: Installer
+    pythons: tuple[Interpreter, ...]
+    """The CPythons that are installed here, this environment's own first."""
+
+    @property
+    def machines(self) -> Mapping[Rid, Machine]:
+        """This machine, and those for other targets."""
+        return {host_rid(): host_machine(self.pythons[0].path), **self.request.machines}
+
+
+def plan_verification(config: Config, request: Request, folder: Path) -> Plan:
+    """Ask the index for the versions that exist, and choose the cells; `folder` is for the installer's own files.
 
     Raises InputError when there is none, or the selection cannot be read.
     """
+    tool, pythons = prepare(config, folder)
     _check_scenarios(config)
-    chosen = selector(options.select) if options.select else None
-    running = pythons[0]
-    extent = Extent(
-        everything=options.everything,
-        pythons={rid: _minor(options.machines.get(rid)) or running.minor for rid in rids},
-        others=tuple(minor for minor in config.document.verify.pythons if minor != running.minor),
-        home=host_rid(),
-    )
+    chosen = selector(request.select) if request.select else None
+    extent = _extent(config, request, pythons[0].minor)
     answers = ask(
-        questions(config, tuple(rids), extent), tool, running.path, options.jobs, partial(npm.answer, home=tool.home)
-    )
-    cells = [planned for rid in rids for planned in expand_cells(config, rid, extent, answers)]
+        questions(config, request.rids, extent),
+        tool, pythons[0].path, request.jobs, partial(npm.answer, home=tool.home),
+    )  # fmt: skip
+    cells = [planned for rid in request.rids for planned in expand_cells(config, rid, extent, answers)]
     if not cells:
         raise InputError(
             "there is nothing to verify",
@@ -77,15 +87,26 @@ def plan_cells(
             advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, SDK "
             "archives verify.sdk.",
         )
-    share_ids = {cell.id for cell in share((planned.cell for planned in cells), *options.shard)}
+    share_ids = {cell.id for cell in share((planned.cell for planned in cells), *request.shard)}
     selected = tuple(
         planned for planned in cells if planned.cell.id in share_ids and (chosen is None or chosen(planned.cell))
     )
-    if not selected and options.shard == (1, 1):
+    if not selected and request.shard == (1, 1):
         raise InputError(
-            f"no test case matches {options.select!r}", where="-k", advice="List them all: latebind verify --list."
+            f"no test case matches {request.select!r}", where="-k", advice="List them all: latebind verify --list."
         )
-    return selected, answers
+    return Plan(request=request, cells=selected, answers=answers, tool=tool, pythons=pythons)
+
+
+def _extent(config: Config, request: Request, minor: str) -> Extent:
+    """How much is verified; `minor` is the version of this environment's CPython."""
+    machines = {rid: request.machines.get(rid) for rid in request.rids}
+    return Extent(
+        everything=request.everything,
+        pythons={rid: _minor(machine) or minor for rid, machine in machines.items()},
+        others=tuple(other for other in config.document.verify.pythons if other != minor),
+        home=host_rid(),
+    )
 
 
 def _check_scenarios(config: Config) -> None:
@@ -99,20 +120,17 @@ def _check_scenarios(config: Config) -> None:
             )
 
 
-def list_cells(config: Config, rids: Sequence[Rid], workdir: Path, options: Options) -> str:
+def list_cells(plan: Plan) -> str:
     """The cells, one per line, with a reason for each that would not run here; and their number."""
-    tool, pythons = prepare(config, workdir / "build" / "verify")
-    cells, answers = plan_cells(config, rids, tool, options, pythons)
-    machines = {host_rid(): host_machine(pythons[0].path), **options.machines}
     lines, unable = [], 0
-    for planned in cells:
+    for planned in plan.cells:
         try:
-            able(planned, answers, machines, pythons)
+            able(planned, plan)
             lines.append(planned.cell.id)
         except NotRun as error:
             lines.append(f"{planned.cell.id}  not run: {error.reason}")
             unable += 1
-    return "\n".join([*lines, f"{plural(len(cells), 'test case')}, {unable} of them would not run here"])
+    return "\n".join([*lines, f"{plural(len(plan.cells), 'test case')}, {unable} of them would not run here"])
 
 
 def _minor(machine: Machine | None) -> str:
@@ -129,14 +147,12 @@ def prepare(config: Config, folder: Path) -> tuple[Installer, tuple[Interpreter,
     return installer(home), (running, *(python for python in installed if python.path != running.path))
 
 
-def able(
-    planned: PlannedCell, answers: Answers, machines: Mapping[Rid, Machine], installed: Sequence[Interpreter]
-) -> tuple[Machine, tuple[Interpreter, ...]]:
+def able(planned: PlannedCell, plan: Plan) -> tuple[Machine, tuple[Interpreter, ...]]:
     """The machine and the interpreters of a cell. Raises NotRun when one of them, or the runtime, is missing."""
     cell, question = planned.cell, planned.question
-    if question is not None and question in answers.trouble:
-        raise answers.trouble[question]
-    machine = machines[host_rid()] if cell.consumer in FILES else machines.get(cell.target)
+    if question is not None and question in plan.answers.trouble:
+        raise plan.answers.trouble[question]
+    machine = plan.machines[host_rid()] if cell.consumer in FILES else plan.machines.get(cell.target)
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")
     if not machine.is_host and planned.native_only:
@@ -147,8 +163,8 @@ def able(
     if not machine.is_host and is_built_here and not consumer.is_cross_built:
         raise NotRun("not-emulated", "applications of .NET, Node.js and pkg-config are built by the machine itself")
     if not machine.is_host or is_built_here:
-        return machine, tuple(installed[:1])
-    pythons = tuple(python for python in installed if python.minor == planned.python)
+        return machine, plan.pythons[:1]
+    pythons = tuple(python for python in plan.pythons if python.minor == planned.python)
     if not pythons:
         raise NotRun("no-interpreter", f"CPython {planned.python} is not installed here")
     return machine, pythons

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 from latebind.compilers import dotnet, mono
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Outcome, Rid, State
-from latebind.plan import refuse_missing
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
 from latebind.text import plural
-from latebind.verify.plan.machine import Machine, host_machine, unusable
+from latebind.verify.plan.machine import Machine, unusable
 from latebind.verify.plan.scenarios import FILES, scenario
-from latebind.verify.planning import Options, able, plan_cells, prepare
+from latebind.verify.planning import Plan, able
 from latebind.verify.report.report import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, tried
 from latebind.verify.run.remembered import Memory
@@ -33,65 +32,60 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.verify.plan.cells import PlannedCell
-    from latebind.verify.plan.index import Answers, Question
     from latebind.verify.plan.installers import Installer
     from latebind.verify.plan.interpreters import Interpreter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class VerifyRun:
     """What all cells of one run share."""
 
     config: Config
+    plan: Plan
     artifacts: tuple[Artifact, ...]
     supply: Supply
     folder: Path
-    answers: Answers
-    pythons: tuple[Interpreter, ...]
-    machines: Mapping[Rid, Machine]
     unusable: Mapping[Rid, NotRun]
     """Why machines cannot be used."""
     memory: Memory
-    fresh: bool
 
 
-def verify(
-    config: Config, artifacts: Sequence[Artifact], rids: Sequence[Rid], workdir: Path, options: Options
-) -> Report:
-    """Run every selected cell that this machine can; the others are *not run*.
-
-    Cells that passed are remembered by the content of everything that they depend on.
-    """
-    folder = workdir / "build" / "verify"
-    refuse_missing(config, sources=False)
+def start_run(project: Project, plan: Plan, artifacts: Sequence[Artifact]) -> VerifyRun:
+    """Pin requirements to the index's versions of now, and find out which machines can be used."""
     check_limits()
-    tool, pythons = prepare(config, folder)
-    pins = tuple(each(lambda wanted: _pinned(tool, wanted, pythons[0].path), config.document.verify.python_requires))
-    supply = Supply(config=config, folder=folder / "supply", installer=tool, pins=pins)
-    (folder / "supply").mkdir(exist_ok=True)
-    cells, answers = plan_cells(config, rids, tool, options, pythons)
-    run = _Run(
+    config, folder, request = project.config, project.workdir / "build" / "verify", plan.request
+    verify, python = config.document.verify, plan.pythons[0].path
+    pins = tuple(each(lambda wanted: _pinned(plan.tool, wanted, python), verify.python_requires))
+    supply = Supply(config=config, folder=folder / "supply", installer=plan.tool, pins=pins)
+    supply.folder.mkdir(parents=True, exist_ok=True)
+    described = (machine for rid, machine in request.machines.items() if rid in request.rids)
+    sdk = _find_sdk(config.root) if verify.dotnet else ""
+    return VerifyRun(
         config=config,
+        plan=plan,
         artifacts=tuple(artifacts),
         supply=supply,
         folder=folder,
-        answers=answers,
-        pythons=pythons,
-        machines={host_rid(): host_machine(pythons[0].path), **options.machines},
-        unusable=unusable((row for rid, row in options.machines.items() if rid in rids), folder / "home"),
-        memory=Memory(config, artifacts, workdir, (*pins, tool.name, _sdk(config))),
-        fresh=options.fresh,
+        unusable=unusable(described, folder / "home"),
+        memory=Memory(project, artifacts, (*pins, plan.tool.name, sdk)),
     )
+
+
+def verify(run: VerifyRun, source: Provenance) -> Report:
+    """Run every planned cell that this machine can; the others are *not run*.
+
+    Cells that passed are remembered by the content of everything that they depend on.
+    """
+    cells = run.plan.cells
     cases = plural(len(cells), "test case")
     with LOG.step(f"verifying {cases}", f"verified {cases}"):
-        outcomes = each(lambda planned: _outcome(run, planned), _longest_first(cells), jobs=options.jobs)
+        outcomes = each(lambda planned: _outcome(run, planned), _longest_first(cells), jobs=run.plan.request.jobs)
     ended = {row.cell.id: row for row in outcomes}
     # The gate asks for each entry of the configuration that a cell answers.
     ordered = [_complete_outcome(planned, ended[planned.cell.id]) for planned in cells]
-    project = config.project
-    source = Provenance(project=project.name, version=project.version, commit=options.commit, date=options.date)
-    return report_of(source, run.artifacts, ordered, _machine(supply, rids, options))
+    return report_of(source, run.artifacts, ordered, _describe_machine(run.plan))
 
 
 def _complete_outcome(planned: PlannedCell, outcome: Outcome) -> Outcome:
@@ -122,7 +116,7 @@ def _pinned(tool: Installer, wanted: str, python: Path) -> str:
         return wanted
 
 
-def _outcome(run: _Run, planned: PlannedCell) -> Outcome:
+def _outcome(run: VerifyRun, planned: PlannedCell) -> Outcome:
     cell = planned.cell
     started = time.monotonic()
     log = run.folder / "logs" / f"{_safe(cell.id)}.log"
@@ -130,11 +124,11 @@ def _outcome(run: _Run, planned: PlannedCell) -> Outcome:
     try:
         if cell.target in run.unusable and cell.consumer not in FILES:
             raise run.unusable[cell.target]
-        machine, pythons = able(planned, run.answers, run.machines, run.pythons)
+        machine, pythons = able(planned, run.plan)
     except NotRun as error:
         return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     key = run.memory.key(planned, [row.version for row in pythons], f"{machine.rid} {machine.title}")
-    known = None if run.fresh else run.memory.recall(cell, key)
+    known = None if run.plan.request.fresh else run.memory.recall(cell, key)
     if known is not None:
         return replace(known, log=relative)
     outcome = tried(_bench(run, planned, machine, pythons, log), find_runner(cell, scenario(cell.scenario)))
@@ -144,13 +138,15 @@ def _outcome(run: _Run, planned: PlannedCell) -> Outcome:
     return outcome
 
 
-def _bench(run: _Run, planned: PlannedCell, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Bench:
+def _bench(
+    run: VerifyRun, planned: PlannedCell, machine: Machine, pythons: tuple[Interpreter, ...], log: Path
+) -> Bench:
     return Bench(
         cell=planned.cell,
         config=run.config,
         use=planned.use,
-        package=run.config.package_of(planned.use),
-        oldest=_oldest(run, planned),
+        package=planned.package,
+        oldest=run.plan.answers.find_oldest(planned.question),
         artifacts=run.artifacts,
         supply=run.supply,
         work=run.folder / "work" / _safe(planned.cell.id),
@@ -160,35 +156,28 @@ def _bench(run: _Run, planned: PlannedCell, machine: Machine, pythons: tuple[Int
     )
 
 
-def _oldest(run: _Run, planned: PlannedCell) -> str:
-    if planned.question is None:
-        return ""
-    rows: dict[Question, tuple[str, ...]] = dict(run.answers.found)
-    return next(iter(rows.get(replace(planned.question, entry="minimum"), ())), "")
-
-
-def _sdk(config: Config) -> str:
-    """The versions of the SDK and Mono that build and run the consumers of nupkgs, if they are installed."""
+def _find_sdk(root: Path) -> str:
+    """The versions of the SDK and Mono that build and run the consumers of nupkgs, as far as they are installed."""
     found = []
-    if config.document.verify.dotnet:
-        with suppress(LatebindError):  # each cell that needs it reports it
-            found.append(dotnet.sdk_version(os.environ, config.root))
-        with suppress(LatebindError):
-            found.append(mono.version(mono.find(os.environ), os.environ))
+    with suppress(LatebindError):  # each cell that needs it reports it
+        found.append(dotnet.sdk_version(os.environ, root))
+    with suppress(LatebindError):
+        found.append(mono.version(mono.find(os.environ), os.environ))
     return "\0".join(found)
 
 
-def _machine(supply: Supply, rids: Sequence[Rid], options: Options) -> dict[str, str]:
-    share = {"share": "/".join(map(str, options.shard))} if options.shard != (1, 1) else {}
-    emulated = {f"{rid} by": machine.title for rid, machine in options.machines.items() if rid in rids}
+def _describe_machine(plan: Plan) -> dict[str, str]:
+    request = plan.request
+    share = {"share": "/".join(map(str, request.shard))} if request.shard != (1, 1) else {}
+    emulated = {f"{rid} by": machine.title for rid, machine in request.machines.items() if rid in request.rids}
     return {
         **share,
         **emulated,
-        "targets": " ".join(rids),
+        "targets": " ".join(request.rids),
         "target": host_rid(),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "installer": supply.installer.name,
+        "installer": plan.tool.name,
     }
 
 

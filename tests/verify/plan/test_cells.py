@@ -11,9 +11,10 @@ from latebind.model import Rid
 from latebind.tables.targets import other_processor
 from latebind.verify.plan.cells import Extent, expand_cells, questions
 from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Answers
+from latebind.verify.plan.interpreters import own_interpreter
 from latebind.verify.plan.layouts import RUNNING
 from latebind.verify.plan.scenarios import SCENARIOS, scenario
-from latebind.verify.planning import able
+from latebind.verify.planning import Plan, Request, able
 
 from tests.client import BOUND, write_client
 from tests.client import CONFIG as TINY
@@ -163,8 +164,10 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     assert {planned.cell.scenario for planned in cells} == {"works", "absent"}
     assert {planned.python for planned in cells} == {"3.11"}
     emulated = types.SimpleNamespace(is_host=False)
+    request = Request(rids=(LINUX,), machines={LINUX: emulated})
+    plan = Plan(request=request, cells=cells, answers=Answers(), tool=None, pythons=(own_interpreter(),))
     with not_run("not-emulated", "native_only"):
-        able(cells[0], Answers(), {LINUX: emulated}, ())
+        able(cells[0], plan)
 
 
 def test_an_application_names_a_runtime_that_no_feed_has():

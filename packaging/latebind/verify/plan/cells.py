@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse
+    from latebind.config.document import RuntimeUse, VerifyOwn
+    from latebind.config.ep import EpConfig
+
+_USUAL = ("minimum", EACH_MINOR, "latest")
+"""The versions of a runtime that are verified when the configuration names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,8 @@ class PlannedCell:
     cell: Cell
     use: RuntimeUse | None
     """None for a project that binds no runtime."""
+    package: str
+    """The package that binds the runtime; the first one where none does."""
     question: Question | None
     """None for a cell without a runtime."""
     python: str
@@ -50,11 +56,30 @@ class PlannedCell:
     """Whether an emulated machine does not try it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Subject:
+    """A runtime of the project, or none, with what the configuration says about it."""
+
+    runtime: RuntimeUse | None
+    package: str
+    """The package that binds it; the first one where none does."""
+    is_loaded: bool
+    """Whether that package requires another one, and so loads it."""
+    provider: EpConfig | None
+    settings: VerifyOwn
+    entries: tuple[str, ...]
+    """The versions to verify, as the configuration has them."""
+    consumers: frozenset[str]
+    """Who of the scenarios' consumers has a program, and a package for it."""
+    is_first: bool
+    """Whether it is the first one: the ids of cells without a version name the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     """One line of the plan before the index has answered."""
 
-    runtime: RuntimeUse | None
+    subject: _Subject
     scenario: Scenario
     consumer: str
     python: str
@@ -62,6 +87,10 @@ class _Line:
     """What the index is asked; "" for nothing."""
     other: str = ""
     """A distribution of the runtime that is not its ordinary one."""
+
+    @property
+    def runtime(self) -> RuntimeUse | None:
+        return self.subject.runtime
 
     @property
     def distribution(self) -> str:
@@ -78,12 +107,6 @@ class _Line:
         if self.runtime is None:
             return ""
         return self.other or find_consumer(self.consumer).find_runtime(self.runtime)
-
-
-def versions_of(config: Config, runtime: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
-    """The versions of a runtime that are verified, as the configuration has them."""
-    entries = config.document.verify.runtimes.get(runtime.name, ("minimum", EACH_MINOR, "latest"))
-    return entries if everything else tuple(entry for entry in entries if entry != EACH_MINOR) or ("latest",)
 
 
 def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Question]:
@@ -105,7 +128,7 @@ def expand_cells(config: Config, rid: Rid, extent: Extent, answers: Answers) -> 
     """
     by_id: dict[str, PlannedCell] = {}
     for line in _lines(config, rid, extent):
-        for planned in _plan_line(config, line, rid, answers):
+        for planned in _plan_line(line, rid, answers):
             earlier = by_id.get(planned.cell.id)
             before = earlier.entries if earlier is not None else ()
             by_id[planned.cell.id] = replace(earlier or planned, entries=tuple(dict.fromkeys((*before, line.entry))))
@@ -118,47 +141,66 @@ def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     return tuple(runtime for runtime in uses if not unsupplied(config, config.package_of(runtime), rid))
 
 
+def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
+    names = {name for scenario in SCENARIOS for name in scenario.consumers}
+    first = config.document.runtime[:1]
+    return [
+        _Subject(
+            runtime=runtime,
+            package=config.package_of(runtime),
+            is_loaded=bool(config.packages[config.package_of(runtime)].requires),
+            provider=config.provider(runtime),
+            settings=config.verification_of(runtime),
+            entries=config.document.verify.runtimes.get(runtime.name if runtime else "", _USUAL),
+            consumers=frozenset(name for name in names if is_wanted(config, name, runtime)),
+            is_first=runtime in (None, *first),
+        )
+        for runtime in runtimes_on(config, rid)
+    ]
+
+
 def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     system = target(rid).system
-    for runtime in runtimes_on(config, rid):
+    each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
+    widens = extent.everything and is_wanted(config, PYTHON)
+    for subject in _list_subjects(config, rid):
         for scenario in SCENARIOS:
-            if system not in scenario.systems or not _possible(config, runtime, scenario, rid):
+            if system not in scenario.systems or not _possible(subject, scenario, rid):
                 continue
             for consumer in scenario.consumers:
-                if not is_wanted(config, consumer, runtime) or not _is_supplied(runtime, scenario, consumer, rid):
+                if consumer not in subject.consumers or not _is_supplied(subject.runtime, scenario, consumer, rid):
                     continue
-                for entry in _entries(config, runtime, scenario, rid, extent):
-                    yield _Line(runtime, scenario, consumer, extent.pythons[rid], entry)
-            if scenario.widened and extent.everything and is_wanted(config, PYTHON):
-                yield from _more(config, runtime, scenario, rid, extent)
+                for entry in _entries(subject, scenario, each_minor=each_minor):
+                    yield _Line(subject, scenario, consumer, extent.pythons[rid], entry)
+            if scenario.widened and widens:
+                yield from _more(subject, scenario, rid, extent)
 
 
-def _more(config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
+def _more(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     """Other interpreters, and other distributions of the runtime."""
-    if rid == extent.home and not config.verification_of(runtime).native_only:
+    runtime = subject.runtime
+    if rid == extent.home and not subject.settings.native_only:
         for minor in extent.others:
             for entry in ("minimum", "latest") if runtime else ("",):
-                yield _Line(runtime, scenario, PYTHON, minor, entry)
+                yield _Line(subject, scenario, PYTHON, minor, entry)
     if runtime is not None:
         supply = runtime.known.python
         for extra, name in list(supply.extras.items())[1:]:
             if supply.is_supplied(extra, rid):
-                yield _Line(runtime, scenario, PYTHON, extent.pythons[rid], "latest", name)
+                yield _Line(subject, scenario, PYTHON, extent.pythons[rid], "latest", name)
 
 
-def _entries(
-    config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent
-) -> tuple[str, ...]:
+def _entries(subject: _Subject, scenario: Scenario, *, each_minor: bool) -> tuple[str, ...]:
     """What the index is asked for a scenario."""
+    runtime, ep = subject.runtime, subject.provider
     if runtime is None or scenario.versions == "none":
         return ("",)
-    ep = config.provider(runtime)
     if scenario.versions == "below" and ep is not None:
         return (BELOW_FLOOR, *(f"{version}.*" if version.count(".") == 1 else version for version in ep.excepted))
     if scenario.versions == "below":
         return (BELOW_FLOOR,) if runtime.known.floor else ()
-    each_minor = config.document.verify.each_minor or config.document.targets.include[:1]
-    entries = versions_of(config, runtime, everything=extent.everything and rid in each_minor)
+    some = tuple(entry for entry in subject.entries if entry != EACH_MINOR) or ("latest",)
+    entries = subject.entries if each_minor else some
     return entries if scenario.versions == "all" else entries[-1:]
 
 
@@ -174,14 +216,14 @@ def _question(line: _Line, rid: Rid) -> Question | None:
     )
 
 
-def _plan_line(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
+def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
     question = _question(line, rid)
     consumer, name = find_consumer(line.consumer), line.runtime_package
     if question is not None and line.runtime is not None:
         name = name or line.runtime.name
     # Where no runtime is installed, the id names it only to tell it from the first.
-    shown = name if question is not None or line.runtime not in (None, *config.document.runtime[:1]) else ""
-    ep = config.provider(line.runtime) if line.scenario.proves else None
+    shown = name if question is not None or not line.subject.is_first else ""
+    ep = line.subject.provider if line.scenario.proves else None
     for version in ("",) if question is None else answers.found.get(question, (line.entry,)):
         if ep is not None and ep.excepts(version):
             continue
@@ -196,20 +238,21 @@ def _plan_line(config: Config, line: _Line, rid: Rid, answers: Answers) -> Itera
         yield PlannedCell(
             cell=cell,
             use=line.runtime,
+            package=line.subject.package,
             question=question,
             python=line.python,
-            native_only=config.verification_of(line.runtime).native_only,
+            native_only=line.subject.settings.native_only,
         )
 
 
-def _possible(config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid) -> bool:
+def _possible(subject: _Subject, scenario: Scenario, rid: Rid) -> bool:
     """Whether a project can have a scenario at all: a cell that could never run would block the gate for good."""
+    runtime, ep = subject.runtime, subject.provider
     if runtime is None:
         return scenario.without_runtime
-    ep = config.provider(runtime)
     if ep is not None and not scenario.provider:
         return False
-    if scenario.name not in (config.verification_of(runtime).scenarios or (scenario.name,)):
+    if scenario.name not in (subject.settings.scenarios or (scenario.name,)):
         return False
     if scenario.synthetic and not runtime.has_text:
         return False
@@ -217,7 +260,7 @@ def _possible(config: Config, runtime: RuntimeUse | None, scenario: Scenario, ri
         "": True,
         "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
         "a GPU distribution": "gpu" in runtime.known.python.extras and runtime.known.python.is_supplied("gpu", rid),
-        "a package that another one loads": bool(config.packages[config.package_of(runtime)].requires),
+        "a package that another one loads": subject.is_loaded,
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,
     }

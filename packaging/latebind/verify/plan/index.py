@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -178,6 +178,11 @@ class Answers:
 
     found: Mapping[Question, tuple[str, ...]] = field(default_factory=dict)
     trouble: Mapping[Question, NotRun] = field(default_factory=dict)
+
+    def find_oldest(self, question: Question | None) -> str:
+        """The oldest version from the minimum on, "" where there is none or nothing was asked."""
+        rows = self.found.get(replace(question, entry="minimum"), ()) if question is not None else ()
+        return next(iter(rows), "")
 
 
 def ask(

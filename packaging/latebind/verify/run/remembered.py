@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.model import Artifact
     from latebind.verify.plan.cells import PlannedCell
 
@@ -39,13 +39,12 @@ class _Passed(msgspec.Struct, frozen=True):
 class Memory:
     """The folder of passed cells, and what the keys of all cells in one run have in common, hashed once."""
 
-    def __init__(
-        self, config: Config, artifacts: Sequence[Artifact], workdir: Path, circumstances: Sequence[str]
-    ) -> None:
+    def __init__(self, project: Project, artifacts: Sequence[Artifact], circumstances: Sequence[str]) -> None:
         """`circumstances` is what else decides: pins of requirements, the installer, the SDK, Mono."""
+        config = project.config
         self._config, self._artifacts = config, artifacts
-        self._folder = workdir / "build" / "verify" / "passed"
-        self._outputs = outputs(config, workdir)
+        self._folder = project.workdir / "build" / "verify" / "passed"
+        self._outputs = outputs(config, project.workdir)
         self._shared = (
             *circumstances,
             json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
