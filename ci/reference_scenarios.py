@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from latebind.verify.plan.scenarios import EVERY_SYSTEM, SCENARIOS, Scenario
+from latebind.verify.cases.scenarios import EVERY_SYSTEM, SCENARIOS, Scenario
 
 _HEAD = """\
-<!-- Made by ci/gen.py from packaging/latebind/verify/plan/scenarios.py. -->
+<!-- Made by ci/gen.py from packaging/latebind/verify/cases/scenarios.py. -->
 
 # Scenarios
 

@@ -190,7 +190,7 @@ def c_sources(session: nox.Session) -> list[str]:
 
 @cache
 def find_machine(name: Literal["mono", "dotnet"]) -> dict[str, str]:
-    """The environment with Mono or a .NET SDK: of the system, else one for tests, else none (cells are then not run).
+    """The environment with Mono or a .NET SDK: of the system, else one for tests, else none: test cases are not run.
 
     LATEBIND_NO_DOTNET=1 leaves the SDK out.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.model import Rid, Target
-    from latebind.verify.plan.machine import Machine
+    from latebind.verify.cases.machine import Machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind.verify.plan.interpreters import interpreters
+from latebind.verify.cases.interpreters import interpreters
 
 from tests.native.building import runtime_library
 from tests.programs import run_checked, run_program

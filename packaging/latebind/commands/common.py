@@ -112,7 +112,7 @@ def pack_targets(project: Project, rids: Sequence[Rid]) -> PackResult:
     """Stage targets, pack them, and report what dist/ lost."""
     from latebind.pack.pack import pack  # noqa: PLC0415
     from latebind.pack.render import describe_losses  # noqa: PLC0415
-    from latebind.plan import refuse_missing  # noqa: PLC0415
+    from latebind.preconditions import refuse_missing  # noqa: PLC0415
     from latebind.system.log import LOG  # noqa: PLC0415
 
     refuse_missing(project.config, scripts=False)  # before minutes of compiling

@@ -85,7 +85,7 @@ def declare_cibuildwheel(add: Add) -> None:
 def _plan(arguments: argparse.Namespace) -> int:
     from latebind.pack.planned import list_unsupplied, plan_files  # noqa: PLC0415
     from latebind.pack.render import not_made  # noqa: PLC0415
-    from latebind.plan import refuse_missing  # noqa: PLC0415
+    from latebind.preconditions import refuse_missing  # noqa: PLC0415
 
     project = open_project(arguments)
     config = project.config

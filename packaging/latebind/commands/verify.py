@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.project import Project
     from latebind.model import Artifact
-    from latebind.verify.planning import Request
+    from latebind.verify.choose import Request
     from latebind.verify.report.report import Provenance, Report
 
 
@@ -98,20 +98,20 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.plan import refuse_missing  # noqa: PLC0415  # as all imports below: --help is quick
-    from latebind.verify.planning import list_cells, plan_verification  # noqa: PLC0415
+    from latebind.preconditions import refuse_missing  # noqa: PLC0415  # as all imports below: --help is quick
+    from latebind.verify.choose import choose_cases, list_cases  # noqa: PLC0415
     from latebind.verify.report.files import read_log, write_reports  # noqa: PLC0415
-    from latebind.verify.verify import start_run, verify  # noqa: PLC0415
+    from latebind.verify.verify import start_verification, verify  # noqa: PLC0415
 
     request, folder = _read_request(arguments, project), project.workdir / "build" / "verify"
     if arguments.list:
-        print(list_cells(plan_verification(project.config, request, folder)))
+        print(list_cases(choose_cases(project.config, request, folder)))
         return 0
     source = _describe_source(project.config)
     artifacts = _artifacts(project, request.rids, arguments.dist)
     refuse_missing(project.config, sources=False)
-    plan = plan_verification(project.config, request, folder)
-    report = verify(start_run(project, plan, artifacts), source)
+    chosen = choose_cases(project.config, request, folder)
+    report = verify(start_verification(project, chosen, artifacts), source)
     write_reports(report, arguments.output or project.reports, lambda result: read_log(folder, result))
     _show(report, arguments.format)
     return report.exit_status
@@ -119,9 +119,9 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
 
 def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     """What the options ask for. Raises LatebindError for values that cannot be used."""
-    from latebind.verify.plan.machine import machines, machines_folder  # noqa: PLC0415
-    from latebind.verify.plan.select import any_of, read_shard  # noqa: PLC0415
-    from latebind.verify.planning import Request  # noqa: PLC0415
+    from latebind.verify.cases.machine import machines, machines_folder  # noqa: PLC0415
+    from latebind.verify.cases.select import any_of, read_shard  # noqa: PLC0415
+    from latebind.verify.choose import Request  # noqa: PLC0415
 
     targets = arguments.target or (["all"] if arguments.everything else None)
     return Request(
@@ -194,7 +194,7 @@ def _gate(arguments: argparse.Namespace) -> int:
 
 
 def _matrix(arguments: argparse.Namespace) -> int:
-    from latebind.verify.plan.matrix import matrix, matrix_json  # noqa: PLC0415
+    from latebind.verify.cases.matrix import matrix, matrix_json  # noqa: PLC0415
 
     config = open_project(arguments).config
     rids = choose_targets(arguments.target or ["all"], config)

@@ -60,7 +60,7 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
             if isinstance(result, NotMade):
                 not_made.append(result)
             else:
-                run.made[job] = result
+                run.files_by_job[job] = result
                 artifacts += [_artifact(path, job.stages) for path in result]
     return PackResult(
         artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),

@@ -98,7 +98,7 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
     report = read_report(sources.report)
     (folder / layout.REPORTS).mkdir()
     shutil.copyfile(sources.report, folder / layout.VERIFICATION)
-    for name in sorted({result.log for result in report.cells if result.log}):
+    for name in sorted({result.log for result in report.cases if result.log}):
         log = sources.report.parent / name
         if log.is_file() and log.resolve().is_relative_to(sources.report.parent.resolve()):
             (folder / layout.REPORTS / name).parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[s
 
 
 def plan_wheels(config: Config, suited: Mapping[str, Sequence[str]], sources: Mapping[str, str]) -> list[PlannedFile]:
-    """The wheels of some packages, each with its source. One CPython's own ABI is planned only for this machine."""
+    """The wheels of some packages, each with its source. One CPython's own ABI is configured only for this machine."""
     return [
         PlannedFile(
             file=wheel_file(config, name, rid, config.floor(target(rid))),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from latebind.model import Rid
-    from latebind.verify.plan.installers import Installer
+    from latebind.verify.cases.installers import Installer
 
 _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 120.0
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")

@@ -1,4 +1,4 @@
-"""Plans a verification: its cells, and which of them this machine can run."""
+"""Chooses the test cases of a verification, and reports which of them this machine can run."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from latebind.ecosystems.npm import registry as npm
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
 from latebind.text import plural
-from latebind.verify.plan.cells import Extent, PlannedCell, expand_cells, questions
-from latebind.verify.plan.consumer import find_consumer
-from latebind.verify.plan.index import Answers, ask
-from latebind.verify.plan.installers import Installer, installer
-from latebind.verify.plan.interpreters import Interpreter, interpreters, own_interpreter
-from latebind.verify.plan.machine import Machine, host_machine
-from latebind.verify.plan.scenarios import FILES, SCENARIOS
-from latebind.verify.plan.select import selector
-from latebind.verify.plan.select import shard as share
+from latebind.verify.cases.consumer import find_consumer
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, questions
+from latebind.verify.cases.index import Answers, ask
+from latebind.verify.cases.installers import Installer, installer
+from latebind.verify.cases.interpreters import Interpreter, interpreters, own_interpreter
+from latebind.verify.cases.machine import Machine, host_machine
+from latebind.verify.cases.scenarios import FILES, SCENARIOS
+from latebind.verify.cases.select import selector
+from latebind.verify.cases.select import shard as share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,30 +30,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What `latebind verify` is asked for: which cells run, and how."""
+    """What `latebind verify` is asked for: which test cases run, and how."""
 
     rids: tuple[Rid, ...]
     """The targets whose packages are verified."""
     everything: bool = False
     """Each minor version of the runtimes, their other distributions, every CPython."""
     select: str = ""
-    """An expression over cells (`select.py`)."""
+    """An expression over test cases (`select.py`)."""
     shard: tuple[int, int] = (1, 1)
     """The share to run, and the number of shares."""
     jobs: int = 0
-    """How many cells run at once; 0 for the CPU count."""
+    """How many test cases run at once; 0 for the CPU count."""
     fresh: bool = False
-    """Whether cells that passed before run again."""
+    """Whether test cases that passed before run again."""
     machines: Mapping[Rid, Machine] = field(default_factory=dict)
     """The machines for other targets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The cells that were asked for, and what this machine has to run them."""
+class ChosenCases:
+    """The test cases that were asked for, and what this machine has to run them."""
 
     request: Request
-    cells: tuple[PlannedCell, ...]
+    cases: tuple[ConfiguredCase, ...]
     answers: Answers
     """What the index answered."""
     tool: Installer
@@ -66,36 +66,38 @@ class Plan:
         return {host_rid(): host_machine(self.pythons[0].path), **self.request.machines}
 
 
-def plan_verification(config: Config, request: Request, folder: Path) -> Plan:
-    """Ask the index for the versions that exist, and choose the cells; `folder` is for the installer's own files.
+def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
+    """Ask the index for the versions that exist, and choose the test cases; `folder` is for the installer's own files.
 
     Raises InputError when there is none, or the selection cannot be read.
     """
     tool, pythons = prepare(config, folder)
     _check_scenarios(config)
-    chosen = selector(request.select) if request.select else None
+    is_selected = selector(request.select) if request.select else None
     extent = _extent(config, request, pythons[0].minor)
     answers = ask(
         questions(config, request.rids, extent),
         tool, pythons[0].path, request.jobs, partial(npm.answer, home=tool.home),
     )  # fmt: skip
-    cells = [planned for rid in request.rids for planned in expand_cells(config, rid, extent, answers)]
-    if not cells:
+    cases = [configured for rid in request.rids for configured in expand_cases(config, rid, extent, answers)]
+    if not cases:
         raise InputError(
             "there is nothing to verify",
             where=config.file.name,
             advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, SDK "
             "archives verify.sdk.",
         )
-    share_ids = {cell.id for cell in share((planned.cell for planned in cells), *request.shard)}
+    share_ids = {case.id for case in share((configured.case for configured in cases), *request.shard)}
     selected = tuple(
-        planned for planned in cells if planned.cell.id in share_ids and (chosen is None or chosen(planned.cell))
+        configured
+        for configured in cases
+        if configured.case.id in share_ids and (is_selected is None or is_selected(configured.case))
     )
     if not selected and request.shard == (1, 1):
         raise InputError(
             f"no test case matches {request.select!r}", where="-k", advice="List them all: latebind verify --list."
         )
-    return Plan(request=request, cells=selected, answers=answers, tool=tool, pythons=pythons)
+    return ChosenCases(request=request, cases=selected, answers=answers, tool=tool, pythons=pythons)
 
 
 def _extent(config: Config, request: Request, minor: str) -> Extent:
@@ -120,17 +122,17 @@ def _check_scenarios(config: Config) -> None:
             )
 
 
-def list_cells(plan: Plan) -> str:
-    """The cells, one per line, with a reason for each that would not run here; and their number."""
+def list_cases(chosen: ChosenCases) -> str:
+    """The test cases, one per line, with a reason for each that would not run here; and their number."""
     lines, unable = [], 0
-    for planned in plan.cells:
+    for configured in chosen.cases:
         try:
-            able(planned, plan)
-            lines.append(planned.cell.id)
+            able(configured, chosen)
+            lines.append(configured.case.id)
         except NotRun as error:
-            lines.append(f"{planned.cell.id}  not run: {error.reason}")
+            lines.append(f"{configured.case.id}  not run: {error.reason}")
             unable += 1
-    return "\n".join([*lines, f"{plural(len(plan.cells), 'test case')}, {unable} of them would not run here"])
+    return "\n".join([*lines, f"{plural(len(chosen.cases), 'test case')}, {unable} of them would not run here"])
 
 
 def _minor(machine: Machine | None) -> str:
@@ -147,24 +149,24 @@ def prepare(config: Config, folder: Path) -> tuple[Installer, tuple[Interpreter,
     return installer(home), (running, *(python for python in installed if python.path != running.path))
 
 
-def able(planned: PlannedCell, plan: Plan) -> tuple[Machine, tuple[Interpreter, ...]]:
-    """The machine and the interpreters of a cell. Raises NotRun when one of them, or the runtime, is missing."""
-    cell, question = planned.cell, planned.question
-    if question is not None and question in plan.answers.trouble:
-        raise plan.answers.trouble[question]
-    machine = plan.machines[host_rid()] if cell.consumer in FILES else plan.machines.get(cell.target)
+def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tuple[Interpreter, ...]]:
+    """The machine and the interpreters of a test case. Raises NotRun when one of them, or the runtime, is missing."""
+    case, question = configured.case, configured.question
+    if question is not None and question in chosen.answers.trouble:
+        raise chosen.answers.trouble[question]
+    machine = chosen.machines[host_rid()] if case.consumer in FILES else chosen.machines.get(case.target)
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")
-    if not machine.is_host and planned.native_only:
-        runtime = cell.runtime or "this"
+    if not machine.is_host and configured.native_only:
+        runtime = case.runtime or "this"
         raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
-    consumer = find_consumer(cell.consumer)
+    consumer = find_consumer(case.consumer)
     is_built_here = not consumer.has_interpreters
     if not machine.is_host and is_built_here and not consumer.is_cross_built:
         raise NotRun("not-emulated", "applications of .NET, Node.js and pkg-config are built by the machine itself")
     if not machine.is_host or is_built_here:
-        return machine, plan.pythons[:1]
-    pythons = tuple(python for python in plan.pythons if python.minor == planned.python)
+        return machine, chosen.pythons[:1]
+    pythons = tuple(python for python in chosen.pythons if python.minor == configured.python)
     if not pythons:
-        raise NotRun("no-interpreter", f"CPython {planned.python} is not installed here")
+        raise NotRun("no-interpreter", f"CPython {configured.python} is not installed here")
     return machine, pythons

@@ -1,16 +1,16 @@
-"""Expands the cells: packages x targets x consumers x runtime versions x scenarios. Pure functions."""
+"""Expands the test cases: packages x targets x consumers x runtime versions x scenarios. Pure functions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from latebind.model import Cell, Rid
-from latebind.plan import unsupplied
+from latebind.model import Case, Rid
+from latebind.preconditions import explain_unsupplied
 from latebind.tables.targets import other_processor, target
-from latebind.verify.plan.consumer import find_consumer
-from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
-from latebind.verify.plan.scenarios import PYTHON, SCENARIOS, Scenario
+from latebind.verify.cases.consumer import find_consumer
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
+from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ class Extent:
     """How much is verified, and with which interpreters."""
 
     pythons: Mapping[Rid, str]
-    """The minor version of the interpreter that each target's cells run with: `3.11`."""
+    """The minor version of the interpreter that each target's test cases run with: `3.11`."""
     home: Rid
     """The target that this machine runs natively."""
     everything: bool = False
@@ -38,20 +38,20 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedCell:
-    """A cell, the runtime that it is about, and what the index was asked for it."""
+class ConfiguredCase:
+    """A test case, the runtime that it is about, and what the index was asked for it."""
 
-    cell: Cell
-    use: RuntimeUse | None
+    case: Case
+    bound_runtime: RuntimeUse | None
     """None for a project that binds no runtime."""
     package: str
     """The package that binds the runtime; the first one where none does."""
     question: Question | None
-    """None for a cell without a runtime."""
+    """None for a test case without a runtime."""
     python: str
     """The minor version of the interpreter: `3.11`."""
     entries: tuple[str, ...] = ("",)
-    """Everything that the index was asked and answered with this cell's version; "" where it was not asked."""
+    """Everything that the index was asked and answered with this test case's version; "" where it was not asked."""
     native_only: bool = False
     """Whether an emulated machine does not try it."""
 
@@ -72,12 +72,12 @@ class _Subject:
     consumers: frozenset[str]
     """Who of the scenarios' consumers has a program, and a package for it."""
     is_first: bool
-    """Whether it is the first one: the ids of cells without a version name the others."""
+    """Whether it is the first one: the ids of test cases without a version name the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One line of the plan before the index has answered."""
+    """Test cases that differ in version only, before the index has answered."""
 
     subject: _Subject
     scenario: Scenario
@@ -110,7 +110,7 @@ class _Line:
 
 
 def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Question]:
-    """Everything that the index must be asked before the cells are known."""
+    """Everything that the index must be asked before the test cases are known."""
     asked = [_question(line, rid) for rid in rids for line in _lines(config, rid, extent)]
     oldest = [
         Question(distribution=runtime.known.python.distribution, minimum=runtime.minimum, entry="minimum", target=rid,
@@ -121,24 +121,26 @@ def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Que
     return [*(question for question in asked if question is not None), *oldest]
 
 
-def expand_cells(config: Config, rid: Rid, extent: Extent, answers: Answers) -> tuple[PlannedCell, ...]:
-    """All cells of a target, in the order of the table.
+def expand_cases(config: Config, rid: Rid, extent: Extent, answers: Answers) -> tuple[ConfiguredCase, ...]:
+    """All test cases of a target, in the order of the table.
 
-    An entry that the index has nothing for stays as it is written, so that its cells are listed as *not run*.
+    An entry that the index has nothing for stays as it is written, so that its test cases are listed as *not run*.
     """
-    by_id: dict[str, PlannedCell] = {}
+    by_id: dict[str, ConfiguredCase] = {}
     for line in _lines(config, rid, extent):
-        for planned in _plan_line(line, rid, answers):
-            earlier = by_id.get(planned.cell.id)
+        for configured in _plan_line(line, rid, answers):
+            earlier = by_id.get(configured.case.id)
             before = earlier.entries if earlier is not None else ()
-            by_id[planned.cell.id] = replace(earlier or planned, entries=tuple(dict.fromkeys((*before, line.entry))))
+            by_id[configured.case.id] = replace(
+                earlier or configured, entries=tuple(dict.fromkeys((*before, line.entry)))
+            )
     return tuple(by_id.values())
 
 
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     """The runtimes that exist for a target; (None,) for a project that binds none."""
     uses = config.document.runtime or (None,)
-    return tuple(runtime for runtime in uses if not unsupplied(config, config.package_of(runtime), rid))
+    return tuple(runtime for runtime in uses if not explain_unsupplied(config, config.package_of(runtime), rid))
 
 
 def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
@@ -216,7 +218,7 @@ def _question(line: _Line, rid: Rid) -> Question | None:
     )
 
 
-def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
+def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[ConfiguredCase]:
     question = _question(line, rid)
     consumer, name = find_consumer(line.consumer), line.runtime_package
     if question is not None and line.runtime is not None:
@@ -227,7 +229,7 @@ def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]
     for version in ("",) if question is None else answers.found.get(question, (line.entry,)):
         if ep is not None and ep.excepts(version):
             continue
-        cell = Cell(
+        case = Case(
             kind=consumer.kind,
             target=rid,
             consumer=f"{line.consumer}{line.python}" if consumer.has_interpreters else line.consumer,
@@ -235,9 +237,9 @@ def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]
             version=version,
             scenario=line.scenario.name,
         )
-        yield PlannedCell(
-            cell=cell,
-            use=line.runtime,
+        yield ConfiguredCase(
+            case=case,
+            bound_runtime=line.runtime,
             package=line.subject.package,
             question=question,
             python=line.python,
@@ -246,7 +248,7 @@ def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]
 
 
 def _possible(subject: _Subject, scenario: Scenario, rid: Rid) -> bool:
-    """Whether a project can have a scenario at all: a cell that could never run would block the gate for good."""
+    """Whether a project can have a scenario at all: a test case that could never run would block the gate for good."""
     runtime, ep = subject.runtime, subject.provider
     if runtime is None:
         return scenario.without_runtime
