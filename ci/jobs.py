@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def plan(session: nox.Session) -> None:
-    """The cells as a matrix, for the job that asked: its output `matrix`."""
+    """The test cases as a matrix, for the job that asked: its output `matrix`."""
     tool = environment(session, "tool", "native", "verify")
     text = tool.capture_output(session, "latebind", "-C", PROJECT, "--workdir", ".", "matrix")
     _append("GITHUB_OUTPUT", f"matrix={text.strip()}\n")
 
 
 def cells(session: nox.Session) -> None:
-    """The share of the cells that a job of the matrix (LATEBIND_JOB, JSON) is for, of the packages in dist/."""
+    """The share of the test cases that a job of the matrix (LATEBIND_JOB, JSON) is for, of the packages in dist/."""
     job = json.loads(os.environ["LATEBIND_JOB"])
     _, *arguments = job["args"].split()
     try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from latebind.verify.plan.consumer import find_consumer, name_consumers
-from latebind.verify.plan.scenarios import EVERY_SYSTEM, SCENARIOS, Scenario
+from latebind.verify.cases.consumer import find_consumer, name_consumers
+from latebind.verify.cases.scenarios import EVERY_SYSTEM, SCENARIOS, Scenario
 
 _HEAD = """\
-<!-- Made by ci/gen.py from packaging/latebind/verify/plan/scenarios.py. -->
+<!-- Made by ci/gen.py from packaging/latebind/verify/cases/scenarios.py. -->
 
 # Scenarios
 

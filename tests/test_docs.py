@@ -15,8 +15,8 @@ from latebind.cli import _parser
 from latebind.config import document
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, _properties
 from latebind.system.resources import cmake_dir
-from latebind.verify.plan import scenarios
-from latebind.verify.plan.layouts import LAYOUTS
+from latebind.verify.cases import scenarios
+from latebind.verify.cases.layouts import LAYOUTS
 from packaging.requirements import Requirement
 
 from tests.conftest import ROOT

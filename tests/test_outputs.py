@@ -10,6 +10,7 @@ import pytest
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.errors import BuildError
 from latebind.outputs import outputs
 from latebind.reproduce import reproduce
@@ -155,6 +156,6 @@ def test_a_linked_file_counts_as_the_file_that_it_is(flat):
 def test_reproducing_copies_no_working_folder(flat, latebind):
     assert latebind("-C", flat, "--workdir", flat / "out", "pack").returncode == 0
     (flat / "out" / "stage" / "gone").symlink_to("nowhere")
-    result = reproduce(load(flat / "latebind.toml"), ["linux-x64"], flat / "out")
+    result = reproduce(read_project(flat / "latebind.toml", flat / "out"), ["linux-x64"])
     assert set(result.equal) == NAMES
     assert not result.differences

@@ -3,7 +3,7 @@
 import zipfile
 
 import pytest
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.errors import LatebindError
 from latebind.reproduce import Difference, reproduce
 
@@ -24,7 +24,7 @@ def test_a_path_in_a_binary_is_found_and_placed(tiny):
     )
     npm = CONFIG + 'npm = { name = "tiny" }\n'
     write_client(tiny, latebind=npm, cmakelists=leaky, tiny=source)
-    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
+    result = reproduce(read_project(tiny / "latebind.toml", tiny), ["linux-x64"])
     files = {difference.file for difference in result.differences}
     assert "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl!tiny/libtiny.so" in files
     assert "Tiny.1.2.3.nupkg!runtimes/linux-x64/native/libtiny.so" in files
@@ -48,7 +48,7 @@ def reproduce_hook(tiny, name):
     """What two packs differ in when a hook writes the date into a file of that name, an expression."""
     write_client(tiny, pyproject=HOOKED)
     (tiny / "python" / "tiny" / "hook.py").write_text(HOOK.format(name=name), encoding="utf-8")
-    return reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
+    return reproduce(read_project(tiny / "latebind.toml", tiny), ["linux-x64"])
 
 
 def test_a_file_that_only_one_run_makes_is_told(tiny):
@@ -68,7 +68,7 @@ def test_a_date_in_a_package_is_found(tiny):
 
 def test_a_machine_that_cannot_change_the_date_says_so(tiny, monkeypatch):
     monkeypatch.setattr("latebind.reproduce.find_zig", lambda: None)
-    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
+    result = reproduce(read_project(tiny / "latebind.toml", tiny), ["linux-x64"])
     assert not result.differences
     assert "the date, for which Linux and zig are needed" in result.not_varied[0]
 
@@ -76,7 +76,7 @@ def test_a_machine_that_cannot_change_the_date_says_so(tiny, monkeypatch):
 def test_a_run_that_fails_shows_why(tiny):
     write_client(tiny, tiny="int broken(")
     with pytest.raises(LatebindError, match="the native build for linux-x64 failed"):
-        reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
+        reproduce(read_project(tiny / "latebind.toml", tiny), ["linux-x64"])
 
 
 def test_modes_and_bytes_of_members_are_compared(tmp_path):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from latebind.ecosystems.ecosystem import NeededProgram
     from latebind.model import Rid, Target
-    from latebind.verify.plan.machine import Machine
+    from latebind.verify.cases.machine import Machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

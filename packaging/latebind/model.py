@@ -27,7 +27,7 @@ SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
 """The least severity with which a finding fails an audit."""
 Kind = str
 """What a package file is: `wheel`, `npm`; each ecosystem names its own (`formats.py`)."""
-CellKind = Kind
+CaseKind = Kind
 """What a consumer installs."""
 
 
@@ -196,7 +196,7 @@ class AuditReport:
 
 
 class State(Enum):
-    """How a cell ended."""
+    """How a test case ended."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -221,16 +221,16 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-access": "another user, as whom the scenario runs the consumer, cannot reach the working folder",
     "no-sandbox": "the scenario changes the system itself, which only an emulated machine may suffer",
     "not-emulated": "an emulated machine cannot hold this scenario",
-    "not-built": "the package that the cell needs was not made",
+    "not-built": "the package that the test case needs was not made",
 }
-"""The closed list of reasons for which a cell or a step may be *not run*."""
+"""The closed list of reasons for which a test case or a step may be *not run*."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Case:
     """One thing to verify: what, where, with which runtime, and what is expected of it."""
 
-    kind: CellKind
+    kind: CaseKind
     target: Rid
     consumer: str
     """Who consumes the package: `python3.11`, `dotnet-build`, `dotnet-publish`."""
@@ -254,9 +254,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of a cell."""
+    """The result of a test case."""
 
-    cell: Cell
+    case: Case
     state: State
     reason: str = ""
     """For *not run* one of NOT_RUN_REASONS; for *failed* what was expected and what was seen."""
@@ -267,6 +267,6 @@ class Outcome:
     """The log file, relative to the report."""
     cached: bool = False
     entries: tuple[str, ...] = ()
-    """The entries of [verify].runtimes that the cell covers: `minimum`, `latest`, a version."""
+    """The entries of [verify].runtimes that the test case covers: `minimum`, `latest`, a version."""
     facts: Mapping[str, object] = field(default_factory=dict)
     """Numbers and lists that the report keeps: counts, tests out of scope by name."""

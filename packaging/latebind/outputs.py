@@ -22,11 +22,11 @@ _WHEELHOUSE = "wheelhouse"
 class Outputs:
     """The output folders of a project: `path in outputs`. Ask with resolved paths."""
 
-    known: frozenset[Path]
+    folders: frozenset[Path]
 
     def __contains__(self, path: Path) -> bool:
         """Whether latebind writes to this folder: a known one, or one of another working folder, which has a lock."""
-        return path in self.known or (path.name in NAMES and (path.parent / LOCK).is_file())
+        return path in self.folders or (path.name in NAMES and (path.parent / LOCK).is_file())
 
 
 def outputs(config: Config, workdir: Path) -> Outputs:

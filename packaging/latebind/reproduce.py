@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.system.tree import Folders
 
 _TIME_LIMIT = 3600.0
@@ -81,19 +82,21 @@ class Reproduced:
     """Circumstances that were the same in both runs, each with the reason and the cure."""
 
 
-def reproduce(config: Config, rids: Sequence[str], workdir: Path) -> Reproduced:
+def reproduce(project: Project, rids: Sequence[str]) -> Reproduced:
     """Pack copies of the project in two folders, with different umask, locale, time zone, user name, hash seed, date.
 
     Outputs in the project, including those in a working folder inside it, are not copied.
 
     Raises BuildError with the output of a run that failed.
     """
+    config = project.config
     with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as folder, watched_over():
         clock = _make_clock(Path(folder))
         rooms = [Path(folder).resolve() / around.folder for around in (FIRST, SECOND)]
-        for room in rooms:
-            ignored = _make_filter(outputs(config, workdir))
-            shutil.copytree(config.root, room / "project", ignore=ignored, symlinks=True)
+        ignored = _make_filter(outputs(config, project.workdir))
+        # The second copy is made of the first, so that an edit in between cannot make them differ.
+        for source, room in zip((config.root, rooms[0] / "project"), rooms, strict=True):
+            shutil.copytree(source, room / "project", ignore=ignored, symlinks=True)
         first, second = (
             _pack(config, rids, room, around, clock) for room, around in zip(rooms, (FIRST, SECOND), strict=True)
         )

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from latebind.audit.audit import audit_paths
 from latebind.audit.engine.project import project_policy
+from latebind.config.project import Project
 from latebind.dist import list_artifacts
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.formats import package_formats
 from latebind.model import Rid, State
 from latebind.system.archive import sha256
-from latebind.verify.planning import Options
-from latebind.verify.verify import verify
+from latebind.verify.choose import Request, choose_cases
+from latebind.verify.report.report import Provenance
+from latebind.verify.verify import start_verification, verify
 
 from research.broken.packages import LINUX, Packages
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from latebind.audit.engine.policy import Policy
     from latebind.config.config import Config
     from latebind.model import Artifact, AuditReport
-    from latebind.verify.report.report import CellResult
+    from latebind.verify.report.report import CaseResult
 
     from research.broken.packages import Way
 
@@ -96,7 +98,7 @@ def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:
     return Caught(audit=severities, **{kind: _describe_outcome(way, kind, outcomes) for kind in CONSUMERS})
 
 
-def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CellResult, ...]:
+def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CaseResult, ...]:
     if way.target != LINUX:
         return ()
     before = tuple(artifact for artifact in list_artifacts(good) if artifact.path.name.endswith(way.among))
@@ -110,8 +112,10 @@ def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: 
         return ()
     consumers = " or ".join(CONSUMERS[kind] for kind in touched)
     # Only what uses ONNX Runtime is broken: the other backends' runtimes need not be installed.
-    options = Options(select=f"works and *onnxruntime and ({consumers})")
-    return verify(_latest(config), after, [Rid(LINUX)], scratch / "work", options).cells
+    request = Request(rids=(Rid(LINUX),), select=f"works and *onnxruntime and ({consumers})")
+    project = Project(config=_latest(config), workdir=scratch / "work")
+    chosen = choose_cases(project.config, request, project.workdir / "build" / "verify")
+    return verify(start_verification(project, chosen, after), Provenance()).cases
 
 
 def _latest(config: Config) -> Config:
@@ -125,7 +129,7 @@ def _latest(config: Config) -> Config:
 
 
 def _list_installed(kind: Kind, artifacts: Iterable[Artifact]) -> set[tuple[str, str]]:
-    """Name and content of what a cell of that kind installs."""
+    """Name and content of what a test case of that kind installs."""
     chosen = (
         wheels_for(Rid(LINUX), artifacts)
         if kind == "wheel"
@@ -134,7 +138,7 @@ def _list_installed(kind: Kind, artifacts: Iterable[Artifact]) -> set[tuple[str,
     return {(artifact.path.name, sha256(artifact.path)) for artifact in chosen}
 
 
-def _describe_outcome(way: Way, kind: Kind, outcomes: Iterable[CellResult]) -> str:
+def _describe_outcome(way: Way, kind: Kind, outcomes: Iterable[CaseResult]) -> str:
     if _SUFFIXES[kind] not in way.among:
         return UNTOUCHED
     if way.target != LINUX:

@@ -193,10 +193,9 @@ def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the
     ]
     assert not list((tiny / "dist").glob("*musl*"))
     assert "linux-musl" not in str(zipfile.ZipFile(tiny / "dist" / "Tiny.1.2.3.nupkg").namelist())
+    source, file = tiny / "python" / "tiny", tiny / "out" / "x.whl"
     with pytest.raises(BuildError, match=message):
-        build_distribution(
-            tiny / "python" / "tiny", tiny / "out" / "x.whl", "wheel", rid="linux-musl-x64", workdir=tiny
-        )
+        build_distribution(source, file, "wheel", rid="linux-musl-x64", workdir=tiny, config_digest="")
 
 
 def test_the_table_of_packages_is_printed_and_written(latebind, tiny):

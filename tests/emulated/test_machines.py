@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from latebind.errors import NotRun
 from latebind.system.run import run
-from latebind.verify.plan.installers import foreign_installer
+from latebind.verify.cases.installers import foreign_installer
 
 from tests import models
 from tests.conftest import ROOT

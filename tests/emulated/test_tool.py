@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind.verify.plan.installers import foreign_installer
+from latebind.verify.cases.installers import foreign_installer
 
 from tests.client import write_portable
 from tests.conftest import ROOT

@@ -11,7 +11,7 @@ import pytest
 from tests import needs
 from tests.conftest import ROOT
 
-CELLS = "works or absent or corrupt or path or environment-wrong"
+CASES = "works or absent or corrupt or path or environment-wrong"
 
 
 def run(*arguments, where=None, allowed=(0,), **environment):
@@ -62,14 +62,14 @@ def official_header(tmp_path_factory, request):
     return needs.official_header(tmp_path_factory.mktemp("official"), getattr(request, "param", "1.21"))
 
 
-def packed_audited_verified(latebind, project, cells=CELLS):
+def packed_audited_verified(latebind, project, cases=CASES):
     """Init, which has nothing to do, then build, pack, audit and verify, each green; what verify printed."""
     assert "nothing to do" in run(latebind, "init", project, "--dry-run").stdout
     if not (project / "stage").exists():  # else it was imported
         run(latebind, "-C", project, "build")
     run(latebind, "-C", project, "pack")
     assert " 0 errors, 0 warnings" in run(latebind, "-C", project, "audit").stdout
-    shown = run(latebind, "-C", project, "verify", "-k", cells).stdout
+    shown = run(latebind, "-C", project, "verify", "-k", cases).stdout
     summary = next(line for line in shown.splitlines() if " passed, " in line)
     assert " passed, 0 failed, 0 not run" in summary, shown
     assert int(summary.partition(" ")[0]) >= 4

@@ -10,7 +10,7 @@ from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_ep_helper
 from latebind.tables.targets import host_rid
-from latebind.verify.plan.interpreters import interpreters
+from latebind.verify.cases.interpreters import interpreters
 
 from research.broken.packages import Packages
 from tests.client import edit

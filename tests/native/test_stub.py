@@ -16,8 +16,8 @@ import pytest
 from latebind.audit.audit import audit_paths
 from latebind.binary.read import read_image
 from latebind.model import Rid
-from latebind.verify.plan.index import EACH_MINOR, Question, ask
-from latebind.verify.plan.installers import installer
+from latebind.verify.cases.index import EACH_MINOR, Question, ask
+from latebind.verify.cases.installers import installer
 
 from tests.native.building import HERE, NOISE, ROOT, build, configure, needed_compiler
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum

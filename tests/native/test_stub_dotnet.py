@@ -9,7 +9,7 @@ from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.system.run import run
 from latebind.tables.presets import preset
-from latebind.verify.plan.layouts import layout
+from latebind.verify.cases.layouts import layout
 
 from tests.dotnet_support import RID, consumer, make_config, make_stage
 from tests.native.emulated import ORT_VERSIONS

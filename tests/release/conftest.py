@@ -40,7 +40,7 @@ int tiny_add(int a, int b);
 
 
 def report_passed(config, dist):
-    """A report on the packages of a folder in which every cell of the configuration passed."""
+    """A report on the packages of a folder in which every test case of the configuration passed."""
     hashes = {path.name: sha256(path) for path in sorted(dist.iterdir()) if path.is_file()}
     return report(*complete(config), packages=hashes)
 
@@ -61,8 +61,8 @@ def release_inputs(tmp_path_factory):
     pack_project(root)
     report = report_passed(config, root / "dist")
     write_text(root / "reports/verify.json", report_json(report))
-    for cell in report.cells:
-        write_text(root / "reports" / cell.log, "log")
+    for case in report.cases:
+        write_text(root / "reports" / case.log, "log")
     write_text(root / "CHANGELOG.md", CHANGELOG)
     return config, ReleaseInputs(
         dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md"

@@ -52,10 +52,10 @@ def flip(file):
     file.write_bytes(data)
 
 
-def lose_cell(folder):
+def lose_case(folder):
     file = folder / "reports/verify.json"
     report = json.loads(file.read_bytes())
-    report["cells"] = [cell for cell in report["cells"] if cell["scenario"] != "absent"]
+    report["cells"] = [case for case in report["cells"] if case["scenario"] != "absent"]
     file.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -131,7 +131,7 @@ HIDDEN = {
     "a flipped byte": (flip_wheel, WHEEL, "damaged member"),
     "an SBOM": (edit_file(BILL, "zig", "gcc"), BILL, "is not the SBOM inside its package"),
     "a report on other packages": (other_hash, NUPKG, "reports/verify.json is about 0000000000000000"),
-    "a missing cell": (lose_cell, "manifest.json", "cells.passed is"),
+    "a missing case": (lose_case, "manifest.json", "cells.passed is"),
     "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "belongs to no release"),
     "an extra package": (add_package, EVIL, "is not among the packages"),
     "a lower minimum": (edit_file("latebind.toml", "1.20", "1.19"), WHEEL, "and latebind.toml says 1.19"),

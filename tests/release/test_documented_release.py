@@ -46,10 +46,10 @@ def test_a_new_project_is_released_by_the_documented_commands(latebind, project,
     environment = {"UV_DEFAULT_INDEX": index, "UV_CACHE_DIR": str(tmp_path / "cache")}
     assert_success(latebind("-C", project, "pack", "--target", "all"))
     assert_success(latebind("-C", project, "verify", "--all", env=environment))
-    cells = json.loads((project / "reports" / "verify.json").read_text("utf-8"))["cells"]
-    assert {cell["outcome"] for cell in cells} == {"passed"}
+    cases = json.loads((project / "reports" / "verify.json").read_text("utf-8"))["cells"]
+    assert {case["outcome"] for case in cases} == {"passed"}
     supply = preset("onnxruntime").python
-    tried = {cell["runtime"] for cell in cells if cell["kind"] == "wheel" and cell["scenario"] == "works"}
+    tried = {case["runtime"] for case in cases if case["kind"] == "wheel" and case["scenario"] == "works"}
     assert tried == {name for extra, name in supply.extras.items() if supply.is_supplied(extra, host_rid())}
     assert_success(latebind("-C", project, "release", "--output", tmp_path / "out"))
     assert "publishable" in assert_success(latebind("release", "--check", tmp_path / "out", "--publishable"))

@@ -76,7 +76,7 @@ def failing(sources, tmp_path, change):
 
 def without(scenario):
     return lambda report: msgspec.structs.replace(
-        report, cells=tuple(cell for cell in report.cells if cell.scenario != scenario)
+        report, cases=tuple(case for case in report.cases if case.scenario != scenario)
     )
 
 

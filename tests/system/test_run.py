@@ -200,7 +200,7 @@ def test_a_program_that_prints_without_end_is_ended():
 
 def test_limits_without_psutil_are_one_clear_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "psutil", None)
-    with pytest.raises(ToolError, match="psutil is missing, which holds cells to limits") as caught:
+    with pytest.raises(ToolError, match="psutil is missing, which holds test cases to limits") as caught:
         run([PYTHON, "-c", "print(1)"], limits=Limits(processes=8))
     assert "latebind[verify]" in caught.value.advice
 

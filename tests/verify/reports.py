@@ -1,9 +1,9 @@
-"""Reports for tests: small ones of known cells, and a large one such as many machines make together."""
+"""Reports for tests: small ones of known test cases, and a large one such as many machines make together."""
 
-from latebind.model import Cell, Rid, State
-from latebind.verify.plan.cells import Extent, expand_cells
-from latebind.verify.plan.index import Answers
-from latebind.verify.report.report import CellResult, PackageHash, Report
+from latebind.model import Case, Rid, State
+from latebind.verify.cases.expand import Extent, expand_cases
+from latebind.verify.cases.index import Answers
+from latebind.verify.report.report import CaseResult, PackageHash, Report
 
 HASH = "0" * 64
 HOSTILE = (
@@ -16,13 +16,13 @@ POSITIVE = ("extra", "fork", "threads", "upgraded", "frozen")
 
 
 def row(state="passed", **fields):
-    """A cell of linux-x64 that works with 1.31.1, but for what is given."""
+    """A test case of linux-x64 that works with 1.31.1, but for what is given."""
     state = State(state)
     names = ("kind", "target", "consumer", "runtime", "version", "scenario")
     defaults = {"kind": "wheel", "target": "linux-x64", "consumer": "python3.11", "runtime": "onnxruntime",
              "version": "1.31.1", "scenario": "works"}  # fmt: skip
-    cell = {name: fields.pop(name, defaults[name]) for name in names}
-    identity = Cell(**{**cell, "target": Rid(cell["target"])}).id
+    case = {name: fields.pop(name, defaults[name]) for name in names}
+    identity = Case(**{**case, "target": Rid(case["target"])}).id
     reasons = {State.PASSED: "", State.FAILED: "it broke", State.NOT_RUN: "no-machine"}
     rest = {
         "reason": reasons[state],
@@ -33,30 +33,30 @@ def row(state="passed", **fields):
         "facts": {},
         "entries": ("latest",),
     }
-    return CellResult(id=identity, outcome=state, **cell, **{**rest, **fields})
+    return CaseResult(id=identity, outcome=state, **case, **{**rest, **fields})
 
 
-def report(*cells, packages=("x.tar.gz",), machine=None):
+def report(*cases, packages=("x.tar.gz",), machine=None):
     """A report of one machine; packages are names, or names with hashes."""
     digests = dict(packages) if isinstance(packages, dict) else dict.fromkeys(packages, HASH)
     machines = (machine or {"target": "linux-x64", "system": "Linux", "python": "3.11.7"},)
-    return Report(tuple(PackageHash(file, digest) for file, digest in digests.items()), tuple(cells), machines)
+    return Report(tuple(PackageHash(file, digest) for file, digest in digests.items()), tuple(cases), machines)
 
 
 def complete(config, *, but=lambda _: False):
-    """Rows of all cells that a configuration plans, passed, but for those that are left out."""
+    """Rows of all test cases that a configuration plans, passed, but for those that are left out."""
     names = ("kind", "target", "consumer", "runtime", "version", "scenario")
     return [
-        row(**{name: getattr(planned.cell, name) for name in names}, entries=planned.entries)
+        row(**{name: getattr(configured.case, name) for name in names}, entries=configured.entries)
         for rid in map(Rid, config.document.targets.include)
-        for planned in expand_cells(config, rid, Extent(pythons={rid: "3.11"}, home=rid), Answers())
-        if not but(planned.cell)
+        for configured in expand_cases(config, rid, Extent(pythons={rid: "3.11"}, home=rid), Answers())
+        if not but(configured.case)
     ]
 
 
 def large():
-    """Over 500 cells of six targets, Python and .NET; a few failures, some of them with hostile words."""
-    cells = [
+    """Over 500 test cases of six targets, Python and .NET; a few failures, some of them with hostile words."""
+    cases = [
         _large_row(kind, consumer, rid, version, scenario)
         for kind, consumer in (
             ("wheel", "python3.10"),
@@ -70,18 +70,18 @@ def large():
         + ([] if kind == "nupkg" else [(MINORS[0], "extra"), (MINORS[0], "fork"), (MINORS[0], "threads")])
     ]
     machines = tuple({"target": rid, "system": "a system", "python": "3.11.7"} for rid in RIDS)
-    return Report(report(packages=[f"x-{rid}.whl" for rid in RIDS]).packages, tuple(cells), machines)
+    return Report(report(packages=[f"x-{rid}.whl" for rid in RIDS]).packages, tuple(cases), machines)
 
 
 def _large_row(kind, consumer, rid, version, scenario):
     runtime = "onnxruntime" if kind == "wheel" else "Microsoft.ML.OnnxRuntime"
-    cell = {"kind": kind, "consumer": consumer, "target": rid, "runtime": runtime, "version": version,
+    case = {"kind": kind, "consumer": consumer, "target": rid, "runtime": runtime, "version": version,
             "scenario": scenario, "machine": RIDS.index(rid)}  # fmt: skip
     if (consumer, rid, version, scenario) == ("python3.10", "win-x64", MINORS[4], "works"):
-        return row("failed", reason=f"2 cases differ\n{HOSTILE}", **cell)
+        return row("failed", reason=f"2 cases differ\n{HOSTILE}", **case)
     if (consumer, rid, scenario) == ("dotnet-build", "linux-arm64", "too-old"):
-        return row("failed", reason='the sentence lacks "version 1.32 or newer"; it was: "Segmentation fault"', **cell)
+        return row("failed", reason='the sentence lacks "version 1.32 or newer"; it was: "Segmentation fault"', **case)
     if rid == "win-arm64" or (rid == "osx-x64" and version in MINORS[5:]):
-        return row("not run", reason="no-distribution" if rid == "osx-x64" else "no-machine", **cell)
+        return row("not run", reason="no-distribution" if rid == "osx-x64" else "no-machine", **case)
     facts = {"passed": 1148, "runtime_version": version, "out_of_scope": {"test_if_seq": "res is a sequence"}}
-    return row(facts=facts, summary="1,148 cases passed (1,106 through the runtime's own API)", **cell)
+    return row(facts=facts, summary="1,148 cases passed (1,106 through the runtime's own API)", **case)

@@ -68,8 +68,8 @@ def verify_on_day(latebind, index, tmp_path):
         environment = {"UV_DEFAULT_INDEX": f"{index}/{day}/simple", "UV_CACHE_DIR": str(tmp_path / "cache")}
         ended = latebind("-C", project, "verify", "--all", "-k", "works", env=environment)
         report = json.loads((project / "reports" / "verify.json").read_text("utf-8"))
-        outcomes = {(cell["runtime"], cell["version"]): cell["outcome"] for cell in report["cells"]}
-        passed = {cell["version"]: cell["facts"]["passed"] for cell in report["cells"] if cell["outcome"] == "passed"}
+        outcomes = {(case["runtime"], case["version"]): case["outcome"] for case in report["cells"]}
+        passed = {case["version"]: case["facts"]["passed"] for case in report["cells"] if case["outcome"] == "passed"}
         return ended, outcomes, passed, latebind("-C", project, "gate")
 
     return run

@@ -1,4 +1,4 @@
-"""Things are unplugged and consumers misbehave: cells are *not run* or failed, or there is one clear error.
+"""Things are unplugged and consumers misbehave: test cases are *not run* or failed, or there is one clear error.
 
 Never a traceback, never a false pass, nothing left running.
 """
@@ -22,7 +22,7 @@ from types import SimpleNamespace
 import latebind as latebind_package
 import pytest
 from latebind.errors import NotRun
-from latebind.verify.plan.installers import Uv, Virtualenv, find_uv
+from latebind.verify.cases.installers import Uv, Virtualenv, find_uv
 from latebind.verify.run.access import everybody_reaches, is_root
 
 from tests.client import CONFIG, edit, write_client
@@ -70,10 +70,10 @@ def project(tmp_path, pristine_dist, latebind):
         assert "Traceback" not in ended.stderr
         return ended
 
-    def cells():
+    def cases():
         return json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cells"]
 
-    return SimpleNamespace(root=root, dist=dist, verify=verify, cells=cells)
+    return SimpleNamespace(root=root, dist=dist, verify=verify, cases=cases)
 
 
 @pytest.mark.parametrize(
@@ -103,21 +103,21 @@ def project(tmp_path, pristine_dist, latebind):
         (GOOD + "import shutil; shutil.rmtree(sys.prefix); shutil.rmtree(given.out.parent)", "wrote no result"),
     ],
 )
-def test_a_consumer_that_shows_nothing_fails_its_cell(project, script, message):
+def test_a_consumer_that_shows_nothing_fails_its_case(project, script, message):
     ended = project.verify(script=script)
-    [cell] = project.cells()
-    assert (ended.returncode, cell["outcome"]) == (1, "failed")
-    assert message in cell["reason"]
+    [case] = project.cases()
+    assert (ended.returncode, case["outcome"]) == (1, "failed")
+    assert message in case["reason"]
 
 
 def test_a_consumer_that_prints_100_mb_passes_and_its_log_is_kept_in_part(project):
     ended = project.verify(script=GOOD + 'print("\\n".join(["x" * 1_000_000] * 100))')
-    [cell] = project.cells()
-    assert (ended.returncode, cell["outcome"]) == (0, "passed")
-    assert (project.root / "reports" / cell["log"]).stat().st_size <= 64 << 20
+    [case] = project.cases()
+    assert (ended.returncode, case["outcome"]) == (0, "passed")
+    assert (project.root / "reports" / case["log"]).stat().st_size <= 64 << 20
 
 
-def test_what_a_consumer_leaves_running_is_ended_with_its_cell(project):
+def test_what_a_consumer_leaves_running_is_ended_with_its_case(project):
     daemon = f"""
 if os.fork() == 0:
     os.setsid()
@@ -343,9 +343,9 @@ def test_a_machine_that_does_not_answer_makes_its_cells_not_run(project, tmp_pat
     edit(project.root / "latebind.toml", '["linux-x64"]', '["linux-x64", "win-x64"]')
     machines = machine_file(tmp_path / "machines", command, version)
     ended = project.verify("--machines", machines, "--target", "win-x64")
-    [cell] = project.cells()
-    assert (ended.returncode, cell["outcome"], cell["reason"]) == (1, "not run", "no-machine")
-    assert message in cell["summary"]
+    [case] = project.cases()
+    assert (ended.returncode, case["outcome"], case["reason"]) == (1, "not run", "no-machine")
+    assert message in case["summary"]
 
 
 @pytest.mark.parametrize(
@@ -363,8 +363,8 @@ def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path,
     (tmp_path / "bin" / "dotnet").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     (tmp_path / "bin" / "dotnet").chmod(0o755)
     project.verify("-k", "dotnet", env={"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"})
-    assert {(cell["outcome"], cell["reason"]) for cell in project.cells()} == {("not run", "no-dotnet")}
-    assert all(message in cell["summary"] for cell in project.cells())
+    assert {(case["outcome"], case["reason"]) for case in project.cases()} == {("not run", "no-dotnet")}
+    assert all(message in case["summary"] for case in project.cases())
 
 
 def truncate_package(pattern, length):
@@ -425,7 +425,7 @@ def test_a_list_takes_no_format(project):
 
 
 def test_a_share_that_got_no_cell_is_no_failure(project):
-    statuses = [project.verify("--shard", f"{number}/3").returncode for number in (1, 2, 3)]  # of one cell
+    statuses = [project.verify("--shard", f"{number}/3").returncode for number in (1, 2, 3)]  # of one test case
     assert statuses == [0, 0, 0]
 
 
@@ -443,7 +443,7 @@ def test_a_home_that_is_read_only_or_not_there_stops_nothing(project, tmp_path):
     mount = f"mount --bind {home} {home} && mount -o remount,ro,bind {home} && ! touch {home}/x"
     for folder in (home, home / "nowhere"):
         ended = verify_mounted(mount, project, env={"HOME": str(folder), "XDG_CACHE_HOME": ""})
-        assert (ended.returncode, project.cells()[0]["outcome"]) == (0, "passed"), ended.stdout + ended.stderr
+        assert (ended.returncode, project.cases()[0]["outcome"]) == (0, "passed"), ended.stdout + ended.stderr
         shutil.rmtree(project.root / "build" / "verify" / "passed")
     assert list((project.root / "build" / "verify" / "home" / "cache").iterdir())
 
@@ -496,7 +496,7 @@ def test_a_user_whom_the_system_does_not_know_can_verify(project):
 
 
 @pytest.mark.skipif(not is_root(), reason="not run: only root becomes somebody else")
-def test_a_folder_that_another_user_may_not_enter_holds_none_of_his_cells(tmp_path):
+def test_a_folder_that_another_user_may_not_enter_holds_none_of_his_cases(tmp_path):
     (tmp_path / "closed").mkdir(mode=0o700)
-    assert not everybody_reaches(tmp_path / "closed" / "cell")
+    assert not everybody_reaches(tmp_path / "closed" / "case")
     assert everybody_reaches(Path("/tmp"))  # noqa: S108  # a folder that every system opens to all

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from latebind.tables.presets import preset, presets
 from latebind.tables.targets import targets
-from latebind.verify.plan.installers import installer
+from latebind.verify.cases.installers import installer
 
 from tests.programs import not_run, run_program
 

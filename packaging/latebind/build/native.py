@@ -78,7 +78,7 @@ def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Pa
 
 
 @contextmanager
-def versioned(config: Config, stage: Stage, workdir: Path) -> Iterator[Stage]:
+def apply_soversion(config: Config, stage: Stage, workdir: Path) -> Iterator[Stage]:
     """The stage with the SONAMEs that `sdk.soversion` asks for: built once more where it does, else the same.
 
     Raises BuildError, ToolError and NotRun as stage_target does; BuildError for files that were built elsewhere.

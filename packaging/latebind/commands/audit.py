@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import load_config
+from latebind.commands.common import open_project
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from latebind.audit.engine.policy import Policy
     from latebind.commands.common import Add
     from latebind.config.config import Config
+    from latebind.config.project import Project
 
 
 def declare_audit(add: Add) -> None:
@@ -64,12 +65,14 @@ def _audit(arguments: argparse.Namespace) -> int:
     if arguments.explain:
         _explain(arguments.explain)
         return 0
-    config, workdir = load_config(arguments) if not arguments.paths or arguments.project != Path() else (None, Path())
-    if config is not None and not arguments.paths:
-        _describe_dist(config, workdir)
+    project = open_project(arguments) if not arguments.paths or arguments.project != Path() else None
+    paths = arguments.paths or ([project.dist] if project else [])
+    if project is not None and not arguments.paths:
+        _describe_dist(project)
+    config = project.config if project else None
     policy = _policy(arguments, config)
     baseline = _load_baseline(arguments, config)
-    report = audit_paths(arguments.paths or [workdir / "dist"], policy)
+    report = audit_paths(paths, policy)
     if arguments.write_baseline:
         write_text(arguments.write_baseline, baseline_text(report.findings))
         baseline = read_baseline(arguments.write_baseline)
@@ -86,12 +89,12 @@ def _audit(arguments: argparse.Namespace) -> int:
     return report.exit_status
 
 
-def _describe_dist(config: Config, workdir: Path) -> None:
+def _describe_dist(project: Project) -> None:
     """Report which packages dist/ lacks or has out of date, with the command that makes them."""
     from latebind.pack.present import inspect_dist  # noqa: PLC0415
     from latebind.system.log import LOG  # noqa: PLC0415
 
-    present = inspect_dist(config, workdir, workdir / "dist")
+    present = inspect_dist(project.config, project.workdir, project.dist)
     if present.outdated:
         again = ",".join(present.targets)
         LOG.say(f"out of date in dist/: {', '.join(present.outdated)}\n  To pack again: latebind pack --target {again}")

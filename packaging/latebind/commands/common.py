@@ -1,4 +1,4 @@
-"""What several commands share: options, reading the configuration, choosing targets, staging and packing."""
+"""What several commands share: options, reading the project, choosing targets, staging and packing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.model import Rid
     from latebind.pack.pack import PackResult
 
@@ -55,16 +56,30 @@ def print_json(document: object) -> None:
     print(json.dumps(document, indent=2))
 
 
-def load_config(arguments: argparse.Namespace) -> tuple[Config, Path]:
-    """The configuration of the project and the working folder. Raises what `find` and `load` raise."""
-    from latebind.config.file import find, load  # noqa: PLC0415
+def open_project(arguments: argparse.Namespace) -> Project:
+    """The project of -C and --workdir, read now; commands that change it use lock_project(). Raises LatebindError."""
+    from latebind.config.project import find_project, read_project  # noqa: PLC0415
 
-    config = load(find(arguments.project))
-    workdir = (arguments.workdir or config.root).resolve()
-    return config, workdir
+    return read_project(*find_project(arguments.project, arguments.workdir))
 
 
-def choose_targets(arguments: argparse.Namespace, config: Config) -> list[Rid]:
+def lock_project(work: Callable[[argparse.Namespace, Project], int]) -> Command:
+    """A command that holds the lock of its working folder, in which it reads the project once."""
+
+    def command(arguments: argparse.Namespace) -> int:
+        from latebind.config.project import find_project, read_project  # noqa: PLC0415
+        from latebind.system.archive import source_date_epoch  # noqa: PLC0415
+        from latebind.system.lock import exclusive  # noqa: PLC0415
+
+        source_date_epoch()  # reports a wrong value before a compiler does
+        file, workdir = find_project(arguments.project, arguments.workdir)
+        with exclusive(workdir):
+            return work(arguments, read_project(file, workdir))
+
+    return command
+
+
+def choose_targets(names: Sequence[str] | None, config: Config) -> list[Rid]:
     """The targets that --target names, by default this machine's.
 
     Raises LatebindError for an unknown target, and when the project has no target for this machine.
@@ -72,7 +87,7 @@ def choose_targets(arguments: argparse.Namespace, config: Config) -> list[Rid]:
     from latebind.tables.targets import host_rid, target  # noqa: PLC0415
 
     included = config.document.targets.include
-    if not arguments.target:
+    if not names:
         host = host_rid()
         if host not in included:
             raise LatebindError(
@@ -81,51 +96,27 @@ def choose_targets(arguments: argparse.Namespace, config: Config) -> list[Rid]:
                 advice=f"Name one: --target {included[0]}.",
             )
         return [host]
-    names = included if "all" in arguments.target else arguments.target
-    return list(dict.fromkeys(target(name).rid for name in names))
+    return list(dict.fromkeys(target(name).rid for name in (included if "all" in names else names)))
 
 
-def stage_all(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
-    """Build or find the stage of each chosen target."""
-    config, workdir = load_config(arguments)
-    return config, workdir, _build_stages(config, workdir, choose_targets(arguments, config))
-
-
-def _build_stages(config: Config, workdir: Path, rids: list[Rid]) -> list[Stage]:
+def build_stages(project: Project, rids: Sequence[Rid]) -> list[Stage]:
+    """Build or find the stage of each target."""
     from latebind.build.native import stage_target  # noqa: PLC0415
     from latebind.system.parallel import each  # noqa: PLC0415
     from latebind.tables.targets import target  # noqa: PLC0415
 
-    return each(lambda rid: stage_target(config, target(rid), workdir), rids)
+    return each(lambda rid: stage_target(project.config, target(rid), project.workdir), rids)
 
 
-def pack_all(arguments: argparse.Namespace, also: Sequence[str] = ()) -> tuple[Config, Path, PackResult]:
-    """Stage the chosen targets and `also`, pack them, and report what dist/ lost."""
+def pack_targets(project: Project, rids: Sequence[Rid]) -> PackResult:
+    """Stage targets, pack them, and report what dist/ lost."""
     from latebind.pack.pack import pack  # noqa: PLC0415
     from latebind.pack.render import describe_losses  # noqa: PLC0415
-    from latebind.plan import refuse_missing  # noqa: PLC0415
+    from latebind.preconditions import refuse_missing  # noqa: PLC0415
     from latebind.system.log import LOG  # noqa: PLC0415
-    from latebind.tables.targets import target  # noqa: PLC0415
 
-    config, workdir = load_config(arguments)
-    refuse_missing(config, scripts=False)  # before minutes of compiling
-    rids = list(dict.fromkeys([*choose_targets(arguments, config), *(target(name).rid for name in also)]))
-    packed = pack(config, _build_stages(config, workdir, rids), workdir, workdir / "dist")
+    refuse_missing(project.config, scripts=False)  # before minutes of compiling
+    packed = pack(project.config, build_stages(project, rids), project.workdir, project.dist)
     for line in describe_losses(packed.losses):
         LOG.say(line)
-    return config, workdir, packed
-
-
-def alone(work: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """A command that holds the lock of its working folder."""
-
-    def command(arguments: argparse.Namespace) -> int:
-        from latebind.system.archive import source_date_epoch  # noqa: PLC0415
-        from latebind.system.lock import exclusive  # noqa: PLC0415
-
-        source_date_epoch()  # reports a wrong value before a compiler does
-        _, workdir = load_config(arguments)
-        with exclusive(workdir):
-            return work(arguments)
-
-    return command
+    return packed

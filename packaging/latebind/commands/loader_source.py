@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, load_config, print_json
+from latebind.commands.common import add_format, open_project, print_json
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _write(arguments: argparse.Namespace) -> int:
 def _for_cmake(arguments: argparse.Namespace, output: Path) -> list[Path]:
     from latebind.build.loadersource import write_sources  # noqa: PLC0415  # --help must be quick
 
-    config, _ = load_config(arguments)
+    config = open_project(arguments).config
     paths = write_sources(config, output)
     if not paths:
         raise LatebindError(
@@ -70,4 +70,4 @@ def _single(arguments: argparse.Namespace, output: Path) -> list[Path]:
     if arguments.runtime:
         names = dict.fromkeys(arguments.runtime)
         return write_single([RuntimeUse(preset=name, minimum=preset(name).floor) for name in names], output)
-    return write_single(load_config(arguments)[0].document.runtime, output)
+    return write_single(open_project(arguments).config.document.runtime, output)

@@ -10,12 +10,12 @@ from latebind import __version__
 from latebind.commands.common import (
     add_format,
     add_target,
-    alone,
+    build_stages,
     choose_targets,
-    load_config,
-    pack_all,
+    lock_project,
+    open_project,
+    pack_targets,
     print_json,
-    stage_all,
 )
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.commands.common import Add
+    from latebind.config.project import Project
 
 
 def declare_plan(add: Add) -> None:
@@ -35,14 +36,16 @@ def declare_plan(add: Add) -> None:
 
 def declare_build(add: Add) -> None:
     """`latebind build`."""
-    build = add("build", alone(_build), "compile the native library once for each target, into stage/")
+    build = add("build", lock_project(_build), "compile the native library once for each target, into stage/")
     add_format(build)
     add_target(build)
 
 
 def declare_stage(add: Add) -> None:
     """`latebind stage`."""
-    stage = add("stage", alone(_stage), "list what is built; --import adds native files that were built elsewhere")
+    stage = add(
+        "stage", lock_project(_stage), "list what is built; --import adds native files that were built elsewhere"
+    )
     stage.add_argument(
         "--import", dest="sources", type=Path, action="extend", nargs="+", default=[], metavar="PATH",
         help="stage folder, its folder of one target, wheel with native files, or folder <component>/...",
@@ -53,7 +56,7 @@ def declare_stage(add: Add) -> None:
 
 def declare_pack(add: Add) -> None:
     """`latebind pack`."""
-    pack = add("pack", alone(_pack), "make wheels, sdists and NuGet packages in dist/; builds what changed")
+    pack = add("pack", lock_project(_pack), "make wheels, sdists and NuGet packages in dist/; builds what changed")
     add_format(pack)
     add_target(pack)
 
@@ -82,36 +85,37 @@ def declare_cibuildwheel(add: Add) -> None:
 def _plan(arguments: argparse.Namespace) -> int:
     from latebind.pack.planned import list_unsupplied, plan_files  # noqa: PLC0415
     from latebind.pack.render import not_made  # noqa: PLC0415
-    from latebind.plan import refuse_missing  # noqa: PLC0415
+    from latebind.preconditions import refuse_missing  # noqa: PLC0415
 
-    config, workdir = load_config(arguments)
-    rids = choose_targets(arguments, config)
+    project = open_project(arguments)
+    config = project.config
+    rids = choose_targets(arguments.target, config)
     refuse_missing(config)
     if arguments.format == "json":
         files = [asdict(planned) for planned in plan_files(config, rids)]
         print_json({"files": files, "not_made": [asdict(refusal) for refusal in list_unsupplied(config, rids)]})
         return 0
     for planned in plan_files(config, rids):
-        print(f"{workdir / 'dist' / planned.file}")
+        print(f"{project.dist / planned.file}")
         print(f"    {planned.kind} of {planned.package}, from {', '.join(planned.inputs)}")
     for missing in list_unsupplied(config, rids):
         print(not_made(missing))
     return 0
 
 
-def _build(arguments: argparse.Namespace) -> int:
-    _, workdir, stages = stage_all(arguments)
-    return _show_stages(stages, workdir, arguments.format)
+def _build(arguments: argparse.Namespace, project: Project) -> int:
+    stages = build_stages(project, choose_targets(arguments.target, project.config))
+    return _show_stages(stages, project.workdir, arguments.format)
 
 
-def _stage(arguments: argparse.Namespace) -> int:
+def _stage(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.build.imports import import_native  # noqa: PLC0415
     from latebind.build.stage import open_stage  # noqa: PLC0415
     from latebind.tables.targets import targets  # noqa: PLC0415
 
-    config, workdir = load_config(arguments)
+    workdir = project.workdir
     if arguments.sources:
-        import_native(config, arguments.sources, workdir, arguments.target)
+        import_native(project.config, arguments.sources, workdir, arguments.target)
     stages = [staged for rid in targets() if (staged := open_stage(workdir / "stage" / rid)) is not None]
     return _show_stages(stages, workdir, arguments.format)
 
@@ -131,13 +135,13 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
     return 0
 
 
-def _pack(arguments: argparse.Namespace) -> int:
+def _pack(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.pack.render import to_console, to_json, to_markdown  # noqa: PLC0415
     from latebind.system.archive import write_text  # noqa: PLC0415
 
-    _, workdir, packed = pack_all(arguments)
-    write_text(workdir / "reports" / "packages.json", to_json(packed))
-    write_text(workdir / "reports" / "packages.md", to_markdown(packed))
+    packed = pack_targets(project, choose_targets(arguments.target, project.config))
+    write_text(project.reports / "packages.json", to_json(packed))
+    write_text(project.reports / "packages.md", to_markdown(packed))
     print(to_json(packed) if arguments.format == "json" else to_console(packed, "dist"), end="")
     return 0
 
@@ -145,8 +149,8 @@ def _pack(arguments: argparse.Namespace) -> int:
 def _reproduce(arguments: argparse.Namespace) -> int:
     from latebind.reproduce import reproduce  # noqa: PLC0415
 
-    config, workdir = load_config(arguments)
-    result = reproduce(config, choose_targets(arguments, config), workdir)
+    project = open_project(arguments)
+    result = reproduce(project, choose_targets(arguments.target, project.config))
     if arguments.format == "json":
         print_json(asdict(result))
         return int(bool(result.differences) or not result.equal)
@@ -164,6 +168,5 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 def _cibuildwheel(arguments: argparse.Namespace) -> int:
     from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config  # noqa: PLC0415
 
-    config, _ = load_config(arguments)
-    print(cibuildwheel_config(config, arguments.package, arguments.latebind), end="")
+    print(cibuildwheel_config(open_project(arguments).config, arguments.package, arguments.latebind), end="")
     return 0

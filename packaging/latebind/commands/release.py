@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, load_config, print_json
+from latebind.commands.common import add_format, open_project, print_json
 from latebind.errors import LatebindError
 from latebind.text import plural, printable
 
@@ -53,11 +53,12 @@ def _make(arguments: argparse.Namespace) -> int:
 
     if arguments.publishable:
         raise LatebindError("--publishable has no effect with --output", advice="Leave it out.")
-    config, workdir = load_config(arguments)
-    near = [folder / "CHANGELOG.md" for folder in (config.root, workdir)]
+    project = open_project(arguments)
+    config = project.config
+    near = [folder / "CHANGELOG.md" for folder in (config.root, project.workdir)]
     sources = ReleaseInputs(
-        dist=arguments.dist or workdir / "dist",
-        report=arguments.report or workdir / "reports" / "verify.json",
+        dist=arguments.dist or project.dist,
+        report=arguments.report or project.reports / "verify.json",
         changelog=arguments.changelog or next((file for file in near if file.is_file()), near[0]),
         previous=arguments.previous,
         commit=source_commit(config),
@@ -96,7 +97,7 @@ def _show(
     for note in notes:
         print(note)
     if derived is not None:
-        project = derived.config.project
+        named = derived.config.project
         state = "not publishable" if blocks or problems else "publishable"
-        print(f"{project.name} {project.version}: {plural(len(derived.packages), 'package')}, "
+        print(f"{named.name} {named.version}: {plural(len(derived.packages), 'package')}, "
               f"{plural(len(problems), 'problem')}, {plural(len(blocks), 'block')}: {state}")  # fmt: skip

@@ -6,18 +6,29 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_machines, add_target, alone, choose_targets, count, load_config, pack_all
+from latebind.commands.common import (
+    add_machines,
+    add_target,
+    choose_targets,
+    count,
+    lock_project,
+    open_project,
+    pack_targets,
+)
 from latebind.errors import LatebindError
+from latebind.model import Rid
 from latebind.system.log import LOG
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from latebind.commands.common import Add
     from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.model import Artifact
-    from latebind.verify.planning import Options
-    from latebind.verify.report.report import Report
+    from latebind.verify.choose import Request
+    from latebind.verify.report.report import Provenance, Report
 
 
 def declare_verify(add: Add) -> None:
@@ -69,7 +80,7 @@ def declare_matrix(add: Add) -> None:
 
 def _verify(arguments: argparse.Namespace) -> int:
     _assert_used(arguments)
-    return _merge(arguments) if arguments.merge else alone(_run)(arguments)
+    return _merge(arguments) if arguments.merge else lock_project(_run)(arguments)
 
 
 def _assert_used(arguments: argparse.Namespace) -> None:
@@ -86,46 +97,55 @@ def _assert_used(arguments: argparse.Namespace) -> None:
         raise LatebindError(f"{', '.join(vain)} would have no effect with {only}", advice="Leave one of them out.")
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    from latebind.verify.planning import list_cells  # noqa: PLC0415  # as all imports below: --help is quick
+def _run(arguments: argparse.Namespace, project: Project) -> int:
+    from latebind.preconditions import refuse_missing  # noqa: PLC0415  # as all imports below: --help is quick
+    from latebind.verify.choose import choose_cases, list_cases  # noqa: PLC0415
     from latebind.verify.report.files import read_log, write_reports  # noqa: PLC0415
-    from latebind.verify.verify import verify  # noqa: PLC0415
+    from latebind.verify.verify import start_verification, verify  # noqa: PLC0415
 
-    if arguments.everything and not arguments.target:
-        arguments.target = ["all"]
-    config, workdir = load_config(arguments)
-    options, rids = _options(arguments, config, workdir), choose_targets(arguments, config)
+    request, folder = _read_request(arguments, project), project.workdir / "build" / "verify"
     if arguments.list:
-        print(list_cells(config, rids, workdir, options))
+        print(list_cases(choose_cases(project.config, request, folder)))
         return 0
-    report = verify(config, _artifacts(arguments, config, workdir), rids, workdir, options)
-    logs = workdir / "build" / "verify"
-    write_reports(report, arguments.output or workdir / "reports", lambda result: read_log(logs, result))
+    source = _describe_source(project.config)
+    artifacts = _artifacts(project, request.rids, arguments.dist)
+    refuse_missing(project.config, sources=False)
+    chosen = choose_cases(project.config, request, folder)
+    report = verify(start_verification(project, chosen, artifacts), source)
+    write_reports(report, arguments.output or project.reports, lambda result: read_log(folder, result))
     _show(report, arguments.format)
     return report.exit_status
 
 
-def _options(arguments: argparse.Namespace, config: Config, workdir: Path) -> Options:
-    from latebind.build.commit import source_commit, source_date  # noqa: PLC0415
-    from latebind.verify.plan.machine import machines, machines_folder  # noqa: PLC0415
-    from latebind.verify.plan.select import any_of, read_shard  # noqa: PLC0415
-    from latebind.verify.planning import Options  # noqa: PLC0415
+def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
+    """What the options ask for. Raises LatebindError for values that cannot be used."""
+    from latebind.verify.cases.machine import machines, machines_folder  # noqa: PLC0415
+    from latebind.verify.cases.select import any_of, read_shard  # noqa: PLC0415
+    from latebind.verify.choose import Request  # noqa: PLC0415
 
-    commit = source_commit(config)
-    return Options(
+    targets = arguments.target or (["all"] if arguments.everything else None)
+    return Request(
+        rids=tuple(choose_targets(targets, project.config)),
         everything=arguments.everything,
         select=any_of(arguments.select),
         shard=read_shard(arguments.shard),
         jobs=arguments.jobs,
         fresh=arguments.fresh,
-        machines=machines(machines_folder(arguments.machines, workdir)),
-        commit=commit,
-        date=source_date(config, commit),
+        machines=machines(machines_folder(arguments.machines, project.workdir)),
     )
 
 
-def _artifacts(arguments: argparse.Namespace, config: Config, workdir: Path) -> tuple[Artifact, ...]:
-    """The packages in --dist, or those in dist/: made there where they are missing or out of date.
+def _describe_source(config: Config) -> Provenance:
+    """What the report says about the sources: the project, its version, the commit and its date."""
+    from latebind.build.commit import source_commit, source_date  # noqa: PLC0415
+    from latebind.verify.report.report import Provenance  # noqa: PLC0415
+
+    commit, project = source_commit(config), config.project
+    return Provenance(project=project.name, version=project.version, commit=commit, date=source_date(config, commit))
+
+
+def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tuple[Artifact, ...]:
+    """The packages in a folder, or those in dist/: made there where they are missing or out of date.
 
     Every target that is in dist/ is packed again with the chosen ones, so that packages keep all their targets.
     Packages that something else put there are verified as they are.
@@ -134,14 +154,13 @@ def _artifacts(arguments: argparse.Namespace, config: Config, workdir: Path) -> 
     from latebind.pack.present import inspect_dist  # noqa: PLC0415
     from latebind.pack.render import not_made  # noqa: PLC0415
 
-    if arguments.dist:
-        return artifacts_in(arguments.dist, config)
-    dist = workdir / "dist"
-    present = inspect_dist(config, workdir, dist)
-    if not present.targets and dist.is_dir() and list_artifacts(dist):
+    if folder:
+        return artifacts_in(folder, project.config)
+    present = inspect_dist(project.config, project.workdir, project.dist)
+    if not present.targets and project.dist.is_dir() and list_artifacts(project.dist):
         LOG.say("verifying the packages in dist/ as they are: this folder has not packed them (latebind pack does)")
-        return artifacts_in(dist, config)
-    _, _, packed = pack_all(arguments, also=present.targets)
+        return artifacts_in(project.dist, project.config)
+    packed = pack_targets(project, list(dict.fromkeys([*rids, *map(Rid, present.targets)])))
     for missing in packed.not_made:
         LOG.say(not_made(missing))
     return packed.artifacts
@@ -151,7 +170,7 @@ def _merge(arguments: argparse.Namespace) -> int:
     from latebind.verify.report.files import merge_files, write_reports  # noqa: PLC0415
 
     merged, log_of = merge_files(arguments.merge)
-    write_reports(merged, arguments.output or load_config(arguments)[1] / "reports", log_of)
+    write_reports(merged, arguments.output or open_project(arguments).reports, log_of)
     _show(merged, arguments.format)
     return merged.exit_status
 
@@ -168,17 +187,17 @@ def _gate(arguments: argparse.Namespace) -> int:
     from latebind.verify.report.gate import GATE_RENDERERS, judge_gate  # noqa: PLC0415
     from latebind.verify.report.report import read_report  # noqa: PLC0415
 
-    config, workdir = load_config(arguments)
-    gate = judge_gate(config, read_report(arguments.report or workdir / "reports" / "verify.json"))
+    project = open_project(arguments)
+    gate = judge_gate(project.config, read_report(arguments.report or project.reports / "verify.json"))
     print(GATE_RENDERERS[arguments.format](gate), end="")
     return gate.exit_status
 
 
 def _matrix(arguments: argparse.Namespace) -> int:
-    from latebind.verify.plan.matrix import matrix, matrix_json  # noqa: PLC0415
+    from latebind.verify.cases.matrix import matrix, matrix_json  # noqa: PLC0415
 
-    config, _ = load_config(arguments)
-    arguments.target = arguments.target or ["all"]
+    config = open_project(arguments).config
+    rids = choose_targets(arguments.target or ["all"], config)
     pythons = arguments.python or [f"{sys.version_info.major}.{sys.version_info.minor}"]
-    print(matrix_json(matrix(config, choose_targets(arguments, config), pythons, arguments.max_jobs)), end="")
+    print(matrix_json(matrix(config, rids, pythons, arguments.max_jobs)), end="")
     return 0

@@ -5,12 +5,13 @@ Nothing here touches the network, runs a program, or executes anything of the pr
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.config.document import Document, Package, Project, RuntimeUse, TargetOptions, VerifyOwn
+from latebind.config.document import Document, Package, ProjectTable, RuntimeUse, TargetOptions, VerifyOwn
 from latebind.config.sdk import SdkConfig
 
 if TYPE_CHECKING:
@@ -33,9 +34,21 @@ class Config:
     document: Document
     unpacked: bool = False
     """Whether `root` is an unpacked sdist, which has the native code and the loader at fixed places."""
+    content: bytes = b""
+    """`file` as it was read. It may be edited later, so nothing reads it again."""
 
     @property
-    def project(self) -> Project:
+    def digest(self) -> str:
+        """The SHA-256 of what was read."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def text(self) -> str:
+        """What was read, with the ends of lines that every system has."""
+        return self.content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+
+    @property
+    def project(self) -> ProjectTable:
         """The [project] table."""
         return self.document.project
 

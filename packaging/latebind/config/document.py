@@ -26,7 +26,7 @@ ANY_VERSION = "default"
 """The key of requirements that hold for every version of the runtime."""
 
 
-class Project(Table, frozen=True):
+class ProjectTable(Table, frozen=True):
     """What the project is called and how it is described in packages."""
 
     name: Annotated[str, Meta(description="Name of the project; reports and symbol archives use it.", min_length=1)]
@@ -337,7 +337,7 @@ if not TYPE_CHECKING:  # what ecosystems add is known when their tables are read
 class Document(Table, frozen=True):
     """The whole file."""
 
-    project: Annotated[Project, Meta(description="Name, version, license.")]
+    project: Annotated[ProjectTable, Meta(description="Name, version, license.")]
     targets: Annotated[Targets, Meta(description="Targets and their oldest systems.")]
     package: Annotated[dict[str, Package], Meta(description="[package.<name>]: a package to make.", min_length=1)]
     native: Annotated[Native, Meta(description="The CMake project.")] = Native()

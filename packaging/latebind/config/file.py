@@ -37,7 +37,7 @@ def find(start: Path) -> Path:
         if config_path.is_file():
             return _check_trusted(config_path, start)
         shared = folder / "pyproject.toml"
-        if shared.is_file() and "latebind" in _tables(shared).get("tool", {}):
+        if shared.is_file() and "latebind" in _parse(_decode(_read(shared), shared), shared).get("tool", {}):
             return _check_trusted(shared, start)
         if (folder / ".git").exists():
             break
@@ -68,21 +68,23 @@ def _check_trusted(file: Path, start: Path) -> Path:
 
 
 def load(file: Path, *, alone: bool = False) -> Config:
-    """Read and check one file; `alone`, as in a release, without the sources that it names.
+    """Read one file, once, and check it; `alone`, as in a release, without the sources that it names.
 
     Raises ConfigError with all problems, or InputError when the file cannot be read or is not TOML.
     """
-    raw: Any = _tables(file)
+    content = _read(file)
+    text = _decode(content, file)
+    raw: Any = _parse(text, file)
     prefix: tuple[Key, ...] = ()
     if file.name == "pyproject.toml":
         raw = raw.get("tool", {}).get("latebind", {})
         prefix = ("tool", "latebind")
-    reader = Reader(file, read_toml(file), prefix)
+    reader = Reader(file, text, prefix)
     document = reader.read(Document, _split_targets(raw), ())
     if document is not None:
         root = file.parent.resolve()
         unpacked = (root / "PKG-INFO").is_file() and (root / SDIST_LOADER).is_dir()
-        config = Config(root=root, file=file, document=expand(document, reader), unpacked=unpacked)
+        config = Config(root=root, file=file, document=expand(document, reader), unpacked=unpacked, content=content)
         check_config(config, reader)
         if not alone:
             check_source(config, reader)
@@ -96,10 +98,11 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
 
     Raises ConfigError with all problems, or InputError when the file cannot be read or is not TOML.
     """
-    raw = _tables(file)
+    text = _decode(_read(file), file)
+    raw = _parse(text, file)
     if functions and isinstance(stub := raw.setdefault("stub", {}), dict):
         stub["functions"] = [*stub.get("functions", []), *functions]
-    reader = Reader(file, read_toml(file), ())
+    reader = Reader(file, text, ())
     described = reader.read(DescribedFile, raw, ())
     if described is None:
         raise ConfigError(reader.problems)
@@ -116,12 +119,17 @@ def read_toml(file: Path) -> str:
     return file.read_text("utf-8-sig")
 
 
-def own_file(file: Path) -> str:
-    """The [tool.latebind] of a pyproject.toml as the text of a latebind.toml, line by line as it was written."""
+def standalone_text(config: Config) -> str:
+    """The configuration as the text of a latebind.toml: its [tool.latebind] where it was read from a pyproject.toml."""
+    return config.text if config.file.name == FILE_NAME else _own_tables(config.text)
+
+
+def _own_tables(text: str) -> str:
+    """The [tool.latebind] of a pyproject.toml, line by line as it was written."""
     top: list[str] = []
     rest: list[str] = []
     chosen: list[str] | None = None
-    for line, header in headers(read_toml(file)):
+    for line, header in headers(text.removeprefix("\ufeff")):
         if header is not None:
             ours = header[:2] == ("tool", "latebind")
             chosen = (rest if len(header) > 2 else top) if ours else None  # noqa: PLR2004  # the length of the prefix
@@ -140,12 +148,25 @@ def tables_of(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _tables(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> bytes:
     try:
-        return msgspec.toml.decode(read_toml(file))  # type: ignore[no-any-return]
+        return file.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(file)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
+
+
+def _decode(content: bytes, file: Path) -> str:
+    """The text, without the byte order mark that Windows' editors write."""
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not TOML: {error}", where=str(file)) from error
+
+
+def _parse(text: str, file: Path) -> dict[str, Any]:
+    try:
+        return msgspec.toml.decode(text)  # type: ignore[no-any-return]
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise InputError(f"not TOML: {error}", where=str(file)) from error
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from latebind.plan import unsupplied
+from latebind.preconditions import explain_unsupplied
 from latebind.registry import collect
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ class PackRun:
     """The commit that packages name; "" for none."""
     source_hash: str
     """As hash_sources()."""
-    made: dict[PackageJob, tuple[Path, ...]] = field(default_factory=dict)
+    files_by_job: dict[PackageJob, tuple[Path, ...]] = field(default_factory=dict)
 
     def suited(self, package: str) -> list[Stage]:
         """The stages of targets for which the package's runtime exists."""
-        return [stage for stage in self.stages if not unsupplied(self.config, package, stage.rid)]
+        return [stage for stage in self.stages if not explain_unsupplied(self.config, package, stage.rid)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class PackageKind:
     is_for_targets: Callable[[Package], bool] = lambda _: False
     """Whether a package of the configuration has files of this kind that hold a target's libraries."""
     plan: Callable[[Config, Mapping[str, Sequence[str]], Sequence[str]], list[PlannedFile]]
-    """The planned files, from a configuration, the targets that suit each package, and all chosen targets."""
+    """The configured files, from a configuration, the targets that suit each package, and all chosen targets."""
     jobs: Callable[[PackRun], list[PackageJob]]
     """The work of a run."""
     key: Callable[[PackRun, PackageJob], list[str]] = lambda _run, _job: []

@@ -60,7 +60,7 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
             if isinstance(result, NotMade):
                 not_made.append(result)
             else:
-                run.made[job] = result
+                run.files_by_job[job] = result
                 artifacts += [_artifact(path, job.stages) for path in result]
     return PackResult(
         artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
@@ -112,7 +112,7 @@ def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
         *(file.sha256 for stage in job.stages for file in stage.manifest.files),
         *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
         *kind.key(run, job),
-        sha256(config.file),
+        config.digest,
         *(hash_file(config.root / file) if file else "" for file in (project.readme, project.license_file)),
         hash_tree(source, without=_MSBUILD_OUTPUTS, outputs=made) + outside_hash(source, made)
         if source and there

@@ -55,7 +55,7 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
     since: str,
 ) -> bytes:
     """The build manifest: what was made, from which commit, by what, for which runtimes, and what still blocks it."""
-    count = {state.value: sum(result.outcome is state for result in report.cells) for state in State}
+    count = {state.value: sum(result.outcome is state for result in report.cases) for state in State}
     document: dict[str, Any] = {
         "project": config.project.name,
         "version": config.project.version,
@@ -84,7 +84,7 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
 
 
 def obstacles(config: Config, packages: Sequence[ReleasePackage], report: Report, changes: str) -> tuple[Block, ...]:
-    """What blocks a release apart from the gate: unreported cells, targets without packages, a silent changelog."""
+    """What blocks a release besides the gate: unreported test cases, targets without packages, a silent changelog."""
     return (*_find_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
 
 
@@ -95,18 +95,18 @@ def _untold(config: Config, changes: str) -> Iterator[Block]:
 
 
 def _find_unreported(config: Config, report: Report) -> Iterator[Block]:
-    """Cells of the configuration that are not in the report, not even as *not run*; the gate names required ones."""
+    """Configured test cases that are not in the report, not even as *not run*; the gate names required ones."""
     required = patterns(config)
     by_target: dict[str, list[str]] = {}
-    for planned in absent(config, report):
-        if not is_required(planned.cell.id, required):
-            names = by_target.setdefault(planned.cell.target, [])
-            names.append(f"{planned.cell.kind} {planned.cell.scenario}")
+    for configured in absent(config, report):
+        if not is_required(configured.case.id, required):
+            names = by_target.setdefault(configured.case.target, [])
+            names.append(f"{configured.case.kind} {configured.case.scenario}")
     for rid, missing in by_target.items():
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         yield Block(
             subject=f"{rid}: {', '.join(missing[:_SHOWN])}{more}",
-            why=f"the report lacks {plural(len(missing), 'cell')} of the configuration",
+            why=f"the report lacks {plural(len(missing), 'test case')} of the configuration",
             cure=f"Run latebind verify --target {rid}, and merge its report.",
         )
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.config.file import own_file
+from latebind.config.file import standalone_text
 from latebind.errors import InputError, LatebindError
 from latebind.release import changelog, layout
 from latebind.release.contradictions import contradictions
@@ -98,14 +98,12 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
     report = read_report(sources.report)
     (folder / layout.REPORTS).mkdir()
     shutil.copyfile(sources.report, folder / layout.VERIFICATION)
-    for name in sorted({result.log for result in report.cells if result.log}):
+    for name in sorted({result.log for result in report.cases if result.log}):
         log = sources.report.parent / name
         if log.is_file() and log.resolve().is_relative_to(sources.report.parent.resolve()):
             (folder / layout.REPORTS / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(log, folder / layout.REPORTS / name)
-    is_standalone = config.file.name == layout.CONFIG
-    text = config.file.read_text("utf-8") if is_standalone else own_file(config.file)
-    (folder / layout.CONFIG).write_text(text, encoding="utf-8", newline="\n")
+    (folder / layout.CONFIG).write_text(standalone_text(config), encoding="utf-8", newline="\n")
     if sources.previous is not None:
         (folder / layout.PREVIOUS).parent.mkdir()
         earlier = sources.previous / layout.SURFACE if sources.previous.is_dir() else sources.previous

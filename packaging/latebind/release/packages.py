@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.symbols import offered
+from latebind.audit.checks.symbols import list_offered_exports
 from latebind.binary import is_managed, read_images, sniff
 from latebind.build.sbom import SBOM_FILES
 from latebind.errors import InputError
@@ -99,7 +99,7 @@ def _is_native(data: bytes) -> bool:
 
 
 def _exported(data: bytes, where: str) -> tuple[str, ...]:
-    return tuple(sorted({row.name for image in read_images(data, where) for row in offered(image)}))
+    return tuple(sorted({row.name for image in read_images(data, where) for row in list_offered_exports(image)}))
 
 
 def _stem(member: str) -> str:

@@ -27,13 +27,13 @@ class Limits:
         return bool(self.memory or self.processes)
 
 
-CELL_LIMITS = Limits(seconds=600, memory=6 * 1024**3, processes=64)
+CASE_LIMITS = Limits(seconds=600, memory=6 * 1024**3, processes=64)
 """The limits of every consumer."""
 
 
 def watch(pid: int, limits: Limits) -> None:
     """Look once at a process and its descendants. Raises PastLimitError. psutil must be installed."""
-    import psutil  # noqa: PLC0415  # only cells are watched; an audit must not load it
+    import psutil  # noqa: PLC0415  # only test cases are watched; an audit must not load it
 
     resident = count = 0
     try:

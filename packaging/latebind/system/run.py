@@ -175,7 +175,7 @@ def _start(  # noqa: PLR0913  # as run()
 def check_limits() -> None:
     """Raises ToolError when programs cannot be held to limits because psutil is missing."""
     if importlib.util.find_spec("psutil") is None:
-        raise ToolError("psutil is missing, which holds cells to limits", advice=_VERIFY_ADVICE)
+        raise ToolError("psutil is missing, which holds test cases to limits", advice=_VERIFY_ADVICE)
 
 
 def _finish(started: _Started, limits: Limits) -> bytes:

@@ -1,4 +1,4 @@
-"""Runs the cells of a verification in parallel, remembers what passed, and reports the outcomes."""
+"""Runs the test cases of a verification in parallel, remembers what passed, and reports the outcomes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING
 from latebind.compilers import dotnet, mono
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Outcome, Rid, State
-from latebind.plan import refuse_missing
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
 from latebind.text import plural
-from latebind.verify.plan.machine import Machine, host_machine, unusable
-from latebind.verify.plan.scenarios import FILES, scenario
-from latebind.verify.planning import Options, able, plan_cells, prepare
+from latebind.verify.cases.machine import Machine, unusable
+from latebind.verify.cases.scenarios import FILES, scenario
+from latebind.verify.choose import ChosenCases, able
 from latebind.verify.report.report import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
-from latebind.verify.run.bench import Bench, tried
+from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.runner import find_runner
 from latebind.verify.run.supply import Supply
@@ -33,83 +32,84 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.verify.plan.cells import PlannedCell
-    from latebind.verify.plan.index import Answers, Question
-    from latebind.verify.plan.installers import Installer
-    from latebind.verify.plan.interpreters import Interpreter
+    from latebind.config.project import Project
+    from latebind.verify.cases.expand import ConfiguredCase
+    from latebind.verify.cases.installers import Installer
+    from latebind.verify.cases.interpreters import Interpreter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """What all cells of one run share."""
+class VerifyRun:
+    """What all test cases of one run share."""
 
     config: Config
+    chosen: ChosenCases
     artifacts: tuple[Artifact, ...]
     supply: Supply
     folder: Path
-    answers: Answers
-    pythons: tuple[Interpreter, ...]
-    machines: Mapping[Rid, Machine]
     unusable: Mapping[Rid, NotRun]
     """Why machines cannot be used."""
     memory: Memory
-    fresh: bool
 
 
-def verify(
-    config: Config, artifacts: Sequence[Artifact], rids: Sequence[Rid], workdir: Path, options: Options
-) -> Report:
-    """Run every selected cell that this machine can; the others are *not run*.
-
-    Cells that passed are remembered by the content of everything that they depend on.
-    """
-    folder = workdir / "build" / "verify"
-    refuse_missing(config, sources=False)
+def start_verification(project: Project, chosen: ChosenCases, artifacts: Sequence[Artifact]) -> VerifyRun:
+    """Pin requirements to the index's versions of now, and find out which machines can be used."""
     check_limits()
-    tool, pythons = prepare(config, folder)
-    pins = tuple(each(lambda wanted: _pinned(tool, wanted, pythons[0].path), config.document.verify.python_requires))
-    supply = Supply(config=config, folder=folder / "supply", installer=tool, pins=pins)
-    (folder / "supply").mkdir(exist_ok=True)
-    cells, answers = plan_cells(config, rids, tool, options, pythons)
-    run = _Run(
+    config, folder, request = project.config, project.workdir / "build" / "verify", chosen.request
+    verify, python = config.document.verify, chosen.pythons[0].path
+    pins = tuple(each(lambda wanted: _pinned(chosen.tool, wanted, python), verify.python_requires))
+    supply = Supply(config=config, folder=folder / "supply", installer=chosen.tool, pins=pins)
+    supply.folder.mkdir(parents=True, exist_ok=True)
+    described = (machine for rid, machine in request.machines.items() if rid in request.rids)
+    sdk = _find_sdk(config.root) if verify.dotnet else ""
+    return VerifyRun(
         config=config,
+        chosen=chosen,
         artifacts=tuple(artifacts),
         supply=supply,
         folder=folder,
-        answers=answers,
-        pythons=pythons,
-        machines={host_rid(): host_machine(pythons[0].path), **options.machines},
-        unusable=unusable((row for rid, row in options.machines.items() if rid in rids), folder / "home"),
-        memory=Memory(config, artifacts, workdir, (*pins, tool.name, _sdk(config))),
-        fresh=options.fresh,
+        unusable=unusable(described, folder / "home"),
+        memory=Memory(project, artifacts, (*pins, chosen.tool.name, sdk)),
     )
-    cases = plural(len(cells), "test case")
-    with LOG.step(f"verifying {cases}", f"verified {cases}"):
-        outcomes = each(lambda planned: _outcome(run, planned), _longest_first(cells), jobs=options.jobs)
-    ended = {row.cell.id: row for row in outcomes}
-    # The gate asks for each entry of the configuration that a cell answers.
-    ordered = [_complete_outcome(planned, ended[planned.cell.id]) for planned in cells]
-    project = config.project
-    source = Provenance(project=project.name, version=project.version, commit=options.commit, date=options.date)
-    return report_of(source, run.artifacts, ordered, _machine(supply, rids, options))
 
 
-def _complete_outcome(planned: PlannedCell, outcome: Outcome) -> Outcome:
+def verify(run: VerifyRun, source: Provenance) -> Report:
+    """Run every configured test case that this machine can; the others are *not run*.
+
+    Test cases that passed are remembered by the content of everything that they depend on.
+    """
+    cases = run.chosen.cases
+    number = plural(len(cases), "test case")
+    with LOG.step(f"verifying {number}", f"verified {number}"):
+        outcomes = each(
+            lambda configured: _outcome(run, configured), _longest_first(cases), jobs=run.chosen.request.jobs
+        )
+    ended = {row.case.id: row for row in outcomes}
+    # The gate asks for each entry of the configuration that a test case answers.
+    ordered = [_complete_outcome(configured, ended[configured.case.id]) for configured in cases]
+    return report_of(source, run.artifacts, ordered, _describe_machine(run.chosen))
+
+
+def _complete_outcome(configured: ConfiguredCase, outcome: Outcome) -> Outcome:
     """An outcome with the entries that it answers, marked where its runtime is newer than any that was tried."""
-    tried = planned.use.known.built if planned.use is not None and outcome.state is not State.NOT_RUN else ""
-    is_new = bool(tried) and is_newer_minor(planned.cell.version, tried)
+    tried = (
+        configured.bound_runtime.known.built
+        if configured.bound_runtime is not None and outcome.state is not State.NOT_RUN
+        else ""
+    )
+    is_new = bool(tried) and is_newer_minor(configured.case.version, tried)
     facts = {**outcome.facts, NEWER_THAN: tried} if is_new else outcome.facts
-    return replace(outcome, entries=planned.entries, facts=facts)
+    return replace(outcome, entries=configured.entries, facts=facts)
 
 
-def _longest_first(cells: Sequence[PlannedCell]) -> list[PlannedCell]:
-    """A long cell that starts last would keep one CPU busy and the others idle."""
+def _longest_first(cases: Sequence[ConfiguredCase]) -> list[ConfiguredCase]:
+    """A long test case that starts last would keep one CPU busy and the others idle."""
 
-    def order(planned: PlannedCell) -> tuple[bool, bool]:
-        row = scenario(planned.cell.scenario)
+    def order(configured: ConfiguredCase) -> tuple[bool, bool]:
+        row = scenario(configured.case.scenario)
         return (not row.slow, bool(row.sample))
 
-    return sorted(cells, key=order)
+    return sorted(cases, key=order)
 
 
 def _pinned(tool: Installer, wanted: str, python: Path) -> str:
@@ -118,77 +118,72 @@ def _pinned(tool: Installer, wanted: str, python: Path) -> str:
         return wanted
     try:
         return f"{re.split(r'[<>=!~; ]', wanted, maxsplit=1)[0]}=={tool.resolve(wanted, python)}"
-    except NotRun:  # the cells will report what is wrong with the index
+    except NotRun:  # the test cases will report what is wrong with the index
         return wanted
 
 
-def _outcome(run: _Run, planned: PlannedCell) -> Outcome:
-    cell = planned.cell
+def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
+    case = configured.case
     started = time.monotonic()
-    log = run.folder / "logs" / f"{_safe(cell.id)}.log"
+    log = run.folder / "logs" / f"{_safe(case.id)}.log"
     relative = log.relative_to(run.folder).as_posix()
     try:
-        if cell.target in run.unusable and cell.consumer not in FILES:
-            raise run.unusable[cell.target]
-        machine, pythons = able(planned, run.answers, run.machines, run.pythons)
+        if case.target in run.unusable and case.consumer not in FILES:
+            raise run.unusable[case.target]
+        machine, pythons = able(configured, run.chosen)
     except NotRun as error:
-        return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
-    key = run.memory.key(planned, [row.version for row in pythons], f"{machine.rid} {machine.title}")
-    known = None if run.fresh else run.memory.recall(cell, key)
+        return Outcome(case=case, state=State.NOT_RUN, reason=error.reason, summary=error.message)
+    key = run.memory.key(configured, [row.version for row in pythons], f"{machine.rid} {machine.title}")
+    known = None if run.chosen.request.fresh else run.memory.recall(case, key)
     if known is not None:
         return replace(known, log=relative)
-    outcome = tried(_bench(run, planned, machine, pythons, log), find_runner(cell, scenario(cell.scenario)))
+    outcome = try_case(_bench(run, configured, machine, pythons, log), find_runner(case, scenario(case.scenario)))
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=relative)
-    LOG.say(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
+    LOG.say(f"{outcome.state.value:8} {case.id}  {outcome.seconds:.1f} s")
     run.memory.keep(outcome, key)
     return outcome
 
 
-def _bench(run: _Run, planned: PlannedCell, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Bench:
+def _bench(
+    run: VerifyRun, configured: ConfiguredCase, machine: Machine, pythons: tuple[Interpreter, ...], log: Path
+) -> Bench:
     return Bench(
-        cell=planned.cell,
+        case=configured.case,
         config=run.config,
-        use=planned.use,
-        package=run.config.package_of(planned.use),
-        oldest=_oldest(run, planned),
+        bound_runtime=configured.bound_runtime,
+        package=configured.package,
+        oldest=run.chosen.answers.find_oldest(configured.question),
         artifacts=run.artifacts,
         supply=run.supply,
-        work=run.folder / "work" / _safe(planned.cell.id),
+        work=run.folder / "work" / _safe(configured.case.id),
         log=log,
         machine=machine,
         interpreters=pythons,
     )
 
 
-def _oldest(run: _Run, planned: PlannedCell) -> str:
-    if planned.question is None:
-        return ""
-    rows: dict[Question, tuple[str, ...]] = dict(run.answers.found)
-    return next(iter(rows.get(replace(planned.question, entry="minimum"), ())), "")
-
-
-def _sdk(config: Config) -> str:
-    """The versions of the SDK and Mono that build and run the consumers of nupkgs, if they are installed."""
+def _find_sdk(root: Path) -> str:
+    """The versions of the SDK and Mono that build and run the consumers of nupkgs, as far as they are installed."""
     found = []
-    if config.document.verify.dotnet:
-        with suppress(LatebindError):  # each cell that needs it reports it
-            found.append(dotnet.sdk_version(os.environ, config.root))
-        with suppress(LatebindError):
-            found.append(mono.version(mono.find(os.environ), os.environ))
+    with suppress(LatebindError):  # each test case that needs it reports it
+        found.append(dotnet.sdk_version(os.environ, root))
+    with suppress(LatebindError):
+        found.append(mono.version(mono.find(os.environ), os.environ))
     return "\0".join(found)
 
 
-def _machine(supply: Supply, rids: Sequence[Rid], options: Options) -> dict[str, str]:
-    share = {"share": "/".join(map(str, options.shard))} if options.shard != (1, 1) else {}
-    emulated = {f"{rid} by": machine.title for rid, machine in options.machines.items() if rid in rids}
+def _describe_machine(chosen: ChosenCases) -> dict[str, str]:
+    request = chosen.request
+    share = {"share": "/".join(map(str, request.shard))} if request.shard != (1, 1) else {}
+    emulated = {f"{rid} by": machine.title for rid, machine in request.machines.items() if rid in request.rids}
     return {
         **share,
         **emulated,
-        "targets": " ".join(rids),
+        "targets": " ".join(request.rids),
         "target": host_rid(),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "installer": supply.installer.name,
+        "installer": chosen.tool.name,
     }
 
 

@@ -1,4 +1,4 @@
-"""The gate: which cells must have passed, and what it reports about the others."""
+"""The gate: which test cases must have passed, and what it reports about the others."""
 
 import dataclasses
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from latebind.config.file import load
-from latebind.verify.plan.scenarios import SCENARIOS
+from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.files import write_reports
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, patterns
 
@@ -28,13 +28,13 @@ def requiring(*globs, include=("linux-x64",)):
     return dataclasses.replace(LATENN, document=document)
 
 
-def find_blocks(config, cells, machine=None):
-    return {block.subject: block for block in judge_gate(config, report(*cells, machine=machine)).blocks}
+def find_blocks(config, cases, machine=None):
+    return {block.subject: block for block in judge_gate(config, report(*cases, machine=machine)).blocks}
 
 
-def replace_cell(config, bad):
-    """All planned cells, one of them with another end."""
-    return [bad if cell.id == bad.id else cell for cell in complete(config)]
+def replace_case(config, bad):
+    """All configured test cases, one of them with another end."""
+    return [bad if case.id == bad.id else case for case in complete(config)]
 
 
 def test_by_default_works_of_every_target_and_every_negative_scenario_is_required():
@@ -48,7 +48,7 @@ def test_the_gate_passes_when_every_required_cell_passed():
     gate = judge_gate(config, report(*complete(config), row("not run", scenario="extra")))
     negative = {scenario.name for scenario in SCENARIOS if scenario.negative}
     assert (gate.exit_status, gate.blocks) == (0, ())
-    assert {"works", "absent"} <= {cell.scenario for cell in gate.required} <= negative | {"works"}
+    assert {"works", "absent"} <= {case.scenario for case in gate.required} <= negative | {"works"}
 
 
 def test_a_report_of_one_cell_blocks_with_the_cells_that_the_configuration_requires_besides():
@@ -64,27 +64,27 @@ def test_a_report_of_one_cell_blocks_with_the_cells_that_the_configuration_requi
 @pytest.mark.parametrize("entry", ["minimum", "latest", "<"])
 def test_each_entry_of_a_runtimes_versions_must_be_reported(entry):
     config = requiring()
-    cells = [cell for cell in complete(config) if not (cell.runtime == "onnxruntime" and entry in cell.entries)]
-    assert any(f"onnxruntime-{entry}/" in subject for subject in find_blocks(config, cells))
+    cases = [case for case in complete(config) if not (case.runtime == "onnxruntime" and entry in case.entries)]
+    assert any(f"onnxruntime-{entry}/" in subject for subject in find_blocks(config, cases))
 
 
 def test_one_cell_may_answer_several_entries():
     config = requiring("wheel/*/onnxruntime-*/works")
-    cells = [row(entries=("minimum", "latest"))]
-    assert find_blocks(config, cells) == {}
+    cases = [row(entries=("minimum", "latest"))]
+    assert find_blocks(config, cases) == {}
 
 
 def test_cells_of_another_python_count():
     config = requiring("wheel/*/works")
-    cells = [row(consumer="python3.9", version=cell.version, entries=cell.entries, runtime=cell.runtime)
-            for cell in complete(config) if (cell.kind, cell.scenario) == ("wheel", "works")]  # fmt: skip
-    assert find_blocks(config, cells) == {}
+    cases = [row(consumer="python3.9", version=case.version, entries=case.entries, runtime=case.runtime)
+            for case in complete(config) if (case.kind, case.scenario) == ("wheel", "works")]  # fmt: skip
+    assert find_blocks(config, cases) == {}
 
 
 def test_a_failed_cell_blocks_with_its_words_and_its_log():
     config = requiring()
     bad = row("failed", version="latest", reason="it broke")
-    block = find_blocks(config, replace_cell(config, bad))[bad.id]
+    block = find_blocks(config, replace_case(config, bad))[bad.id]
     assert "it broke" in block.why
     assert bad.log in block.cure
 
@@ -92,7 +92,7 @@ def test_a_failed_cell_blocks_with_its_words_and_its_log():
 def test_a_cell_that_ran_nowhere_blocks_with_the_command():
     config = requiring()
     idle = row("not run", scenario="absent", runtime="", version="", entries=("",))
-    block = find_blocks(config, replace_cell(config, idle))[idle.id]
+    block = find_blocks(config, replace_case(config, idle))[idle.id]
     assert "no-machine" in block.why
     assert "latebind verify --target linux-x64" in block.cure
 
@@ -104,7 +104,7 @@ def test_a_target_without_a_cell_blocks_once():
     assert "--target osx-x64" in blocks["*/osx-x64/*"].cure
 
 
-def test_a_pattern_for_all_targets_asks_each_target_for_its_cells():
+def test_a_pattern_for_all_targets_asks_each_target_for_its_cases():
     config = requiring("*/works", include=("linux-x64", "osx-x64"))
     assert list(find_blocks(config, complete(requiring()))) == ["*/osx-x64/*"]
 
@@ -119,7 +119,7 @@ def test_a_project_whose_consumers_are_in_c_must_have_been_consumed():
     config = with_consumers(sdk="verify/c")
     shows = {pattern.glob for pattern in patterns(config) if not pattern.may_be_empty}
     assert shows == {f"*/{rid}/*/consumed" for rid in LATENN.document.targets.include}
-    assert find_blocks(config, [cell for cell in complete(config) if cell.scenario != "consumed"])
+    assert find_blocks(config, [case for case in complete(config) if case.scenario != "consumed"])
 
 
 def test_a_configuration_that_verifies_nothing_does_not_pass():
@@ -134,7 +134,7 @@ def test_a_pattern_of_the_configuration_that_matches_nothing_blocks():
 
 def test_what_is_not_required_may_fail():
     config = requiring("*/works")
-    assert find_blocks(config, replace_cell(config, row("failed", scenario="absent", version="", runtime=""))) == {}
+    assert find_blocks(config, replace_case(config, row("failed", scenario="absent", version="", runtime=""))) == {}
 
 
 def test_a_share_that_nobody_reported_blocks():
@@ -196,7 +196,7 @@ def test_a_distribution_that_the_index_lacks_is_not_required():
     )
     gate = judge_gate(config, report(*complete(config), idle))
     assert gate.blocks == ()
-    assert idle.id not in {cell.id for cell in gate.required}
+    assert idle.id not in {case.id for case in gate.required}
 
 
 @pytest.mark.parametrize("reason", ["no-index", "no-machine", "no-interpreter"])
@@ -210,5 +210,5 @@ def test_a_version_without_a_wheel_for_one_python_must_be_tried_with_another():
     config = requiring("wheel/*/works")
     idle = row("not run", reason="no-distribution", consumer="python3.14", version="minimum", entries=("minimum",))
     assert find_blocks(config, [*complete(config), idle]) == {}
-    rest = [cell for cell in complete(config) if "minimum" not in cell.entries]
+    rest = [case for case in complete(config) if "minimum" not in case.entries]
     assert idle.id in find_blocks(config, [*rest, idle])

@@ -28,8 +28,8 @@ def test_hostile_words_stay_words():
     assert page.count("</script>") == 2
     assert "<img" not in page
     assert '<script>document.title = "taken"' not in page
-    (cell,) = data_of(page)
-    assert '</script><script>document.title = "taken"</script>' in cell["log"]
+    (case,) = data_of(page)
+    assert '</script><script>document.title = "taken"</script>' in case["log"]
     assert "\x1b" not in page
 
 
@@ -109,9 +109,9 @@ def shown_marks(page):
 
 
 @pytest.mark.browser
-def test_words_and_states_filter_the_cells(visit):
+def test_words_and_states_filter_the_cases(visit):
     page = visit(large())
-    total = len(large().cells)
+    total = len(large().cases)
     assert shown_marks(page) == total
     page.get_by_label("Filter by the words").fill("win-x64 1.23")
     assert shown_marks(page) == 4
@@ -119,7 +119,7 @@ def test_words_and_states_filter_the_cells(visit):
     page.locator(".tools button[data-style=p]").click()
     assert shown_marks(page) == 1
     assert page.locator(".m:visible").get_attribute("aria-label").startswith("failed: win-x64")
-    page.get_by_label("Filter by the words").fill("no such cell")
+    page.get_by_label("Filter by the words").fill("no such case")
     assert (shown_marks(page), page.locator("section:visible").count()) == (0, 0)
 
 
@@ -196,7 +196,7 @@ def test_a_narrow_screen_opens_a_cell_by_touch(visit):
 @pytest.mark.browser
 def test_the_page_tells_the_state_without_scripts_and_on_paper(visit):
     page = visit(large(), java_script_enabled=False)
-    assert shown_marks(page) == len(large().cells)
+    assert shown_marks(page) == len(large().cases)
     page.emulate_media(media="print")
     assert page.get_by_role("heading", name="Verification failed").is_visible()
     assert not page.locator(".tools").is_visible()

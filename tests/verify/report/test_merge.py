@@ -20,14 +20,14 @@ WINDOWS = {"target": "win-x64", "python": "3.12.1"}
 STATES = ("failed", "passed", "not run")
 
 
-def on(machine, *cells, **more):
-    return report(*cells, machine=machine, **more)
+def on(machine, *cases, **more):
+    return report(*cases, machine=machine, **more)
 
 
 @given(states=st.lists(st.sampled_from(STATES), min_size=1, max_size=4))
 def test_of_each_cell_the_weightiest_outcome_counts(states):
     reports = {f"{n}.json": on({"target": f"m{n}"}, row(state)) for n, state in enumerate(states)}
-    (added,) = merge(reports).cells
+    (added,) = merge(reports).cases
     assert added.outcome.value == min(states, key=STATES.index)
     assert states[added.machine] == added.outcome.value
     ran = [state for state in states if state != "not run"]
@@ -37,7 +37,7 @@ def test_of_each_cell_the_weightiest_outcome_counts(states):
 def test_a_failure_names_both_machines(latebind, tmp_path):
     merged = merge({"a": on(LINUX, row()), "b": on(WINDOWS, row("failed", reason="it crashed"))})
     assert merged.machines == (LINUX, WINDOWS)
-    assert (merged.cells[0].machine, merged.cells[0].elsewhere[0].machine) == (1, 0)
+    assert (merged.cases[0].machine, merged.cases[0].elsewhere[0].machine) == (1, 0)
     assert merged.exit_status == 1
     write_reports(merged, tmp_path, lambda _: "")
     message = "failed on machine 2, win-x64; passed on machine 1, linux-x64"
@@ -50,7 +50,7 @@ def test_merging_what_was_merged_gives_the_same_outcomes():
     once = merge({"1": first, "2": second, "3": third})
     twice = merge({"12": merge({"1": first, "2": second}), "3": third})
     assert once == twice
-    assert {cell.id: cell.outcome for cell in once.cells} == {
+    assert {case.id: case.outcome for case in once.cases} == {
         row().id: State.FAILED,
         row(target="win-x64").id: State.PASSED,
     }
@@ -63,9 +63,9 @@ def test_merging_what_was_merged_gives_the_same_outcomes():
         ((["x.tar.gz", "y.tar.gz"], ["x.tar.gz"]), r"b: lacks the package y\.tar\.gz, which serves every target"),
         ((["X.1.0.nupkg"], []), r"b: lacks the package X\.1\.0\.nupkg, which serves every target"),
         ((["x-1.0-py3-none-any.whl"], []), "lacks the package"),
-        ((["x-1.0-py3-none-win_amd64.whl"], []), "lacks the package .*, though it ran cells of win-x64"),
-        (([], ["x-1.0-py3-none-manylinux_2_28_x86_64.whl"]), "a: lacks the package .* ran cells of linux-x64"),
-        ((["X.runtime.win-x64.1.0.nupkg"], []), "though it ran cells of win-x64"),
+        ((["x-1.0-py3-none-win_amd64.whl"], []), "lacks the package .*, though it ran test cases of win-x64"),
+        (([], ["x-1.0-py3-none-manylinux_2_28_x86_64.whl"]), "a: lacks the package .* ran test cases of linux-x64"),
+        ((["X.runtime.win-x64.1.0.nupkg"], []), "though it ran test cases of win-x64"),
     ],
 )
 def test_other_packages_are_refused_by_name(packages, refusal):
@@ -108,7 +108,7 @@ def two(tmp_path):
         ("a", on(LINUX, row(), row("not run", target="win-x64"))),
         ("b", on(WINDOWS, row(target="win-x64"))),
     ):
-        write_reports(shown, tmp_path / name, lambda cell, name=name: f"log of {cell.id} on {name}")
+        write_reports(shown, tmp_path / name, lambda case, name=name: f"log of {case.id} on {name}")
         files.append(tmp_path / name / "verify.json")
     return files
 
@@ -117,7 +117,7 @@ def test_the_command_writes_all_files_and_brings_the_logs(latebind, tmp_path, tw
     printed = assert_success(latebind("verify", "--merge", *two, "--output", tmp_path / "all"))
     assert printed.endswith("2 passed, 0 failed, 0 not run\n")
     merged = read_report(tmp_path / "all" / "verify.json")
-    logs = {cell.target: (tmp_path / "all" / cell.log).read_text("utf-8") for cell in merged.cells}
+    logs = {case.target: (tmp_path / "all" / case.log).read_text("utf-8") for case in merged.cases}
     assert logs["win-x64"] == f"log of {row(target='win-x64').id} on b"
     assert logs["linux-x64"].endswith("on a")
     assert "on b" in (tmp_path / "all" / "verify.html").read_text("utf-8")

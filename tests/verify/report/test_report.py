@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from defusedxml import ElementTree as ET  # noqa: N817  # as it is called everywhere
 from latebind.errors import InputError
-from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
+from latebind.model import NOT_RUN_REASONS, Artifact, Case, Outcome, Rid, Sha256, State
 from latebind.verify.report.files import read_log, write_reports
 from latebind.verify.report.html import report_html
 from latebind.verify.report.render import report_count, report_junit, report_markdown, report_text
@@ -49,21 +49,21 @@ def test_the_report_fits_its_schema_and_reasons_are_a_closed_list():
 
 
 def test_what_was_verified_becomes_a_report_that_is_read_back(tmp_path):
-    cell = Cell(
+    case = Case(
         kind="wheel", target=Rid("linux-x64"), consumer="python3.11", runtime="r", version="1", scenario="works"
     )
     artifact = Artifact(path=Path("dist/x.whl"), kind="wheel", sha256=Sha256(HASH), size=1)
-    outcome = Outcome(cell=cell, state=State.FAILED, reason="bad \udce4", log="logs/x.log", facts={"passed": 2})
+    outcome = Outcome(case=case, state=State.FAILED, reason="bad \udce4", log="logs/x.log", facts={"passed": 2})
     original = report_of(SOURCE, [artifact], [outcome], {"target": "linux-x64"})
     (tmp_path / "r.json").write_text(report_json(original), encoding="utf-8")
     read = read_report(tmp_path / "r.json")
-    assert read.cells[0].cell == cell
+    assert read.cases[0].case == case
     assert read.source == SOURCE
-    assert (read.packages, read.machines, read.cells[0].facts) == (original.packages, original.machines, {"passed": 2})
+    assert (read.packages, read.machines, read.cases[0].facts) == (original.packages, original.machines, {"passed": 2})
 
 
-FEW = [cell for cell in EVERY.cells if cell.outcome is not State.NOT_RUN or cell.reason == "no-dotnet"]
-SMALL = msgspec.structs.replace(EVERY, cells=tuple(FEW))  # the golden files need not know every reason
+FEW = [case for case in EVERY.cases if case.outcome is not State.NOT_RUN or case.reason == "no-dotnet"]
+SMALL = msgspec.structs.replace(EVERY, cases=tuple(FEW))  # the golden files need not know every reason
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_not_run_is_a_state_of_its_own_in_every_rendering():
 
 def test_a_junit_reader_counts_the_same():
     suites = ET.fromstring(report_junit(EVERY))
-    assert suites.get("tests") == str(len(EVERY.cells)) == str(len([*suites.iter("testcase")]))
+    assert suites.get("tests") == str(len(EVERY.cases)) == str(len([*suites.iter("testcase")]))
     assert (suites.get("failures"), suites.get("skipped")) == ("1", str(len(NOT_RUN_REASONS)))
 
 
@@ -104,8 +104,8 @@ def test_hostile_words_stay_words(render):
 
 def test_a_job_summary_keeps_below_its_limit():
     scope = {f"test_{number}": "x" * 150 for number in range(3000)}
-    cells = [row(version=f"1.{number}.0", facts={"out_of_scope": {**scope, str(number): ""}}) for number in range(9)]
-    text = report_markdown(report(*cells))
+    cases = [row(version=f"1.{number}.0", facts={"out_of_scope": {**scope, str(number): ""}}) for number in range(9)]
+    text = report_markdown(report(*cases))
     assert len(text.encode()) < 1_000_000
     assert "sections left out: too long for a summary" in text
     assert text.startswith("## ✅ latebind verify\n\n9 passed")
@@ -142,9 +142,9 @@ def test_every_form_says_why_the_exit_status_is_1(reported, why):
     ]
     assert all(why in text for text in forms)
     assert forms[0].splitlines()[-1].startswith("Verification failed: ")
-    junit, cells = report_junit(failed), [cell for cell in reported if cell.outcome is State.FAILED]
-    assert junit.count("<failure") == (len(cells) or 1)
-    assert cells or why in junit
+    junit, cases = report_junit(failed), [case for case in reported if case.outcome is State.FAILED]
+    assert junit.count("<failure") == (len(cases) or 1)
+    assert cases or why in junit
 
 
 @pytest.mark.parametrize("reported", [[row()], [row(), row("not run", version="1.19.2")]])
@@ -175,9 +175,9 @@ def break_report(change):
         ("", "is not a verification report"),
         ("[]", "is not a verification report"),
         ('{"subjects": 0, "findings": [], "waived": [], "skipped": []}', "is not a verification report"),
-        (break_report(lambda d: d["cells"][1].update(d["cells"][0])), "a cell occurs twice"),
+        (break_report(lambda d: d["cells"][1].update(d["cells"][0])), "a test case occurs twice"),
         (break_report(lambda d: d["packages"].append(d["packages"][0])), "a package occurs twice"),
-        (break_report(lambda d: d["cells"][0].update(target="win-x64")), "does not match its cell"),
+        (break_report(lambda d: d["cells"][0].update(target="win-x64")), "does not match its test case"),
         (break_report(lambda d: d["cells"][0].update(outcome="not run", reason="lazy")), "is not a known reason"),
         (break_report(lambda d: d["cells"][0].update(outcome="skipped")), "Invalid enum value"),
         (break_report(lambda d: d["cells"][0].update(machine=1)), "names a machine that does not exist"),
@@ -203,8 +203,8 @@ def test_files_are_written_with_the_logs_and_earlier_logs_go(tmp_path):
     shown = report(row(), row("not run", version="1.19.2"))
     write_reports(shown, tmp_path, lambda _: "the log")
     files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
-    assert files == {"verify.json", "verify.md", "verify.xml", "verify.html", shown.cells[0].log}
-    assert read_log(tmp_path, shown.cells[0]) == "the log"
+    assert files == {"verify.json", "verify.md", "verify.xml", "verify.html", shown.cases[0].log}
+    assert read_log(tmp_path, shown.cases[0]) == "the log"
     assert "the log" in (tmp_path / "verify.html").read_text("utf-8")
 
 

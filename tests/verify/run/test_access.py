@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from latebind.errors import LatebindError
-from latebind.verify.plan.situations import Situation
+from latebind.verify.cases.situations import Situation
 from latebind.verify.run import access
 from latebind.verify.run.access import NOBODY, everybody_reaches, is_root, unlock
 

@@ -6,7 +6,7 @@ import pytest
 from latebind.config.document import VerifyData
 from latebind.config.file import load
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
-from latebind.verify.plan.situations import Situation
+from latebind.verify.cases.situations import Situation
 from latebind.verify.run.bench import Bench, PhaseError, failing_at
 from latebind.verify.run.supply import choose_requirements
 
@@ -64,8 +64,8 @@ def test_data_are_those_of_the_newest_key_up_to_the_version(requires, version, e
 def test_data_and_counts_are_those_of_the_oldest_version_that_may_be_bound(situation, expected):
     paths = dict.fromkeys(("work", "log"), Path("place"))
     nothing = {"package": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
-    cell = row().cell
-    bench = Bench(cell=cell, config=LATENN, use=LATENN.document.runtime[0], machine=None, **nothing, **paths)
+    case = row().case
+    bench = Bench(case=case, config=LATENN, bound_runtime=LATENN.document.runtime[0], machine=None, **nothing, **paths)
     bench.__dict__["situation"] = situation  # which a scenario would set up
     assert bench.oldest_bound == expected
     assert bench.at_least() == (1300 if expected == "1.31.1" else 1000)

@@ -14,7 +14,7 @@ from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.errors import InputError, ToolError
 from latebind.system.archive import Entry
 from latebind.tables.presets import preset
-from latebind.verify.plan.layouts import layout
+from latebind.verify.cases.layouts import layout
 from latebind.verify.run.bench import PhaseError
 
 from tests.dotnet_support import (

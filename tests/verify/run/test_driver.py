@@ -1,4 +1,4 @@
-"""The program that runs consumers inside cells: each of its ways, and what it refuses."""
+"""The program that runs consumers inside test cases: each of its ways, and what it refuses."""
 
 import json
 import sys

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from latebind.config.file import load
 from latebind.errors import InputError
-from latebind.model import Cell, Rid, State
-from latebind.verify.plan.machine import host_machine
-from latebind.verify.plan.scenarios import Scenario, scenario
+from latebind.model import Case, Rid, State
+from latebind.verify.cases.machine import host_machine
+from latebind.verify.cases.scenarios import Scenario, scenario
 from latebind.verify.run.bench import Bench
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import (
@@ -25,7 +25,7 @@ from latebind.verify.run.protocol import (
 
 CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
 USE = CONFIG.document.runtime[0]
-CELL = Cell(
+CASE = Case(
     kind="wheel",
     target=Rid("linux-x64"),
     consumer="python3.11",
@@ -45,7 +45,7 @@ def finish_run(status=0, **fields):
 
 def judge_run(ended, chosen=None, view=None, **more):
     more = {"roots": (ENV,), "binds": ("1.31.1",), **more}
-    return judge(CELL, Expectation(scenario=chosen or scenario("works"), **more), ended, view)
+    return judge(CASE, Expectation(scenario=chosen or scenario("works"), **more), ended, view)
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,12 @@ def test_fewer_cases_than_configured_are_too_few():
 
 @pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
 def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
-    cell = dataclasses.replace(CELL, version=version)
+    case = dataclasses.replace(CASE, version=version)
     paths = dict.fromkeys(("work", "log"), Path(ENV))
     nothing = {"package": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
-    bench = Bench(cell=cell, config=CONFIG, use=USE, machine=host_machine(Path("python3")), **nothing, **paths)
+    bench = Bench(
+        case=case, config=CONFIG, bound_runtime=USE, machine=host_machine(Path("python3")), **nothing, **paths
+    )
     assert bench.at_least() == count
 
 
@@ -130,14 +132,14 @@ CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/e
         ({"libraries": ("C:\\windows\\system32\\kernel32.dll",)}, ""),
     ],
 )
-def test_an_environment_that_is_not_clean_fails_the_cell(fields, message):
+def test_an_environment_that_is_not_clean_fails_the_case(fields, message):
     view = msgspec.structs.replace(CLEAN, **fields)
     outcome = judge_run(finish_run(), view=view, base="/base", runtime=("libonnxruntime.so*", "onnxruntime.dll"))
     assert (outcome.state is State.PASSED) == (message == "")
     assert message in outcome.reason
 
 
-def test_a_scenario_may_bind_another_version_than_its_cell():
+def test_a_scenario_may_bind_another_version_than_its_case():
     older = finish_run(report=RuntimeReport("1.19.2"))
     assert judge_run(older, binds=("1.19.2",)).state is State.PASSED
     assert "bound runtime 1.31.1, expected 1.19.2" in judge_run(finish_run(), binds=("1.19.2",)).reason

@@ -12,8 +12,8 @@ from latebind.compilers.dotnet import write_nuget_config
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer
 from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.system.run import run
-from latebind.verify.plan import layouts
-from latebind.verify.plan.layouts import OLDER_FRAMEWORK, Application, layout, one_program
+from latebind.verify.cases import layouts
+from latebind.verify.cases.layouts import OLDER_FRAMEWORK, Application, layout, one_program
 from latebind.verify.run.bench import PhaseError
 
 from tests.client import members, rewritten

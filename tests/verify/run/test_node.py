@@ -54,10 +54,10 @@ def run_verify(latebind, folder, *more, env=None):
     """The outcome of the one test case, its reason, and all that was printed."""
     ended = latebind("-C", folder, "verify", "--target", "linux-x64", "-k", "node and works", *more, env=env)
     report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
-    (cell,) = report["cells"]
-    if cell.get("reason") == "no-index":
+    (case,) = report["cells"]
+    if case.get("reason") == "no-index":
         pytest.skip("not run: the npm registry cannot be reached")
-    return cell["outcome"], f"{cell.get('reason', '')} {cell.get('summary', '')}", ended
+    return case["outcome"], f"{case.get('reason', '')} {case.get('summary', '')}", ended
 
 
 def rewritten(tarball, change):

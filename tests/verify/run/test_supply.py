@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from latebind.config.file import load
 from latebind.errors import ToolError
-from latebind.verify.plan.machine import host_machine
-from latebind.verify.planning import prepare
+from latebind.verify.cases.machine import host_machine
+from latebind.verify.choose import prepare
 from latebind.verify.run.supply import Supply
 
 from tests.client import CONFIG, write_client

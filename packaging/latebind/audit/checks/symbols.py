@@ -50,7 +50,7 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
         return
     surplus = [
         export.name
-        for export in offered(image)
+        for export in list_offered_exports(image)
         if not any(fnmatchcase(export.name, glob) for glob in allowed)
         if not export.name.startswith(_OWN_ENTRY)
     ]
@@ -79,7 +79,9 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     that are passed on from another library, such as libc++ on macOS, do not count. Windows merges nothing, but there
     too the names bind callers to one compiler and its run-time library.
     """
-    names = [export.name for export in offered(image) if export.name.startswith(_CXX) and not export.forward]
+    names = [
+        export.name for export in list_offered_exports(image) if export.name.startswith(_CXX) and not export.forward
+    ]
     merged = names if image.format != "pe" else []
     allocation = [
         name
@@ -116,7 +118,11 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
 
     On Linux, copy relocations split it in two. On Windows, its users must declare it as imported.
     """
-    names = [export.name for export in offered(image) if export.kind == "data" and not export.name.startswith(_CXX)]
+    names = [
+        export.name
+        for export in list_offered_exports(image)
+        if export.kind == "data" and not export.name.startswith(_CXX)
+    ]
     if names:
         which = f"{plural(len(names), 'variable')} whose size must never change"
         yield Hit(message=f"exports {which}: {first(names)}", evidence=some(names))
@@ -143,7 +149,7 @@ def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
         if listed is not None and image.file_type == "shared":
             groups.setdefault((listed, file.folder, image.format), []).append((file, image))
     for (listed, _, _), libraries in groups.items():
-        names = sorted({export.name for _, image in libraries for export in offered(image)})
+        names = sorted({export.name for _, image in libraries for export in list_offered_exports(image)})
         missing = lacking(listed, [image for _, image in libraries])
         if missing:
             yield Hit(
@@ -153,7 +159,7 @@ def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
             )
 
 
-def offered(image: Image) -> list[Export]:
+def list_offered_exports(image: Image) -> list[Export]:
     """The exports of a library. A program's dynamic symbols serve its own libraries."""
     if image.file_type != "shared" or image.interpreter:
         return []

@@ -116,7 +116,7 @@ def unjudged_platform(package: Contents, file: File) -> str:
     """The tags, the RID, or npm's words that promise the file to a system whose rules are not known, or ""."""
     if manifest := read_manifest(package):
         folders = [name for name in file.folder.split("/") if "-" in name and platforms.is_unjudged(name)]
-        systems = manifest.chosen("os")
+        systems = manifest.read_values("os")
         return ", ".join(folders[:1] or (systems if all(map(platforms.is_unjudged, systems)) else ()))
     rid = promised_rid(package, file)
     names = [rid] if rid else list(_platforms(package))

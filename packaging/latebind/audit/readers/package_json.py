@@ -38,7 +38,7 @@ class Manifest:
         value = self.fields.get(key)
         return value if isinstance(value, dict) else {}
 
-    def chosen(self, key: str) -> tuple[str, ...]:
+    def read_values(self, key: str) -> tuple[str, ...]:
         """The values of os, cpu or libc; () where the field restricts nothing."""
         value = self.fields.get(key)
         values = [value] if isinstance(value, str) else value if isinstance(value, list) else []

@@ -17,7 +17,7 @@ from latebind.errors import InputError, NotRun
 from latebind.model import State
 from latebind.system.run import run
 from latebind.tables.targets import target
-from latebind.verify.plan.consumer import Consumer
+from latebind.verify.cases.consumer import Consumer
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
@@ -43,7 +43,7 @@ _VERSION_FILE = ".java-version"
 """Where jenv, SDKMAN and others look for the Java that a folder needs."""
 
 
-def run_java_cell(bench: Bench) -> Outcome:
+def run_java_case(bench: Bench) -> Outcome:
     """Resolve, compile, run and judge.
 
     Raises NotRun without a JDK that is new enough or without the packages, PhaseError when something cannot be
@@ -57,7 +57,7 @@ def run_java_cell(bench: Bench) -> Outcome:
         ended = _run_program(bench, jdk, source, app, _resolve(bench, app / "first", bundles, first))
         assert_first(ended.result.version, first)
         shutil.rmtree(app)
-    ended = _run_program(bench, jdk, source, app, _resolve(bench, app / "repository", bundles, bench.cell.version))
+    ended = _run_program(bench, jdk, source, app, _resolve(bench, app / "repository", bundles, bench.case.version))
     outcome = judge_program(bench, ended, _name_installed(bench, app))
     if outcome.state is not State.PASSED or not _has_runtime(bench):
         return outcome
@@ -92,12 +92,12 @@ def _find_bundles(bench: Bench) -> list[Path]:
 
 def _has_runtime(bench: Bench) -> bool:
     """Whether the application depends on the runtime's own artifact."""
-    runtime = bench.use
+    runtime = bench.bound_runtime
     return bool(
         runtime is not None
-        and bench.cell.version
+        and bench.case.version
         and find_runtime_artifact(runtime.known)
-        and bench.cell.target in runtime.known.supplies[ECOSYSTEM].targets
+        and bench.case.target in runtime.known.supplies[ECOSYSTEM].targets
     )
 
 
@@ -107,19 +107,19 @@ def _resolve(bench: Bench, repository: Path, bundles: Sequence[Path], version: s
         for bundle in bundles:
             unpack_bundle(bundle, repository)
         needed = [read_bundle(bundle) for bundle in bundles]
-        if bench.use is not None and _has_runtime(bench):
+        if bench.bound_runtime is not None and _has_runtime(bench):
             needed.append(
-                add_runtime(repository, bench.use.known, version, bench.cell.target, _library(bench, version))
+                add_runtime(repository, bench.bound_runtime.known, version, bench.case.target, _library(bench, version))
             )
         return resolve_class_path(repository, needed)
 
 
 def _library(bench: Bench, version: str) -> Path:
     """The runtime's library, as the scenario leaves it."""
-    if bench.use is None:
+    if bench.bound_runtime is None:
         raise AssertionError
-    library = bench.supply.library(bench.use, version, bench.cell.target)
-    if bench.situation.spoil is None or version != bench.cell.version:
+    library = bench.supply.library(bench.bound_runtime, version, bench.case.target)
+    if bench.situation.spoil is None or version != bench.case.version:
         return library
     spoiled = bench.work / "spoiled" / library.name
     spoiled.parent.mkdir(exist_ok=True)
@@ -129,9 +129,11 @@ def _library(bench: Bench, version: str) -> Path:
 
 def _name_installed(bench: Bench, app: Path) -> str:
     """Where the runtime's library is put from its JAR; "" without one."""
-    if bench.use is None or not _has_runtime(bench):
+    if bench.bound_runtime is None or not _has_runtime(bench):
         return ""
-    names: tuple[str, ...] = getattr(bench.use.known.supplies[ECOSYSTEM].files, target(bench.cell.target).system)
+    names: tuple[str, ...] = getattr(
+        bench.bound_runtime.known.supplies[ECOSYSTEM].files, target(bench.case.target).system
+    )
     return str(_native_folder(app).resolve() / names[0])
 
 
@@ -193,4 +195,4 @@ CONSUMERS = (
         find_install_words=_find_install_words,
     ),
 )
-RUNNERS = (Runner(names=(PROGRAM,), run=run_java_cell),)
+RUNNERS = (Runner(names=(PROGRAM,), run=run_java_case),)

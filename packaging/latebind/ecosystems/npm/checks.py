@@ -84,7 +84,7 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
     manifest = read_manifest(package)
     if manifest is None:
         return
-    fields = {key: manifest.chosen(key) for key in ("os", "cpu")}
+    fields = {key: manifest.read_values(key) for key in ("os", "cpu")}
     for key, value in zip(("os", "cpu"), manifest.platform[1:], strict=True):
         evidence = (f"name: {manifest.text('name')}", f"{key}: {', '.join(fields[key]) or 'missing'}")
         if value and not fields[key]:
@@ -133,10 +133,10 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     If `libc` does not say which one a package is for, npm installs it on every Linux.
     """
     manifest = read_manifest(package)
-    if manifest is None or not admits(manifest.chosen("os"), "linux"):
+    if manifest is None or not admits(manifest.read_values("os"), "linux"):
         return
     binaries = [(file, image.libc, image.needed) for file, image in package.images if image.libc != "unknown"]
-    chosen, seen = manifest.chosen("libc"), {libc for _, libc, _ in binaries}
+    chosen, seen = manifest.read_values("libc"), {libc for _, libc, _ in binaries}
     fits = not chosen or any(admits(chosen, libc) for libc in seen)
     for file, libc, needed in binaries if chosen else ():
         if not admits(chosen, libc):

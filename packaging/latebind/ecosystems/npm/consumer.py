@@ -17,7 +17,7 @@ from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.system.archive import sha256
 from latebind.tables.targets import target, targets
-from latebind.verify.plan.consumer import Consumer
+from latebind.verify.cases.consumer import Consumer
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import run_consumer
@@ -48,7 +48,7 @@ class _Program(msgspec.Struct, frozen=True):
     optional: dict[str, str] = msgspec.field(default_factory=dict, name="optionalDependencies")
 
 
-def run_node_cell(bench: Bench) -> Outcome:
+def run_node_case(bench: Bench) -> Outcome:
     """Install, run and judge.
 
     Raises NotRun without Node.js, without the packages, or when npm's registry does not answer; PhaseError when
@@ -58,7 +58,7 @@ def run_node_cell(bench: Bench) -> Outcome:
     tarballs = _lay_out(bench, app)
     if first := bench.situation.first:
         assert_first(_run_program(bench, _install_program(bench, app, tarballs, first)).result.version, first)
-    program = _install_program(bench, app, tarballs, bench.cell.version)
+    program = _install_program(bench, app, tarballs, bench.case.version)
     library = _break_runtime(bench, app)
     ended = _run_program(bench, program)
     expectation = Expectation(
@@ -69,7 +69,7 @@ def run_node_cell(bench: Bench) -> Outcome:
         at_least=bench.at_least(),
         binds=bench.binds(),
     )
-    return judge(bench.cell, expectation, ended)
+    return judge(bench.case, expectation, ended)
 
 
 def _lay_out(bench: Bench, app: Path) -> dict[str, Path]:
@@ -95,7 +95,7 @@ def _ours(bench: Bench) -> dict[str, Path]:
         if npm is None or name == bench.situation.without:
             continue
         main = npm.name
-        needed = (main, npm_target(main, bench.cell.target))
+        needed = (main, npm_target(main, bench.case.target))
         for npm_name in (main, *(npm_target(main, rid) for rid in targets())):
             file = npm_file(npm_name, version)
             if file in paths:
@@ -149,28 +149,28 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
     needed, optional = dict(program.dependencies), dict(program.optional)
     for name, path in tarballs.items():
         (needed if name in main else optional)[name] = f"file:{NPM_TARBALLS}/{path.name}"
-    if bench.use is not None and bench.use.known.npm:
-        needed.pop(bench.use.known.npm, None)
+    if bench.bound_runtime is not None and bench.bound_runtime.known.npm:
+        needed.pop(bench.bound_runtime.known.npm, None)
         if version:
-            needed[bench.use.known.npm] = version
+            needed[bench.bound_runtime.known.npm] = version
     return {**manifest, "private": True, "dependencies": needed, "optionalDependencies": optional}
 
 
 def _break_runtime(bench: Bench, app: Path) -> str:
     """The runtime's installed library, broken as the scenario asks for; "" without one."""
-    runtime = bench.use
-    if runtime is None or not runtime.known.npm or not bench.cell.version:
+    runtime = bench.bound_runtime
+    if runtime is None or not runtime.known.npm or not bench.case.version:
         return ""
     libraries = _libraries(app / "node_modules" / runtime.known.npm, runtime, bench)
     if not libraries:
-        raise InputError(f"{runtime.known.npm} {bench.cell.version} holds no library for {bench.cell.target}")
+        raise InputError(f"{runtime.known.npm} {bench.case.version} holds no library for {bench.case.target}")
     bench.situation.break_files(libraries)
     return str(libraries[0])
 
 
 def _libraries(folder: Path, runtime: RuntimeUse, bench: Bench) -> list[Path]:
     """The runtime's library for the target, under each of its names."""
-    platform = target(bench.cell.target)
+    platform = target(bench.case.target)
     system, _, arch = platform.npm.partition("-")
     names: tuple[str, ...] = getattr(runtime.known.names, platform.system)
     return [path for name in names for path in sorted(folder.glob(f"bin/*/{system}/{arch}/{name}"))]
@@ -219,4 +219,4 @@ CONSUMERS = (
         find_install_words=_find_install_words,
     ),
 )
-RUNNERS = (Runner(names=(NODE,), run=run_node_cell),)
+RUNNERS = (Runner(names=(NODE,), run=run_node_case),)

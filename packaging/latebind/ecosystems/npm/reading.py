@@ -50,8 +50,8 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
 
 def _is_for(manifest: Manifest, rid: str) -> bool:
     """Whether a package for one platform is for a target; without the field libc it is for glibc."""
-    platform, libc = npm_platform(rid), manifest.chosen("libc")
-    fields = (manifest.chosen("os"), manifest.chosen("cpu"))
+    platform, libc = npm_platform(rid), manifest.read_values("libc")
+    fields = (manifest.read_values("os"), manifest.read_values("cpu"))
     return fields == ((platform.os,), (platform.cpu,)) and (libc or ("glibc",))[0] == (platform.libc or "glibc")
 
 

@@ -12,9 +12,9 @@ from latebind.errors import InputError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
 from latebind.tables.targets import target
-from latebind.verify.plan.consumer import Consumer
-from latebind.verify.plan.layouts import LAYOUTS, Application, layout
-from latebind.verify.plan.scenarios import C_NUPKG
+from latebind.verify.cases.consumer import Consumer
+from latebind.verify.cases.layouts import LAYOUTS, Application, layout
+from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.run.access import lock_application
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ASSEMBLED = "the runtime's nupkg was assembled for this test from its PyPI wheel"
 
 
-def run_dotnet_cell(bench: Bench) -> Outcome:
+def run_dotnet_case(bench: Bench) -> Outcome:
     """Restore, build, run and judge.
 
     Raises NotRun without a .NET SDK or without the nupkgs, LatebindError when something other than them failed.
@@ -46,7 +46,7 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
         with failing_at("install"):
             built = build_consumer(consumer, work, log=bench.log)
         wrong = _unproven(bench, consumer, built)
-        outcome = Outcome(cell=bench.cell, state=State.PASSED, summary="the files are those of the packages")
+        outcome = Outcome(case=bench.case, state=State.PASSED, summary="the files are those of the packages")
     else:
         built, ended = _run(bench, consumer, work)
         wrong = [] if bench.scenario.negative else _unproven(bench, consumer, built, ended.result)
@@ -64,7 +64,7 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
     return replace(outcome, facts=facts)
 
 
-def run_c_cell(bench: Bench) -> Outcome:
+def run_c_case(bench: Bench) -> Outcome:
     """Unpack, configure, compile, run and judge.
 
     Raises NotRun without CMake or a compiler (`no-compiler`) or without the nupkgs, PhaseError when building fails and
@@ -74,7 +74,7 @@ def run_c_cell(bench: Bench) -> Outcome:
     source = bench.config.root / bench.config.document.verify.c
     with failing_at("install"):
         packages = unpack(_collect_packages(bench), bench.work / "packages")
-        defines = (f"-DPACKAGES={packages}", f"-DRID={bench.cell.target}")
+        defines = (f"-DPACKAGES={packages}", f"-DRID={bench.case.target}")
         program = build_here(source, bench.work / "build", *defines, log=bench.log)
     result = bench.work / "result.json"
     argv: list[str | Path] = [program, cases, result, packages, *bench.consumer_words()]
@@ -82,7 +82,7 @@ def run_c_cell(bench: Bench) -> Outcome:
         argv, name="the C consumer", result=result, cwd=bench.work, env=clean_environment(), log=bench.log
     )
     outcome = _judge_consumer(bench, ended)
-    if outcome.state is not State.PASSED or not bench.cell.version:
+    if outcome.state is not State.PASSED or not bench.case.version:
         return outcome
     return replace(outcome, facts={**outcome.facts, "runtime_package": ASSEMBLED})
 
@@ -101,21 +101,23 @@ def _collect_packages(bench: Bench) -> list[Path]:
 
 def _runtime_package(bench: Bench) -> list[Path]:
     """The runtime's nupkg: the same for all test cases, unless the scenario breaks the library in it."""
-    if bench.use is None or not _is_on_feed(bench):
+    if bench.bound_runtime is None or not _is_on_feed(bench):
         return []
-    version, rid = bench.cell.version, bench.cell.target
+    version, rid = bench.case.version, bench.case.target
     if bench.situation.spoil is None:
-        return [runtime_nupkg(bench.supply, bench.use, version, rid)]
-    library = bench.supply.library(bench.use, version, rid)
+        return [runtime_nupkg(bench.supply, bench.bound_runtime, version, rid)]
+    library = bench.supply.library(bench.bound_runtime, version, rid)
     spoiled = bench.work / "spoiled" / library.name
     spoiled.parent.mkdir()
     spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
-    return [assemble_runtime_nupkg(spoiled, version, bench.work / "runtime", rid=rid, runtime=bench.use.known)]
+    return [
+        assemble_runtime_nupkg(spoiled, version, bench.work / "runtime", rid=rid, runtime=bench.bound_runtime.known)
+    ]
 
 
 def _is_on_feed(bench: Bench) -> bool:
     """Whether the test case has a runtime that NuGet has, too, so that its application restores it."""
-    return bench.use is not None and bool(bench.cell.version) and bool(bench.use.known.nuget.ids)
+    return bench.bound_runtime is not None and bool(bench.case.version) and bool(bench.bound_runtime.known.nuget.ids)
 
 
 def _judge_consumer(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
@@ -133,16 +135,16 @@ def _consumer(bench: Bench) -> DotnetConsumer:
     left_out = bench.config.packages[bench.situation.without].nuget if bench.situation.without else None
     if left_out is not None:
         properties["WithoutPackage"] = left_out.id
-    if len(bench.config.document.runtime) > 1 and bench.use is not None:
-        properties["RuntimeName"] = bench.use.name
+    if len(bench.config.document.runtime) > 1 and bench.bound_runtime is not None:
+        properties["RuntimeName"] = bench.bound_runtime.name
     return DotnetConsumer(
         project=bench.config.root / bench.config.document.verify.dotnet,
         packages=_collect_packages(bench),
         version=bench.config.project.version,
         environment=clean_environment(),
-        layout=layout(bench.cell.consumer),
-        rid=bench.cell.target,
-        runtime_version=bench.cell.version if _is_on_feed(bench) else "",
+        layout=layout(bench.case.consumer),
+        rid=bench.case.target,
+        runtime_version=bench.case.version if _is_on_feed(bench) else "",
         variables=bench.situation.environment,
         properties=properties,
     )
@@ -155,8 +157,8 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
     arguments = (*bench.consumer_words(), *bench.situation.action)
     cases = bench.data()
     first = bench.situation.first
-    if first and bench.use is not None:
-        older = runtime_nupkg(bench.supply, bench.use, first, bench.cell.target)
+    if first and bench.bound_runtime is not None:
+        older = runtime_nupkg(bench.supply, bench.bound_runtime, first, bench.case.target)
         before = replace(consumer, packages=[*consumer.packages, older], runtime_version=first)
         with failing_at("install"):
             built = build_consumer(before, work, log=bench.log)
@@ -183,7 +185,9 @@ def _unproven(
     }
     restored = {name for name, package_id in ids.items() if (built.cache / package_id).is_dir()}
     missing = (
-        [name for name in bench.config.list_needed_packages(bench.package) if name not in restored] if bench.use else []
+        [name for name in bench.config.list_needed_packages(bench.package) if name not in restored]
+        if bench.bound_runtime
+        else []
     )
     if missing and bench.situation.without not in missing:
         return [f"the consumer restored nothing of the package {name}" for name in missing]
@@ -203,9 +207,9 @@ def _unproven(
 
 def _runtime_in(bench: Bench, built: BuiltConsumer) -> Path | None:
     """The runtime's library as the application has it; None when it has none."""
-    if bench.use is None:
+    if bench.bound_runtime is None:
         return None
-    names = getattr(bench.use.known.names, target(bench.cell.target).system)
+    names = getattr(bench.bound_runtime.known.names, target(bench.case.target).system)
     return next((path for name in names for path in sorted(built.out.rglob(name))), None)
 
 
@@ -253,4 +257,4 @@ _IN_C = replace(
     is_wanted=lambda config, _runtime: bool(config.document.verify.c) and _has_nupkgs(config),
 )
 CONSUMERS = (_DOTNET, _IN_C)
-RUNNERS = (Runner(names=_DOTNET.names, run=run_dotnet_cell), Runner(names=_IN_C.names, run=run_c_cell))
+RUNNERS = (Runner(names=_DOTNET.names, run=run_dotnet_case), Runner(names=_IN_C.names, run=run_c_case))

@@ -15,7 +15,7 @@ from latebind.semver import semantic_version
 from latebind.system.resources import folder
 from latebind.system.run import run
 from latebind.tables.targets import target
-from latebind.verify.plan.layouts import BUILD, Layout
+from latebind.verify.cases.layouts import BUILD, Layout
 from latebind.verify.run.protocol import run_consumer
 
 if TYPE_CHECKING:

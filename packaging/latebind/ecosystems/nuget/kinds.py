@@ -97,7 +97,7 @@ def _make(run: PackRun, job: PackageJob, project: Path | None) -> Sequence[Path]
             version=config.project.version,
             environment=os.environ,
             home=made / "dotnet-home" / job.package,
-            apart=outputs(config, run.workdir).known if project == job.source else (),
+            apart=outputs(config, run.workdir).folders if project == job.source else (),
             source_link=_source_link(run, project) if project == job.source else "",
         )
     rows = pack_nupkgs(config, job.package, job.stages, run.dist, managed=managed, commit=run.commit)

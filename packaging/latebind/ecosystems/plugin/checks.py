@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.layout import native_place
-from latebind.audit.checks.symbols import offered
+from latebind.audit.checks.symbols import list_offered_exports
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.wording import some
 from latebind.audit.readers.opc import readable_nuspec
@@ -66,7 +66,11 @@ def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
 
     On Linux, symbols of one library replace those of the same name in another that is loaded later.
     """
-    if more := sorted({export.name for export in offered(image)} - {*EP_EXPORTS}) if file.is_provider else []:
+    if (
+        more := sorted({export.name for export in list_offered_exports(image)} - {*EP_EXPORTS})
+        if file.is_provider
+        else []
+    ):
         yield Hit(message=f"exports {plural(len(more), 'other symbol')}", evidence=some(more))
 
 

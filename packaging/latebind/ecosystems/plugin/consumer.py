@@ -19,7 +19,7 @@ from latebind.model import Outcome, State
 from latebind.system.resources import folder
 from latebind.tables.targets import target
 from latebind.text import ending, is_crash
-from latebind.verify.plan.scenarios import PYTHON
+from latebind.verify.cases.scenarios import PYTHON
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, clean_environment
@@ -42,20 +42,20 @@ _FILLED = {"MALLOC_PERTURB_": "165"}
 """glibc then overwrites what is freed, so that using it afterwards crashes and does not depend on chance."""
 
 
-def run_host_cell(bench: Bench) -> Outcome:
+def run_host_case(bench: Bench) -> Outcome:
     """Install, compile, and run the host once for each execution provider of the project.
 
     Raises NotRun when the test case cannot be tried here, LatebindError when something other than the packages failed.
     """
     wheels = wheels_of(bench)
     with failing_at("prepare"):
-        rid = bench.cell.target
+        rid = bench.case.target
         include = f"-DLATEBIND_INCLUDE={folder('loader') / 'include'}"
         floor = bench.config.floor(target(rid))
         program = build_for(rid, floor, _SOURCE, bench.work / "host", include, log=bench.log)
     with failing_at("install"):
         ready = make_environment(bench, wheels)
-    outcome = Outcome(cell=bench.cell, state=State.PASSED)
+    outcome = Outcome(case=bench.case, state=State.PASSED)
     for ep in _providers(bench):
         outcome = _run_provider(bench, ready, program, ep)
         if outcome.state is not State.PASSED:
@@ -85,7 +85,7 @@ def _run_provider(bench: Bench, ready: Installed, program: Path, ep: EpConfig) -
     if is_crash(ended.status):  # after the result
         reason = with_output(f"the host in C {ending(ended.status)} after it had released the runtime", ended.output)
         facts = {"phase": "load"}
-        return Outcome(cell=bench.cell, state=State.FAILED, reason=f"{reason}\n{_ADVICE}", facts=facts)
+        return Outcome(case=bench.case, state=State.FAILED, reason=f"{reason}\n{_ADVICE}", facts=facts)
     return judge_program(bench, ended, ready.library)
 
 
@@ -99,5 +99,5 @@ def _library_in(module: Path) -> Path:
     raise InputError(f"no library exports {EP_EXPORTS[0]}", where=os.fspath(module))
 
 
-RUNNERS = (Runner(names=(PYTHON,), run=run_host_cell, takes=lambda scenario: scenario.c_host),)
+RUNNERS = (Runner(names=(PYTHON,), run=run_host_case, takes=lambda scenario: scenario.c_host),)
 CONSUMERS = ()

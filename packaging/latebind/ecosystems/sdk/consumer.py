@@ -14,9 +14,9 @@ from latebind.filenames import sdk_file
 from latebind.model import State
 from latebind.system.tarball import unpack_tar
 from latebind.tables.targets import target
-from latebind.verify.plan.consumer import Consumer
-from latebind.verify.plan.scenarios import CMAKE, PKG_CONFIG
-from latebind.verify.plan.situations import copy_runtime
+from latebind.verify.cases.consumer import Consumer
+from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
+from latebind.verify.cases.situations import copy_runtime
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, build_with_pkg_config, clean_environment, library_folder
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _SUPPLIED = "the runtime's library was taken from its PyPI wheel"
 
 
-def run_sdk_cell(bench: Bench) -> Outcome:
+def run_sdk_case(bench: Bench) -> Outcome:
     """Unpack, build, run and judge.
 
     Raises NotRun without the archive or a compiler, PhaseError when building fails and when the program wrote no
@@ -60,7 +60,7 @@ def run_sdk_cell(bench: Bench) -> Outcome:
 
 def _unpack_archive(bench: Bench) -> Path:
     """The prefix: the archive's one folder. Raises NotRun when it was not made."""
-    name = sdk_file(bench.config, bench.cell.target)
+    name = sdk_file(bench.config, bench.case.target)
     path = next((artifact.path for artifact in bench.artifacts if artifact.path.name == name), None)
     if path is None:
         raise NotRun("not-built", f"{name} was not made")
@@ -74,9 +74,9 @@ def _unpack_archive(bench: Bench) -> Path:
 
 def _build_program(bench: Bench, prefix: Path) -> Path:
     source, tree = bench.config.root / bench.config.document.verify.sdk, prefix.parent / "build"
-    if bench.cell.consumer == PKG_CONFIG:
+    if bench.case.consumer == PKG_CONFIG:
         return build_with_pkg_config(source, tree, prefix, log=bench.log)
-    rid = bench.cell.target
+    rid = bench.case.target
     # CMake searches lib64 and the triplet's folder on some systems only, and each prefix for <name>*/ everywhere.
     defines = (f"-DCMAKE_PREFIX_PATH={prefix};{library_folder(prefix) / 'cmake'}",)
     return build_for(rid, bench.config.floor(target(rid)), source, tree, *defines, log=bench.log)
@@ -87,12 +87,12 @@ def _runtime(bench: Bench) -> tuple[Path, str]:
 
     The folder is empty, and the name "", where the test case has no runtime.
     """
-    runtime, folder = bench.use, bench.work / "runtime"
-    if runtime is None or not bench.cell.version:
+    runtime, folder = bench.bound_runtime, bench.work / "runtime"
+    if runtime is None or not bench.case.version:
         folder.mkdir()
         return folder, ""
     library = copy_runtime(bench, runtime, f"runtime/{runtime.known.python.folder}")
-    bench.situation.break_files(runtime_libraries(runtime, folder, bench.cell.target))
+    bench.situation.break_files(runtime_libraries(runtime, folder, bench.case.target))
     return library.parent, bench.machine.path(library)
 
 
@@ -110,4 +110,4 @@ _CMAKE = Consumer(
     find_runtime=lambda runtime: runtime.known.python.distribution,
 )
 CONSUMERS = (_CMAKE, replace(_CMAKE, names=(PKG_CONFIG,), is_cross_built=False))
-RUNNERS = (Runner(names=(CMAKE, PKG_CONFIG), run=run_sdk_cell),)
+RUNNERS = (Runner(names=(CMAKE, PKG_CONFIG), run=run_sdk_case),)

@@ -13,11 +13,11 @@ from latebind.ecosystems.wheel.environment import disturbances, freeze, is_left_
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
-from latebind.plan import unsupplied
+from latebind.preconditions import explain_unsupplied
 from latebind.text import ending
-from latebind.verify.plan.consumer import Consumer
-from latebind.verify.plan.installers import consumer_environment
-from latebind.verify.plan.scenarios import PYTHON
+from latebind.verify.cases.consumer import Consumer
+from latebind.verify.cases.installers import consumer_environment
+from latebind.verify.cases.scenarios import PYTHON
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import Expectation, judge
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from latebind.config.document import RuntimeUse
     from latebind.ecosystems.wheel.environment import Installed
     from latebind.model import Artifact
-    from latebind.verify.plan.machine import Machine
+    from latebind.verify.cases.machine import Machine
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerRun
 
@@ -39,7 +39,7 @@ _ECOSYSTEMS = Path(__file__).parent.parent
 DRIVER = Path(__file__).with_name("inside") / "driver.py"
 
 
-def run_python_cell(bench: Bench) -> Outcome:
+def run_python_case(bench: Bench) -> Outcome:
     """Install, run and judge.
 
     Raises NotRun when the test case cannot be tried here, LatebindError when something other than the packages failed.
@@ -66,9 +66,9 @@ def wheels_of(bench: Bench) -> list[Artifact]:
         raise NotRun("not-emulated", f"{bench.machine.title} cannot run it")
     if bench.machine.is_host and bench.scenario.sandboxed:
         raise NotRun("no-sandbox", "it would change this very machine")
-    wheels = wheels_for(bench.cell.target, bench.artifacts)
+    wheels = wheels_for(bench.case.target, bench.artifacts)
     wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
-    if len(wheels) < sum(not unsupplied(bench.config, name, bench.cell.target) for name in wheel_packages):
+    if len(wheels) < sum(not explain_unsupplied(bench.config, name, bench.case.target) for name in wheel_packages):
         raise NotRun("not-built", "not every wheel of the project was made")
     return wheels
 
@@ -119,9 +119,9 @@ def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -
         at_least=bench.at_least(),
         binds=binds,
         base=ready.prefix,
-        runtime=bench.use.known.file_globs if bench.use else (),
+        runtime=bench.bound_runtime.known.file_globs if bench.bound_runtime else (),
     )
-    outcome = judge(bench.cell, expectation, ended, view)
+    outcome = judge(bench.case, expectation, ended, view)
     if bench.machine.is_host or outcome.state is not State.PASSED:
         return outcome
     # Nobody may take an emulator for the system itself.
@@ -198,4 +198,4 @@ CONSUMERS = (
         find_install_words=_find_install_words,
     ),
 )
-RUNNERS = (Runner(names=(PYTHON,), run=run_python_cell),)
+RUNNERS = (Runner(names=(PYTHON,), run=run_python_case),)

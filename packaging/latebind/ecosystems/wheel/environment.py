@@ -15,8 +15,8 @@ from latebind.system.archive import ZipReader, sha256
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
-from latebind.verify.plan.installers import consumer_environment
-from latebind.verify.plan.interpreters import choose
+from latebind.verify.cases.installers import consumer_environment
+from latebind.verify.cases.interpreters import choose
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import empty_environment, runtime_libraries
 
@@ -74,7 +74,7 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
 
 def upgrade(bench: Bench, ready: Installed) -> None:
     """Put the test case's runtime in place of the one that was installed first."""
-    ready.environment.install([f"{bench.cell.runtime}=={bench.cell.version}"], log=bench.log)
+    ready.environment.install([f"{bench.case.runtime}=={bench.case.version}"], log=bench.log)
 
 
 def is_left_out(bench: Bench, wheel: Artifact) -> bool:
@@ -104,17 +104,17 @@ def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> Non
 
 def _list_requirements(bench: Bench, wheels: list[Artifact], names: list[str]) -> list[str]:
     """What to install: files of dist/ by path and the runtime by name; or only what a user would type."""
-    if not bench.situation.by_extra or bench.use is None:
+    if not bench.situation.by_extra or bench.bound_runtime is None:
         return [*(str(wheel.path) for wheel in wheels), *_apart(bench)]
-    main_wheel, extra = bench.config.wheel_name(bench.package), bench.use.known.python.extra
+    main_wheel, extra = bench.config.wheel_name(bench.package), bench.bound_runtime.known.python.extra
     version = bench.config.project.version  # keeps an index's package of the same name out; a user would not write it
     return [f"{name}[{extra}]=={version}" if name == main_wheel else f"{name}=={version}" for name in names]
 
 
 def _apart(bench: Bench) -> list[str]:
     """What a test case needs apart from the packages: the runtime, and what its consumer requires."""
-    version = bench.situation.first or bench.cell.version
-    runtime = [f"{bench.cell.runtime}=={version}"] if version else []
+    version = bench.situation.first or bench.case.version
+    runtime = [f"{bench.case.runtime}=={version}"] if version else []
     return [*runtime, *bench.config.document.verify.python_requires, *bench.situation.also]
 
 
@@ -135,9 +135,9 @@ def _assert_installed(site: Path, wheels: list[Artifact]) -> None:
 
 def _break_runtime(bench: Bench, environment: Environment) -> str:
     """Break the installed runtime as the scenario asks; return its path as the consumer's system names it."""
-    if bench.use is None or not bench.cell.version or bench.scenario.versions == "below":
+    if bench.bound_runtime is None or not bench.case.version or bench.scenario.versions == "below":
         return ""
-    libraries = runtime_libraries(bench.use, environment.site, bench.cell.target)
+    libraries = runtime_libraries(bench.bound_runtime, environment.site, bench.case.target)
     bench.situation.break_files(libraries)
     return bench.machine.path(libraries[0])
 

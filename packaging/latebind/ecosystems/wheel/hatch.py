@@ -32,7 +32,7 @@ from latebind.build.sbom import sbom, sbom_file
 from latebind.build.sources import native_files
 from latebind.build.stage import Stage, manifest_text
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE, installers_toolchain, missing_requirements
-from latebind.config.file import find, load
+from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.ecosystems.wheel.pack import metadata_fields, wheel_libraries
 from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME, write_sdist_files
@@ -40,7 +40,7 @@ from latebind.errors import BuildError
 from latebind.filenames import tag
 from latebind.fill import fill
 from latebind.outputs import outputs
-from latebind.plan import unsupplied
+from latebind.preconditions import explain_unsupplied
 from latebind.system.archive import UNIX, replacing, write_text
 from latebind.system.lock import exclusive
 from latebind.system.tree import is_scratch
@@ -64,9 +64,14 @@ class LatebindMetadataHook(MetadataHookInterface):
 
     PLUGIN_NAME = "latebind"
 
+    @cached_property
+    def project(self) -> Project:
+        """The project, which the build hook takes from here: one build reads it once."""
+        return _read(self.root)
+
     def update(self, metadata: dict[str, Any]) -> None:
         """Called by hatchling. `dependencies` in the hook's own table are kept before those that latebind adds."""
-        config = load(find(Path(self.root)))
+        config = self.project.config
         package = _package(config, self.config)
         fields = metadata_fields(config, package, tuple(self.config.get("dependencies", ())))
         if canonicalize_name(metadata["name"]) != canonicalize_name(config.wheel_name(package)):
@@ -88,32 +93,30 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     _notices: Mapping[str, bytes] = MappingProxyType({})
 
     @cached_property
-    def _project(self) -> Config:
-        """The configuration, with the compiler of the user who installs it; `latebind pack` names a target."""
-        config = load(find(Path(self.root)))
+    def _project(self) -> Project:
+        """The project, with the compiler of the user who installs it; `latebind pack` names a target."""
+        hook = self.metadata.hatch.metadata.hooks.get(self.PLUGIN_NAME)
+        project = hook.project if isinstance(hook, LatebindMetadataHook) else _read(self.root)
         if TARGET_VARIABLE in os.environ or self.target_name == "sdist" or self._rid not in targets():
-            return config
-        sources = native_files(config, self._workdir_of(config))
+            return project
+        config = project.config
+        sources = native_files(config, project.workdir)
         chosen = installers_toolchain(config.toolchain(self._rid), target(self._rid), sources, is_sdist=config.unpacked)
-        return config.with_toolchain(self._rid, chosen)
+        return project.with_toolchain(self._rid, chosen)
 
     @cached_property
     def _rid(self) -> str:
         return os.environ.get(TARGET_VARIABLE) or host_rid()
 
-    @cached_property
-    def _workdir(self) -> Path:
-        return self._workdir_of(self._project)
-
-    @staticmethod
-    def _workdir_of(config: Config) -> Path:
-        return Path(os.environ.get(WORKDIR_VARIABLE) or config.root).resolve()
+    @property
+    def _config(self) -> Config:
+        return self._project.config
 
     def dependencies(self) -> list[str]:
         """Build requirements: only what this machine lacks, and nothing where an imported stage is packed."""
-        if self.target_name == "sdist" or not needs_compiler(self._project, target(self._rid), self._workdir):
+        if self.target_name == "sdist" or not needs_compiler(self._config, target(self._rid), self._project.workdir):
             return []
-        return missing_requirements(self._project.toolchain(self._rid))
+        return missing_requirements(self._config.toolchain(self._rid))
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
@@ -128,14 +131,14 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
                 for path in [path for path, name in chosen.items() if name in (".gitignore", ".hgignore")]:
                     del chosen[path]
             scratch = self._scratch = Path(tempfile.mkdtemp(prefix="latebind-"))
-            chosen |= write_sdist_files(self._project, self._workdir, Path(self.root), scratch)
+            chosen |= write_sdist_files(self._config, self._project.workdir, Path(self.root), scratch)
             self.build_config.build_reserved_paths.update(chosen.values())
         elif self.target_name == "wheel":
             self._add_libraries(build_data, editable=version == "editable")
 
     def _leave_out(self) -> None:
         """Exclude the folders that latebind writes from hatchling's own choice of files."""
-        output_folders = outputs(self._project, self._workdir)
+        output_folders = outputs(self._config, self._project.workdir)
         for parent, folders, _ in os.walk(self.root):
             ours = {name for name in folders if Path(parent, name).resolve() in output_folders}
             self.build_config.build_reserved_paths.update(
@@ -148,7 +151,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
 
         Hatchling asks the metadata hook only for fields that the project declares as dynamic.
         """
-        fields = metadata_fields(self._project, _package(self._project, self.config))
+        fields = metadata_fields(self._config, _package(self._config, self.config))
         core = self.metadata.core
         wrong = [] if Version(self.metadata.version) == Version(fields["version"]) else ["version"]
         extras = fields["optional-dependencies"].items()  # the project may have others of its own
@@ -156,21 +159,20 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         wrong += [] if set(fields["dependencies"]) <= set(core.dependencies) else ["dependencies"]
         if wrong:
             raise BuildError(
-                f"{', '.join(wrong)} of the project are not what {self._project.file.name} says",
+                f"{', '.join(wrong)} of the project are not what {self._config.file.name} says",
                 where=f"{self.root}/pyproject.toml",
                 advice=f"Take them out of [project] and add them to its list `dynamic`: {', '.join(wrong)}.",
             )
 
     def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:
-        config = self._project
+        config = self._config
         package = _package(config, self.config)
-        why = unsupplied(config, package, self._rid)
+        why = explain_unsupplied(config, package, self._rid)
         if why:
             raise BuildError(why, advice=f"Build for a target that has it: set {TARGET_VARIABLE}.")
-        kind = config.wheel_kind(package)
-        refuse_foreign(kind, self._rid)
-        with exclusive(self._workdir):
-            stage = stage_target(config, target(self._rid), self._workdir)
+        refuse_foreign(config.wheel_kind(package), self._rid)
+        with exclusive(self._project.workdir):
+            stage = stage_target(config, target(self._rid), self._project.workdir)
         folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
         build_data["pure_python"] = False
         libraries = wheel_libraries(config, package, stage)
@@ -196,7 +198,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         if HOOK_GROUP in groups:
             return
         module, scratch = folder.replace("/", "."), self._scratch or Path()
-        for name, text in hook_files(self._project, package, module, self.metadata.core.raw_name).items():
+        for name, text in hook_files(self._config, package, module, self.metadata.core.raw_name).items():
             (scratch / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(scratch / name, text)
             chosen[str(scratch / name)] = name
@@ -208,7 +210,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         An sdist that is installed with the compiler of a Linux gives a wheel for this machine only: its libraries may
         need what no table of tags covers, such as the C++ library of that compiler.
         """
-        kind = self._project.wheel_kind(_package(self._project, self.config))
+        kind = self._config.wheel_kind(_package(self._config, self.config))
         if self._is_for_this_machine(stage.rid):
             newer(stage, libraries)
             return f"{abi_tags(kind)}-{next(name for name in platform_tags() if name.startswith('linux_'))}"
@@ -219,8 +221,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     def _is_for_this_machine(self, rid: str) -> bool:
         """Whether a user installs the package here: from an sdist, or from a tree with the compiler of their choice."""
         chosen = os.environ.get(TOOLCHAIN_VARIABLE) == "host"
-        is_user = TARGET_VARIABLE not in os.environ and (chosen or self._project.unpacked)
-        return is_user and target(rid).system == "linux" and self._project.toolchain(rid) == "host"
+        is_user = TARGET_VARIABLE not in os.environ and (chosen or self._config.unpacked)
+        return is_user and target(rid).system == "linux" and self._config.toolchain(rid) == "host"
 
     def _search_path(self, folder: str) -> dict[str, str]:
         """Two files with which Python finds the native files of an editable package, whose sources are elsewhere.
@@ -277,6 +279,11 @@ def hatch_register_metadata_hook() -> type[MetadataHookInterface]:
 def hatch_register_build_hook() -> type[BuildHookInterface]:  # type: ignore[type-arg]
     """Hatchling finds the build hook through this."""
     return LatebindBuildHook
+
+
+def _read(root: str) -> Project:
+    workdir = os.environ.get(WORKDIR_VARIABLE)
+    return read_project(*find_project(Path(root), Path(workdir) if workdir else None))
 
 
 def _package(config: Config, table: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[s
 
 
 def plan_wheels(config: Config, suited: Mapping[str, Sequence[str]], sources: Mapping[str, str]) -> list[PlannedFile]:
-    """The wheels of some packages, each with its source. One CPython's own ABI is planned only for this machine."""
+    """The wheels of some packages, each with its source. One CPython's own ABI is configured only for this machine."""
     return [
         PlannedFile(
             file=wheel_file(config, name, rid, config.floor(target(rid))),
@@ -57,7 +57,8 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     refuse_foreign(run.config.wheel_kind(job.package), stage.rid)
     file = run.dist / wheel_file(run.config, job.package, stage.rid, stage.manifest.floor)
     source = job.source or Path()  # each of these jobs has one
-    return [build_distribution(source, file, "wheel", rid=stage.rid, workdir=run.workdir)]
+    digest = run.config.digest
+    return [build_distribution(source, file, "wheel", rid=stage.rid, workdir=run.workdir, config_digest=digest)]
 
 
 WHEELS = PackageKind(

@@ -15,6 +15,7 @@ from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
 from latebind.build.promise import refuse_unexported
 from latebind.build.requirements import refuse_missing_requirements
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE
+from latebind.config.project import DIGEST_VARIABLE
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import replacing, source_date_epoch
 from latebind.system.lock import HELD_VARIABLE
@@ -84,13 +85,15 @@ def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, .
     return modules
 
 
-def build_distribution(
-    source: Path, destination: Path, kind: Literal["wheel", "sdist"], *, rid: str, workdir: Path
+def build_distribution(  # noqa: PLR0913  # all that a backend is given
+    source: Path, destination: Path, kind: Literal["wheel", "sdist"], *, rid: str, workdir: Path, config_digest: str
 ) -> Path:
     """Make the wheel or the sdist of a wheel source in this Python's environment; move it to `destination` at the end.
 
-    `rid` is the target of a wheel. Raises BuildError with the backend's words, and when it gives the file another name;
-    an earlier file at `destination` stays when this fails.
+    `rid` is the target of a wheel; `config_digest` is that of the configuration, which the backend reads, too.
+
+    Raises BuildError with the backend's words, and when it gives the file another name; an earlier file at
+    `destination` stays when this fails.
     """
     if not (source / "pyproject.toml").is_file():
         raise BuildError(
@@ -102,6 +105,7 @@ def build_distribution(
         "LATEBIND_WORKDIR": str(workdir.resolve()),
         "PYTHONDONTWRITEBYTECODE": "1",
         "SOURCE_DATE_EPOCH": str(source_date_epoch()),
+        DIGEST_VARIABLE: config_digest,
         HELD_VARIABLE: str(workdir.resolve()),  # the hook is a child of the process that holds the lock
     }
     if rid:

@@ -41,12 +41,17 @@ def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> P
     (workdir / "build").mkdir(parents=True, exist_ok=True)
     source = config.root / config.wheel_sources[package]
     with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
-        sdist = build_distribution(source, Path(aside) / sdist_file(config, package), "sdist", rid="", workdir=workdir)
+        file = Path(aside) / sdist_file(config, package)
+        sdist = build_distribution(source, file, "sdist", rid="", workdir=workdir, config_digest=config.digest)
         root = unpack_tar(sdist, Path(aside) / "unpacked")
         _refuse_unbuildable(root, sdist.name)
-        _refuse_other_sources(run, load(root / FILE_NAME), sdist.name)
+        unpacked = load(root / FILE_NAME)
+        _refuse_other_sources(run, unpacked, sdist.name)
         if wheel is not None:
-            again = build_distribution(root, Path(aside) / wheel[0].name, "wheel", rid=wheel[1], workdir=workdir)
+            file = Path(aside) / wheel[0].name
+            again = build_distribution(
+                root, file, "wheel", rid=wheel[1], workdir=workdir, config_digest=unpacked.digest
+            )
             _refuse_other_wheel(wheel[0], again, sdist.name)
         with replacing(dist / sdist.name) as destination:
             shutil.move(sdist, destination)

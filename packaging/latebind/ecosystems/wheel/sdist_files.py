@@ -8,7 +8,7 @@ from latebind.build.intree import backend_texts, sdist_pyproject
 from latebind.build.sources import loader_dir, native_files
 from latebind.config.config import SDIST_BACKEND, SDIST_LOADER, SDIST_NATIVE
 from latebind.config.file import FILE_NAME as CONFIG_NAME
-from latebind.config.file import own_file
+from latebind.config.file import standalone_text
 from latebind.system.archive import write_text
 from latebind.system.tree import link_or_copy, list_tree
 
@@ -36,8 +36,7 @@ def write_sdist_files(config: Config, workdir: Path, root: Path, destination: Pa
             link_or_copy(file, _with_folder(destination / name / file.relative_to(source)))
     for name, data in backend_texts().items():
         _with_folder(destination / SDIST_BACKEND / name).write_bytes(data)
-    text = config.file.read_text("utf-8")
-    write_text(destination / CONFIG_NAME, text if config.file.name == CONFIG_NAME else own_file(config.file))
+    write_text(destination / CONFIG_NAME, standalone_text(config))
     write_text(destination / PROJECT_NAME, sdist_pyproject(root / PROJECT_NAME, config.module_kind))
     return {str(destination / name): name for name in (*folders, SDIST_BACKEND, CONFIG_NAME, PROJECT_NAME)}
 

@@ -47,7 +47,7 @@ def _key(run: PackRun, _job: PackageJob) -> list[str]:
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     wheels = [
         (paths[0], made.stages[0].rid)
-        for made, paths in run.made.items()
+        for made, paths in run.files_by_job.items()
         if made.package == job.package and made.name.startswith("wheel ")
     ]
     return [build_sdist(run, job.package, wheels[-1] if wheels else None)]

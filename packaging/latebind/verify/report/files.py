@@ -12,7 +12,7 @@ from latebind.system.archive import write_text
 from latebind.verify.report.html import report_html
 from latebind.verify.report.merge import merge
 from latebind.verify.report.render import report_junit, report_markdown
-from latebind.verify.report.report import CellResult, Report, read_report, report_json
+from latebind.verify.report.report import CaseResult, Report, read_report, report_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,9 +21,9 @@ _LOG_BYTES = 64 << 20
 """A consumer in a loop could fill the disk; a report is copied between machines."""
 
 
-def write_reports(report: Report, folder: Path, log_of: Callable[[CellResult], str]) -> None:
+def write_reports(report: Report, folder: Path, log_of: Callable[[CaseResult], str]) -> None:
     """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/, which is emptied first."""
-    texts = {result.log: log_of(result) for result in report.cells if result.log}
+    texts = {result.log: log_of(result) for result in report.cases if result.log}
     shutil.rmtree(folder / "logs", ignore_errors=True)
     for name, text in texts.items():
         write_text(folder / name, text)
@@ -32,7 +32,7 @@ def write_reports(report: Report, folder: Path, log_of: Callable[[CellResult], s
         write_text(folder / name, text)
 
 
-def renderings(report: Report, log_of: Callable[[CellResult], str]) -> dict[str, str]:
+def renderings(report: Report, log_of: Callable[[CaseResult], str]) -> dict[str, str]:
     """The texts of a report for readers, by file name."""
     return {
         "verify.md": report_markdown(report),
@@ -41,8 +41,8 @@ def renderings(report: Report, log_of: Callable[[CellResult], str]) -> dict[str,
     }
 
 
-def merge_files(files: Sequence[Path]) -> tuple[Report, Callable[[CellResult], str]]:
-    """The merged report of several files, and a function that reads a cell's log from the folder of its report.
+def merge_files(files: Sequence[Path]) -> tuple[Report, Callable[[CaseResult], str]]:
+    """The merged report of several files, and a function that reads a test case's log from the folder of its report.
 
     Raises InputError for a file that is named twice, and as `read_report` and `merge` do.
     """
@@ -55,8 +55,8 @@ def merge_files(files: Sequence[Path]) -> tuple[Report, Callable[[CellResult], s
     return merged, lambda result: read_log(beside[result.machine], result)
 
 
-def read_log(folder: Path, result: CellResult) -> str:
-    """A cell's log in a folder, "" when it has none. Links that lead out of the folder are not followed."""
+def read_log(folder: Path, result: CaseResult) -> str:
+    """A test case's log in a folder, "" when it has none. Links that lead out of the folder are not followed."""
     file = folder / result.log
     try:
         if not result.log or not file.is_file() or not file.resolve().is_relative_to(folder.resolve()):

@@ -1,4 +1,4 @@
-"""The gate of a release: which cells must have passed, and what blocks it."""
+"""The gate of a release: which test cases must have passed, and what blocks it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from latebind.model import Rid, State
 from latebind.tables.targets import targets
 from latebind.text import markdown_code, markdown_text, plural, printable
-from latebind.verify.plan.cells import Extent, expand_cells, is_wanted, runtimes_on
-from latebind.verify.plan.consumer import name_consumers
-from latebind.verify.plan.index import Answers
-from latebind.verify.plan.scenarios import PYTHON, SCENARIOS
-from latebind.verify.plan.select import read_shard
+from latebind.verify.cases.consumer import name_consumers
+from latebind.verify.cases.expand import Extent, expand_cases, is_wanted, runtimes_on
+from latebind.verify.cases.index import Answers
+from latebind.verify.cases.scenarios import PYTHON, SCENARIOS
+from latebind.verify.cases.select import read_shard
 from latebind.verify.report.grid import words
 from latebind.verify.report.render import MARKS
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from latebind.config.config import Config
-    from latebind.model import Cell
-    from latebind.verify.plan.cells import PlannedCell
-    from latebind.verify.plan.scenarios import Scenario
-    from latebind.verify.report.report import CellResult, Report
+    from latebind.model import Case
+    from latebind.verify.cases.expand import ConfiguredCase
+    from latebind.verify.cases.scenarios import Scenario
+    from latebind.verify.report.report import CaseResult, Report
 
 _LONGEST = 300
 _INSTEAD = "in place of others"
@@ -35,7 +35,7 @@ _OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A glob over ids of cells that must have passed. One that matches no cell blocks, unless it may be empty."""
+    """A glob over ids of test cases that must have passed. One that matches none blocks, unless it may be empty."""
 
     glob: str
     may_be_empty: bool = False
@@ -43,7 +43,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One reason for which the gate fails: a cell or a pattern, why, and what to do about it."""
+    """One reason for which the gate fails: a test case or a pattern, why, and what to do about it."""
 
     subject: str
     why: str
@@ -52,12 +52,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The required cells of a report, in its order, and everything that blocks."""
+    """The required test cases of a report, in its order, and everything that blocks."""
 
-    required: tuple[CellResult, ...]
+    required: tuple[CaseResult, ...]
     blocks: tuple[Block, ...]
     missing: int = 0
-    """How many required cells are not in the report."""
+    """How many required test cases are not in the report."""
 
     @property
     def exit_status(self) -> int:
@@ -72,7 +72,7 @@ def patterns(config: Config) -> tuple[Pattern, ...]:
     return tuple(
         Pattern(
             glob=f"*/{rid}/*/{scenario.name}",
-            # Where no runtime exists for a target, nothing is planned for it.
+            # Where no runtime exists for a target, nothing is configured for it.
             may_be_empty=scenario.required == "where it is tried" or not runtimes_on(config, rid),
         )
         for rid in config.document.targets.include
@@ -92,39 +92,41 @@ def _asked_for(config: Config) -> list[Scenario]:
 
 
 def judge_gate(config: Config, report: Report) -> Gate:
-    """Compare a report with what the configuration requires: of the cells that it plans and those of the report."""
+    """Compare a report with what the configuration requires: of its own test cases and of those of the report."""
     required_patterns = patterns(config)
-    relevant = (result for result in report.cells if not _exists_nowhere(config, report, result))
+    relevant = (result for result in report.cases if not _exists_nowhere(config, report, result))
     required = tuple(result for result in relevant if is_required(result.id, required_patterns))
     shares = tuple(_missing_shares(report))
-    missing = [planned for planned in absent(config, report) if is_required(planned.cell.id, required_patterns)]
+    missing = [
+        configured for configured in absent(config, report) if is_required(configured.case.id, required_patterns)
+    ]
     blocks = [
         *(block for pattern in required_patterns for block in _empty(pattern, report, missing)),
-        *(shares or _absences(missing, report)),  # a missing share is reported once, not again for each of its cells
+        *(shares or _absences(missing, report)),  # a missing share is reported once
         *(_block(report, result) for result in required if result.outcome is not State.PASSED),
     ]
     return Gate(required=required, blocks=tuple(blocks), missing=len(missing))
 
 
-def absent(config: Config, report: Report) -> tuple[PlannedCell, ...]:
-    """The cells that `latebind verify` plans for the targets of the configuration and that the report lacks.
+def absent(config: Config, report: Report) -> tuple[ConfiguredCase, ...]:
+    """The test cases that `latebind verify` has for the targets of the configuration and that the report lacks.
 
-    The index is not asked, so a cell counts as reported when a row answers its entry (`minimum`, `latest`). Cells that
-    only `--all` adds are not expected.
+    The index is not asked, so a test case counts as reported when a row answers its entry (`minimum`, `latest`). Those
+    that only `--all` adds are not expected.
     """
-    reported = {(*_coordinates(result.cell), entry) for result in report.cells for entry in result.entries}
-    pythons = [result.consumer.removeprefix(PYTHON) for result in report.cells if result.consumer.startswith(PYTHON)]
+    reported = {(*_coordinates(result.case), entry) for result in report.cases for entry in result.entries}
+    pythons = [result.consumer.removeprefix(PYTHON) for result in report.cases if result.consumer.startswith(PYTHON)]
     scope = Extent(pythons=dict.fromkeys(targets(), (pythons or [_OWN_PYTHON])[0]), home=Rid(""))
     return tuple(
-        replace(planned, entries=missing)
+        replace(configured, entries=missing)
         for rid in map(Rid, config.document.targets.include)
-        for planned in expand_cells(config, rid, scope, Answers())
-        if (missing := tuple(e for e in planned.entries if (*_coordinates(planned.cell), e) not in reported))
+        for configured in expand_cases(config, rid, scope, Answers())
+        if (missing := tuple(e for e in configured.entries if (*_coordinates(configured.case), e) not in reported))
     )
 
 
-def _exists_nowhere(config: Config, report: Report, result: CellResult) -> bool:
-    """Whether no machine could run a cell, and nothing is lost by it.
+def _exists_nowhere(config: Config, report: Report, result: CaseResult) -> bool:
+    """Whether no machine could run a test case, and nothing is lost by it.
 
     The index may have no wheel of a further distribution, and none of an old version for a new Python. The ordinary
     distribution must then have been tried in that version with another Python.
@@ -133,26 +135,26 @@ def _exists_nowhere(config: Config, report: Report, result: CellResult) -> bool:
         return False
     if result.runtime not in {runtime.known.python.distribution for runtime in config.document.runtime}:
         return True
-    others = (other for other in report.cells if other.outcome is not State.NOT_RUN)
+    others = (other for other in report.cases if other.outcome is not State.NOT_RUN)
     tried_entries = {
-        entry for other in others if _coordinates(other.cell) == _coordinates(result.cell) for entry in other.entries
+        entry for other in others if _coordinates(other.case) == _coordinates(result.case) for entry in other.entries
     }
     return bool(result.entries) and set(result.entries) <= tried_entries
 
 
-def _coordinates(cell: Cell) -> tuple[str, ...]:
-    """What a cell is about, without the versions of runtime and interpreter."""
-    return (cell.kind, cell.target, cell.consumer_kind, cell.runtime, cell.scenario)
+def _coordinates(case: Case) -> tuple[str, ...]:
+    """What a test case is about, without the versions of runtime and interpreter."""
+    return (case.kind, case.target, case.consumer_kind, case.runtime, case.scenario)
 
 
 def is_required(id_: str, required_patterns: Iterable[Pattern]) -> bool:
-    """Whether a cell must have passed, by its id."""
+    """Whether a test case must have passed, by its id."""
     return any(fnmatchcase(id_, pattern.glob) for pattern in required_patterns)
 
 
-def _empty(pattern: Pattern, report: Report, missing: Sequence[PlannedCell]) -> Iterator[Block]:
-    """A block for a pattern that matches no cell: none of the report, and none that is missing from it."""
-    ids = (*(result.id for result in report.cells), *(planned.cell.id for planned in missing))
+def _empty(pattern: Pattern, report: Report, missing: Sequence[ConfiguredCase]) -> Iterator[Block]:
+    """A block for a pattern that matches no test case: none of the report, and none that is missing from it."""
+    ids = (*(result.id for result in report.cases), *(configured.case.id for configured in missing))
     if not pattern.may_be_empty and not any(fnmatchcase(id_, pattern.glob) for id_ in ids):
         target = pattern.glob.split("/")[1] if pattern.glob.count("/") else ""
         is_exact = target and not set(target) & set("*?[")
@@ -160,21 +162,23 @@ def _empty(pattern: Pattern, report: Report, missing: Sequence[PlannedCell]) -> 
         yield Block(subject=pattern.glob, why="is required and matches no test case of the report", cure=cure)
 
 
-def _absences(missing: Sequence[PlannedCell], report: Report) -> Iterator[Block]:
-    """A block for each required cell that is absent, and one for all cells of a target that has no row."""
-    reported = {result.target for result in report.cells}
+def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Block]:
+    """A block for each required test case that is absent, and one for all test cases of a target that has no row."""
+    reported = {result.target for result in report.cases}
     subjects = {
-        planned.cell.target: f"*/{planned.cell.target}/*" for planned in missing if planned.cell.target not in reported
+        configured.case.target: f"*/{configured.case.target}/*"
+        for configured in missing
+        if configured.case.target not in reported
     }
     for subject, rid in dict.fromkeys(
-        (subjects.get(planned.cell.target, planned.cell.id), planned.cell.target) for planned in missing
+        (subjects.get(configured.case.target, configured.case.id), configured.case.target) for configured in missing
     ):
         cure = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
         yield Block(subject=subject, why="is required by the configuration and is not in the report", cure=cure)
 
 
 def _missing_shares(report: Report) -> Iterator[Block]:
-    """Shares that are in no report: nobody would miss their cells."""
+    """Shares that are in no report: nobody would miss their test cases."""
     by_run: dict[tuple[str, str, int], set[int]] = {}
     for machine in report.machines:
         if machine.get("share"):
@@ -191,7 +195,7 @@ def _missing_shares(report: Report) -> Iterator[Block]:
             )
 
 
-def _block(report: Report, result: CellResult) -> Block:
+def _block(report: Report, result: CaseResult) -> Block:
     if result.outcome is State.FAILED:
         why = f"failed: {words(report, result)}"
         return Block(
@@ -202,7 +206,7 @@ def _block(report: Report, result: CellResult) -> Block:
 
 
 def gate_text(gate: Gate) -> str:
-    """For a terminal: the required cells; what blocks, equal reasons once, and what to do; the count."""
+    """For a terminal: the required test cases; what blocks, equal reasons once, and what to do; the count."""
     lines = [f"{MARKS[result.outcome]}  {result.id}" for result in gate.required]
     reasons: dict[tuple[str, str], list[str]] = {}
     for block in gate.blocks:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from packaging.version import InvalidVersion, Version
 
 from latebind.model import NOT_RUN_REASONS, State
-from latebind.verify.plan.scenarios import SCENARIOS
+from latebind.verify.cases.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from latebind.verify.report.report import CellResult, Report
+    from latebind.verify.report.report import CaseResult, Report
 
 _BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
 """Scenarios with a table of versions of their own."""
@@ -29,7 +29,7 @@ class Grid:
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[CellResult, ...], ...]], ...]
+    rows: tuple[tuple[str, tuple[tuple[CaseResult, ...], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +43,16 @@ class Group:
 
 def groups(report: Report) -> tuple[Group, ...]:
     """The report as tables, with consumers and targets in the order of the report and versions in their own order."""
-    by_consumer: dict[tuple[str, str], list[CellResult]] = {}
-    for result in report.cells:
+    by_consumer: dict[tuple[str, str], list[CaseResult]] = {}
+    for result in report.cases:
         by_consumer.setdefault((result.kind, result.consumer), []).append(result)
     return tuple(
         Group(kind=kind, consumer=name, grids=_grids(results)) for (kind, name), results in by_consumer.items()
     )
 
 
-def words(report: Report, result: CellResult) -> str:
-    """How a cell ended, in words, with all machines where they disagree."""
+def words(report: Report, result: CaseResult) -> str:
+    """How a test case ended, in words, with all machines where they disagree."""
     if result.outcome is State.NOT_RUN:
         why = synopsis(result.summary.partition(": ")[0]) or NOT_RUN_REASONS.get(result.reason, "")
         text = f"not run: {result.reason} ({why})"
@@ -85,14 +85,14 @@ def source_line(report: Report) -> str:
     return ", ".join(filter(None, [name, source.commit and f"commit {source.commit[:7]}", source.date]))
 
 
-def runtime(result: CellResult) -> str:
+def runtime(result: CaseResult) -> str:
     """`onnxruntime 1.31.1`, or `no runtime`."""
     return f"{result.runtime} {result.version}".strip() or "no runtime"
 
 
-def _grids(results: Sequence[CellResult]) -> tuple[Grid, ...]:
+def _grids(results: Sequence[CaseResult]) -> tuple[Grid, ...]:
     others = [result for result in results if result.scenario not in _BY_VERSION]
-    by_runtime: dict[tuple[str, str], list[CellResult]] = {}
+    by_runtime: dict[tuple[str, str], list[CaseResult]] = {}
     for result in results:
         if result.scenario in _BY_VERSION:
             by_runtime.setdefault((result.runtime, result.scenario), []).append(result)
@@ -108,18 +108,18 @@ def _grids(results: Sequence[CellResult]) -> tuple[Grid, ...]:
     return (*tables, *([_grid("other scenarios", others, lambda result: result.scenario)] if others else []))
 
 
-def _version(result: CellResult) -> str:
+def _version(result: CaseResult) -> str:
     return result.version or "no runtime"
 
 
 def _grid(
     title: str,
-    results: Sequence[CellResult],
-    column: Callable[[CellResult], str],
+    results: Sequence[CaseResult],
+    column: Callable[[CaseResult], str],
     *,
     key: Callable[[str], object] | None = None,
 ) -> Grid:
-    cells: dict[tuple[str, str], list[CellResult]] = {}
+    cells: dict[tuple[str, str], list[CaseResult]] = {}
     for result in results:
         cells.setdefault((result.target, column(result)), []).append(result)
     targets = list(dict.fromkeys(result.target for result in results))

@@ -22,22 +22,22 @@ from latebind.verify.report.render import report_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from latebind.verify.report.report import CellResult, Report
+    from latebind.verify.report.report import CaseResult, Report
 
 LOG_LIMITS: Mapping[State, int] = {State.FAILED: 40_000, State.PASSED: 4_000, State.NOT_RUN: 4_000}
-"""Characters of a log that the page holds, so that a phone can open a page of 500 cells. The files have the rest."""
+"""Characters of a log that the page holds, so that a phone can open a page of 500 of them. The files have the rest."""
 _CLASSES = {State.PASSED: "p", State.FAILED: "f", State.NOT_RUN: "n"}
 _FAILURES = 20
 _FACTS = 4_000
 
 
-def report_html(report: Report, log_of: Callable[[CellResult], str]) -> str:
-    """The page. `log_of` gives the text of a cell's log, "" for none."""
+def report_html(report: Report, log_of: Callable[[CaseResult], str]) -> str:
+    """The page. `log_of` gives the text of a test case's log, "" for none."""
     script = (folder("templates") / "verify.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
-    states = Counter(result.outcome for result in report.cells)
-    numbers = {result.id: index for index, result in enumerate(report.cells)}
-    failed = [result for result in report.cells if result.outcome is State.FAILED]
+    states = Counter(result.outcome for result in report.cases)
+    numbers = {result.id: index for index, result in enumerate(report.cases)}
+    failed = [result for result in report.cases if result.outcome is State.FAILED]
     return render(
         "verify.html.j2",
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
@@ -72,16 +72,16 @@ def clip(text: str, limit: int) -> str:
     return f"{text[:head]}\n\n… {plural(omitted, 'character')} left out …\n\n{text[-(limit - head) :]}"
 
 
-def _data(report: Report, log_of: Callable[[CellResult], str]) -> str:
-    """The details of all cells as JSON that is safe inside a script element.
+def _data(report: Report, log_of: Callable[[CaseResult], str]) -> str:
+    """The details of all test cases as JSON that is safe inside a script element.
 
     Only `<` could end the element or begin a comment in it (HTML, "Restrictions for contents of script elements").
     """
-    text = json.dumps([_cell(report, result, log_of(result)) for result in report.cells], ensure_ascii=False)
+    text = json.dumps([_case(report, result, log_of(result)) for result in report.cases], ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _cell(report: Report, result: CellResult, log: str) -> dict[str, Any]:
+def _case(report: Report, result: CaseResult, log: str) -> dict[str, Any]:
     facts = {
         "package": result.kind,
         "target": result.target,

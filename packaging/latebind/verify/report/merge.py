@@ -11,21 +11,21 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from latebind.errors import InputError
 from latebind.model import State
 from latebind.tables.targets import installs, targets
-from latebind.verify.report.report import CellResult, Elsewhere, PackageHash, Provenance, Report
+from latebind.verify.report.report import CaseResult, Elsewhere, PackageHash, Provenance, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _WEIGHT = {State.FAILED: 2, State.PASSED: 1, State.NOT_RUN: 0}
-"""A failure anywhere counts; a pass anywhere makes up for machines that could not run the cell."""
+"""A failure anywhere counts; a pass anywhere makes up for machines that could not run the test case."""
 _ADVICE = "Build once, verify these very files on every machine, and merge the reports."
 
 
 def merge(reports: Mapping[str, Report]) -> Report:
     """One report of several, by the names of their files, with the machines in the order given.
 
-    Of each cell the weightiest outcome counts: failed, then passed, then not run; the first of equals. Others that ran
-    are kept in `elsewhere`.
+    Of each test case the weightiest outcome counts: failed, then passed, then not run; the first of equals. Others that
+    ran are kept in `elsewhere`.
 
     Raises InputError when a report is given twice, when sources or packages differ, and when a package is missing from
     the report of a machine that needed it.
@@ -33,16 +33,16 @@ def merge(reports: Mapping[str, Report]) -> Report:
     _check_different(reports)
     packages = _packages(reports)
     _check_complete(reports, packages)
-    by_id: dict[str, list[CellResult]] = {}
+    by_id: dict[str, list[CaseResult]] = {}
     first = 0
     for report in reports.values():
-        for result in report.cells:
+        for result in report.cases:
             by_id.setdefault(result.id, []).append(_renumber_machines(result, first))
         first += len(report.machines)
     machines = tuple(machine for report in reports.values() for machine in report.machines)
     return Report(
         packages=packages,
-        cells=tuple(_merge_results(results) for results in by_id.values()),
+        cases=tuple(_merge_results(results) for results in by_id.values()),
         machines=machines,
         source=_source(reports),
     )
@@ -87,15 +87,19 @@ def _packages(reports: Mapping[str, Report]) -> tuple[PackageHash, ...]:
 
 
 def _check_complete(reports: Mapping[str, Report], packages: Sequence[PackageHash]) -> None:
-    """A report may lack only packages for other targets than those that it ran cells of."""
+    """A report may lack only packages for other targets than those that it ran test cases of."""
     for name, report in reports.items():
         have = {package.file for package in report.packages}
-        ran = {result.target for result in report.cells if result.outcome is not State.NOT_RUN}
+        ran = {result.target for result in report.cases if result.outcome is not State.NOT_RUN}
         for package in packages:
             meant = _targets_of(package.file)
             if package.file in have or (meant is not None and not meant & ran):
                 continue
-            why = f"though it ran cells of {', '.join(sorted(meant & ran))}" if meant else "which serves every target"
+            why = (
+                f"though it ran test cases of {', '.join(sorted(meant & ran))}"
+                if meant
+                else "which serves every target"
+            )
             raise InputError(f"lacks the package {package.file}, {why}", where=name, advice=_ADVICE)
 
 
@@ -110,19 +114,19 @@ def _targets_of(file: str) -> frozenset[str] | None:
     return None if "any" in tags else fits or None
 
 
-def _renumber_machines(result: CellResult, first: int) -> CellResult:
+def _renumber_machines(result: CaseResult, first: int) -> CaseResult:
     """A row with its machines numbered as in the merged report."""
     others = tuple(msgspec.structs.replace(other, machine=other.machine + first) for other in result.elsewhere)
     return msgspec.structs.replace(result, machine=result.machine + first, elsewhere=others)
 
 
-def _merge_results(results: Sequence[CellResult]) -> CellResult:
+def _merge_results(results: Sequence[CaseResult]) -> CaseResult:
     best = max(results, key=lambda result: _WEIGHT[result.outcome])  # max() gives the first of equals
     others = (end for result in results for end in _ends(result, itself=result is not best))
     return msgspec.structs.replace(best, elsewhere=tuple(end for end in others if end.outcome is not State.NOT_RUN))
 
 
-def _ends(result: CellResult, *, itself: bool) -> Iterator[Elsewhere]:
+def _ends(result: CaseResult, *, itself: bool) -> Iterator[Elsewhere]:
     if itself:
         yield Elsewhere(result.machine, result.outcome, result.reason)
     yield from result.elsewhere

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.verify.report.grid import Grid
-    from latebind.verify.report.report import CellResult, Report
+    from latebind.verify.report.report import CaseResult, Report
 
 MARKS = {State.PASSED: "✓", State.FAILED: "✗", State.NOT_RUN: "–"}
 _SIGNS = {State.PASSED: "✅", State.FAILED: "❌", State.NOT_RUN: "➖"}
@@ -27,10 +27,10 @@ _SUMMARY_BYTES = 1_000_000
 
 
 def report_count(report: Report) -> str:
-    """How many cells ended in each state, and why some were not run."""
-    states = Counter(result.outcome for result in report.cells)
+    """How many test cases ended in each state, and why some were not run."""
+    states = Counter(result.outcome for result in report.cases)
     text = f"{states[State.PASSED]} passed, {states[State.FAILED]} failed, {states[State.NOT_RUN]} not run"
-    reasons = Counter(result.reason for result in report.cells if result.outcome is State.NOT_RUN)
+    reasons = Counter(result.reason for result in report.cases if result.outcome is State.NOT_RUN)
     if reasons:
         text += " (" + ", ".join(f"{reason}: {number}" for reason, number in sorted(reasons.items())) + ")"
     return text
@@ -48,7 +48,7 @@ def report_text(report: Report, *, width: int | None = None) -> str:
     for heading in ("", "test case", "runtime", "result"):
         table.add_column(heading, overflow="fold")
     table.add_column("s", justify="right")
-    for result in report.cells:
+    for result in report.cases:
         name = f"{result.kind} {result.target} {result.consumer} {result.scenario}"
         columns = (name, f"{result.runtime} {result.version}".strip(), _format_result(report, result))
         plain = [Text(printable(text)) for text in columns]
@@ -58,7 +58,7 @@ def report_text(report: Report, *, width: int | None = None) -> str:
     terminal = Console().is_terminal
     console = Console(file=buffer, width=width or (None if terminal else 160), force_terminal=terminal)
     console.print(table)
-    remembered = any(result.cached for result in report.cells)
+    remembered = any(result.cached for result in report.cases)
     text = (
         buffer.getvalue() + report_count(report) + ("  (* remembered: nothing has changed since)" if remembered else "")
     )
@@ -80,7 +80,7 @@ def report_markdown(report: Report) -> str:
             title = markdown_text(f"{group.kind}, {group.consumer}: {grid.title}", _SENTENCE)
             lines += ["", f"### {title}", "", *_table(grid)]
     document, omitted = "\n".join(lines) + "\n", 0
-    for block in (_packages(report), _cells(report), *_out_of_scope(report)):
+    for block in (_packages(report), _cases(report), *_out_of_scope(report)):
         text = "\n".join(["", *block]) + "\n"
         if len((document + text).encode()) < _SUMMARY_BYTES:
             document += text
@@ -94,20 +94,20 @@ def report_markdown(report: Report) -> str:
 
 
 def report_junit(report: Report) -> str:
-    """A suite for each package kind, target and consumer, with a case for each cell.
+    """A suite for each package kind, target and consumer, with a case for each test case.
 
-    When the verification failed without a failed cell, one more case fails: JUnit has no other place for that.
+    When the verification failed without a failed test case, one more case fails: JUnit has no other place for that.
     """
     root = ET.Element("testsuites", name="latebind verify")
-    suites: dict[str, list[CellResult]] = {}
-    for result in report.cells:
+    suites: dict[str, list[CaseResult]] = {}
+    for result in report.cases:
         suites.setdefault(f"{result.kind} {result.target} {result.consumer}", []).append(result)
     for name, results in suites.items():
         hosts = dict.fromkeys(machine_name(report, result.machine) for result in results)
         suite = ET.SubElement(root, "testsuite", name=printable(name), hostname=printable("; ".join(hosts)))
         for result in results:
             _case(suite, report, result)
-    if report.problem and not any(result.outcome is State.FAILED for result in report.cells):
+    if report.problem and not any(result.outcome is State.FAILED for result in report.cases):
         suite = ET.SubElement(root, "testsuite", name="verification")
         case = ET.SubElement(suite, "testcase", classname="latebind.verify", name="the verification as a whole")
         ET.SubElement(case, "failure", type="failed", message=printable(report.problem))
@@ -122,7 +122,7 @@ def report_junit(report: Report) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, report: Report, result: CellResult) -> None:
+def _case(suite: ET.Element, report: Report, result: CaseResult) -> None:
     case = ET.SubElement(
         suite,
         "testcase",
@@ -140,7 +140,7 @@ def _case(suite: ET.Element, report: Report, result: CellResult) -> None:
         ET.SubElement(case, "system-out").text = text
 
 
-def _format_result(report: Report, result: CellResult) -> str:
+def _format_result(report: Report, result: CaseResult) -> str:
     """For the console: the middle of long texts is left out; the report has all of it."""
     text = words(report, result)
     if result.outcome is State.FAILED:
@@ -149,7 +149,7 @@ def _format_result(report: Report, result: CellResult) -> str:
 
 
 def _failures(report: Report) -> Iterator[str]:
-    failed = [result for result in report.cells if result.outcome is State.FAILED]
+    failed = [result for result in report.cases if result.outcome is State.FAILED]
     if failed:
         yield from ("", "### Failed", "")
         yield from (
@@ -163,14 +163,14 @@ def _failures(report: Report) -> Iterator[str]:
 def _table(grid: Grid) -> Iterator[str]:
     yield f"| target | {' | '.join(markdown_text(name, _SENTENCE) for name in grid.columns)} |"
     yield f"|---|{':-:|' * len(grid.columns)}"
-    for target, cells in grid.rows:
-        marks = (" ".join(_SIGNS[result.outcome] for result in results) for results in cells)
+    for target, cases in grid.rows:
+        marks = (" ".join(_SIGNS[result.outcome] for result in results) for results in cases)
         yield f"| {markdown_text(target, _SENTENCE)} | {' | '.join(marks)} |"
 
 
-def _cells(report: Report) -> Iterator[str]:
+def _cases(report: Report) -> Iterator[str]:
     yield from ("<details><summary>Every test case</summary>", "", "| | test case | result | s |", "|---|---|---|---|")
-    for result in report.cells:
+    for result in report.cases:
         text = markdown_text(words(report, result), _SENTENCE)
         yield f"| {MARKS[result.outcome]} | {markdown_code(result.id)} | {text} | {result.seconds:.1f} |"
     yield from ("", "</details>")
@@ -189,7 +189,7 @@ def _packages(report: Report) -> Iterator[str]:
 def _out_of_scope(report: Report) -> Iterator[list[str]]:
     """Cases that a consumer leaves out on purpose; equal lists once."""
     seen: list[object] = []
-    for result in report.cells:
+    for result in report.cases:
         names = result.facts.get("out_of_scope")
         if isinstance(names, dict) and names and names not in seen:
             seen.append(names)

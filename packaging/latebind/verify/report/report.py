@@ -12,10 +12,10 @@ from msgspec import Meta
 from packaging.version import Version
 
 from latebind.errors import InputError
-from latebind.model import NOT_RUN_REASONS, Cell, CellKind, State
+from latebind.model import NOT_RUN_REASONS, Case, CaseKind, State
 from latebind.text import plural
-from latebind.verify.plan.scenarios import SCENARIOS
-from latebind.verify.plan.select import read_shard
+from latebind.verify.cases.scenarios import SCENARIOS
+from latebind.verify.cases.select import read_shard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _PROOFS = frozenset(scenario.name for scenario in SCENARIOS if scenario.proves)
 _PROBLEM = "problem"
 """The key in the JSON document for what follows from the rest of it."""
 NEWER_THAN = "newer_than"
-"""The fact of a cell whose runtime has a newer minor version than any that latebind was tried with: the newest one."""
+"""The fact of a test case whose runtime has a newer minor version than any that latebind was tried with: that one."""
 _HASH = r"^[0-9a-f]{64}$"
 
 
@@ -48,18 +48,18 @@ class PackageHash(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a cell ended on another machine than the one whose outcome counts."""
+    """How a test case ended on another machine than the one whose outcome counts."""
 
     machine: int
     outcome: State
     reason: str = ""
 
 
-class CellResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A cell and how it ended."""
+class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A test case and how it ended."""
 
     id: Annotated[str, Meta(description="kind/target/consumer/runtime-version/scenario")]
-    kind: CellKind
+    kind: CaseKind
     target: str
     consumer: str
     runtime: str
@@ -74,41 +74,41 @@ class CellResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     facts: dict[str, Any]
     entries: Annotated[
         tuple[str, ...],
-        Meta(description="the entries of [verify].runtimes that the cell answers; [''] when it needs no version"),
+        Meta(description="the entries of [verify].runtimes that the test case answers; [''] when it needs no version"),
     ] = ()
     machine: Annotated[int, Meta(description="whose outcome counts: an index of machines")] = 0
     elsewhere: Annotated[
-        tuple[Elsewhere, ...], Meta(description="how the cell ended on other machines, in a merged report")
+        tuple[Elsewhere, ...], Meta(description="how the test case ended on other machines, in a merged report")
     ] = ()
 
     @property
-    def cell(self) -> Cell:
-        """The cell that the row is about."""
-        return Cell(**{name: getattr(self, name) for name in Cell.__slots__})
+    def case(self) -> Case:
+        """The test case that the row is about."""
+        return Case(**{name: getattr(self, name) for name in Case.__slots__})
 
 
 class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole report. Of each machine it has what it is, and in `share` (`2/5`) and `targets` which part it ran."""
 
     packages: tuple[PackageHash, ...]
-    cells: tuple[CellResult, ...]
+    cases: tuple[CaseResult, ...] = msgspec.field(name="cells")
     machines: tuple[dict[str, str], ...]
     source: Provenance = Provenance()
 
     @property
     def problem(self) -> str:
-        """Why the verification failed, "" when it did not: a cell failed, or none loaded and computed anything.
+        """Why the verification failed, "" when it did not: a test case failed, or none loaded and computed anything.
 
-        Refusing a runtime proves little. A share may have no cell that could prove more; the gate judges all shares.
+        Refusing a runtime proves little. A share may have none that could prove more; the gate judges all shares.
         """
-        failed = sum(result.outcome is State.FAILED for result in self.cells)
+        failed = sum(result.outcome is State.FAILED for result in self.cases)
         if failed:
             return f"{plural(failed, 'test case')} failed"
-        proofs = [result for result in self.cells if result.scenario in _PROOFS]
+        proofs = [result for result in self.cases if result.scenario in _PROOFS]
         is_share = len(self.machines) == 1 and "share" in self.machines[0]
         if any(result.outcome is State.PASSED for result in proofs) or (is_share and not proofs):
             return ""
-        if not self.cells:
+        if not self.cases:
             return "no test case was run"
         reasons = sorted({result.reason for result in proofs})
         why = f"those that do were not run: {', '.join(reasons)}" if reasons else "none of those that do was selected"
@@ -126,7 +126,7 @@ def report_of(
     """The report of what this machine verified."""
     return Report(
         packages=tuple(PackageHash(artifact.path.name, artifact.sha256) for artifact in artifacts),
-        cells=tuple(_result(outcome) for outcome in outcomes),
+        cases=tuple(_result(outcome) for outcome in outcomes),
         machines=(dict(machine),),
         source=source,
     )
@@ -139,7 +139,7 @@ def is_newer_minor(version: str, tried: str) -> bool:
 
 def describe_new_runtimes(report: Report) -> tuple[str, ...]:
     """A sentence for each runtime version that is newer than any that latebind was tried with."""
-    newer = [result for result in report.cells if NEWER_THAN in result.facts and result.version]
+    newer = [result for result in report.cases if NEWER_THAN in result.facts and result.version]
     versions = {(result.runtime, result.version): str(result.facts[NEWER_THAN]) for result in newer}
     failed = {(result.runtime, result.version) for result in newer if result.outcome is State.FAILED}
     return tuple(
@@ -182,18 +182,18 @@ def _decode(raw: bytes) -> Report:
 
 def _problem(report: Report) -> str:
     """What is wrong beyond the types; "" when nothing is."""
-    if len({result.id for result in report.cells}) < len(report.cells):
-        return "a cell occurs twice"
+    if len({result.id for result in report.cases}) < len(report.cases):
+        return "a test case occurs twice"
     if len({package.file for package in report.packages}) < len(report.packages):
         return "a package occurs twice"
-    problems = (problem for result in report.cells if (problem := _row_problem(result, len(report.machines))))
+    problems = (problem for result in report.cases if (problem := _row_problem(result, len(report.machines))))
     return next(problems, "") or next((text for text in map(_share_problem, report.machines) if text), "")
 
 
-def _row_problem(result: CellResult, machines: int) -> str:
+def _row_problem(result: CaseResult, machines: int) -> str:
     log = PurePosixPath(result.log)
-    if result.id != result.cell.id:
-        return f"the id {result.id} does not match its cell"
+    if result.id != result.case.id:
+        return f"the id {result.id} does not match its test case"
     if result.outcome is State.NOT_RUN and result.reason not in NOT_RUN_REASONS:
         return f"{result.id}: {result.reason!r} is not a known reason"
     if not all(0 <= index < machines for index in (result.machine, *(end.machine for end in result.elsewhere))):
@@ -222,7 +222,7 @@ def verify_schema() -> dict[str, Any]:
     for part in parts.values():
         if "properties" in part:
             part["required"] = list(part["properties"])
-    parts["CellResult"] |= {
+    parts["CaseResult"] |= {
         "if": {"properties": {"outcome": {"const": State.NOT_RUN.value}}},
         "then": {"properties": {"reason": {"enum": list(NOT_RUN_REASONS)}}},
     }
@@ -235,7 +235,7 @@ def verify_schema() -> dict[str, Any]:
     }
 
 
-def _result(outcome: Outcome) -> CellResult:
-    cell = {name: getattr(outcome.cell, name) for name in Cell.__slots__}
+def _result(outcome: Outcome) -> CaseResult:
+    case = {name: getattr(outcome.case, name) for name in Case.__slots__}
     same = {name: getattr(outcome, name) for name in ("reason", "summary", "seconds", "log", "cached", "entries")}
-    return CellResult(id=outcome.cell.id, outcome=outcome.state, facts=dict(outcome.facts), **cell, **same)
+    return CaseResult(id=outcome.case.id, outcome=outcome.state, facts=dict(outcome.facts), **case, **same)

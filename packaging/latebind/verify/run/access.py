@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.compilers import dotnet
 from latebind.errors import LatebindError, NotRun
 from latebind.system.run import run
-from latebind.verify.plan.interpreters import everybody_reaches
+from latebind.verify.cases.interpreters import everybody_reaches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,10 +14,10 @@ from packaging.version import Version
 
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Outcome, State
-from latebind.verify.plan.consumer import Consumer, find_consumer
-from latebind.verify.plan.machine import host_machine
-from latebind.verify.plan.scenarios import scenario
-from latebind.verify.plan.situations import ORDINARY
+from latebind.verify.cases.consumer import Consumer, find_consumer
+from latebind.verify.cases.machine import host_machine
+from latebind.verify.cases.scenarios import scenario
+from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.access import unlock
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
-    from latebind.model import Artifact, Cell
-    from latebind.verify.plan.interpreters import Interpreter
-    from latebind.verify.plan.machine import Machine
-    from latebind.verify.plan.scenarios import Scenario
-    from latebind.verify.plan.situations import Situation
+    from latebind.model import Artifact, Case
+    from latebind.verify.cases.interpreters import Interpreter
+    from latebind.verify.cases.machine import Machine
+    from latebind.verify.cases.scenarios import Scenario
+    from latebind.verify.cases.situations import Situation
     from latebind.verify.run.supply import Supply
 
 Phase = Literal["prepare", "install", "load", "inference"]
@@ -73,9 +73,9 @@ def failing_at(phase: Phase) -> Iterator[None]:
 class Bench:
     """A test case with its packages and folders."""
 
-    cell: Cell
+    case: Case
     config: Config
-    use: RuntimeUse | None
+    bound_runtime: RuntimeUse | None
     package: str
     """The package that binds the runtime; the first one where none does."""
     oldest: str
@@ -91,12 +91,12 @@ class Bench:
     @property
     def scenario(self) -> Scenario:
         """The test case's scenario."""
-        return scenario(self.cell.scenario)
+        return scenario(self.case.scenario)
 
     @property
     def consumer(self) -> Consumer:
         """Who installs the packages."""
-        return find_consumer(self.cell.consumer)
+        return find_consumer(self.case.consumer)
 
     @property
     def python(self) -> Path:
@@ -107,12 +107,14 @@ class Bench:
     def situation(self) -> Situation:
         """What the scenario sets up; made when it is first needed. Raises NotRun."""
         set_up = self.scenario.set_up
-        return ORDINARY if self.use is None else set_up(self, self.use) if callable(set_up) else set_up
+        return (
+            ORDINARY if self.bound_runtime is None else set_up(self, self.bound_runtime) if callable(set_up) else set_up
+        )
 
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""
-        if not self.oldest or Version(self.oldest) >= Version(self.cell.version):
-            raise NotRun("no-distribution", f"the index has no version below {self.cell.version} for this target")
+        if not self.oldest or Version(self.oldest) >= Version(self.case.version):
+            raise NotRun("no-distribution", f"the index has no version below {self.case.version} for this target")
         return self.oldest
 
     def consumer_words(self) -> tuple[str, ...]:
@@ -124,29 +126,29 @@ class Bench:
     def runtime_words(self) -> tuple[str, ...]:
         """The option that names one of several runtimes; empty for a project with one."""
         several = len(self.config.document.runtime) > 1
-        return ("--runtime", self.use.name) if several and self.use is not None else ()
+        return ("--runtime", self.bound_runtime.name) if several and self.bound_runtime is not None else ()
 
     @property
     def oldest_bound(self) -> str:
         """The oldest runtime version that the consumer may compute with; "" where the test case names none."""
-        versions = (*self.binds(), self.situation.first, self.cell.version)
+        versions = (*self.binds(), self.situation.first, self.case.version)
         return min(filter(None, versions), key=Version, default="")
 
     def data(self) -> Path:
         """The folder of what the consumer computes. An older runtime has data of its own: it knows less."""
-        return self.supply.data(self.config.verification_of(self.use).data, self.oldest_bound)
+        return self.supply.data(self.config.verification_of(self.bound_runtime).data, self.oldest_bound)
 
     def values(self, installed: str = "") -> Mapping[str, str]:
         """What fills the placeholders of the scenario's messages; `installed` is the runtime's installed file."""
-        if self.use is None:
+        if self.bound_runtime is None:
             return {}
-        preset = self.use.known
-        fix, install = self.consumer.find_install_words(self.config, self.package, self.use)
+        preset = self.bound_runtime.known
+        fix, install = self.consumer.find_install_words(self.config, self.package, self.bound_runtime)
         return {
             "title": preset.title,
             "dist": preset.python.distribution,
-            "version": self.cell.version,
-            "minimum": self.use.minimum,
+            "version": self.case.version,
+            "minimum": self.bound_runtime.minimum,
             "floor": preset.floor,
             "installed": installed,
             "fix": fix,
@@ -156,9 +158,9 @@ class Bench:
 
     def binds(self) -> tuple[str, ...]:
         """The runtime versions that may be bound; () for any: other distributions have their own numbers."""
-        if self.use and self.consumer.has_interpreters and self.cell.runtime not in ("", self._ordinary()):
+        if self.bound_runtime and self.consumer.has_interpreters and self.case.runtime not in ("", self._ordinary()):
             return ()
-        return self.situation.binds or (self.cell.version,)
+        return self.situation.binds or (self.case.version,)
 
     @property
     def crash_advice(self) -> str:
@@ -166,20 +168,23 @@ class Bench:
         return _PROVIDER_CRASH if any(package.ep for package in self.config.packages.values()) else ""
 
     def _ordinary(self) -> str:
-        return self.use.known.python.distribution if self.use else ""
+        return self.bound_runtime.known.python.distribution if self.bound_runtime else ""
 
     def reference(self) -> frozenset[str] | None:
         """The cases that the runtime's own API passes; None where that is unknown or does not matter."""
-        if self.scenario.negative or self.use is None:
+        if self.scenario.negative or self.bound_runtime is None:
             return None
-        name = self.cell.runtime if self.consumer.has_interpreters else self._ordinary()
-        version = next(iter(self.binds()), self.cell.version)
+        name = self.case.runtime if self.consumer.has_interpreters else self._ordinary()
+        version = next(iter(self.binds()), self.case.version)
         machine = self.machine if self.consumer.has_interpreters else host_machine(self.python)
         return self.supply.reference(machine, f"{name}=={version}", self.data(), self.runtime_words())
 
     def at_least(self) -> int:
         """How many cases must pass: what the configuration sets for the newest version up to that of the data."""
-        counts = {Version(version): count for version, count in self.config.verification_of(self.use).at_least.items()}
+        counts = {
+            Version(version): count
+            for version, count in self.config.verification_of(self.bound_runtime).at_least.items()
+        }
         reached = [version for version in counts if self.oldest_bound and version <= Version(self.oldest_bound)]
         every = counts[max(reached)] if reached else 1
         return min(self.scenario.sample // 2, every) or 1 if self.scenario.sample else every
@@ -191,7 +196,7 @@ def assert_first(bound: str, first: str) -> None:
         raise LatebindError(f"{bound or 'no version'} was bound before the upgrade, and {first} was installed")
 
 
-def tried(bench: Bench, run_cell: Callable[[Bench], Outcome]) -> Outcome:
+def try_case(bench: Bench, run_case: Callable[[Bench], Outcome]) -> Outcome:
     """Run a test case in a folder of its own, which stays when it failed.
 
     Raises OSError when the disk is full: that shows nothing about the packages, and would fail all other test cases.
@@ -200,19 +205,19 @@ def tried(bench: Bench, run_cell: Callable[[Bench], Outcome]) -> Outcome:
     bench.work.mkdir(parents=True)
     bench.log.unlink(missing_ok=True)
     try:
-        outcome = run_cell(bench)
+        outcome = run_case(bench)
     except NotRun as error:
-        return Outcome(cell=bench.cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
+        return Outcome(case=bench.case, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     except LatebindError as error:
         if any(phrase in str(error) for phrase in _NO_ROOM_WORDS):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(bench.log)) from error
         phase = error.phase if isinstance(error, PhaseError) else "prepare"
-        return Outcome(cell=bench.cell, state=State.FAILED, reason=str(error), facts={"phase": phase})
+        return Outcome(case=bench.case, state=State.FAILED, reason=str(error), facts={"phase": phase})
     except OSError as error:  # a consumer may do anything to its folder
         if error.errno in _NO_ROOM:
             raise
         reason = f"{error.filename}: {error.strerror}"
-        return Outcome(cell=bench.cell, state=State.FAILED, reason=reason, facts={"phase": "load"})
+        return Outcome(case=bench.case, state=State.FAILED, reason=reason, facts={"phase": "load"})
     if outcome.state is not State.FAILED:
         _remove(bench.work)
     return outcome

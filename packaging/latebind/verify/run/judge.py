@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.model import Cell, Outcome, State
+from latebind.model import Case, Outcome, State
 from latebind.tables.targets import target
 from latebind.text import ending, is_crash, plural
 from latebind.verify.run.protocol import ALL_PASSED, NOTHING_LOADED, SOME_FAILED, with_output
@@ -18,7 +18,7 @@ from latebind.verify.run.protocol import ALL_PASSED, NOTHING_LOADED, SOME_FAILED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from latebind.verify.plan.scenarios import Scenario
+    from latebind.verify.cases.scenarios import Scenario
     from latebind.verify.run.bench import Bench, Phase
     from latebind.verify.run.protocol import ConsumerRun, ProcessView, Recorded
 
@@ -49,23 +49,23 @@ class Expectation:
     """Globs of the runtime's file names: these must come from `roots` even where others need not."""
 
 
-def judge(cell: Cell, expectation: Expectation, ended: ConsumerRun, view: ProcessView | None = None) -> Outcome:
+def judge(case: Case, expectation: Expectation, ended: ConsumerRun, view: ProcessView | None = None) -> Outcome:
     """Whether a consumer did what is expected; `view` is its process as the driver saw it."""
     if expectation.scenario.negative:
         loading, computing = _check_refusal(expectation, ended), []
     else:
         loading = _find_load_failures(ended)
         computing = _find_failed_cases(ended, expectation, quiet=bool(loading))
-        loading += _find_misplaced(cell, ended, expectation, quiet=bool(loading or computing))
+        loading += _find_misplaced(case, ended, expectation, quiet=bool(loading or computing))
     if view is not None:
-        loading += _find_leftovers(view, expectation, target(cell.target).preload)
+        loading += _find_leftovers(view, expectation, target(case.target).preload)
     if loading or computing:
         phase: Phase = "load" if loading else "inference"
-        return Outcome(cell=cell, state=State.FAILED, reason="\n".join(loading + computing), facts={"phase": phase})
+        return Outcome(case=case, state=State.FAILED, reason="\n".join(loading + computing), facts={"phase": phase})
     if expectation.scenario.negative:
         message = ended.result.message
-        return Outcome(cell=cell, state=State.PASSED, summary=f'says: "{message}"', facts={"sentence": message})
-    return _summarize(cell, expectation, ended)
+        return Outcome(case=case, state=State.PASSED, summary=f'says: "{message}"', facts={"sentence": message})
+    return _summarize(case, expectation, ended)
 
 
 def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
@@ -82,10 +82,10 @@ def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcom
         at_least=bench.at_least(),
         binds=bench.binds(),
     )
-    return judge(bench.cell, expectation, ended)
+    return judge(bench.case, expectation, ended)
 
 
-def _summarize(cell: Cell, expectation: Expectation, ended: ConsumerRun) -> Outcome:
+def _summarize(case: Case, expectation: Expectation, ended: ConsumerRun) -> Outcome:
     result, reference = ended.result, expectation.reference
     facts: dict[str, object] = {
         "passed": len(result.passed),
@@ -101,7 +101,7 @@ def _summarize(cell: Cell, expectation: Expectation, ended: ConsumerRun) -> Outc
     if result.newest is not None:
         facts["newest"] = {"function": result.newest.function, "since": result.newest.since}
         summary += _newest(result.newest, expectation.values)
-    return Outcome(cell=cell, state=State.PASSED, summary=summary, facts=facts)
+    return Outcome(case=case, state=State.PASSED, summary=summary, facts=facts)
 
 
 def _newest(call: Recorded, values: Mapping[str, str]) -> str:
@@ -141,14 +141,14 @@ def _find_failed_cases(ended: ConsumerRun, expectation: Expectation, *, quiet: b
     return []
 
 
-def _find_misplaced(cell: Cell, ended: ConsumerRun, expectation: Expectation, *, quiet: bool) -> list[str]:
+def _find_misplaced(case: Case, ended: ConsumerRun, expectation: Expectation, *, quiet: bool) -> list[str]:
     """That another runtime or library was loaded; `quiet` about the version when the reason is known."""
     problems, version = [], ended.result.version
     fits = version in expectation.binds if expectation.binds else bool(version)
     if not quiet and not fits:
         expected = " or ".join(expectation.binds) or "one that reports its version"
         problems.append(f"bound runtime {version or 'of unknown version'}, expected {expected}")
-    if target(cell.target).lists_libraries and cell.runtime and not ended.result.libraries:
+    if target(case.target).lists_libraries and case.runtime and not ended.result.libraries:
         problems.append("the consumer did not report which libraries it had loaded")
     inside = _inside(expectation.roots)
     strangers = [path for path in ended.result.libraries if not path.startswith(inside)]

@@ -13,7 +13,7 @@ import msgspec
 from packaging.version import Version
 
 from latebind.errors import InputError
-from latebind.system.limits import CELL_LIMITS
+from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
 from latebind.text import decisive_line, ending, is_crash
 from latebind.verify.run.bench import failing_at
@@ -142,7 +142,7 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
         path.unlink(missing_ok=True)  # of the run before an upgrade
     with failing_at("load"):
         recording = {**env, "LATEBIND_RECORD": str(record)}
-        ended = run(argv, cwd=cwd, env=recording, check=False, log=log, limits=CELL_LIMITS, user=user)
+        ended = run(argv, cwd=cwd, env=recording, check=False, log=log, limits=CASE_LIMITS, user=user)
         try:
             raw = result.read_bytes()
         except OSError as error:

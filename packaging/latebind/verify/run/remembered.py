@@ -1,4 +1,4 @@
-"""Remembers cells that passed, by the content of everything that decides how they end."""
+"""Remembers test cases that passed, by the content of everything that decides how they end."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.fingerprint import fingerprint
-from latebind.model import Cell, Outcome, State
+from latebind.model import Case, Outcome, State
 from latebind.outputs import outputs
 from latebind.system.archive import write_text
 from latebind.system.tree import hash_file, hash_tree, is_scratch
-from latebind.verify.plan.consumer import find_consumer
+from latebind.verify.cases.consumer import find_consumer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.model import Artifact
-    from latebind.verify.plan.cells import PlannedCell
+    from latebind.verify.cases.expand import ConfiguredCase
 
 
 _ELSEWHERE = ("audit", "build", "pack", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
@@ -29,7 +29,7 @@ _ELSEWHERE = ("audit", "build", "pack", "release", "adopt", "commands", "cli.py"
 
 
 class _Passed(msgspec.Struct, frozen=True):
-    """What is kept of a cell that passed."""
+    """What is kept of a test case that passed."""
 
     summary: str
     seconds: float
@@ -37,15 +37,14 @@ class _Passed(msgspec.Struct, frozen=True):
 
 
 class Memory:
-    """The folder of passed cells, and what the keys of all cells in one run have in common, hashed once."""
+    """The folder of passed test cases, and what the keys of all test cases in one run have in common, hashed once."""
 
-    def __init__(
-        self, config: Config, artifacts: Sequence[Artifact], workdir: Path, circumstances: Sequence[str]
-    ) -> None:
+    def __init__(self, project: Project, artifacts: Sequence[Artifact], circumstances: Sequence[str]) -> None:
         """`circumstances` is what else decides: pins of requirements, the installer, the SDK, Mono."""
+        config = project.config
         self._config, self._artifacts = config, artifacts
-        self._folder = workdir / "build" / "verify" / "passed"
-        self._outputs = outputs(config, workdir)
+        self._folder = project.workdir / "build" / "verify" / "passed"
+        self._outputs = outputs(config, project.workdir)
         self._shared = (
             *circumstances,
             json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
@@ -58,28 +57,28 @@ class Memory:
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._hashes: dict[str, str] = {}
 
-    def key(self, planned: PlannedCell, interpreters: Sequence[str], machine: str) -> str:
-        """A hash of everything that decides how the cell ends."""
-        cell = planned.cell
+    def key(self, configured: ConfiguredCase, interpreters: Sequence[str], machine: str) -> str:
+        """A hash of everything that decides how the test case ends."""
+        case = configured.case
         parts = [
-            cell.id,
-            *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind == cell.kind),
+            case.id,
+            *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind == case.kind),
             *self._scripts,
-            *(self._hash_program(name) for name in find_consumer(cell.consumer).find_programs(self._config) if name),
+            *(self._hash_program(name) for name in find_consumer(case.consumer).find_programs(self._config) if name),
             machine,
             *interpreters,
             *self._shared,
         ]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
-    def recall(self, cell: Cell, key: str) -> Outcome | None:
+    def recall(self, case: Case, key: str) -> Outcome | None:
         """The outcome of an earlier run; None when there is none that can be read."""
         try:
             passed = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=_Passed)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
         return Outcome(
-            cell=cell,
+            case=case,
             state=State.PASSED,
             summary=passed.summary,
             seconds=passed.seconds,
@@ -88,7 +87,7 @@ class Memory:
         )
 
     def keep(self, outcome: Outcome, key: str) -> None:
-        """Remember a cell, if it passed."""
+        """Remember a test case, if it passed."""
         if outcome.state is State.PASSED:
             text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
             write_text(self._folder / f"{key}.json", json.dumps(text))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.registry import collect
-from latebind.verify.plan.consumer import find_consumer
+from latebind.verify.cases.consumer import find_consumer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from latebind.model import Cell, Outcome
-    from latebind.verify.plan.scenarios import Scenario
+    from latebind.model import Case, Outcome
+    from latebind.verify.cases.scenarios import Scenario
     from latebind.verify.run.bench import Bench
 
 
@@ -26,8 +26,8 @@ class Runner:
     """Whether it runs a scenario; by default all but those with a program of our own in C."""
 
 
-def find_runner(cell: Cell, scenario: Scenario) -> Callable[[Bench], Outcome]:
+def find_runner(case: Case, scenario: Scenario) -> Callable[[Bench], Outcome]:
     """The function that runs a test case."""
-    names = set(find_consumer(cell.consumer).names)
+    names = set(find_consumer(case.consumer).names)
     runners: tuple[Runner, ...] = collect("consumer", "RUNNERS")
     return next(runner.run for runner in runners if names.intersection(runner.names) and runner.takes(scenario))

@@ -22,7 +22,7 @@ from latebind.system.archive import sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
 from latebind.text import decisive_line, ending
-from latebind.verify.plan.installers import Installer, consumer_environment, foreign_installer, python_of
+from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse, VerifyData
     from latebind.model import Rid
-    from latebind.verify.plan.machine import Machine
+    from latebind.verify.cases.machine import Machine
 
 _TIME_LIMIT = 900.0
 

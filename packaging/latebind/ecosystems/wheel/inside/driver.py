@@ -102,7 +102,7 @@ def _run(options: argparse.Namespace, script: list[str]) -> int:
     if options.subprocess:
         again = [sys.executable, "-I", __file__, "--seen", f"{options.seen}.child"]
         again += ["--site", options.site] if options.site else []
-        ended = subprocess.run([*again, "--", *script], check=False)  # the cell's own interpreter
+        ended = subprocess.run([*again, "--", *script], check=False)  # the test case's own interpreter
         return _status(ended.returncode)
     return _whole(path, arguments)
 

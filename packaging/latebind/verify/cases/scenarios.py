@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from latebind.verify.plan import situations as given
-from latebind.verify.plan.layouts import LAYOUTS, RUNNING
-from latebind.verify.plan.situations import ORDINARY, Situation
+from latebind.verify.cases import situations as given
+from latebind.verify.cases.layouts import LAYOUTS, RUNNING
+from latebind.verify.cases.situations import ORDINARY, Situation
 
 if TYPE_CHECKING:
     from latebind.model import System
-    from latebind.verify.plan.situations import SetUp
+    from latebind.verify.cases.situations import SetUp
 
 PYTHON, DOTNET = "python", "dotnet-build"
 C_NUPKG = "c-nupkg"

@@ -1,4 +1,4 @@
-"""The cells as a matrix of GitHub Actions: which runner verifies which share of which target."""
+"""The test cases as a matrix of GitHub Actions: which runner verifies which share of which target."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 from latebind.errors import InputError
 from latebind.tables.targets import target
 from latebind.text import plural
-from latebind.verify.plan.cells import Extent, expand_cells
-from latebind.verify.plan.index import Answers
+from latebind.verify.cases.expand import Extent, expand_cases
+from latebind.verify.cases.index import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from latebind.config.config import Config
     from latebind.model import Rid
-    from latebind.verify.plan.cells import PlannedCell
+    from latebind.verify.cases.expand import ConfiguredCase
 
 MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""
 MAX_BYTES = 1_000_000
 """All outputs of one job, "approximated based on UTF-16" (docs.github.com, "Passing information between jobs")."""
 _MINOR = re.compile(r"3\.\d+")
-CELLS_PER_JOB = 40
+CASES_PER_JOB = 40
 """They take some minutes, about as long as setting up a runner."""
 
 
@@ -33,7 +33,7 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
     """`{"include": [{"target", "runner", "shard", "python", "args"}]}`, one entry for each job.
 
     The number of shares follows from the configuration alone. A new version in the index changes the size of a share,
-    never which cells are run: each job selects its own by their ids.
+    never which test cases are run: each job selects its own by their ids.
 
     Raises InputError for an invalid Python version, when even one job for each target and Python is too many, and when
     the text is over GitHub's limit.
@@ -44,7 +44,7 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
             f"{strange[0]!r} is not a Python version", where="--python", advice="Write a minor version: 3.12."
         )
     hosted = [rid for rid in rids if target(rid).runner]  # GitHub has no machine for the others
-    counts = {(rid, python): max(1, len(cells_of(config, rid, python))) for rid in hosted for python in pythons}
+    counts = {(rid, python): max(1, len(cases_of(config, rid, python))) for rid in hosted for python in pythons}
     if len(counts) > max_jobs:
         raise InputError(
             f"{plural(len(rids), 'target')} and {plural(len(pythons), 'Python')} need at least {len(counts)} jobs, "
@@ -70,10 +70,10 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
     return document
 
 
-def cells_of(config: Config, rid: Rid, python: str) -> tuple[PlannedCell, ...]:
-    """The cells of a target on its own machine with that Python, as far as they are known without the index."""
+def cases_of(config: Config, rid: Rid, python: str) -> tuple[ConfiguredCase, ...]:
+    """The test cases of a target on its own machine with that Python, as far as they are known without the index."""
     others = tuple(minor for minor in config.document.verify.pythons if minor != python)
-    return expand_cells(config, rid, Extent(pythons={rid: python}, home=rid, others=others, everything=True), Answers())
+    return expand_cases(config, rid, Extent(pythons={rid: python}, home=rid, others=others, everything=True), Answers())
 
 
 def matrix_json(document: Mapping[str, Any]) -> str:
@@ -82,8 +82,8 @@ def matrix_json(document: Mapping[str, Any]) -> str:
 
 
 def _shares(counts: Mapping[tuple[Rid, str], int], max_jobs: int) -> dict[tuple[Rid, str], int]:
-    """How many jobs share each target's cells: enough to keep them small, and at most `max_jobs` in all."""
-    size = CELLS_PER_JOB
+    """How many jobs share each target's test cases: enough to keep them small, and at most `max_jobs` in all."""
+    size = CASES_PER_JOB
     while True:
         shares = {key: ceil(number / size) for key, number in counts.items()}
         if sum(shares.values()) <= max_jobs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from latebind.model import Rid
-    from latebind.verify.plan.installers import Installer
+    from latebind.verify.cases.installers import Installer
 
 _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 120.0
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
@@ -178,6 +178,11 @@ class Answers:
 
     found: Mapping[Question, tuple[str, ...]] = field(default_factory=dict)
     trouble: Mapping[Question, NotRun] = field(default_factory=dict)
+
+    def find_oldest(self, question: Question | None) -> str:
+        """The oldest version from the minimum on, "" where there is none or nothing was asked."""
+        rows = self.found.get(replace(question, entry="minimum"), ()) if question is not None else ()
+        return next(iter(rows), "")
 
 
 def ask(

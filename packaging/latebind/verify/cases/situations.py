@@ -13,7 +13,7 @@ from latebind.binary.read import read_images
 from latebind.errors import InputError, NotRun
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import other_processor, target
-from latebind.verify.plan.index import raised_minimum
+from latebind.verify.cases.index import raised_minimum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -127,7 +127,7 @@ def gpu(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The GPU distribution is installed, too."""
     name = runtime.known.python.extras["gpu"]
     version = bench.supply.installer.resolve(name, bench.python)
-    return Situation(also=(f"{name}=={version}",), binds=(bench.cell.version, version))
+    return Situation(also=(f"{name}=={version}",), binds=(bench.case.version, version))
 
 
 def use_older_first(bench: Bench, _: RuntimeUse) -> Situation:
@@ -143,7 +143,7 @@ def import_runtime(when: Literal["before", "after"]) -> SetUp:
 def older_loaded(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The minimum is raised to the installed version, so that a real older one is too old."""
     older = copy_runtime(bench, runtime, "older", bench.older())
-    floor = ".".join(bench.cell.version.split(".")[:2])
+    floor = ".".join(bench.case.version.split(".")[:2])
     return Situation(
         arguments=("--runtime-minimum", floor), action=("--preload", bench.machine.path(older)), roots=(older.parent,)
     )
@@ -169,12 +169,12 @@ def path(folder: str, names: Literal["file", "folder", "from home"] = "file") ->
 
 def path_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The consumer gets a path that does not exist."""
-    return _path(bench, bench.work / "nowhere" / _plain_name(runtime, bench.cell.target))
+    return _path(bench, bench.work / "nowhere" / _plain_name(runtime, bench.case.target))
 
 
 def path_text(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The consumer gets the path of a text file."""
-    file = bench.work / "given" / _plain_name(runtime, bench.cell.target)
+    file = bench.work / "given" / _plain_name(runtime, bench.case.target)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text(b""))
     return _path(bench, file)
@@ -189,13 +189,13 @@ def variable_file(bench: Bench, runtime: RuntimeUse) -> Situation:
 def variable_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The environment variable names a file that does not exist."""
     variable = runtime.known.environment
-    file = bench.machine.path(bench.work / "nowhere" / _plain_name(runtime, bench.cell.target))
+    file = bench.machine.path(bench.work / "nowhere" / _plain_name(runtime, bench.case.target))
     return Situation(environment={variable: file}, values={"path": file, "variable": variable})
 
 
 def decoy(bench: Bench, runtime: RuntimeUse) -> Situation:
     """An older copy under the plain name is in a folder that the system's loader searches first."""
-    platform = target(bench.cell.target)
+    platform = target(bench.case.target)
     library = bench.supply.library(runtime, bench.older(), platform.rid)
     folder = bench.work / "decoy"
     folder.mkdir()
@@ -206,7 +206,7 @@ def decoy(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def decoy_system(bench: Bench, runtime: RuntimeUse) -> Situation:
     """An older copy is in the system's own folder."""
-    library = bench.supply.library(runtime, bench.older(), bench.cell.target)
+    library = bench.supply.library(runtime, bench.older(), bench.case.target)
     return Situation(action=("--plant", bench.machine.path(library)))
 
 
@@ -216,7 +216,7 @@ def odd_folder(bench: Bench, runtime: RuntimeUse) -> Situation:
     ONNX Runtime turns the path of a plugin into the system's code page (microsoft/onnxruntime, pull requests 27724 and
     28390 for other paths), and refuses one that does not fit there. No provider can change that.
     """
-    is_limited = bench.config.provider(runtime) is not None and target(bench.cell.target).system == "windows"
+    is_limited = bench.config.provider(runtime) is not None and target(bench.case.target).system == "windows"
     odd = ODD if bench.consumer.reads_commas else ODD.replace(",", "")
     return Situation(folder=ODD.partition(",")[0] if is_limited else odd)
 
@@ -229,32 +229,32 @@ def pass_module(bench: Bench, _: RuntimeUse) -> Situation:
 
 def too_old(bench: Bench, _: RuntimeUse) -> Situation:
     """The minimum is raised above the installed version."""
-    raised = raised_minimum(bench.cell.version)
+    raised = raised_minimum(bench.case.version)
     return Situation(arguments=("--runtime-minimum", raised), values={"raised": raised})
 
 
 def other_major(bench: Bench, _: RuntimeUse) -> Situation:
     """The library states the next major version."""
-    version = bench.cell.version
+    version = bench.case.version
     major = str(int(version.partition(".")[0]) + 1) + version[version.index(".") :]
     return Situation(spoil=lambda data: rename(data, version, major), values={"major": major})
 
 
 def other_architecture(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The library is the one for the other processor."""
-    own_target, other = target(bench.cell.target), other_processor(bench.cell.target)
+    own_target, other = target(bench.case.target), other_processor(bench.case.target)
     if other is None:
         raise NotRun("no-distribution", f"there is no target like {own_target.rid} for another processor")
     try:
-        data = bench.supply.library(runtime, bench.cell.version, other.rid).read_bytes()
+        data = bench.supply.library(runtime, bench.case.version, other.rid).read_bytes()
     except NotRun as error:
-        raise NotRun(error.reason, f"no {runtime.known.title} {bench.cell.version} for {other.rid}") from error
+        raise NotRun(error.reason, f"no {runtime.known.title} {bench.case.version} for {other.rid}") from error
     return Situation(spoil=lambda _: data, values={"own": own_target.processor, "other": other.processor})
 
 
 def dependency_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     """A library that the runtime needs has another name."""
-    library = bench.supply.library(runtime, bench.cell.version, bench.cell.target)
+    library = bench.supply.library(runtime, bench.case.version, bench.case.target)
     needed, gone = dependency_of(library)
     return Situation(spoil=lambda data: rename(data, needed, gone), values={"gone": gone})
 
@@ -267,7 +267,7 @@ def without_backend(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def copy_runtime(bench: Bench, runtime: RuntimeUse, folder: str, version: str = "") -> Path:
     """The runtime's library of a version, by default the test case's, copied with its neighbours to a new folder."""
-    library = bench.supply.library(runtime, version or bench.cell.version, bench.cell.target)
+    library = bench.supply.library(runtime, version or bench.case.version, bench.case.target)
     destination = bench.work / folder
     destination.mkdir(parents=True, exist_ok=True)
     for file in library.parent.iterdir():

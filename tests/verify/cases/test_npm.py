@@ -6,7 +6,7 @@ import pytest
 from latebind.ecosystems.npm.registry import answer, fitting, node_environment, npm_environment
 from latebind.errors import NotRun
 from latebind.model import Rid
-from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Question
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question
 
 from tests.programs import not_run
 

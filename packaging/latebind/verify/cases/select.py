@@ -1,4 +1,4 @@
-"""Selects cells: the expressions of `-k` and the shares of `--shard`."""
+"""Selects test cases: the expressions of `-k` and the shares of `--shard`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from latebind.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from latebind.model import Cell
+    from latebind.model import Case
 
-    Selector = Callable[[Cell], bool]
+    Selector = Callable[[Case], bool]
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _DEEPEST, _LONGEST = 50, 100
@@ -26,8 +26,8 @@ _ADVICE = "Write words or globs of a test case's id, joined by and, or, not, par
 def selector(expression: str) -> Selector:
     """The predicate of an expression: words joined by `and`, `or`, `not` and parentheses.
 
-    A word is a glob, in upper or lower case. It matches a whole name in the cell's id (`win-x64`, `1.31.1`, `too-old`)
-    or a part of one between dashes (`win`, `x64`, `dotnet`); `python` matches every Python. A word with a slash is
+    A word is a glob, in upper or lower case. It matches a whole name in the test case's id (`win-x64`, `1.31.1`) or a
+    part of one between dashes (`win`, `x64`, `dotnet`); `python` matches every Python. A word with a slash is
     matched against the whole id. `not` binds strongest, then `and`.
 
     Raises InputError with the position of a syntax error.
@@ -45,11 +45,11 @@ def any_of(expressions: Sequence[str]) -> str:
     return " or ".join(f"({expression})" for expression in expressions)
 
 
-def selectable_words(cell: Cell) -> frozenset[str]:
+def selectable_words(case: Case) -> frozenset[str]:
     """What a word of an expression may match, in lower case."""
-    names = {cell.kind, cell.target, cell.consumer, cell.runtime, cell.version, cell.scenario}
+    names = {case.kind, case.target, case.consumer, case.runtime, case.version, case.scenario}
     parts = {part for name in names for part in name.split("-")}
-    matchable = names | parts | {cell.consumer_kind, *(() if cell.runtime else ("no-runtime",))}
+    matchable = names | parts | {case.consumer_kind, *(() if case.runtime else ("no-runtime",))}
     return frozenset(name.lower() for name in matchable if name)
 
 
@@ -65,18 +65,18 @@ def read_shard(text: str) -> tuple[int, int]:
     raise InputError(f"{text} is not a share", where="--shard", advice="Write the share and how many there are: 2/5.")
 
 
-def in_shard(cell: Cell, index: int, count: int) -> bool:
-    """Whether a cell belongs to share `index` of `count`, counted from 1.
+def in_shard(case: Case, index: int, count: int) -> bool:
+    """Whether a test case belongs to share `index` of `count`, counted from 1.
 
-    The id alone decides. So a cell keeps its share when others come or go, and when machines ask the index at
-    different times, each cell is still run by one of them.
+    The id alone decides. So a test case keeps its share when others come or go, and when machines ask the index at
+    different times, each test case is still run by one of them.
     """
-    return int.from_bytes(sha256(cell.id.encode()).digest()[:8], "big") % count == index - 1
+    return int.from_bytes(sha256(case.id.encode()).digest()[:8], "big") % count == index - 1
 
 
-def shard(cells: Iterable[Cell], index: int, count: int) -> tuple[Cell, ...]:
-    """The cells of one share, in their order; all shares together are the cells, each once."""
-    return tuple(cell for cell in cells if in_shard(cell, index, count))
+def shard(cases: Iterable[Case], index: int, count: int) -> tuple[Case, ...]:
+    """The test cases of one share, in their order; all shares together are the test cases, each once."""
+    return tuple(case for case in cases if in_shard(case, index, count))
 
 
 @dataclass(slots=True)
@@ -107,20 +107,20 @@ class _Parser:
         options = [self._all()]
         while self._take("or"):
             options.append(self._all())
-        return lambda cell: any(option(cell) for option in options)
+        return lambda case: any(option(case) for option in options)
 
     def _all(self) -> Selector:
         conditions = [self._operand()]
         while self._take("and"):
             conditions.append(self._operand())
-        return lambda cell: all(condition(cell) for condition in conditions)
+        return lambda case: all(condition(case) for condition in conditions)
 
     def _operand(self) -> Selector:
         denied = False
         while self._take("not"):
             denied = not denied
         condition = self._inner() if self._take("(") else self._word()
-        return (lambda cell: not condition(cell)) if denied else condition
+        return (lambda case: not condition(case)) if denied else condition
 
     def _inner(self) -> Selector:
         self.depth += 1
@@ -138,8 +138,8 @@ class _Parser:
         glob = self._next().lower()
         self.at += 1
         if "/" in glob:
-            return lambda cell: fnmatchcase(cell.id.lower(), glob)
-        return lambda cell: any(fnmatchcase(name, glob) for name in selectable_words(cell))
+            return lambda case: fnmatchcase(case.id.lower(), glob)
+        return lambda case: any(fnmatchcase(name, glob) for name in selectable_words(case))
 
     def _error(self, what: str) -> InputError:
         """The position after `what` is the next token, or the end."""

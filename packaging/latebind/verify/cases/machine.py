@@ -19,7 +19,7 @@ from latebind.model import Rid  # noqa: TC001  # msgspec reads the types
 from latebind.system.parallel import each
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target, targets
-from latebind.verify.plan.installers import consumer_environment
+from latebind.verify.cases.installers import consumer_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

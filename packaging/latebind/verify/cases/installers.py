@@ -18,13 +18,13 @@ from latebind.system.archive import write_text
 from latebind.system.run import run, which
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import host_rid, like_host, target, targets
-from latebind.verify.plan.index import ask_index, ask_uv, installer_environment, run_installer
+from latebind.verify.cases.index import ask_index, ask_uv, installer_environment, run_installer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from latebind.model import Rid
-    from latebind.verify.plan.machine import Machine
+    from latebind.verify.cases.machine import Machine
 
 NEWEST_MACOS = "26.0"
 """Wheels for older ones fit, too. Which macOS a runtime's wheels need differs from version to version."""

@@ -2,7 +2,7 @@
 
 import pytest
 from latebind.errors import InputError
-from latebind.verify.plan import situations as spoil
+from latebind.verify.cases import situations as spoil
 
 from tests.audit.corpus import Compiler
 

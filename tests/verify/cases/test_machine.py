@@ -10,9 +10,9 @@ import pytest
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
 from latebind.tables.targets import host_rid
-from latebind.verify.plan import installers
-from latebind.verify.plan.installers import foreign_installer, uv_platform
-from latebind.verify.plan.machine import Machine, host_machine, machines, machines_folder
+from latebind.verify.cases import installers
+from latebind.verify.cases.installers import foreign_installer, uv_platform
+from latebind.verify.cases.machine import Machine, host_machine, machines, machines_folder
 
 from tests.programs import not_run
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from latebind.errors import NotRun
 from latebind.model import Rid
-from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Question, ask, raised_minimum, requirement
-from latebind.verify.plan.installers import installer
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, raised_minimum, requirement
+from latebind.verify.cases.installers import installer
 
 
 def question(entry, rid="linux-x64", distribution="onnxruntime"):

@@ -4,10 +4,10 @@ import ast
 from pathlib import Path
 
 import latebind
-from latebind.verify.plan.scenarios import SCENARIOS
+from latebind.verify.cases.scenarios import SCENARIOS
 
 PACKAGE = Path(latebind.__file__).parent
-TABLE = PACKAGE / "verify" / "plan" / "scenarios.py"
+TABLE = PACKAGE / "verify" / "cases" / "scenarios.py"
 WORDS = {"frozen": "layout", "decoy": "folder", "path": "placeholder", "files": "JSON key", "spawn": "multiprocessing",
          "fork": "multiprocessing", "extra": "PEP 508", "environment": "TOML key"}  # fmt: skip
 """Names that also are ordinary words in other modules, and what they mean there."""

@@ -9,9 +9,9 @@ import pytest
 from latebind.errors import NotRun, ToolError
 from latebind.model import Rid
 from latebind.system.run import run
-from latebind.verify.plan import installers as environments
-from latebind.verify.plan.index import installer_environment
-from latebind.verify.plan.installers import consumer_environment, installer, python_of
+from latebind.verify.cases import installers as environments
+from latebind.verify.cases.index import installer_environment
+from latebind.verify.cases.installers import consumer_environment, installer, python_of
 
 from tests.programs import not_run
 

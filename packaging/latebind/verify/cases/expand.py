@@ -1,22 +1,26 @@
-"""Expands the cells: packages x targets x consumers x runtime versions x scenarios. Pure functions."""
+"""Expands the test cases: packages x targets x consumers x runtime versions x scenarios. Pure functions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from latebind.model import Cell, Rid
-from latebind.plan import unsupplied
+from latebind.model import Case, Rid
+from latebind.preconditions import explain_unsupplied
 from latebind.tables.targets import other_processor, target
-from latebind.verify.plan.consumer import find_consumer, name_consumers
-from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
-from latebind.verify.plan.scenarios import PYTHON, SCENARIOS, Scenario
+from latebind.verify.cases.consumer import find_consumer, name_consumers
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
+from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse
+    from latebind.config.document import RuntimeUse, VerifyOwn
+    from latebind.config.ep import EpConfig
+
+_USUAL = ("minimum", EACH_MINOR, "latest")
+"""The versions of a runtime that are verified when the configuration names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +28,7 @@ class Extent:
     """How much is verified, and with which interpreters."""
 
     pythons: Mapping[Rid, str]
-    """The minor version of the interpreter that each target's cells run with: `3.11`."""
+    """The minor version of the interpreter that each target's test cases run with: `3.11`."""
     home: Rid
     """The target that this machine runs natively."""
     everything: bool = False
@@ -34,27 +38,48 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedCell:
-    """A cell, the runtime that it is about, and what the index was asked for it."""
+class ConfiguredCase:
+    """A test case, the runtime that it is about, and what the index was asked for it."""
 
-    cell: Cell
-    use: RuntimeUse | None
+    case: Case
+    bound_runtime: RuntimeUse | None
     """None for a project that binds no runtime."""
+    package: str
+    """The package that binds the runtime; the first one where none does."""
     question: Question | None
-    """None for a cell without a runtime."""
+    """None for a test case without a runtime."""
     python: str
     """The minor version of the interpreter: `3.11`."""
     entries: tuple[str, ...] = ("",)
-    """Everything that the index was asked and answered with this cell's version; "" where it was not asked."""
+    """Everything that the index was asked and answered with this test case's version; "" where it was not asked."""
     native_only: bool = False
     """Whether an emulated machine does not try it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One line of the plan before the index has answered."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Subject:
+    """A runtime of the project, or none, with what the configuration says about it."""
 
     runtime: RuntimeUse | None
+    package: str
+    """The package that binds it; the first one where none does."""
+    is_loaded: bool
+    """Whether that package requires another one, and so loads it."""
+    provider: EpConfig | None
+    settings: VerifyOwn
+    entries: tuple[str, ...]
+    """The versions to verify, as the configuration has them."""
+    consumers: frozenset[str]
+    """Who of the scenarios' consumers has a program, and a package for it."""
+    is_first: bool
+    """Whether it is the first one: the ids of test cases without a version name the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Test cases that differ in version only, before the index has answered."""
+
+    subject: _Subject
     scenario: Scenario
     consumer: str
     python: str
@@ -62,6 +87,10 @@ class _Line:
     """What the index is asked; "" for nothing."""
     other: str = ""
     """A distribution of the runtime that is not its ordinary one."""
+
+    @property
+    def runtime(self) -> RuntimeUse | None:
+        return self.subject.runtime
 
     @property
     def distribution(self) -> str:
@@ -80,14 +109,8 @@ class _Line:
         return self.other or find_consumer(self.consumer).find_runtime(self.runtime)
 
 
-def versions_of(config: Config, runtime: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
-    """The versions of a runtime that are verified, as the configuration has them."""
-    entries = config.document.verify.runtimes.get(runtime.name, ("minimum", EACH_MINOR, "latest"))
-    return entries if everything else tuple(entry for entry in entries if entry != EACH_MINOR) or ("latest",)
-
-
 def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Question]:
-    """Everything that the index must be asked before the cells are known."""
+    """Everything that the index must be asked before the test cases are known."""
     asked = [_question(line, rid) for rid in rids for line in _lines(config, rid, extent)]
     oldest = [
         Question(distribution=runtime.known.python.distribution, minimum=runtime.minimum, entry="minimum", target=rid,
@@ -98,67 +121,88 @@ def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Que
     return [*(question for question in asked if question is not None), *oldest]
 
 
-def expand_cells(config: Config, rid: Rid, extent: Extent, answers: Answers) -> tuple[PlannedCell, ...]:
-    """All cells of a target, in the order of the table.
+def expand_cases(config: Config, rid: Rid, extent: Extent, answers: Answers) -> tuple[ConfiguredCase, ...]:
+    """All test cases of a target, in the order of the table.
 
-    An entry that the index has nothing for stays as it is written, so that its cells are listed as *not run*.
+    An entry that the index has nothing for stays as it is written, so that its test cases are listed as *not run*.
     """
-    by_id: dict[str, PlannedCell] = {}
+    by_id: dict[str, ConfiguredCase] = {}
     for line in _lines(config, rid, extent):
-        for planned in _plan_line(config, line, rid, answers):
-            earlier = by_id.get(planned.cell.id)
+        for configured in _plan_line(line, rid, answers):
+            earlier = by_id.get(configured.case.id)
             before = earlier.entries if earlier is not None else ()
-            by_id[planned.cell.id] = replace(earlier or planned, entries=tuple(dict.fromkeys((*before, line.entry))))
+            by_id[configured.case.id] = replace(
+                earlier or configured, entries=tuple(dict.fromkeys((*before, line.entry)))
+            )
     return tuple(by_id.values())
 
 
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     """The runtimes that exist for a target; (None,) for a project that binds none."""
     uses = config.document.runtime or (None,)
-    return tuple(runtime for runtime in uses if not unsupplied(config, config.package_of(runtime), rid))
+    return tuple(runtime for runtime in uses if not explain_unsupplied(config, config.package_of(runtime), rid))
+
+
+def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
+    names = {name for scenario in SCENARIOS for name in scenario.consumers}
+    first = config.document.runtime[:1]
+    return [
+        _Subject(
+            runtime=runtime,
+            package=config.package_of(runtime),
+            is_loaded=bool(config.packages[config.package_of(runtime)].requires),
+            provider=config.provider(runtime),
+            settings=config.verification_of(runtime),
+            entries=config.document.verify.runtimes.get(runtime.name if runtime else "", _USUAL),
+            consumers=frozenset(name for name in names if is_wanted(config, name, runtime)),
+            is_first=runtime in (None, *first),
+        )
+        for runtime in runtimes_on(config, rid)
+    ]
 
 
 def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     system = target(rid).system
-    for runtime in runtimes_on(config, rid):
+    each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
+    widens = extent.everything and is_wanted(config, PYTHON)
+    for subject in _list_subjects(config, rid):
         for scenario in SCENARIOS:
-            if system not in scenario.systems or not _possible(config, runtime, scenario, rid):
+            if system not in scenario.systems or not _possible(subject, scenario, rid):
                 continue
             for consumer in name_consumers(scenario.consumers):
-                if not is_wanted(config, consumer, runtime) or not _is_supplied(runtime, scenario, consumer, rid):
+                if consumer not in subject.consumers or not _is_supplied(subject.runtime, scenario, consumer, rid):
                     continue
-                for entry in _entries(config, runtime, scenario, rid, extent):
-                    yield _Line(runtime, scenario, consumer, extent.pythons[rid], entry)
-            if scenario.widened and extent.everything and is_wanted(config, PYTHON):
-                yield from _more(config, runtime, scenario, rid, extent)
+                for entry in _entries(subject, scenario, each_minor=each_minor):
+                    yield _Line(subject, scenario, consumer, extent.pythons[rid], entry)
+            if scenario.widened and widens:
+                yield from _more(subject, scenario, rid, extent)
 
 
-def _more(config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
+def _more(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     """Other interpreters, and other distributions of the runtime."""
-    if rid == extent.home and not config.verification_of(runtime).native_only:
+    runtime = subject.runtime
+    if rid == extent.home and not subject.settings.native_only:
         for minor in extent.others:
             for entry in ("minimum", "latest") if runtime else ("",):
-                yield _Line(runtime, scenario, PYTHON, minor, entry)
+                yield _Line(subject, scenario, PYTHON, minor, entry)
     if runtime is not None:
         supply = runtime.known.python
         for extra, name in list(supply.extras.items())[1:]:
             if supply.is_supplied(extra, rid):
-                yield _Line(runtime, scenario, PYTHON, extent.pythons[rid], "latest", name)
+                yield _Line(subject, scenario, PYTHON, extent.pythons[rid], "latest", name)
 
 
-def _entries(
-    config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent
-) -> tuple[str, ...]:
+def _entries(subject: _Subject, scenario: Scenario, *, each_minor: bool) -> tuple[str, ...]:
     """What the index is asked for a scenario."""
+    runtime, ep = subject.runtime, subject.provider
     if runtime is None or scenario.versions == "none":
         return ("",)
-    ep = config.provider(runtime)
     if scenario.versions == "below" and ep is not None:
         return (BELOW_FLOOR, *(f"{version}.*" if version.count(".") == 1 else version for version in ep.excepted))
     if scenario.versions == "below":
         return (BELOW_FLOOR,) if runtime.known.floor else ()
-    each_minor = config.document.verify.each_minor or config.document.targets.include[:1]
-    entries = versions_of(config, runtime, everything=extent.everything and rid in each_minor)
+    some = tuple(entry for entry in subject.entries if entry != EACH_MINOR) or ("latest",)
+    entries = subject.entries if each_minor else some
     return entries if scenario.versions == "all" else entries[-1:]
 
 
@@ -174,18 +218,18 @@ def _question(line: _Line, rid: Rid) -> Question | None:
     )
 
 
-def _plan_line(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
+def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[ConfiguredCase]:
     question = _question(line, rid)
     consumer, name = find_consumer(line.consumer), line.runtime_package
     if question is not None and line.runtime is not None:
         name = name or line.runtime.name
     # Where no runtime is installed, the id names it only to tell it from the first.
-    shown = name if question is not None or line.runtime not in (None, *config.document.runtime[:1]) else ""
-    ep = config.provider(line.runtime) if line.scenario.proves else None
+    shown = name if question is not None or not line.subject.is_first else ""
+    ep = line.subject.provider if line.scenario.proves else None
     for version in ("",) if question is None else answers.found.get(question, (line.entry,)):
         if ep is not None and ep.excepts(version):
             continue
-        cell = Cell(
+        case = Case(
             kind=consumer.kind,
             target=rid,
             consumer=f"{line.consumer}{line.python}" if consumer.has_interpreters else line.consumer,
@@ -193,23 +237,24 @@ def _plan_line(config: Config, line: _Line, rid: Rid, answers: Answers) -> Itera
             version=version,
             scenario=line.scenario.name,
         )
-        yield PlannedCell(
-            cell=cell,
-            use=line.runtime,
+        yield ConfiguredCase(
+            case=case,
+            bound_runtime=line.runtime,
+            package=line.subject.package,
             question=question,
             python=line.python,
-            native_only=config.verification_of(line.runtime).native_only,
+            native_only=line.subject.settings.native_only,
         )
 
 
-def _possible(config: Config, runtime: RuntimeUse | None, scenario: Scenario, rid: Rid) -> bool:
-    """Whether a project can have a scenario at all: a cell that could never run would block the gate for good."""
+def _possible(subject: _Subject, scenario: Scenario, rid: Rid) -> bool:
+    """Whether a project can have a scenario at all: a test case that could never run would block the gate for good."""
+    runtime, ep = subject.runtime, subject.provider
     if runtime is None:
         return scenario.without_runtime
-    ep = config.provider(runtime)
     if ep is not None and not scenario.provider:
         return False
-    if scenario.name not in (config.verification_of(runtime).scenarios or (scenario.name,)):
+    if scenario.name not in (subject.settings.scenarios or (scenario.name,)):
         return False
     if scenario.synthetic and not runtime.has_text:
         return False
@@ -217,7 +262,7 @@ def _possible(config: Config, runtime: RuntimeUse | None, scenario: Scenario, ri
         "": True,
         "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
         "a GPU distribution": "gpu" in runtime.known.python.extras and runtime.known.python.is_supplied("gpu", rid),
-        "a package that another one loads": bool(config.packages[config.package_of(runtime)].requires),
+        "a package that another one loads": subject.is_loaded,
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,
     }

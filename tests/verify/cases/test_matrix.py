@@ -1,4 +1,4 @@
-"""The matrix of GitHub Actions: every cell in one job, within GitHub's limits."""
+"""The matrix of GitHub Actions: every test case in one job, within GitHub's limits."""
 
 import dataclasses
 import json
@@ -9,8 +9,8 @@ import pytest
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.tables.targets import targets
-from latebind.verify.plan.matrix import CELLS_PER_JOB, MAX_BYTES, MAX_JOBS, cells_of, matrix, matrix_json
-from latebind.verify.plan.select import in_shard, read_shard
+from latebind.verify.cases.matrix import CASES_PER_JOB, MAX_BYTES, MAX_JOBS, cases_of, matrix, matrix_json
+from latebind.verify.cases.select import in_shard, read_shard
 
 from tests.client import CONFIG as TINY
 from tests.client import write_client
@@ -42,15 +42,15 @@ def test_a_small_project_has_one_job_for_each_target_on_its_runner():
 
 def test_over_256_cells_are_shared_out_and_each_is_in_one_job():
     config = with_versions(100)
-    cells = [planned.cell for rid in RIDS for planned in cells_of(config, rid, "3.12")]
-    assert len(cells) > MAX_JOBS
+    cases = [configured.case for rid in RIDS for configured in cases_of(config, rid, "3.12")]
+    assert len(cases) > MAX_JOBS
     jobs = matrix(config, RIDS, ["3.12"])["include"]
     assert len(RIDS) < len(jobs) <= MAX_JOBS
-    for cell in cells:
-        matching = [job for job in jobs if job["target"] == cell.target and in_shard(cell, *read_shard(job["shard"]))]
+    for case in cases:
+        matching = [job for job in jobs if job["target"] == case.target and in_shard(case, *read_shard(job["shard"]))]
         assert len(matching) == 1
-        assert matching[0]["args"] == f"verify --all --target {cell.target} --shard {matching[0]['shard']}"
-    assert max(int(job["shard"].partition("/")[2]) for job in jobs) * CELLS_PER_JOB >= len(cells) / len(RIDS)
+        assert matching[0]["args"] == f"verify --all --target {case.target} --shard {matching[0]['shard']}"
+    assert max(int(job["shard"].partition("/")[2]) for job in jobs) * CASES_PER_JOB >= len(cases) / len(RIDS)
 
 
 @pytest.mark.parametrize("limit", [6, 7, 20, 256])

@@ -52,7 +52,7 @@ def _scripts(config: Config) -> Iterator[tuple[str, str]]:
     yield from ((f"verify.{key}.script", settings.script) for key, settings in data.items() if settings is not None)
 
 
-def unsupplied(config: Config, package: str, rid: str) -> str:
+def explain_unsupplied(config: Config, package: str, rid: str) -> str:
     """Why a package cannot work on a target: its runtime does not exist for the target's C library; "" if it can.
 
     Such a package would install and never work.

@@ -20,7 +20,7 @@ from latebind.errors import NotRun, ToolError
 from latebind.system.parallel import each
 from latebind.system.run import run, which
 from latebind.tables.targets import like_host
-from latebind.verify.plan.index import callers_home
+from latebind.verify.cases.index import callers_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Expressions over cells, and shares of them."""
+"""Expressions over test cases, and shares of them."""
 
 import contextlib
 import dataclasses
@@ -9,20 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from latebind.config.file import load
 from latebind.errors import InputError
-from latebind.model import Cell, Rid
-from latebind.verify.plan.cells import Extent, expand_cells, questions
-from latebind.verify.plan.index import BELOW_FLOOR, Answers
-from latebind.verify.plan.select import any_of, read_shard, selectable_words, selector, shard
+from latebind.model import Case, Rid
+from latebind.verify.cases.expand import Extent, expand_cases, questions
+from latebind.verify.cases.index import BELOW_FLOOR, Answers
+from latebind.verify.cases.select import any_of, read_shard, selectable_words, selector, shard
 
 CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
 VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}
 RIDS = (Rid("linux-x64"), Rid("linux-arm64"), Rid("win-x64"))
 SCOPE = Extent(pythons=dict.fromkeys(RIDS, "3.11"), home=RIDS[0])
 ANSWERS = Answers(found={question: VERSIONS[question.entry] for question in questions(CONFIG, RIDS, SCOPE)})
-CELLS = tuple(planned.cell for rid in RIDS for planned in expand_cells(CONFIG, rid, SCOPE, ANSWERS))
-CELL = Cell(kind="wheel", target=Rid("win-x64"), consumer="python3.11", runtime="onnxruntime", version="1.22.0",
+CASES = tuple(configured.case for rid in RIDS for configured in expand_cases(CONFIG, rid, SCOPE, ANSWERS))
+CASE = Case(kind="wheel", target=Rid("win-x64"), consumer="python3.11", runtime="onnxruntime", version="1.22.0",
             scenario="too-old")  # fmt: skip
-NUPKG = dataclasses.replace(CELL, kind="nupkg", consumer="dotnet-build", runtime="Microsoft.ML.OnnxRuntime")
+NUPKG = dataclasses.replace(CASE, kind="nupkg", consumer="dotnet-build", runtime="Microsoft.ML.OnnxRuntime")
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ NUPKG = dataclasses.replace(CELL, kind="nupkg", consumer="dotnet-build", runtime
     [([], 3), (["win"], 1), (["win", "arm64"], 2), (["x64 and win", "linux and not arm64"], 2), (["win", ""], 3)],
 )
 def test_several_expressions_select_what_any_of_them_does(expressions, meant):
-    cells = [dataclasses.replace(CELL, target=rid) for rid in RIDS]
+    cases = [dataclasses.replace(CASE, target=rid) for rid in RIDS]
     expression = any_of(expressions)
-    assert sum(not expression or selector(expression)(cell) for cell in cells) == meant
+    assert sum(not expression or selector(expression)(case) for case in cases) == meant
 
 
 def test_each_of_several_expressions_must_be_whole():
@@ -72,8 +72,8 @@ def test_each_of_several_expressions_must_be_whole():
         ("((win))", True),
     ],
 )
-def test_words_are_globs_over_the_names_of_a_cell(expression, meant):
-    assert selector(expression)(CELL) is meant
+def test_words_are_globs_over_the_names_of_a_case(expression, meant):
+    assert selector(expression)(CASE) is meant
 
 
 def test_a_package_id_is_found_whatever_its_letters():
@@ -81,7 +81,7 @@ def test_a_package_id_is_found_whatever_its_letters():
 
 
 def test_a_cell_without_a_runtime_has_a_word_of_its_own():
-    assert selector("no-runtime")(dataclasses.replace(CELL, runtime="", version=""))
+    assert selector("no-runtime")(dataclasses.replace(CASE, runtime="", version=""))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_told_with_its_place(expression, message):
     assert "-k 'win and 1.2*'" in str(caught.value)
 
 
-NAMES = {name for cell in CELLS for name in selectable_words(cell)} - {"and", "or", "not"}
+NAMES = {name for case in CASES for name in selectable_words(case)} - {"and", "or", "not"}
 WORDS = st.sampled_from(sorted(NAMES | {"1.*", "dot*", "wheel/*", "none"}))
 TREES = st.recursive(
     WORDS,
@@ -124,39 +124,39 @@ def render_tree(tree):
     return f"({' '.join(render_tree(part) if part not in ('and', 'or', 'not') else part for part in tree)})"
 
 
-def evaluate_tree(tree, cell):
+def evaluate_tree(tree, case):
     """The same, by Python's own operators."""
     if isinstance(tree, str):
-        return selector(tree)(cell)
+        return selector(tree)(case)
     if tree[0] == "not":
-        return not evaluate_tree(tree[1], cell)
+        return not evaluate_tree(tree[1], case)
     left, operator, right = tree
-    ends = (evaluate_tree(left, cell), evaluate_tree(right, cell))
+    ends = (evaluate_tree(left, case), evaluate_tree(right, case))
     return all(ends) if operator == "and" else any(ends)
 
 
-@given(tree=TREES, cell=st.sampled_from(CELLS))
-def test_an_expression_means_what_logic_says(tree, cell):
-    assert selector(render_tree(tree))(cell) is evaluate_tree(tree, cell)
+@given(tree=TREES, case=st.sampled_from(CASES))
+def test_an_expression_means_what_logic_says(tree, case):
+    assert selector(render_tree(tree))(case) is evaluate_tree(tree, case)
 
 
 @given(text=st.text(alphabet="()andortwi *1.[]!/-\n\0", max_size=40))
 def test_any_text_is_an_expression_or_a_clear_error(text):
     with contextlib.suppress(InputError):
-        selector(text)(CELL)
+        selector(text)(CASE)
 
 
 @given(count=st.integers(1, 40))
 def test_shares_are_all_cells_each_once(count):
-    shares = [shard(CELLS, index, count) for index in range(1, count + 1)]
-    assert sorted(cell.id for share in shares for cell in share) == sorted(cell.id for cell in CELLS)
+    shares = [shard(CASES, index, count) for index in range(1, count + 1)]
+    assert sorted(case.id for share in shares for case in share) == sorted(case.id for case in CASES)
 
 
-@given(chosen=st.sets(st.sampled_from(CELLS)), count=st.integers(1, 8))
+@given(chosen=st.sets(st.sampled_from(CASES)), count=st.integers(1, 8))
 def test_a_cell_keeps_its_share_when_others_go(chosen, count):
     for index in range(1, count + 1):
-        remaining = [cell for cell in shard(CELLS, index, count) if cell in chosen]
-        assert remaining == list(shard([cell for cell in CELLS if cell in chosen], index, count))
+        remaining = [case for case in shard(CASES, index, count) if case in chosen]
+        assert remaining == list(shard([case for case in CASES if case in chosen], index, count))
 
 
 def test_a_share_is_read():

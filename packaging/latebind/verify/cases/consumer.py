@@ -1,4 +1,4 @@
-"""The consumers: who installs packages of one kind, and what a plan has to know of them.
+"""The consumers: who installs packages of one kind, and what the choice of test cases has to know of them.
 
 Each ecosystem declares its own in `consumer.py`, with the function that runs one (`verify/run/runner.py`).
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
-    from latebind.model import CellKind
+    from latebind.model import CaseKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Consumer:
     """What test cases call them: `python`, `sdk-cmake`."""
     title: str = ""
     """What people call its platform: `Node.js`."""
-    kind: CellKind
+    kind: CaseKind
     """What they install."""
     has_interpreters: bool = False
     """Whether each CPython is a consumer of its own, `python3.11`, on any machine; others are built where they run."""

@@ -1,0 +1,172 @@
+"""Chooses the test cases of a verification, and reports which of them this machine can run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.npm import registry as npm
+from latebind.errors import InputError, NotRun
+from latebind.tables.targets import host_rid
+from latebind.text import plural
+from latebind.verify.cases.consumer import find_consumer
+from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, questions
+from latebind.verify.cases.index import Answers, ask
+from latebind.verify.cases.installers import Installer, installer
+from latebind.verify.cases.interpreters import Interpreter, interpreters, own_interpreter
+from latebind.verify.cases.machine import Machine, host_machine
+from latebind.verify.cases.scenarios import FILES, SCENARIOS
+from latebind.verify.cases.select import selector
+from latebind.verify.cases.select import shard as share
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from latebind.config.config import Config
+    from latebind.model import Rid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What `latebind verify` is asked for: which test cases run, and how."""
+
+    rids: tuple[Rid, ...]
+    """The targets whose packages are verified."""
+    everything: bool = False
+    """Each minor version of the runtimes, their other distributions, every CPython."""
+    select: str = ""
+    """An expression over test cases (`select.py`)."""
+    shard: tuple[int, int] = (1, 1)
+    """The share to run, and the number of shares."""
+    jobs: int = 0
+    """How many test cases run at once; 0 for the CPU count."""
+    fresh: bool = False
+    """Whether test cases that passed before run again."""
+    machines: Mapping[Rid, Machine] = field(default_factory=dict)
+    """The machines for other targets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenCases:
+    """The test cases that were asked for, and what this machine has to run them."""
+
+    request: Request
+    cases: tuple[ConfiguredCase, ...]
+    answers: Answers
+    """What the index answered."""
+    tool: Installer
+    pythons: tuple[Interpreter, ...]
+    """The CPythons that are installed here, this environment's own first."""
+
+    @property
+    def machines(self) -> Mapping[Rid, Machine]:
+        """This machine, and those for other targets."""
+        return {host_rid(): host_machine(self.pythons[0].path), **self.request.machines}
+
+
+def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
+    """Ask the index for the versions that exist, and choose the test cases; `folder` is for the installer's own files.
+
+    Raises InputError when there is none, or the selection cannot be read.
+    """
+    tool, pythons = prepare(config, folder)
+    _check_scenarios(config)
+    is_selected = selector(request.select) if request.select else None
+    extent = _extent(config, request, pythons[0].minor)
+    answers = ask(
+        questions(config, request.rids, extent),
+        tool, pythons[0].path, request.jobs, partial(npm.answer, home=tool.home),
+    )  # fmt: skip
+    cases = [configured for rid in request.rids for configured in expand_cases(config, rid, extent, answers)]
+    if not cases:
+        raise InputError(
+            "there is nothing to verify",
+            where=config.file.name,
+            advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, SDK "
+            "archives verify.sdk.",
+        )
+    share_ids = {case.id for case in share((configured.case for configured in cases), *request.shard)}
+    selected = tuple(
+        configured
+        for configured in cases
+        if configured.case.id in share_ids and (is_selected is None or is_selected(configured.case))
+    )
+    if not selected and request.shard == (1, 1):
+        raise InputError(
+            f"no test case matches {request.select!r}", where="-k", advice="List them all: latebind verify --list."
+        )
+    return ChosenCases(request=request, cases=selected, answers=answers, tool=tool, pythons=pythons)
+
+
+def _extent(config: Config, request: Request, minor: str) -> Extent:
+    """How much is verified; `minor` is the version of this environment's CPython."""
+    machines = {rid: request.machines.get(rid) for rid in request.rids}
+    return Extent(
+        everything=request.everything,
+        pythons={rid: _minor(machine) or minor for rid, machine in machines.items()},
+        others=tuple(other for other in config.document.verify.pythons if other != minor),
+        home=host_rid(),
+    )
+
+
+def _check_scenarios(config: Config) -> None:
+    names = {scenario.name for scenario in SCENARIOS}
+    for runtime, settings in config.document.verify.own.items():
+        for name in sorted(set(settings.scenarios) - names):
+            raise InputError(
+                f"verify.own.{runtime}.scenarios: {name!r} is not a scenario",
+                where=config.file.name,
+                advice=f"Use one of: {', '.join(sorted(names))}.",
+            )
+
+
+def list_cases(chosen: ChosenCases) -> str:
+    """The test cases, one per line, with a reason for each that would not run here; and their number."""
+    lines, unable = [], 0
+    for configured in chosen.cases:
+        try:
+            able(configured, chosen)
+            lines.append(configured.case.id)
+        except NotRun as error:
+            lines.append(f"{configured.case.id}  not run: {error.reason}")
+            unable += 1
+    return "\n".join([*lines, f"{plural(len(chosen.cases), 'test case')}, {unable} of them would not run here"])
+
+
+def _minor(machine: Machine | None) -> str:
+    return ".".join(machine.python_version.split(".")[:2]) if machine else ""
+
+
+def prepare(config: Config, folder: Path) -> tuple[Installer, tuple[Interpreter, ...]]:
+    """An installer, and the CPythons that are installed here, this environment's own first."""
+    home = folder / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    running = own_interpreter()
+    minors = dict.fromkeys((running.minor, *config.document.verify.pythons))
+    installed = interpreters(tuple(minors))
+    return installer(home), (running, *(python for python in installed if python.path != running.path))
+
+
+def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tuple[Interpreter, ...]]:
+    """The machine and the interpreters of a test case. Raises NotRun when one of them, or the runtime, is missing."""
+    case, question = configured.case, configured.question
+    if question is not None and question in chosen.answers.trouble:
+        raise chosen.answers.trouble[question]
+    machine = chosen.machines[host_rid()] if case.consumer in FILES else chosen.machines.get(case.target)
+    if machine is None:
+        raise NotRun("no-machine", f"this machine is {host_rid()}")
+    if not machine.is_host and configured.native_only:
+        runtime = case.runtime or "this"
+        raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
+    consumer = find_consumer(case.consumer)
+    is_built_here = not consumer.has_interpreters
+    if not machine.is_host and is_built_here and not consumer.is_cross_built:
+        raise NotRun("not-emulated", "applications of .NET, Node.js and pkg-config are built by the machine itself")
+    if not machine.is_host or is_built_here:
+        return machine, chosen.pythons[:1]
+    pythons = tuple(python for python in chosen.pythons if python.minor == configured.python)
+    if not pythons:
+        raise NotRun("no-interpreter", f"CPython {configured.python} is not installed here")
+    return machine, pythons
