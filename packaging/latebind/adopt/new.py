@@ -71,13 +71,13 @@ def provider_files(name: str, author: str) -> dict[str, str]:
     """Every file of a new execution provider, like project_files(). The example ep-tiny is made with it."""
     module = module_name(name)
     templates = {
-        "README.md": "new_ep/README.md.j2",
-        "latebind.toml": "new_ep/latebind.toml.j2",
-        "native/CMakeLists.txt": "new_ep/CMakeLists.txt.j2",
-        f"native/{module}_ep.c": "new_ep/ep.c.j2",
-        "verify/dotnet/Program.cs": "new_ep/Program.cs.j2",
-        "verify/dotnet/Smoke.csproj": "new_ep/Smoke.csproj.j2",
-        "verify/smoke.py": "new_ep/smoke.py.j2",
+        "README.md": "plugin/new/README.md.j2",
+        "latebind.toml": "plugin/new/latebind.toml.j2",
+        "native/CMakeLists.txt": "plugin/new/CMakeLists.txt.j2",
+        f"native/{module}_ep.c": "plugin/new/ep.c.j2",
+        "verify/dotnet/Program.cs": "plugin/new/Program.cs.j2",
+        "verify/dotnet/Smoke.csproj": "plugin/new/Smoke.csproj.j2",
+        "verify/smoke.py": "plugin/new/smoke.py.j2",
     }
     return _render_files(templates, name, author, id=module.strip("_").replace("_", "-"), camel=_camel(name))
 

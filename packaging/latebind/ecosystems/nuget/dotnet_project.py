@@ -169,10 +169,10 @@ def _lay_out(consumer: DotnetConsumer, work: Path) -> Path:
     shutil.copytree(consumer.project, source, ignore=shutil.ignore_patterns("bin", "obj"))
     _confine(source, consumer, feed)
     if layout.targets:
-        shutil.copyfile(folder("templates") / "dotnet" / layout.targets, source / "Directory.Build.targets")
+        shutil.copyfile(folder("templates") / "nuget/consumer" / layout.targets, source / "Directory.Build.targets")
     if not layout.application:
         return source
-    shutil.copytree(folder("templates") / "dotnet" / layout.application, work / "application")
+    shutil.copytree(folder("templates") / "nuget/consumer" / layout.application, work / "application")
     _confine(work / "application", consumer, feed)
     return work / "application"
 

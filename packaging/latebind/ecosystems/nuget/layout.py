@@ -75,7 +75,7 @@ def targets_entries(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] =
     """
     served = [*rids, *elsewhere]
     text = render(
-        "nuget.targets.j2",
+        "nuget/package.targets.j2",
         id=id_,
         name=re.sub(r"\W", "_", part_of or id_),
         rids=[(rid, *rid.rsplit("-", 1)) for rid in sorted(rids)],
@@ -114,7 +114,7 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[En
         rid, name = entry.name.split("/")[3:]
         linked.setdefault(rid, []).append(name)
     links_by_rid = [(rid, rid.rpartition("-")[2], names) for rid, names in sorted(linked.items())]
-    text = render("nuget.native.targets.j2", id=id_, rows=links_by_rid)
+    text = render("nuget/native.targets.j2", id=id_, rows=links_by_rid)
     include = [Entry(name=f"build/native/include/{name}", data=data) for name, data in sorted(headers.items())]
     return [*include, *imports, Entry(name=f"build/native/{id_}.targets", data=text.encode())]
 

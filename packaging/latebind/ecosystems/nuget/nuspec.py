@@ -56,7 +56,7 @@ def render_nuspec(nuspec: Nuspec) -> bytes:
 
     Raises BuildError with every problem: an id, a version, a license, a tag or a text that feeds would refuse.
     """
-    return _render_nuspec("nuget.nuspec.j2", nuspec)
+    return _render_nuspec("nuget/package.nuspec.j2", nuspec)
 
 
 def render_symbols(nuspec: Nuspec) -> bytes:
@@ -64,7 +64,7 @@ def render_symbols(nuspec: Nuspec) -> bytes:
 
     Raises BuildError like render_nuspec().
     """
-    return _render_nuspec("symbols.nuspec.j2", nuspec)
+    return _render_nuspec("nuget/symbols.nuspec.j2", nuspec)
 
 
 def _render_nuspec(template: str, nuspec: Nuspec) -> bytes:

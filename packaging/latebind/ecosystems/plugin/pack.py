@@ -124,11 +124,11 @@ def write_ep_helper(config: Config, package: str, stages: Sequence[Stage], folde
     files = [(stage.rid, ep_files(config, package, stage).library.name) for stage in stages]
     class_name = f"{name.rpartition('.')[2].replace('-', '')}Ep"
     code = render(
-        "ep_helper.cs.j2", id=name, namespace=_namespace(name), names=ep.names, files=files, **{"class": class_name}
+        "plugin/helper.cs.j2", id=name, namespace=_namespace(name), names=ep.names, files=files, **{"class": class_name}
     )
     write_text(folder / f"{class_name}.cs", code)
     company = ", ".join(config.project.authors) or config.project.name
-    write_text(folder / f"{name}.csproj", render("ep_helper.csproj.j2", assembly=name, company=company))
+    write_text(folder / f"{name}.csproj", render("plugin/helper.csproj.j2", assembly=name, company=company))
     return folder
 
 
@@ -144,7 +144,7 @@ def _exports_entry(path: Path) -> bool:
 
 def _module(config: Config, ep: EpConfig, library: str) -> str:
     return render(
-        "ep_module.py.j2",
+        "plugin/module.py.j2",
         **_words(config, ep),
         title=f"{(config.project.description or ep.names[0]).rstrip('.')}.",
         version=str(Version(config.project.version)),
@@ -209,4 +209,4 @@ def _metadata(config: Config, ep: EpConfig, notice_names: Sequence[str]) -> str:
     ]
     head = "".join(f"{name}: {value}\n" for name, value in fields if value)
     readme = f"{(config.root / project.readme).read_text('utf-8').rstrip()}\n\n" if project.readme else ""
-    return f"{head}\n{readme}{render('ep_description.md.j2', **_words(config, ep))}"
+    return f"{head}\n{readme}{render('plugin/description.md.j2', **_words(config, ep))}"

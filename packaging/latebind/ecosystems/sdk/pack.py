@@ -235,8 +235,8 @@ def _build_files(config: Config, packages: Sequence[SdkPackage], stage: Stage, l
     libraries = [library for package in packages for library in package.libraries]
     cpus = [name for cpu, names in _CPUS.items() if all(cpu in library.cpus for library in libraries) for name in names]
     texts = {
-        "config": render("sdk_config.cmake.j2", **common),
-        "config-version": render("sdk_version.cmake.j2", **common, cpus=cpus, major=major, minor=minor),
+        "config": render("sdk/config.cmake.j2", **common),
+        "config-version": render("sdk/version.cmake.j2", **common, cpus=cpus, major=major, minor=minor),
     }
     for kind, text in texts.items():
         yield Entry(name=f"{libdir}/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
@@ -245,7 +245,7 @@ def _build_files(config: Config, packages: Sequence[SdkPackage], stage: Stage, l
     modules = {package.name: package.module for package in packages}
     for package in packages:
         text = render(
-            "sdk.pc.j2",
+            "sdk/package.pc.j2",
             row=package,
             about=about,
             project=project,

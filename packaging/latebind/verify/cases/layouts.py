@@ -187,9 +187,9 @@ class Layout:
     properties: Mapping[str, str] = field(default_factory=dict)
     start: Start = "assembly"
     application: str = ""
-    """A folder of templates/dotnet: an application that refers to the consumer, which becomes a class library."""
+    """A folder of templates/nuget/consumer: an application that refers to the consumer, which becomes a class library."""
     targets: str = ""
-    """A file of templates/dotnet that the consumer's build takes in: its Directory.Build.targets."""
+    """A file of templates/nuget/consumer that the consumer's build takes in: its Directory.Build.targets."""
     proofs: tuple[Proof, ...] = (from_the_packages,)
     """What must hold of the application, apart from what the consumer computes."""
     needs_sdk: int = 0
