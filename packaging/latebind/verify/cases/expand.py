@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.model import Case, Rid
-from latebind.preconditions import explain_unsupplied
+from latebind.preconditions import explain_absent, explain_unsupplied
 from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import find_consumer
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
@@ -63,6 +63,8 @@ class _Subject:
     runtime: RuntimeUse | None
     package: str
     """The package that binds it; the first one where none does."""
+    needed: RuntimeUse | None
+    """The runtime without which that package is not made for a target."""
     is_loaded: bool
     """Whether that package requires another one, and so loads it."""
     provider: EpConfig | None
@@ -143,13 +145,14 @@ def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     return tuple(runtime for runtime in uses if not explain_unsupplied(config, config.package_of(runtime), rid))
 
 
-def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
+def _list_subjects(config: Config) -> list[_Subject]:
     names = {name for scenario in SCENARIOS for name in scenario.consumers}
     first = config.document.runtime[:1]
     return [
         _Subject(
             runtime=runtime,
             package=config.package_of(runtime),
+            needed=config.runtime_of(config.package_of(runtime)),
             is_loaded=bool(config.packages[config.package_of(runtime)].requires),
             provider=config.provider(runtime),
             settings=config.verification_of(runtime),
@@ -157,7 +160,7 @@ def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
             consumers=frozenset(name for name in names if is_wanted(config, name, runtime)),
             is_first=runtime in (None, *first),
         )
-        for runtime in runtimes_on(config, rid)
+        for runtime in config.document.runtime or (None,)
     ]
 
 
@@ -165,7 +168,9 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     system = target(rid).system
     each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
     widens = extent.everything and is_wanted(config, PYTHON)
-    for subject in _list_subjects(config, rid):
+    for subject in _list_subjects(config):
+        if explain_absent(subject.needed, rid):
+            continue
         for scenario in SCENARIOS:
             if system not in scenario.systems or not _possible(subject, scenario, rid):
                 continue
