@@ -62,7 +62,7 @@ def explain_unsupplied(config: Config, package: str, rid: str) -> str:
 def explain_absent(runtime: RuntimeUse | None, rid: str) -> str:
     """Why a runtime does not exist for a target: it was built for another C library; "" if it does."""
     platform = target(rid)
-    libc = runtime.known.libc if runtime else ()
+    libc = runtime.traits.libc if runtime else ()
     if runtime is None or platform.system != "linux" or not libc or platform.libc in libc:
         return ""
-    return f"{runtime.known.title} exists for {' and '.join(libc)} only, and {rid} is {platform.libc}"
+    return f"{runtime.traits.title} exists for {' and '.join(libc)} only, and {rid} is {platform.libc}"

@@ -101,7 +101,7 @@ class _Line:
         consumer = find_consumer(self.consumer)
         if consumer.is_asked_for:
             return consumer.find_runtime(self.runtime)
-        return self.other or self.runtime.known.python.distribution
+        return self.other or self.runtime.traits.python.distribution
 
     @property
     def runtime_package(self) -> str:
@@ -115,7 +115,7 @@ def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Que
     """Everything that the index must be asked before the test cases are known."""
     asked = [_question(line, rid) for rid in rids for line in _lines(config, rid, extent)]
     oldest = [
-        Question(distribution=runtime.known.python.distribution, minimum=runtime.minimum, entry="minimum", target=rid,
+        Question(distribution=runtime.traits.python.distribution, minimum=runtime.minimum, entry="minimum", target=rid,
                  python=extent.pythons[rid])
         for rid in rids for runtime in config.document.runtime
     ]  # fmt: skip
@@ -191,7 +191,7 @@ def _more(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> It
             for entry in ("minimum", "latest") if runtime else ("",):
                 yield _Line(subject, scenario, PYTHON, minor, entry)
     if runtime is not None:
-        supply = runtime.known.python
+        supply = runtime.traits.python
         for extra, name in list(supply.extras.items())[1:]:
             if supply.is_supplied(extra, rid):
                 yield _Line(subject, scenario, PYTHON, extent.pythons[rid], "latest", name)
@@ -205,7 +205,7 @@ def _entries(subject: _Subject, scenario: Scenario, *, each_minor: bool) -> tupl
     if scenario.versions == "below" and ep is not None:
         return (BELOW_FLOOR, *(f"{version}.*" if version.count(".") == 1 else version for version in ep.excepted))
     if scenario.versions == "below":
-        return (BELOW_FLOOR,) if runtime.known.floor else ()
+        return (BELOW_FLOOR,) if runtime.traits.floor else ()
     some = tuple(entry for entry in subject.entries if entry != EACH_MINOR) or ("latest",)
     entries = subject.entries if each_minor else some
     return entries if scenario.versions == "all" else entries[-1:]
@@ -216,7 +216,7 @@ def _question(line: _Line, rid: Rid) -> Question | None:
         return None
     # Below the floor no version has a shared library; below a higher minimum one may have.
     below = line.entry == BELOW_FLOOR and not line.scenario.provider
-    minimum = line.runtime.known.floor if below else line.runtime.minimum
+    minimum = line.runtime.traits.floor if below else line.runtime.minimum
     npm = find_consumer(line.consumer).is_asked_for
     return Question(
         distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python, npm=npm
@@ -266,7 +266,7 @@ def _possible(subject: _Subject, scenario: Scenario, rid: Rid) -> bool:
     able = {
         "": True,
         "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
-        "a GPU distribution": "gpu" in runtime.known.python.extras and runtime.known.python.is_supplied("gpu", rid),
+        "a GPU distribution": "gpu" in runtime.traits.python.extras and runtime.traits.python.is_supplied("gpu", rid),
         "a package that another one loads": subject.is_loaded,
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,
@@ -281,7 +281,7 @@ def _is_supplied(runtime: RuntimeUse | None, scenario: Scenario, consumer: str, 
     """
     if runtime is None:
         return True
-    supply = runtime.known.python
+    supply = runtime.traits.python
     if scenario.versions != "none" and supply.extras and not supply.is_supplied(supply.extra, rid):
         return False
     who = find_consumer(consumer)
