@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
 
 
 def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> None:
@@ -57,8 +58,13 @@ def explain_unsupplied(config: Config, package: str, rid: str) -> str:
 
     Such a package would install and never work.
     """
-    runtime, platform = config.runtime_of(package), target(rid)
-    libc = runtime.known.libc if runtime else ()
+    return explain_absent(config.runtime_of(package), rid)
+
+
+def explain_absent(runtime: RuntimeUse | None, rid: str) -> str:
+    """Why a runtime does not exist for a target: it was built for another C library; "" if it does."""
+    platform = target(rid)
+    libc = runtime.traits.libc if runtime else ()
     if runtime is None or platform.system != "linux" or not libc or platform.libc in libc:
         return ""
-    return f"{runtime.known.title} exists for {' and '.join(libc)} only, and {rid} is {platform.libc}"
+    return f"{runtime.traits.title} exists for {' and '.join(libc)} only, and {rid} is {platform.libc}"

@@ -110,9 +110,9 @@ def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: 
     ]
     if not touched:
         return ()
-    consumers = " or ".join(CONSUMERS[kind] for kind in touched)
+    patterns = tuple(f"*/{CONSUMERS[kind]}*/*onnxruntime-*/works" for kind in touched)
     # Only what uses ONNX Runtime is broken: the other backends' runtimes need not be installed.
-    request = Request(rids=(Rid(LINUX),), select=f"works and *onnxruntime and ({consumers})")
+    request = Request(rids=(Rid(LINUX),), patterns=patterns)
     project = Project(config=_latest(config), workdir=scratch / "work")
     chosen = choose_cases(project.config, request, project.workdir / "build" / "verify")
     return verify(start_verification(project, chosen, after), Provenance()).cases

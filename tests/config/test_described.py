@@ -22,7 +22,7 @@ def load_described(folder, text=DESCRIBED):
 def test_a_description_becomes_all_that_a_preset_says(tmp_path):
     runtime = load_described(tmp_path).runtime_of("tiny")
 
-    preset = runtime.known
+    preset = runtime.traits
 
     assert (runtime.name, preset.title, preset.environment) == ("thing", "The Thing", "THING_LIB_PATH")
     assert preset.names.linux == ("libthing.so",)
@@ -33,7 +33,7 @@ def test_a_description_becomes_all_that_a_preset_says(tmp_path):
 
 def test_copies_on_macos_and_windows_are_known_by_their_usual_names(tmp_path):
     files = 'files.macos = ["libthing.2.dylib"]\nfiles.windows = ["thing.dll"]\nfiles.linux'
-    preset = load_described(tmp_path, DESCRIBED.replace("files.linux", files)).runtime_of("tiny").known
+    preset = load_described(tmp_path, DESCRIBED.replace("files.linux", files)).runtime_of("tiny").traits
     assert preset.file_globs[2:] == ("libthing.dylib", "libthing.[0-9]*.dylib", "thing.dll", "thing-[0-9a-f]*.dll")
     assert preset.linked_globs[-2:] == ("*/libthing.dylib", "*/libthing.[0-9]*.dylib")
 

@@ -15,7 +15,7 @@ from latebind.verify.cases.interpreters import interpreters
 from research.broken.packages import Packages
 from tests.client import edit
 from tests.dotnet_support import dotnet_environment
-from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run
+from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run, select_cases
 from tests.needs import runtime_folder
 from tests.programs import run_checked
 
@@ -40,7 +40,7 @@ def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed_lat
     shutil.copy(official_header, project / "native/include")
 
     packed_audited_verified(
-        installed_latebind, project, "works or absent or corrupt or path or environment-wrong or threads"
+        installed_latebind, project, ("works", "absent", "corrupt", "path", "environment-wrong", "threads")
     )
 
 
@@ -68,7 +68,7 @@ def test_custom_op(installed_latebind, example, official_header):
     (project / "native/include").mkdir()
     shutil.copy(official_header, project / "native/include")
 
-    packed_audited_verified(installed_latebind, project, "onnxruntime")
+    packed_audited_verified(installed_latebind, project, ["onnxruntime"])
 
 
 @pytest.mark.slow
@@ -78,7 +78,9 @@ def test_ep_tiny(installed_latebind, example, official_header):
     shutil.copytree(official_header.parent, project / "native/include")
 
     shown = packed_audited_verified(
-        installed_latebind, project, "wheel/* and (works or c-host or unsupported or upgraded or odd)"
+        installed_latebind,
+        project,
+        ["wheel/*/works", *(f"wheel/*{name}*" for name in ("c-host", "unsupported", "upgraded", "odd"))],
     )
 
     assert "TinyExecutionProvider 0.1.0 needs ONNX Runtime 1.23 or newer; this is 1.22" in " ".join(shown.split())
@@ -89,7 +91,7 @@ NEGOTIATED = (
     "  if (!ort) return NULL; // a runtime without an interface cannot even be sent a message"
 )
 UNCHECKED = "version = ORT_API_VERSION;\n  ort = base->GetApi(version);"
-LATEST, BUILT = "wheel and works and not 1.23*", "build and works and not 1.23*"
+LATEST, BUILT = ("wheel/*/works", "!1.23*"), ("*/dotnet-build/*/works", "!1.23*")
 END = "static OrtEpFactory factory;"
 ABORT = f"{END}\n__attribute__((destructor)) static void end(void) {{ abort(); }}"
 LOGS_LATE = f"""static const OrtLogger* kept;
@@ -99,18 +101,19 @@ __attribute__((destructor)) static void end(void) {{
   if (failed) ort->ReleaseStatus(failed);
 }}
 {END}"""
-IN_C = "c-host and not 1.23*"
+IN_C = ("c-host", "!1.23*")
+UNSUPPORTED, OLDEST = ("unsupported",), ("wheel/*/onnxruntime-1.23*/works",)
 NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("official_header", ["newest"], indirect=True)
 @pytest.mark.parametrize(
-    ("old", "new", "case", "says"),
+    ("old", "new", "patterns", "says"),
     [
-        (NEGOTIATED, UNCHECKED, "unsupported", "ended by SIGSEGV (11) and wrote no result"),
-        (NEGOTIATED, UNCHECKED, "wheel/*/onnxruntime-1.23*/works", "check it, or call lb_ep_negotiate()"),
-        (NEGOTIATED, "version = 23;\n  ort = base->GetApi(1);", "unsupported", "loading was expected to fail"),
+        (NEGOTIATED, UNCHECKED, UNSUPPORTED, "ended by SIGSEGV (11) and wrote no result"),
+        (NEGOTIATED, UNCHECKED, OLDEST, "check it, or call lb_ep_negotiate()"),
+        (NEGOTIATED, "version = 23;\n  ort = base->GetApi(1);", UNSUPPORTED, "loading was expected to fail"),
         (".GetName = factory_name", ".GetName = vendor", LATEST,
          "names: the devices are of ['Tiny'], and get_ep_names() returns ['TinyExecutionProvider']"),
         ("from[0][i] > 0 ?", "from[0][i] > 3 ?", LATEST, "numbers: computed [["),
@@ -126,14 +129,14 @@ NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
          "logs late, in C", "other name, in C", "numbers, in C", "no device, in C", ".NET numbers"],
 )  # fmt: skip
 def test_a_fault_of_an_execution_provider_fails_the_verification(  # a table
-    installed_latebind, example, official_header, monkeypatch, old, new, case, says
+    installed_latebind, example, official_header, monkeypatch, old, new, patterns, says
 ):
-    for key, value in dotnet_environment().items() if case == BUILT else ():
+    for key, value in dotnet_environment().items() if patterns == BUILT else ():
         monkeypatch.setenv(key, value)
     project = example("ep-tiny")
     shutil.copytree(official_header.parent, project / "native/include")
     edit(project / "native/tiny_ep.c", old, new)
-    ended = run(installed_latebind, "-C", project, "verify", "-k", case, allowed=(0, 1))
+    ended = run(installed_latebind, "-C", project, "verify", *select_cases(*patterns), allowed=(0, 1))
     assert " 0 failed" not in ended.stdout or "no-device" in says
     assert says in " ".join(ended.stdout.split()), ended.stdout
 
@@ -158,14 +161,14 @@ def test_a_helper_that_looks_into_one_folder_only_fails_in_dotnet(
     (nupkg,) = (project / "dist").glob("*.nupkg")
     assembly_file = {f"lib/netstandard2.0/{built.assembly.name}": built.assembly.read_bytes()}
     Packages(folder=project, scratch=project).edit(nupkg, lambda files: files.update(assembly_file))
-    arguments = ("-C", project, "verify", "--dist", project / "dist", "-k", BUILT)
+    arguments = ("-C", project, "verify", "--dist", project / "dist", *select_cases(*BUILT))
     ended = run(installed_latebind, *arguments, allowed=(1,))
     assert "libtiny_ep.so was not found" in " ".join(ended.stdout.split()), ended.stdout
 
 
 @pytest.mark.slow
 def test_openvino_late(installed_latebind, example):
-    packed_audited_verified(installed_latebind, example("openvino-late"), "openvino or absent")
+    packed_audited_verified(installed_latebind, example("openvino-late"), ("openvino", "absent"))
 
 
 @pytest.mark.slow
@@ -195,7 +198,7 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
         shutil.rmtree(project / name)
 
     assert "imported, host" in run(latebind, "-C", project, "stage", "--import", wheel).stdout
-    packed_audited_verified(latebind, project, "works or absent or corrupt or path or threads")
+    packed_audited_verified(latebind, project, ("works", "absent", "corrupt", "path", "threads"))
 
     (packed,) = (project / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(packed) as imported:
@@ -208,7 +211,7 @@ def test_own_runtime(installed_latebind, example):
     """Found, missing, damaged: with a runtime that nothing of latebind knows but the project's description."""
     project = example("own-runtime")
     packed_audited_verified(
-        installed_latebind, project, "works or absent or corrupt or environment-wrong or path-folder"
+        installed_latebind, project, ("works", "absent", "corrupt", "environment-wrong", "path-folder")
     )
 
     (wheel,) = (project / "dist").glob("*manylinux_2_28_x86_64.whl")

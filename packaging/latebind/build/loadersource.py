@@ -81,8 +81,8 @@ def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
 def _render_runtime(runtime: RuntimeUse, origin: str) -> tuple[str, str]:
     """The header of a runtime and the source that reads its version; "" for one that is not made here."""
     form = runtime.describe.version if runtime.describe else "own"
-    return runtime_header(runtime.known, runtime.minimum, origin), "" if form == "own" else version_source(
-        runtime.known, form
+    return runtime_header(runtime.traits, runtime.minimum, origin), "" if form == "own" else version_source(
+        runtime.traits, form
     )
 
 

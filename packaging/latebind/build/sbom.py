@@ -105,12 +105,12 @@ def version_range(runtime: RuntimeUse) -> str:
 
     Where the major version is a year, the next one changes nothing.
     """
-    below = "" if runtime.known.calendar else f"|<{Version(runtime.minimum).major + 1}"
+    below = "" if runtime.traits.calendar else f"|<{Version(runtime.minimum).major + 1}"
     return f"vers:generic/>={runtime.minimum}{below}"
 
 
 def _late(runtime: RuntimeUse) -> Late:
-    preset = runtime.known
+    preset = runtime.traits
     supplier = preset.supplier or supplier_of((), preset.title)
     return Late(name=runtime.name, title=preset.title, range=version_range(runtime), supplier=supplier)
 

@@ -60,7 +60,7 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
 
     Raises LatebindError for a runtime without a stub, and what `find_functions` raises.
     """
-    preset, described = runtime.known, runtime.describe
+    preset, described = runtime.traits, runtime.describe
     table, notes = function_table(preset.name), list[str]()
     if preset.stub is None:
         advice = "List its functions below [runtime.describe.stub]."

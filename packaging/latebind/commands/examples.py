@@ -33,7 +33,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "verify": (
         ("latebind verify", "this machine's target, the oldest and the latest runtime"),
         ("latebind verify --all --list", "list every test case, and why one would not run"),
-        ("latebind verify -k 'win and 1.2*'", "only some of them"),
+        ("latebind verify -k win -k '!1.2*'", "only some of them"),
         ("latebind verify --merge a/verify.json b/verify.json", "merge the reports of several machines"),
     ),
     "gate": (("latebind gate", "check reports/verify.json"),),

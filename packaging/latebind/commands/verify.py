@@ -36,8 +36,8 @@ def declare_verify(add: Add) -> None:
     verify = add("verify", _verify, "install the packages into clean environments, load, compute, report")
     verify.add_argument("--all", action="store_true", dest="everything", help="all targets, versions and CPythons")
     verify.add_argument(
-        "-k", dest="select", action="append", default=[], metavar="EXPRESSION",
-        help="test cases such as 'win and 1.2*'; may be repeated: those that match any expression",
+        "-k", dest="select", action="append", default=[], metavar="PATTERN",
+        help="test cases with this in their ids, such as win-x64 or 1.2*; !PATTERN leaves them out; may be repeated",
     )  # fmt: skip
     verify.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N equal shares of the test cases")
     verify.add_argument("--list", action="store_true", help="list the test cases, with those that cannot run here")
@@ -120,14 +120,14 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
 def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     """What the options ask for. Raises LatebindError for values that cannot be used."""
     from latebind.verify.cases.machine import machines, machines_folder  # noqa: PLC0415
-    from latebind.verify.cases.select import any_of, read_shard  # noqa: PLC0415
+    from latebind.verify.cases.select import check_patterns, read_shard  # noqa: PLC0415
     from latebind.verify.choose import Request  # noqa: PLC0415
 
     targets = arguments.target or (["all"] if arguments.everything else None)
     return Request(
         rids=tuple(choose_targets(targets, project.config)),
         everything=arguments.everything,
-        select=any_of(arguments.select),
+        patterns=check_patterns(arguments.select),
         shard=read_shard(arguments.shard),
         jobs=arguments.jobs,
         fresh=arguments.fresh,
@@ -167,10 +167,12 @@ def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tu
 
 
 def _merge(arguments: argparse.Namespace) -> int:
+    from latebind.config.project import find_project  # noqa: PLC0415
     from latebind.verify.report.files import merge_files, write_reports  # noqa: PLC0415
 
     merged, log_of = merge_files(arguments.merge)
-    write_reports(merged, arguments.output or open_project(arguments).reports, log_of)
+    folder = arguments.output or find_project(arguments.project, arguments.workdir)[1] / "reports"
+    write_reports(merged, folder, log_of)
     _show(merged, arguments.format)
     return merged.exit_status
 

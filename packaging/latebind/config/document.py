@@ -103,8 +103,8 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
         return self.describe.name if self.describe else self.preset
 
     @property
-    def known(self) -> RuntimePreset:
-        """All that is known of the runtime. Raises LatebindError for an unknown preset."""
+    def traits(self) -> RuntimePreset:
+        """What its preset or description says about the runtime. Raises LatebindError for an unknown preset."""
         return self.describe.preset() if self.describe else preset(self.preset)
 
     @property

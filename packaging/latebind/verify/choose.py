@@ -17,7 +17,7 @@ from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, SCENARIOS
-from latebind.verify.cases.select import selector
+from latebind.verify.cases.select import is_selected
 from latebind.verify.cases.select import shard as share
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Request:
     """The targets whose packages are verified."""
     everything: bool = False
     """Each minor version of the runtimes, their other distributions, every CPython."""
-    select: str = ""
-    """An expression over test cases (`select.py`)."""
+    patterns: tuple[str, ...] = ()
+    """Which test cases run: those that match any of them (`select.py`); all where there are none."""
     shard: tuple[int, int] = (1, 1)
     """The share to run, and the number of shares."""
     jobs: int = 0
@@ -73,7 +73,6 @@ def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
     """
     tool, pythons = prepare(config, folder)
     _check_scenarios(config)
-    is_selected = selector(request.select) if request.select else None
     extent = _extent(config, request, pythons[0].minor)
     answers = ask(
         questions(config, request.rids, extent),
@@ -91,12 +90,11 @@ def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
     selected = tuple(
         configured
         for configured in cases
-        if configured.case.id in share_ids and (is_selected is None or is_selected(configured.case))
+        if configured.case.id in share_ids and is_selected(configured.case, request.patterns)
     )
     if not selected and request.shard == (1, 1):
-        raise InputError(
-            f"no test case matches {request.select!r}", where="-k", advice="List them all: latebind verify --list."
-        )
+        shown = ", ".join(map(repr, request.patterns))
+        raise InputError(f"no test case matches {shown}", where="-k", advice="List them all: latebind verify --list.")
     return ChosenCases(request=request, cases=selected, answers=answers, tool=tool, pythons=pythons)
 
 

@@ -93,7 +93,7 @@ def verify(run: VerifyRun, source: Provenance) -> Report:
 def _complete_outcome(configured: ConfiguredCase, outcome: Outcome) -> Outcome:
     """An outcome with the entries that it answers, marked where its runtime is newer than any that was tried."""
     tried = (
-        configured.bound_runtime.known.built
+        configured.bound_runtime.traits.built
         if configured.bound_runtime is not None and outcome.state is not State.NOT_RUN
         else ""
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.policy import Policy
-from latebind.ecosystems.maven.pom import Dependency, render_pom
+from latebind.ecosystems.maven.pom import MavenArtifact, render_pom
 
 from tests.audit.cases.case import Case, contents, good, made_by, runtime
 from tests.audit.cases.layout import other
@@ -27,8 +27,8 @@ def make_jar(
     file_name: str = "tiny-1.2.3.jar", poms: int = 1, license_: str = "MIT", runtime_range: str = "[1.19,)",
 ) -> list[Path]:  # fmt: skip
     group, _, name = artifact.partition(":")
-    artifact_itself = Dependency(group=group, name=name, version=version)
-    needed = Dependency(group=ORT[0], name=ORT[1], version=runtime_range)
+    artifact_itself = MavenArtifact(group=group, name=name, version=version)
+    needed = MavenArtifact(group=ORT[0], name=ORT[1], version=runtime_range)
     pom = render_pom(artifact_itself, license=license_, dependencies=[needed] if runtime_range else [])
     metadata = {f"META-INF/maven/{group}/{name}{number or ''}/pom.xml": pom.encode() for number in range(poms)}
     native = {"native/linux-x64/libtiny.so": bench.good()} if files is None else files

@@ -56,7 +56,7 @@ def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_version
     scope = dataclasses.replace(SCOPE, everything=True)
     answers = {question: below.get(question.entry, ("1.31.1",)) for question in questions(config, (LINUX,), scope)}
     cases = expand_cases(config, LINUX, scope, Answers(found=answers))
-    ours = [configured.case for configured in cases if configured.case.runtime == runtime.known.python.distribution]
+    ours = [configured.case for configured in cases if configured.case.runtime == runtime.traits.python.distribution]
     assert {case.version for case in ours if case.scenario == "works"} == {"1.24.0", "1.31.1"}
     assert {case.version for case in ours if case.scenario == "unsupported"} == {"1.22.1", "1.25.1"}
     assert {question.minimum for question in answers} == {"1.23.1"}

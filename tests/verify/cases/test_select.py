@@ -1,4 +1,4 @@
-"""Expressions over test cases, and shares of them."""
+"""Patterns of test cases, and shares of them."""
 
 import contextlib
 import dataclasses
@@ -12,7 +12,7 @@ from latebind.errors import InputError
 from latebind.model import Case, Rid
 from latebind.verify.cases.expand import Extent, expand_cases, questions
 from latebind.verify.cases.index import BELOW_FLOOR, Answers
-from latebind.verify.cases.select import any_of, read_shard, selectable_words, selector, shard
+from latebind.verify.cases.select import check_patterns, is_selected, read_shard, shard
 
 CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
 VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}
@@ -26,124 +26,84 @@ NUPKG = dataclasses.replace(CASE, kind="nupkg", consumer="dotnet-build", runtime
 
 
 @pytest.mark.parametrize(
-    ("expressions", "meant"),
-    [([], 3), (["win"], 1), (["win", "arm64"], 2), (["x64 and win", "linux and not arm64"], 2), (["win", ""], 3)],
+    ("patterns", "count"),
+    [
+        ((), 3),
+        (("win",), 1),
+        (("win", "arm64"), 2),
+        (("!win",), 2),
+        (("x64", "!win"), 1),
+        (("!win", "!arm64"), 1),
+        (("win", "!win"), 0),
+        (("win", ""), 3),
+        (("!",), 0),
+    ],
 )
-def test_several_expressions_select_what_any_of_them_does(expressions, meant):
+def test_patterns_are_alternatives_and_some_leave_test_cases_out(patterns, count):
     cases = [dataclasses.replace(CASE, target=rid) for rid in RIDS]
-    expression = any_of(expressions)
-    assert sum(not expression or selector(expression)(case) for case in cases) == meant
-
-
-def test_each_of_several_expressions_must_be_whole():
-    with pytest.raises(InputError, match="win"):
-        any_of(["(win", "x64)"])
+    assert sum(is_selected(case, check_patterns(patterns)) for case in cases) == count
 
 
 @pytest.mark.parametrize(
-    ("expression", "meant"),
+    ("pattern", "matches"),
     [
         ("win", True),
         ("win-x64", True),
-        ("wi", False),
+        ("win-x", True),
         ("win*", True),
         ("WIN", True),
         ("x64", True),
         ("python", True),
         ("python3.1?", True),
         ("1.2*", True),
-        ("1.2", False),
+        ("1.22", True),
+        ("1.2.", False),
+        ("2*", False),  # a glob is about a whole name
         ("too-old", True),
         ("old", True),
-        ("win and 1.2*", True),
-        ("linux and 1.2*", False),
-        ("linux or 1.2*", True),
-        ("not linux", True),
-        ("not not win", True),
-        ("not (win or linux)", False),
-        ("linux and win or wheel", True),  # and binds stronger than or
-        ("linux and (win or wheel)", False),
-        ("not linux and wheel", True),  # not binds strongest
+        ("linux", False),
         ("wheel/win-x64/*", True),
+        ("*/win-*/*-1.2*/*", True),
+        ("*/linux-*/*-1.2*/*", False),
         ("*/1.22.0/*", False),
         ("*-1.22.0/*", True),
+        ("wheel/win-x64", False),
         ("no-runtime", False),
         ("[", False),
-        ("((win))", True),
     ],
 )
-def test_words_are_globs_over_the_names_of_a_case(expression, meant):
-    assert selector(expression)(CASE) is meant
+def test_a_pattern_is_a_part_of_an_id_or_a_glob(pattern, matches):
+    assert is_selected(CASE, check_patterns([pattern])) is matches
+    assert is_selected(CASE, check_patterns([f"!{pattern}"])) is not matches
 
 
 def test_a_package_id_is_found_whatever_its_letters():
-    assert selector("microsoft.ml.onnxruntime and dotnet and build")(NUPKG)
+    assert is_selected(NUPKG, ["microsoft.ml.onnxruntime"])
 
 
-def test_a_cell_without_a_runtime_has_a_word_of_its_own():
-    assert selector("no-runtime")(dataclasses.replace(CASE, runtime="", version=""))
+def test_a_test_case_without_a_runtime_has_a_word_of_its_own():
+    assert is_selected(dataclasses.replace(CASE, runtime="", version=""), ["no-runtime"])
 
 
-@pytest.mark.parametrize(
-    ("expression", "message"),
-    [
-        ("", "expected a word before its end"),
-        ("   ", "expected a word before its end"),
-        ("win and", "expected a word before its end"),
-        ("and win", "expected a word before and, at character 1"),
-        ("win or or 1", "expected a word before or, at character 8"),
-        ("win linux", "expected 'and' or 'or' before linux, at character 5"),
-        ("(win", r"expected \) before its end"),
-        ("win)", r"unmatched \), at character 4"),
-        ("()", r"expected a word before \), at character 2"),
-        ("not", "expected a word before its end"),
-        ("(" * 10_000, "more than 50 nested parentheses"),
-    ],
-)
-def test_what_cannot_be_read_is_told_with_its_place(expression, message):
-    with pytest.raises(InputError, match=message) as caught:
-        selector(expression)
-    assert "-k 'win and 1.2*'" in str(caught.value)
+def test_the_id_of_a_test_case_selects_it_alone():
+    for case in CASES:
+        assert [other.id for other in CASES if is_selected(other, [case.id])] == [case.id]
 
 
-NAMES = {name for case in CASES for name in selectable_words(case)} - {"and", "or", "not"}
-WORDS = st.sampled_from(sorted(NAMES | {"1.*", "dot*", "wheel/*", "none"}))
-TREES = st.recursive(
-    WORDS,
-    lambda inner: st.one_of(
-        st.tuples(st.just("not"), inner),
-        st.tuples(inner, st.sampled_from(["and", "or"]), inner),
-    ),
-    max_leaves=8,
-)
+@pytest.mark.parametrize("expression", ["win and 1.2*", "win or osx", "not win", "(win)", "works and (win or osx)"])
+def test_an_expression_is_refused_with_what_to_write_instead(expression):
+    with pytest.raises(InputError, match="takes one word or glob, no expression") as caught:
+        check_patterns(["linux", expression])
+    assert expression in caught.value.where
+    assert "-k win -k osx" in caught.value.advice
+    assert "-k '*/win-*/*-1.2*/*'" in caught.value.advice
+    assert "-k '!win'" in caught.value.advice
 
 
-def render_tree(tree):
-    if isinstance(tree, str):
-        return tree
-    return f"({' '.join(render_tree(part) if part not in ('and', 'or', 'not') else part for part in tree)})"
-
-
-def evaluate_tree(tree, case):
-    """The same, by Python's own operators."""
-    if isinstance(tree, str):
-        return selector(tree)(case)
-    if tree[0] == "not":
-        return not evaluate_tree(tree[1], case)
-    left, operator, right = tree
-    ends = (evaluate_tree(left, case), evaluate_tree(right, case))
-    return all(ends) if operator == "and" else any(ends)
-
-
-@given(tree=TREES, case=st.sampled_from(CASES))
-def test_an_expression_means_what_logic_says(tree, case):
-    assert selector(render_tree(tree))(case) is evaluate_tree(tree, case)
-
-
-@given(text=st.text(alphabet="()andortwi *1.[]!/-\n\0", max_size=40))
-def test_any_text_is_an_expression_or_a_clear_error(text):
+@given(text=st.text(alphabet="!()andortwi *1.[]/-\n\0", max_size=40))
+def test_any_text_is_a_pattern_or_a_clear_error(text):
     with contextlib.suppress(InputError):
-        selector(text)(CASE)
+        is_selected(CASE, check_patterns([text]))
 
 
 @given(count=st.integers(1, 40))

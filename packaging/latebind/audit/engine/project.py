@@ -29,7 +29,7 @@ def project_policy(config: Config) -> Policy:
         every = (glob for name in packages for glob in config.packages[name].exports)
         exports[f"{config.project.name}-sdk"] = tuple(dict.fromkeys(every))
     return Policy(
-        runtimes=tuple(runtime.known for runtime in config.document.runtime),
+        runtimes=tuple(runtime.traits for runtime in config.document.runtime),
         minimums={runtime.name: runtime.minimum for runtime in config.document.runtime},
         drop_ins=frozenset(runtime.name for runtime in config.document.runtime if runtime.drop_in),
         bound=bound,

@@ -70,7 +70,7 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
     "LB953",
     "JAR takes the place of the runtime's own",
     "error",
-    profiles=("loads", "runtime"),
+    profiles=("runtime",),
     because="Of two JARs with one resource a program gets the first on its class path: which runtime it has depends on "
     "the order of its dependencies.",
     kinds=("jar",),

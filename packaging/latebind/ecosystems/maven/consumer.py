@@ -96,8 +96,8 @@ def _has_runtime(bench: Bench) -> bool:
     return bool(
         runtime is not None
         and bench.case.version
-        and find_runtime_artifact(runtime.known)
-        and bench.case.target in runtime.known.supplies[ECOSYSTEM].targets
+        and find_runtime_artifact(runtime.traits)
+        and bench.case.target in runtime.traits.supplies[ECOSYSTEM].targets
     )
 
 
@@ -109,7 +109,9 @@ def _resolve(bench: Bench, repository: Path, bundles: Sequence[Path], version: s
         needed = [read_bundle(bundle) for bundle in bundles]
         if bench.bound_runtime is not None and _has_runtime(bench):
             needed.append(
-                add_runtime(repository, bench.bound_runtime.known, version, bench.case.target, _library(bench, version))
+                add_runtime(
+                    repository, bench.bound_runtime.traits, version, bench.case.target, _library(bench, version)
+                )
             )
         return resolve_class_path(repository, needed)
 
@@ -132,7 +134,7 @@ def _name_installed(bench: Bench, app: Path) -> str:
     if bench.bound_runtime is None or not _has_runtime(bench):
         return ""
     names: tuple[str, ...] = getattr(
-        bench.bound_runtime.known.supplies[ECOSYSTEM].files, target(bench.case.target).system
+        bench.bound_runtime.traits.supplies[ECOSYSTEM].files, target(bench.case.target).system
     )
     return str(_native_folder(app).resolve() / names[0])
 
@@ -176,7 +178,7 @@ def _name_package(config: Config, package: str) -> str:
 
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
     """What a stub says is the same in every ecosystem: it does not know that it came out of a JAR."""
-    return ("", "" if runtime.drop_in else find_runtime_artifact(runtime.known))
+    return ("", "" if runtime.drop_in else find_runtime_artifact(runtime.traits))
 
 
 CONSUMERS = (
@@ -190,7 +192,7 @@ CONSUMERS = (
             and config.packages[config.package_of(runtime)].find_table(MavenConfig) is not None
         ),
         name_package=_name_package,
-        find_runtime=lambda runtime: find_runtime_artifact(runtime.known).partition(":")[2],
+        find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
         is_application=True,
         find_install_words=_find_install_words,
     ),

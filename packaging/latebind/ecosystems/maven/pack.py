@@ -92,14 +92,14 @@ def source_files(config: Config, package: str) -> list[Path]:
 
 def _render_class(config: Config, package: str, stages: Sequence[Stage]) -> str:
     table, runtime = maven_tables(config)[package], config.runtime_of(package)
-    supply = runtime.known.supplies.get(ECOSYSTEM) if runtime is not None else None
+    supply = runtime.traits.supplies.get(ECOSYSTEM) if runtime is not None else None
     return render(
         f"maven/{CLASS_NAME}.java.j2",
         package=table.java_package,
         title=table.name,
         version=config.project.version,
         files={stage.rid: _library_names(config, package, stage) for stage in stages},
-        runtime=runtime_resources(runtime.known, [stage.rid for stage in stages]) if runtime is not None else {},
+        runtime=runtime_resources(runtime.traits, [stage.rid for stage in stages]) if runtime is not None else {},
         location=supply.location if supply is not None else "",
     )
 

@@ -20,7 +20,7 @@ ECOSYSTEM = "maven"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dependency:
+class MavenArtifact:
     """An artifact that another one needs."""
 
     group: str
@@ -44,14 +44,14 @@ class Pom:
     name: str
     version: str
     licenses: tuple[str, ...] = ()
-    dependencies: tuple[Dependency, ...] = ()
+    dependencies: tuple[MavenArtifact, ...] = ()
 
 
 def write_pom(config: Config, package: str) -> str:
     """The POM of a package's artifact, with what Maven Central asks for as far as the configuration says it."""
     table, project = maven_tables(config)[package], config.project
     return render_pom(
-        Dependency(group=table.group, name=table.name, version=project.version),
+        MavenArtifact(group=table.group, name=table.name, version=project.version),
         description=project.description or project.name,
         repository=project.repository,
         license=project.license,
@@ -60,26 +60,26 @@ def write_pom(config: Config, package: str) -> str:
     )
 
 
-def render_pom(artifact: Dependency, **fields: object) -> str:
+def render_pom(artifact: MavenArtifact, **fields: object) -> str:
     """A POM; the fields are description, repository (of the sources), license, authors and dependencies."""
     defaults = {"description": "", "repository": "", "license": "", "authors": (), "dependencies": ()}
     return render("maven/pom.xml.j2", artifact=artifact, **{**defaults, **fields})
 
 
-def _list_dependencies(config: Config, package: str) -> list[Dependency]:
+def _list_dependencies(config: Config, package: str) -> list[MavenArtifact]:
     """The packages that it requires, at its own version; and the runtime, which an application has from elsewhere."""
     tables, needed = maven_tables(config), config.packages[package].requires
     others = [
-        Dependency(group=tables[name].group, name=tables[name].name, version=config.project.version)
+        MavenArtifact(group=tables[name].group, name=tables[name].name, version=config.project.version)
         for name in needed
         if name in tables
     ]
     runtime = config.runtime_of(package)
-    artifact = tables[package].runtime or (find_runtime_artifact(runtime.known) if runtime is not None else "")
+    artifact = tables[package].runtime or (find_runtime_artifact(runtime.traits) if runtime is not None else "")
     if runtime is None or not artifact:
         return others
     group, _, name = artifact.partition(":")
-    dependency = Dependency(
+    dependency = MavenArtifact(
         group=group,
         name=name,
         version=f"[{runtime.minimum},)",
@@ -115,7 +115,7 @@ def read_pom(text: bytes, where: str) -> Pom:
         version=read(root, "version"),
         licenses=tuple(read(one, "name") for one in root.iterfind(f"{space}licenses/{space}license")),
         dependencies=tuple(
-            Dependency(
+            MavenArtifact(
                 group=read(one, "groupId"),
                 name=read(one, "artifactId"),
                 version=read(one, "version"),

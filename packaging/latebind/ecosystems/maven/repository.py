@@ -6,7 +6,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.files import jar_file
-from latebind.ecosystems.maven.pom import ECOSYSTEM, Dependency, find_runtime_artifact, read_pom, render_pom
+from latebind.ecosystems.maven.pom import ECOSYSTEM, MavenArtifact, find_runtime_artifact, read_pom, render_pom
 from latebind.errors import InputError
 from latebind.system.archive import Entry, ZipReader, write_zip
 from latebind.tables.targets import target
@@ -29,13 +29,13 @@ def unpack_bundle(bundle: Path, repository: Path) -> None:
                 (repository / member.name).write_bytes(archive.read(member.name))
 
 
-def add_runtime(repository: Path, runtime: RuntimePreset, version: str, rid: str, library: Path) -> Dependency:
+def add_runtime(repository: Path, runtime: RuntimePreset, version: str, rid: str, library: Path) -> MavenArtifact:
     """Add the runtime's own artifact, in its official layout, around the library of its PyPI wheel and its neighbors.
 
     It is for tests where no repository can be reached; its description says so.
     """
     group, _, name = find_runtime_artifact(runtime).partition(":")
-    artifact = Dependency(group=group, name=name, version=version)
+    artifact = MavenArtifact(group=group, name=name, version=version)
     folder = _folder(repository, artifact)
     folder.mkdir(parents=True)
     supply = runtime.supplies[ECOSYSTEM]
@@ -50,7 +50,7 @@ def add_runtime(repository: Path, runtime: RuntimePreset, version: str, rid: str
     return artifact
 
 
-def resolve_class_path(repository: Path, needed: Iterable[Dependency]) -> list[Path]:
+def resolve_class_path(repository: Path, needed: Iterable[MavenArtifact]) -> list[Path]:
     """The JARs of some artifacts and of what they depend on, as Maven resolves them: the nearest version counts.
 
     Raises InputError for an artifact that is not in the repository.
@@ -69,15 +69,15 @@ def resolve_class_path(repository: Path, needed: Iterable[Dependency]) -> list[P
     return list(jars.values())
 
 
-def read_bundle(bundle: Path) -> Dependency:
+def read_bundle(bundle: Path) -> MavenArtifact:
     """The artifact that a bundle holds. Raises InputError when it holds none."""
     with zipfile.ZipFile(bundle) as archive:
         name = next((name for name in archive.namelist() if name.endswith(".pom")), "")
         if not name:
             raise InputError("holds no POM", where=str(bundle))
         pom = read_pom(archive.read(name), name)
-    return Dependency(group=pom.group, name=pom.name, version=pom.version)
+    return MavenArtifact(group=pom.group, name=pom.name, version=pom.version)
 
 
-def _folder(repository: Path, artifact: Dependency) -> Path:
+def _folder(repository: Path, artifact: MavenArtifact) -> Path:
     return repository.joinpath(*artifact.group.split("."), artifact.name, artifact.version)

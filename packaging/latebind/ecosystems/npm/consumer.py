@@ -149,21 +149,21 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
     needed, optional = dict(program.dependencies), dict(program.optional)
     for name, path in tarballs.items():
         (needed if name in main else optional)[name] = f"file:{NPM_TARBALLS}/{path.name}"
-    if bench.bound_runtime is not None and bench.bound_runtime.known.npm:
-        needed.pop(bench.bound_runtime.known.npm, None)
+    if bench.bound_runtime is not None and bench.bound_runtime.traits.npm:
+        needed.pop(bench.bound_runtime.traits.npm, None)
         if version:
-            needed[bench.bound_runtime.known.npm] = version
+            needed[bench.bound_runtime.traits.npm] = version
     return {**manifest, "private": True, "dependencies": needed, "optionalDependencies": optional}
 
 
 def _break_runtime(bench: Bench, app: Path) -> str:
     """The runtime's installed library, broken as the scenario asks for; "" without one."""
     runtime = bench.bound_runtime
-    if runtime is None or not runtime.known.npm or not bench.case.version:
+    if runtime is None or not runtime.traits.npm or not bench.case.version:
         return ""
-    libraries = _libraries(app / "node_modules" / runtime.known.npm, runtime, bench)
+    libraries = _libraries(app / "node_modules" / runtime.traits.npm, runtime, bench)
     if not libraries:
-        raise InputError(f"{runtime.known.npm} {bench.case.version} holds no library for {bench.case.target}")
+        raise InputError(f"{runtime.traits.npm} {bench.case.version} holds no library for {bench.case.target}")
     bench.situation.break_files(libraries)
     return str(libraries[0])
 
@@ -172,7 +172,7 @@ def _libraries(folder: Path, runtime: RuntimeUse, bench: Bench) -> list[Path]:
     """The runtime's library for the target, under each of its names."""
     platform = target(bench.case.target)
     system, _, arch = platform.npm.partition("-")
-    names: tuple[str, ...] = getattr(runtime.known.names, platform.system)
+    names: tuple[str, ...] = getattr(runtime.traits.names, platform.system)
     return [path for name in names for path in sorted(folder.glob(f"bin/*/{system}/{arch}/{name}"))]
 
 
@@ -197,9 +197,9 @@ def _name_package(config: Config, package: str) -> str:
 
 
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
-    if not runtime.known.npm:
+    if not runtime.traits.npm:
         return "pip install", ""
-    return "npm install", f'npm install "{runtime.known.npm}@>={runtime.minimum}"'
+    return "npm install", f'npm install "{runtime.traits.npm}@>={runtime.minimum}"'
 
 
 CONSUMERS = (
@@ -213,7 +213,7 @@ CONSUMERS = (
             and any(package.find_table(NpmConfig) for package in config.packages.values())
         ),
         name_package=_name_package,
-        find_runtime=lambda runtime: runtime.known.npm,
+        find_runtime=lambda runtime: runtime.traits.npm,
         is_application=True,
         is_asked_for=True,
         find_install_words=_find_install_words,

@@ -142,9 +142,9 @@ def list_needs(config: Config, package: str) -> dict[str, Any]:
     others = (config.packages[name].find_table(NpmConfig) for name in config.packages[package].requires)
     peers = {other.name: _same_minor(config.project.version) for other in others if other is not None}
     fields: dict[str, Any] = {"dependencies": dict(sorted(npm.dependencies.items()))}
-    if runtime is not None and runtime.known.npm:
-        peers[runtime.known.npm] = f">={npm_version(runtime.minimum)}"
-        fields["peerDependenciesMeta"] = {runtime.known.npm: {"optional": True}}
+    if runtime is not None and runtime.traits.npm:
+        peers[runtime.traits.npm] = f">={npm_version(runtime.minimum)}"
+        fields["peerDependenciesMeta"] = {runtime.traits.npm: {"optional": True}}
     fields["peerDependencies"] = dict(sorted(peers.items()))
     return {key: value for key, value in fields.items() if value}
 

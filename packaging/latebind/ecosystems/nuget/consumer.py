@@ -111,13 +111,13 @@ def _runtime_package(bench: Bench) -> list[Path]:
     spoiled.parent.mkdir()
     spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
     return [
-        assemble_runtime_nupkg(spoiled, version, bench.work / "runtime", rid=rid, runtime=bench.bound_runtime.known)
+        assemble_runtime_nupkg(spoiled, version, bench.work / "runtime", rid=rid, runtime=bench.bound_runtime.traits)
     ]
 
 
 def _is_on_feed(bench: Bench) -> bool:
     """Whether the test case has a runtime that NuGet has, too, so that its application restores it."""
-    return bench.bound_runtime is not None and bool(bench.case.version) and bool(bench.bound_runtime.known.nuget.ids)
+    return bench.bound_runtime is not None and bool(bench.case.version) and bool(bench.bound_runtime.traits.nuget.ids)
 
 
 def _judge_consumer(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
@@ -209,7 +209,7 @@ def _runtime_in(bench: Bench, built: BuiltConsumer) -> Path | None:
     """The runtime's library as the application has it; None when it has none."""
     if bench.bound_runtime is None:
         return None
-    names = getattr(bench.bound_runtime.known.names, target(bench.case.target).system)
+    names = getattr(bench.bound_runtime.traits.names, target(bench.case.target).system)
     return next((path for name in names for path in sorted(built.out.rglob(name))), None)
 
 
@@ -233,7 +233,7 @@ def _name_package(config: Config, package: str) -> str:
 
 
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
-    id_ = next(iter(runtime.known.nuget.ids), "")
+    id_ = next(iter(runtime.traits.nuget.ids), "")
     return ("dotnet add package", f"dotnet add package {id_}") if id_ else ("pip install", "")
 
 
@@ -248,7 +248,7 @@ _DOTNET = Consumer(
     find_programs=lambda config: (config.document.verify.dotnet, config.document.verify.c),
     is_wanted=lambda config, _runtime: bool(config.document.verify.dotnet) and _has_nupkgs(config),
     name_package=_name_package,
-    find_runtime=lambda runtime: next(iter(runtime.known.nuget.ids), ""),
+    find_runtime=lambda runtime: next(iter(runtime.traits.nuget.ids), ""),
     find_install_words=_find_install_words,
 )
 _IN_C = replace(

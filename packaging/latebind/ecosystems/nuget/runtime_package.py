@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def runtime_nupkg(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
     """The runtime's nupkg around the library of its wheel, made once. Raises as Supply.library()."""
     library = supply.library(runtime, version, rid)
-    folder = supply.folder / "nupkgs" / f"{runtime.known.python.distribution}-{version}-{rid}"
+    folder = supply.folder / "nupkgs" / f"{runtime.traits.python.distribution}-{version}-{rid}"
     with supply.once(folder) as aside:
         if aside is not None:
-            assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=runtime.known)
+            assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=runtime.traits)
     return next(folder.glob("*.nupkg"))
 
 

@@ -91,7 +91,7 @@ def _runtime(bench: Bench) -> tuple[Path, str]:
     if runtime is None or not bench.case.version:
         folder.mkdir()
         return folder, ""
-    library = copy_runtime(bench, runtime, f"runtime/{runtime.known.python.folder}")
+    library = copy_runtime(bench, runtime, f"runtime/{runtime.traits.python.folder}")
     bench.situation.break_files(runtime_libraries(runtime, folder, bench.case.target))
     return library.parent, bench.machine.path(library)
 
@@ -107,7 +107,7 @@ _CMAKE = Consumer(
         bool(config.document.verify.sdk) and config.package_of(runtime) in config.sdk_packages
     ),
     name_package=lambda _config, package: package,
-    find_runtime=lambda runtime: runtime.known.python.distribution,
+    find_runtime=lambda runtime: runtime.traits.python.distribution,
 )
 CONSUMERS = (_CMAKE, replace(_CMAKE, names=(PKG_CONFIG,), is_cross_built=False))
 RUNNERS = (Runner(names=(CMAKE, PKG_CONFIG), run=run_sdk_case),)

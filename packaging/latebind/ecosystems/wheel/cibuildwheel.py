@@ -59,7 +59,7 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
         image=_image(config.document.targets.glibc),
         macos=config.document.targets.macos,
         **_tests(config, package, wheel.extras == "channels", root),
-        **_repairs([runtime.known for runtime in config.document.runtime]),
+        **_repairs([runtime.traits for runtime in config.document.runtime]),
     )
 
 
@@ -79,7 +79,7 @@ def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[s
         raise InputError("the script that tests a wheel does not exist", where=f"verify.wheel = {script}")
     return {
         "before_test": _command(*find) if siblings else "",
-        "test_extra": runtime.known.python.extra if runtime is not None and with_extra else "",
+        "test_extra": runtime.traits.python.extra if runtime is not None and with_extra else "",
         "test_requires": verify.python_requires if verify.wheel else (),
         "test_command": _command("python", f"{{project}}/{_inside(root, script, 'verify.wheel')}")
         if verify.wheel

@@ -119,7 +119,7 @@ def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -
         at_least=bench.at_least(),
         binds=binds,
         base=ready.prefix,
-        runtime=bench.bound_runtime.known.file_globs if bench.bound_runtime else (),
+        runtime=bench.bound_runtime.traits.file_globs if bench.bound_runtime else (),
     )
     outcome = judge(bench.case, expectation, ended, view)
     if bench.machine.is_host or outcome.state is not State.PASSED:
@@ -177,7 +177,7 @@ def _view(path: Path, script: Path, status: int, machine: Machine) -> ProcessVie
 
 
 def _find_install_words(config: Config, package: str, runtime: RuntimeUse) -> tuple[str, str]:
-    supply = runtime.known.python
+    supply = runtime.traits.python
     asked = f"{supply.distribution}>={runtime.minimum}"
     if not runtime.drop_in:
         asked = f"{config.wheel_name(package)}[{supply.extra}]"
@@ -194,7 +194,7 @@ CONSUMERS = (
             bool(config.document.verify.python) and any(package.wheel for package in config.packages.values())
         ),
         name_package=lambda config, package: config.wheel_name(package),
-        find_runtime=lambda runtime: runtime.known.python.distribution,
+        find_runtime=lambda runtime: runtime.traits.python.distribution,
         find_install_words=_find_install_words,
     ),
 )

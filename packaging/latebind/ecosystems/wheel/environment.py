@@ -106,7 +106,7 @@ def _list_requirements(bench: Bench, wheels: list[Artifact], names: list[str]) -
     """What to install: files of dist/ by path and the runtime by name; or only what a user would type."""
     if not bench.situation.by_extra or bench.bound_runtime is None:
         return [*(str(wheel.path) for wheel in wheels), *_apart(bench)]
-    main_wheel, extra = bench.config.wheel_name(bench.package), bench.bound_runtime.known.python.extra
+    main_wheel, extra = bench.config.wheel_name(bench.package), bench.bound_runtime.traits.python.extra
     version = bench.config.project.version  # keeps an index's package of the same name out; a user would not write it
     return [f"{name}[{extra}]=={version}" if name == main_wheel else f"{name}=={version}" for name in names]
 

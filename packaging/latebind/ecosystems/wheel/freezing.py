@@ -27,14 +27,14 @@ _USUAL = re.compile(r"lib.*\.(so|dylib)|lib[^.]*\*$|.*\.dll$")
 def hook_files(config: Config, package: str, module: str, distribution: str) -> Mapping[str, str]:
     """The files for a wheel, by their paths in it. `module` is the import package, which holds the native files."""
     runtime = None if config.packages[package].ep else config.runtime_of(package)
-    supplied = runtime.known.python if runtime else None
+    supplied = runtime.traits.python if runtime else None
     dependents = [name for name, other in config.packages.items() if package in other.requires]
     hook = fill(
         "pyinstaller_hook.py",
         module=module,
         runtime=supplied.folder.partition("/")[0] if supplied else "",
         distributions=_quote_names([distribution, *(supplied.extras.values() if supplied else ())]),
-        files=_quote_names(name for name in (runtime.known.file_globs if runtime else ()) if not _USUAL.match(name)),
+        files=_quote_names(name for name in (runtime.traits.file_globs if runtime else ()) if not _USUAL.match(name)),
         dependents=_quote_names(filter(None, map(config.wheel_name, dependents))),
     )
     folder = f"{module.replace('.', '/')}/_pyinstaller"

@@ -61,7 +61,7 @@ def _extras(config: Config, package: str) -> dict[str, list[str]]:
     wheel, runtime = config.packages[package].wheel, config.runtime_of(package)
     if wheel is None or wheel.extras == "none" or runtime is None:
         return {}
-    supply = runtime.known.python
+    supply = runtime.traits.python
     return {extra: [supply.render_requirement(extra, runtime.minimum)] for extra in supply.extras}
 
 

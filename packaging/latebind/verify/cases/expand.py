@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.model import Case, Rid
-from latebind.preconditions import explain_unsupplied
+from latebind.preconditions import explain_absent, explain_unsupplied
 from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import find_consumer, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
@@ -63,6 +63,8 @@ class _Subject:
     runtime: RuntimeUse | None
     package: str
     """The package that binds it; the first one where none does."""
+    needed: RuntimeUse | None
+    """The runtime without which that package is not made for a target."""
     is_loaded: bool
     """Whether that package requires another one, and so loads it."""
     provider: EpConfig | None
@@ -99,7 +101,7 @@ class _Line:
         consumer = find_consumer(self.consumer)
         if consumer.is_asked_for:
             return consumer.find_runtime(self.runtime)
-        return self.other or self.runtime.known.python.distribution
+        return self.other or self.runtime.traits.python.distribution
 
     @property
     def runtime_package(self) -> str:
@@ -113,7 +115,7 @@ def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Que
     """Everything that the index must be asked before the test cases are known."""
     asked = [_question(line, rid) for rid in rids for line in _lines(config, rid, extent)]
     oldest = [
-        Question(distribution=runtime.known.python.distribution, minimum=runtime.minimum, entry="minimum", target=rid,
+        Question(distribution=runtime.traits.python.distribution, minimum=runtime.minimum, entry="minimum", target=rid,
                  python=extent.pythons[rid])
         for rid in rids for runtime in config.document.runtime
     ]  # fmt: skip
@@ -143,13 +145,14 @@ def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     return tuple(runtime for runtime in uses if not explain_unsupplied(config, config.package_of(runtime), rid))
 
 
-def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
-    names = {name for scenario in SCENARIOS for name in scenario.consumers}
+def _list_subjects(config: Config) -> list[_Subject]:
+    names = {name for scenario in SCENARIOS for name in name_consumers(scenario.consumers)}
     first = config.document.runtime[:1]
     return [
         _Subject(
             runtime=runtime,
             package=config.package_of(runtime),
+            needed=config.runtime_of(config.package_of(runtime)),
             is_loaded=bool(config.packages[config.package_of(runtime)].requires),
             provider=config.provider(runtime),
             settings=config.verification_of(runtime),
@@ -157,7 +160,7 @@ def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
             consumers=frozenset(name for name in names if is_wanted(config, name, runtime)),
             is_first=runtime in (None, *first),
         )
-        for runtime in runtimes_on(config, rid)
+        for runtime in config.document.runtime or (None,)
     ]
 
 
@@ -165,7 +168,9 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     system = target(rid).system
     each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
     widens = extent.everything and is_wanted(config, PYTHON)
-    for subject in _list_subjects(config, rid):
+    for subject in _list_subjects(config):
+        if explain_absent(subject.needed, rid):
+            continue
         for scenario in SCENARIOS:
             if system not in scenario.systems or not _possible(subject, scenario, rid):
                 continue
@@ -186,7 +191,7 @@ def _more(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> It
             for entry in ("minimum", "latest") if runtime else ("",):
                 yield _Line(subject, scenario, PYTHON, minor, entry)
     if runtime is not None:
-        supply = runtime.known.python
+        supply = runtime.traits.python
         for extra, name in list(supply.extras.items())[1:]:
             if supply.is_supplied(extra, rid):
                 yield _Line(subject, scenario, PYTHON, extent.pythons[rid], "latest", name)
@@ -200,7 +205,7 @@ def _entries(subject: _Subject, scenario: Scenario, *, each_minor: bool) -> tupl
     if scenario.versions == "below" and ep is not None:
         return (BELOW_FLOOR, *(f"{version}.*" if version.count(".") == 1 else version for version in ep.excepted))
     if scenario.versions == "below":
-        return (BELOW_FLOOR,) if runtime.known.floor else ()
+        return (BELOW_FLOOR,) if runtime.traits.floor else ()
     some = tuple(entry for entry in subject.entries if entry != EACH_MINOR) or ("latest",)
     entries = subject.entries if each_minor else some
     return entries if scenario.versions == "all" else entries[-1:]
@@ -211,7 +216,7 @@ def _question(line: _Line, rid: Rid) -> Question | None:
         return None
     # Below the floor no version has a shared library; below a higher minimum one may have.
     below = line.entry == BELOW_FLOOR and not line.scenario.provider
-    minimum = line.runtime.known.floor if below else line.runtime.minimum
+    minimum = line.runtime.traits.floor if below else line.runtime.minimum
     npm = find_consumer(line.consumer).is_asked_for
     return Question(
         distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python, npm=npm
@@ -261,7 +266,7 @@ def _possible(subject: _Subject, scenario: Scenario, rid: Rid) -> bool:
     able = {
         "": True,
         "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
-        "a GPU distribution": "gpu" in runtime.known.python.extras and runtime.known.python.is_supplied("gpu", rid),
+        "a GPU distribution": "gpu" in runtime.traits.python.extras and runtime.traits.python.is_supplied("gpu", rid),
         "a package that another one loads": subject.is_loaded,
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,
@@ -276,7 +281,7 @@ def _is_supplied(runtime: RuntimeUse | None, scenario: Scenario, consumer: str, 
     """
     if runtime is None:
         return True
-    supply = runtime.known.python
+    supply = runtime.traits.python
     if scenario.versions != "none" and supply.extras and not supply.is_supplied(supply.extra, rid):
         return False
     who = find_consumer(consumer)

@@ -125,7 +125,7 @@ def dependency_of(library: Path) -> tuple[str, str]:
 
 def gpu(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The GPU distribution is installed, too."""
-    name = runtime.known.python.extras["gpu"]
+    name = runtime.traits.python.extras["gpu"]
     version = bench.supply.installer.resolve(name, bench.python)
     return Situation(also=(f"{name}=={version}",), binds=(bench.case.version, version))
 
@@ -137,7 +137,7 @@ def use_older_first(bench: Bench, _: RuntimeUse) -> Situation:
 
 def import_runtime(when: Literal["before", "after"]) -> SetUp:
     """The runtime's Python module is imported before the consumer starts, or after it has ended."""
-    return lambda _, runtime: Situation(action=(f"--import-{when}", runtime.known.python.folder.partition("/")[0]))
+    return lambda _, runtime: Situation(action=(f"--import-{when}", runtime.traits.python.folder.partition("/")[0]))
 
 
 def older_loaded(bench: Bench, runtime: RuntimeUse) -> Situation:
@@ -183,12 +183,12 @@ def path_text(bench: Bench, runtime: RuntimeUse) -> Situation:
 def variable_file(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The environment variable names the file."""
     library = copy_runtime(bench, runtime, "given")
-    return Situation(environment={runtime.known.environment: bench.machine.path(library)}, roots=(library.parent,))
+    return Situation(environment={runtime.traits.environment: bench.machine.path(library)}, roots=(library.parent,))
 
 
 def variable_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The environment variable names a file that does not exist."""
-    variable = runtime.known.environment
+    variable = runtime.traits.environment
     file = bench.machine.path(bench.work / "nowhere" / _plain_name(runtime, bench.case.target))
     return Situation(environment={variable: file}, values={"path": file, "variable": variable})
 
@@ -199,7 +199,7 @@ def decoy(bench: Bench, runtime: RuntimeUse) -> Situation:
     library = bench.supply.library(runtime, bench.older(), platform.rid)
     folder = bench.work / "decoy"
     folder.mkdir()
-    for name in getattr(runtime.known.names, platform.system):
+    for name in getattr(runtime.traits.names, platform.system):
         shutil.copyfile(library, folder / name)
     return Situation(environment={platform.library_path: bench.machine.path(folder)})
 
@@ -248,7 +248,7 @@ def other_architecture(bench: Bench, runtime: RuntimeUse) -> Situation:
     try:
         data = bench.supply.library(runtime, bench.case.version, other.rid).read_bytes()
     except NotRun as error:
-        raise NotRun(error.reason, f"no {runtime.known.title} {bench.case.version} for {other.rid}") from error
+        raise NotRun(error.reason, f"no {runtime.traits.title} {bench.case.version} for {other.rid}") from error
     return Situation(spoil=lambda _: data, values={"own": own_target.processor, "other": other.processor})
 
 
@@ -282,5 +282,5 @@ def _path(bench: Bench, file: Path, *, shown: str = "") -> Situation:
 
 
 def _plain_name(runtime: RuntimeUse, rid: Rid) -> str:
-    names: tuple[str, ...] = getattr(runtime.known.names, target(rid).system)
+    names: tuple[str, ...] = getattr(runtime.traits.names, target(rid).system)
     return names[-1]

@@ -133,7 +133,7 @@ def _exists_nowhere(config: Config, report: Report, result: CaseResult) -> bool:
     """
     if result.reason != "no-distribution" or not result.consumer.startswith(PYTHON):
         return False
-    if result.runtime not in {runtime.known.python.distribution for runtime in config.document.runtime}:
+    if result.runtime not in {runtime.traits.python.distribution for runtime in config.document.runtime}:
         return True
     others = (other for other in report.cases if other.outcome is not State.NOT_RUN)
     tried_entries = {

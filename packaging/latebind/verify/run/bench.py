@@ -142,7 +142,7 @@ class Bench:
         """What fills the placeholders of the scenario's messages; `installed` is the runtime's installed file."""
         if self.bound_runtime is None:
             return {}
-        preset = self.bound_runtime.known
+        preset = self.bound_runtime.traits
         fix, install = self.consumer.find_install_words(self.config, self.package, self.bound_runtime)
         return {
             "title": preset.title,
@@ -168,7 +168,7 @@ class Bench:
         return _PROVIDER_CRASH if any(package.ep for package in self.config.packages.values()) else ""
 
     def _ordinary(self) -> str:
-        return self.bound_runtime.known.python.distribution if self.bound_runtime else ""
+        return self.bound_runtime.traits.python.distribution if self.bound_runtime else ""
 
     def reference(self) -> frozenset[str] | None:
         """The cases that the runtime's own API passes; None where that is unknown or does not matter."""

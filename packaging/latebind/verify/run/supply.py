@@ -152,7 +152,7 @@ class Supply:
 
         Raises NotRun when the index has no such wheel, InputError when the wheel holds no shared runtime.
         """
-        name = runtime.known.python.distribution
+        name = runtime.traits.python.distribution
         folder = self.folder / "runtimes" / f"{name}-{version}-{rid}"
         with self.once(folder) as aside:
             if aside is not None:
@@ -206,7 +206,7 @@ def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
 
     Some wheels hold one with a version in its name and one without. Raises InputError when there is none.
     """
-    preset = runtime.known
+    preset = runtime.traits
     system = target(rid).system
     globs = (*getattr(preset.names, system), *getattr(preset.globs, system))
     folder = site / preset.python.folder
