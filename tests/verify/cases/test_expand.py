@@ -36,7 +36,7 @@ SCOPE = Extent(pythons={LINUX: "3.11"}, home=LINUX)
 def test_every_version_works_in_every_consumer_and_names_are_unique():
     cases = [configured.case for configured in expand_latenn()]
     works = {(case.consumer, case.version) for case in cases if case.scenario == "works"}
-    assert {who for who, _ in works} == {"python3.11", "dotnet-build", "node"}
+    assert {who for who, _ in works} == {"python3.11", "dotnet-build", "node", "java"}
     consumed = {case.consumer for case in cases if case.scenario == "consumed"}
     assert consumed == {*RUNNING, "c-nupkg", "sdk-cmake", "sdk-pkg-config"} - {"dotnet-build"}
     assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}

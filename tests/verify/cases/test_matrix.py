@@ -27,7 +27,7 @@ def with_versions(number):
 
 
 def wheels_alone():
-    verify = msgspec.structs.replace(LATENN.document.verify, dotnet="", sdk="", node="", pythons=())
+    verify = msgspec.structs.replace(LATENN.document.verify, dotnet="", sdk="", node="", java="", pythons=())
     document = msgspec.structs.replace(LATENN.document, verify=verify, runtime=LATENN.document.runtime[:1])
     return dataclasses.replace(LATENN, document=document)
 

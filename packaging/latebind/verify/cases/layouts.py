@@ -187,7 +187,7 @@ class Layout:
     properties: Mapping[str, str] = field(default_factory=dict)
     start: Start = "assembly"
     application: str = ""
-    """A folder of templates/nuget/consumer: an application that refers to the consumer, which becomes a class library."""
+    """A folder of templates/nuget/consumer: an application around the consumer, which becomes a class library."""
     targets: str = ""
     """A file of templates/nuget/consumer that the consumer's build takes in: its Directory.Build.targets."""
     proofs: tuple[Proof, ...] = (from_the_packages,)
