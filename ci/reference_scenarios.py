@@ -1,11 +1,11 @@
-"""docs/scenarios.md, made from the table of scenarios."""
+"""The site's page scenarios.md, made from the table of scenarios."""
 
 from __future__ import annotations
 
 from latebind.verify.plan.scenarios import EVERY_SYSTEM, SCENARIOS, Scenario
 
 _HEAD = """\
-<!-- Made by ci/gen.py from packaging/latebind/verify/plan/scenarios.py. -->
+<!-- Made by ci/docs_site.py from packaging/latebind/verify/plan/scenarios.py. -->
 
 # Scenarios
 
