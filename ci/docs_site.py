@@ -32,7 +32,9 @@ from latebind.audit.reports.pages import check_pages  # noqa: E402  # mkdocs loa
 from latebind.audit.reports.render import audit_schema  # noqa: E402
 from latebind.verify.report.report import verify_schema  # noqa: E402
 
-from ci import reference_c, reference_dotnet, reference_python  # noqa: E402
+from ci import reference_c, reference_cli, reference_dotnet, reference_python  # noqa: E402
+from ci.reference_scenarios import scenarios_page  # noqa: E402
+from research import census, peers_page, sabotage_page  # noqa: E402
 
 REPOSITORY = "https://github.com/latebind/latebind"
 PLACED = {
@@ -72,13 +74,14 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 @cache
 def generate_pages() -> Mapping[str, str]:
     """The pages and schemas that only the site has, by their path on it."""
-    modules = {"c": reference_c, "dotnet": reference_dotnet, "python": reference_python}
+    modules = {"c": reference_c, "cli": reference_cli, "dotnet": reference_dotnet, "python": reference_python}
+    measured = {"census.md": census.page(), "compare.md": peers_page.page(), "sabotage.md": sabotage_page.page()}
     reference = {f"reference/{name}.md": module.page().rstrip() + "\n" for name, module in modules.items()}
     schemas = {"audit": audit_schema(), "verify": verify_schema()}
     texts = {
         f"schema/{name}.schema.json": json.dumps(schema, indent=2, sort_keys=True) for name, schema in schemas.items()
     }
-    return {**reference, **check_pages(), **texts}
+    return {**reference, **measured, "scenarios.md": scenarios_page(), **check_pages(), **texts}
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001

@@ -1,7 +1,8 @@
-"""Writes every generated file, or with --check says which are out of step: pages, C headers, the schema.
+"""Writes every generated file that git tracks, or with --check says which are out of step; and the loader's headers.
 
     python -m ci.gen [--check]
 
+The headers are not tracked, so that --check writes them, too. What only the site needs, ci/docs_site.py makes.
 Exit status: 0 all in step (or written), 1 out of step.
 """
 
@@ -17,26 +18,18 @@ from latebind.config.reference import config_pages
 from latebind.config.schema import config_schema_text
 from latebind.system.archive import write_text
 
-from ci import gen_loader, reference_cli
-from ci.reference_scenarios import scenarios_page
-from research import census, peers_page, sabotage_page
+from ci import gen_loader
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def outputs() -> dict[Path, str]:
-    """Every generated file with its text."""
+    """Every generated file that git tracks, with its text: what is read in the repository, or at its address there."""
     return {
         ROOT / "packaging/latebind/config/latebind.schema.json": config_schema_text(),
         **{ROOT / "docs" / name: text for name, text in config_pages().items()},
-        ROOT / "docs" / "scenarios.md": scenarios_page(),
-        ROOT / "docs" / "reference" / "cli.md": reference_cli.page().rstrip() + "\n",
         ROOT / "docs" / "checks" / "index.md": check_index(),
-        ROOT / "docs" / "census.md": census.page(),
-        ROOT / "docs" / "compare.md": peers_page.page(),
         **{ROOT / "examples/ep-tiny" / path: text for path, text in _example().items()},
-        **{ROOT / path: text for path, text in gen_loader.outputs().items()},
-        **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }
 
 
@@ -49,9 +42,11 @@ def _example() -> dict[str, str]:
 def main() -> int:
     """Write or check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is out of step")
+    parser.add_argument("--check", action="store_true", help="write no tracked file; fail when one is out of step")
     arguments = parser.parse_args()
     stale = [path for path, text in outputs().items() if not path.is_file() or path.read_text("utf-8") != text]
+    for path in gen_loader.write_headers():
+        print(f"written: {path.relative_to(ROOT)}")
     for path in stale:
         print(f"{'out of step' if arguments.check else 'written'}: {path.relative_to(ROOT)}")
         if not arguments.check:

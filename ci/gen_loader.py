@@ -1,6 +1,8 @@
 """Write the loader's generated headers from its tables and the runtime presets; must not know how they are compiled.
 
-`outputs()` is what the `gen` session writes or compares.
+    python -m ci.gen_loader
+
+Git does not track them: each session of nox makes them, and ci/build_hook.py for each build of latebind.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 import jinja2
 import msgspec
 from latebind.build.loadersource import runtime_header
+from latebind.system.archive import write_text
 from latebind.tables.presets import preset, presets
 
 from ci import ort_slots
@@ -65,12 +68,14 @@ def render_runtime(name: str) -> str:
     )
 
 
-def outputs() -> dict[pathlib.Path, str]:
-    """Give every generated file of the loader: its path from the repository's root, and its text."""
-    return {
-        INCLUDE / "ort_api.h": render_ort_api(),
-        **{INCLUDE / f"{name}.h": render_runtime(name) for name in presets()},
-    }
+def write_headers() -> list[pathlib.Path]:
+    """Write the headers that are missing or out of step; their paths."""
+    texts = {"ort_api": render_ort_api(), **{name: render_runtime(name) for name in presets()}}
+    paths = {ROOT / INCLUDE / f"{name}.h": text for name, text in texts.items()}
+    stale = [path for path, text in paths.items() if not path.is_file() or path.read_text("utf-8") != text]
+    for path in stale:
+        write_text(path, paths[path])
+    return stale
 
 
 def _load(path: pathlib.Path) -> dict[str, Any]:
@@ -143,3 +148,8 @@ def _format(text: str) -> str:
     if done.returncode:
         raise SystemExit(f"clang-format failed: {done.stderr.strip()}")
     return done.stdout
+
+
+if __name__ == "__main__":
+    for _path in write_headers():
+        print(f"written: {_path.relative_to(ROOT)}")

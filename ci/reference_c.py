@@ -19,7 +19,7 @@ LOADER = ROOT / "loader" / "include" / "latebind"
 LATENN = ROOT / "latenn" / "native" / "include"
 
 _HEAD = """\
-<!-- Made by ci/gen.py from the headers. -->
+<!-- Made by ci/docs_site.py from the headers. -->
 
 # C headers
 

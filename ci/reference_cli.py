@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _HEAD = """\
-<!-- Made by ci/gen.py from the command line itself. -->
+<!-- Made by ci/docs_site.py from the command line itself. -->
 
 # Command line
 

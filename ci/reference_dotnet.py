@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "latenn" / "dotnet" / "Latenn"
 _HEAD = """\
-<!-- Made by ci/gen.py from the sources. -->
+<!-- Made by ci/docs_site.py from the sources. -->
 
 # latenn for .NET
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PACKAGES = Path(__file__).resolve().parent.parent / "latenn" / "python"
 MODULES = ("latenn", "latenn.supply", "latenn_customop")
 _HEAD = """\
-<!-- Made by ci/gen.py from the sources. -->
+<!-- Made by ci/docs_site.py from the sources. -->
 
 # latenn for Python
 """

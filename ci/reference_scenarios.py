@@ -1,4 +1,4 @@
-"""docs/scenarios.md, made from the table of scenarios."""
+"""The site's page scenarios.md, made from the table of scenarios."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from latebind.verify.cases.consumer import find_consumer, name_consumers
 from latebind.verify.cases.scenarios import EVERY_SYSTEM, SCENARIOS, Scenario
 
 _HEAD = """\
-<!-- Made by ci/gen.py from packaging/latebind/verify/cases/scenarios.py. -->
+<!-- Made by ci/docs_site.py from packaging/latebind/verify/cases/scenarios.py. -->
 
 # Scenarios
 

@@ -165,9 +165,15 @@ def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     digest = hashlib.sha256("\0".join([*extras, *groups, sys.version, project]).encode()).hexdigest()
     mark = shared.folder / ".latebind-installed"
-    if mark.is_file() and mark.read_text("utf-8") == digest:
-        return shared
-    requirements = [*_groups(groups), "-e", f".[{','.join(extras)}]"]
+    if not mark.is_file() or mark.read_text("utf-8") != digest:
+        _install(session, shared, [*extras], groups)
+        mark.write_text(digest, encoding="utf-8")
+    session.run(str(shared.binaries / "python"), "-m", "ci.gen_loader", log=False, external=True)
+    return shared
+
+
+def _install(session: nox.Session, shared: Environment, extras: list[str], groups: tuple[str, ...]) -> None:
+    requirements = [*_groups(("headers", *groups)), "-e", f".[{','.join(extras)}]"]
     python = str(shared.binaries / "python")
     if shutil.which("uv"):
         session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(shared.folder))
@@ -175,8 +181,6 @@ def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str
     else:  # nox itself provides virtualenv
         session.run(sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(shared.folder))
         session.run(python, "-m", "pip", "install", "--quiet", *requirements)
-    mark.write_text(digest, encoding="utf-8")
-    return shared
 
 
 def _groups(names: tuple[str, ...]) -> list[str]:
@@ -184,7 +188,7 @@ def _groups(names: tuple[str, ...]) -> list[str]:
     import nox.project  # noqa: PLC0415  # type checkers read this module without nox
 
     project = nox.project.load_toml(ROOT / "pyproject.toml")
-    return list(nox.project.dependency_groups(project, *names)) if names else []
+    return list(nox.project.dependency_groups(project, *names))
 
 
 def c_sources(session: nox.Session) -> list[str]:

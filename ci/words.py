@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ci import docs_site
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -137,7 +139,7 @@ def _is_any(name: str, globs: tuple[str, ...]) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Read the named files, or all that git tracks."""
+    """Read the named files, or all that git tracks and all pages that only the site has."""
     table = glossary()
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
     names = arguments or listed.stdout.splitlines()
@@ -146,6 +148,8 @@ def main(arguments: list[str]) -> int:
         suffixes = _PAGES | _C_FILES | {".py", ".j2"}
         if Path(name).suffix in suffixes and not _is_any(name, _PASSED_OVER) and (ROOT / name).is_file():
             results += hits(name, (ROOT / name).read_text("utf-8"), table)
+    for page, text in ({} if arguments else docs_site.generate_pages()).items():
+        results += hits(f"docs/{page}", text, table)
     for hit in results:
         print(hit)
     return 1 if results else 0

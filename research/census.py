@@ -5,7 +5,7 @@
 
 docs/truth/census.csv has a row for each package, docs/truth/errors.csv one for each code that is an error for one, with
 a label: `right` (the package fails for someone on its tags), `exaggerated` (true, but nothing fails) or `false`.
-Packages (8 GB) are downloaded into LATEBIND_BENCH_CACHE; gen.py writes docs/census.md. Exit status: 0 all goals met.
+Packages (8 GB) are downloaded into LATEBIND_BENCH_CACHE; the site has a page about it. Exit status: 0 all goals met.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def label_errors(wheels: Sequence[Wheel]) -> list[tuple[str, Error]]:
 
 
 def page() -> str:
-    """docs/census.md, by the tables alone."""
+    """The site's page census.md, by the tables alone."""
     wheels = read_table()
     lines = ["| part | packages | with errors | errors | right | goal | |", "|---|---|---|---|---|---|---|"]
     for part, remark in _PARTS.items():

@@ -4,7 +4,7 @@
     python -m research.peers --only N    the next N wheels
 
 A wheel that was not in the cache is deleted when all tools have read it. delocate asks for otool and lipo, which
-machines/llvm.py supplies. gen.py writes docs/compare.md. Exit status: 0 all read, 1 some could not be downloaded.
+machines/llvm.py supplies. the site has the table as a page. Exit status: 0 all read, 1 some could not be downloaded.
 """
 
 from __future__ import annotations

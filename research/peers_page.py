@@ -1,4 +1,4 @@
-"""Writes docs/compare.md: what other tools and latebind report on the census's wheels, and why they differ."""
+"""Renders compare.md of the site: what other tools and latebind report on the census's wheels, and why they differ."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ DIFFERENCES = (
 
 
 def page() -> str:
-    """docs/compare.md, by the tables alone."""
+    """The page, by the tables alone."""
     wheels = census.read_table()
     ours = of_latebind(wheels)
     read_note = f"{len(ours)} of the census's {len(wheels)} wheels were read."

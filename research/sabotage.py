@@ -2,7 +2,7 @@
 
     python -m research.sabotage              try every way
     python -m research.sabotage --only NAME  try one; may be given several times
-    python -m research.sabotage --write      also write research/broken/caught.toml and docs/sabotage.md
+    python -m research.sabotage --write      also write research/broken/caught.toml
 
 Layers are the audit, and an installation, a load and an inference in a clean environment; all of them are run, also
 when an earlier one objects. What belongs to a target whose programs do not run here can be caught by the audit alone.
@@ -39,7 +39,7 @@ def main() -> int:
     """Try, tell, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", choices=[way.name for way in WAYS], metavar="NAME", default=[])
-    parser.add_argument("--write", action="store_true", help="also write the page and its data")
+    parser.add_argument("--write", action="store_true", help="also keep the results, of which the site makes a page")
     arguments = parser.parse_args()
     good = pack_latenn(SCRATCH)
     results = {way.name: try_way(way, good) for way in WAYS if not arguments.only or way.name in arguments.only}
@@ -47,8 +47,6 @@ def main() -> int:
     missed = [name for name, result in results.items() if bool(result.layers) == (name in harmless)]
     if arguments.write:
         write_text(sabotage_page.RESULT, document(results))
-        for path, page in sabotage_page.outputs().items():
-            write_text(sabotage_page.ROOT / path, page)
     print(f"{len(results) - len(missed)} of {len(results)} as they should be{''.join(f', not {n}' for n in missed)}")
     return int(bool(missed))
 

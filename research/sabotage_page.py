@@ -1,4 +1,4 @@
-"""Renders docs/sabotage.md from research/broken/caught.toml, the measured table of what each layer catches."""
+"""Renders the site's page sabotage.md from research/broken/caught.toml, the table of what each layer catches."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def _inline(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def outputs() -> dict[str, str]:
-    """The page, by its path in the repository."""
-    return {"docs/sabotage.md": render(read_measurements())}
+def page() -> str:
+    """The page, by the table alone."""
+    return render(read_measurements())
 
 
 def render(results: Mapping[str, Caught]) -> str:

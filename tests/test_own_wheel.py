@@ -1,5 +1,6 @@
 """latebind's own wheel: complete, small, clean in its own audit; installed and editable, it finds its data."""
 
+import shutil
 import sys
 import zipfile
 from pathlib import Path
@@ -9,9 +10,10 @@ import pytest
 from latebind.build.intree import ABI3_REQUIREMENT, BACKEND_REQUIREMENTS
 from latebind.errors import LatebindError
 from latebind.system import resources
+from latebind.system.tarball import unpack_tar
 from packaging.requirements import Requirement
 
-from tests.client import built_wheel
+from tests.client import built_wheel, members
 from tests.conftest import ROOT
 from tests.programs import assert_success, run_checked
 
@@ -53,6 +55,21 @@ def test_the_wheel_holds_the_package_the_templates_and_the_loader(wheel):
         sources = [path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
         assert {f"latebind/_data/{path.relative_to(ROOT).as_posix()}" for path in sources} <= names
     assert {"latebind/tables/targets.toml", "latebind/tables/runtimes/onnxruntime.toml"} <= names
+
+
+def test_an_sdist_of_a_checkout_without_the_generated_headers_has_them_and_needs_no_generator(tmp_path, wheel):
+    tracked = run_checked("git", "ls-files", "-z", cwd=ROOT).split("\0")
+    for name in filter(None, tracked):
+        (tmp_path / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_file():
+            shutil.copy(ROOT / name, tmp_path / "clone" / name)
+    assert not (tmp_path / "clone/loader/include/latebind/ort_api.h").exists()
+    build = (sys.executable, "-m", "build", "--no-isolation", "--sdist", "-o", tmp_path, tmp_path / "clone")
+    run_checked(*build)
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    source = unpack_tar(sdist, tmp_path / "source")
+    assert not (source / "ci/gen_loader.py").exists()
+    assert members(built_wheel(source, tmp_path / "again")) == members(wheel)
 
 
 def places(python, *path):

@@ -97,7 +97,7 @@ class Packages:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """One way in which packages are broken after the build: a row of docs/sabotage.md."""
+    """One way in which packages are broken after the build: a row of the page sabotage.md."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""All ways to break packages, in the order of docs/sabotage.md; the first breaks nothing."""
+"""All ways to break packages, in the order of the page; the first breaks nothing."""
 
 from __future__ import annotations
 

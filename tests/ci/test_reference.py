@@ -105,7 +105,7 @@ def test_everything_public_is_in_the_reference(part):
 
 
 def test_every_command_and_option_is_in_the_reference():
-    page = (PAGES / "reference/cli.md").read_text("utf-8")
+    page = text_of("reference/cli.md")
     assert len(list(commands_and_options())) > 80
     assert missing_options(page) == []
 

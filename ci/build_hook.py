@@ -1,0 +1,36 @@
+"""Makes the loader's generated headers when latebind is built from a checkout; an sdist has them already.
+
+A build hook of hatchling (pyproject.toml), for wheels, sdists and editable installations.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class LoaderHeaders(BuildHookInterface[Any]):
+    """Runs ci/gen_loader.py, which an sdist lacks."""
+
+    @property
+    def is_checkout(self) -> bool:
+        """Whether the generator is here."""
+        return Path(self.root, "ci", "gen_loader.py").is_file()
+
+    def dependencies(self) -> list[str]:
+        """What the generator imports and runs: latebind's own requirements, and clang-format."""
+        if not self.is_checkout:
+            return []
+        project = self.metadata.config
+        return [*project["project"]["dependencies"], *project["dependency-groups"]["headers"]]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002  # hatchling's names
+        """Write the headers before they are collected."""
+        if self.is_checkout:
+            sys.path[:0] = [self.root, str(Path(self.root, "packaging"))]
+            from ci import gen_loader  # noqa: PLC0415  # an sdist has no generator
+
+            gen_loader.write_headers()
