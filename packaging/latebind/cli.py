@@ -93,7 +93,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _system_advice(error: OSError) -> str:
-    import errno  # noqa: PLC0415  # only on the way out
+    import errno
 
     if error.errno == errno.ENOSPC:
         return "The disk is full. Free some space and run the command again; earlier output is unchanged."
@@ -154,7 +154,7 @@ def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
 
 class _CMakeDir(argparse.Action):
     def __call__(self, *_: object) -> None:
-        from latebind.system.resources import cmake_dir  # noqa: PLC0415  # as all imports below: --help must be quick
+        from latebind.system.resources import cmake_dir
 
         print(cmake_dir())
         sys.exit(0)

@@ -56,11 +56,11 @@ def _declare_choice(audit: argparse.ArgumentParser) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from latebind.audit.audit import audit_paths  # noqa: PLC0415
-    from latebind.audit.engine.baseline import baseline_text, read_baseline, without_known  # noqa: PLC0415
-    from latebind.audit.reports.console import audit_text  # noqa: PLC0415
-    from latebind.audit.reports.render import RENDERERS, audit_json  # noqa: PLC0415
-    from latebind.system.archive import write_text  # noqa: PLC0415
+    from latebind.audit.audit import audit_paths
+    from latebind.audit.engine.baseline import baseline_text, read_baseline, without_known
+    from latebind.audit.reports.console import audit_text
+    from latebind.audit.reports.render import RENDERERS, audit_json
+    from latebind.system.archive import write_text
 
     if arguments.explain:
         _explain(arguments.explain)
@@ -91,8 +91,8 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 def _describe_dist(project: Project) -> None:
     """Report which packages dist/ lacks or has out of date, with the command that makes them."""
-    from latebind.pack.present import inspect_dist  # noqa: PLC0415
-    from latebind.system.log import LOG  # noqa: PLC0415
+    from latebind.pack.present import inspect_dist
+    from latebind.system.log import LOG
 
     present = inspect_dist(project.config, project.workdir, project.dist)
     if present.outdated:
@@ -104,11 +104,11 @@ def _describe_dist(project: Project) -> None:
 
 def _explain(code: str) -> None:
     """Print the page of a check: rendered on a terminal, as Markdown in a pipe."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.markdown import Markdown  # noqa: PLC0415
+    from rich.console import Console
+    from rich.markdown import Markdown
 
-    from latebind.audit.engine.catalog import explain  # noqa: PLC0415
-    from latebind.audit.reports.pages import render_page  # noqa: PLC0415
+    from latebind.audit.engine.catalog import explain
+    from latebind.audit.reports.pages import render_page
 
     page = render_page(explain(code))
     console = Console()
@@ -120,11 +120,11 @@ def _explain(code: str) -> None:
 
 def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     """The project's own rules if it is named or its dist/ is audited; else the rules for any package."""
-    from dataclasses import replace  # noqa: PLC0415
+    from dataclasses import replace
 
-    from latebind.audit.engine.choice import Choice, read_codes  # noqa: PLC0415
-    from latebind.audit.engine.policy import Policy, runtimes_named  # noqa: PLC0415
-    from latebind.audit.engine.project import project_policy  # noqa: PLC0415
+    from latebind.audit.engine.choice import Choice, read_codes
+    from latebind.audit.engine.policy import Policy, runtimes_named
+    from latebind.audit.engine.project import project_policy
 
     anyone = Choice(profile="runtime" if arguments.preset else "loads")
     policy = project_policy(config) if config else Policy(choice=anyone)
@@ -144,7 +144,7 @@ def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
 
 def _load_baseline(arguments: argparse.Namespace, config: Config | None) -> Baseline | None:
     """The baseline that --baseline or the project names, unless one is to be written."""
-    from latebind.audit.engine.baseline import read_baseline  # noqa: PLC0415
+    from latebind.audit.engine.baseline import read_baseline
 
     file: Path | None = arguments.baseline
     if file is None and config is not None and config.document.audit.baseline:

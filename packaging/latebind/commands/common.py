@@ -51,14 +51,14 @@ def _words(text: str) -> list[str]:
 
 def print_json(document: object) -> None:
     """Print a result as JSON."""
-    import json  # noqa: PLC0415  # --help must be quick
+    import json
 
     print(json.dumps(document, indent=2))
 
 
 def open_project(arguments: argparse.Namespace) -> Project:
     """The project of -C and --workdir, read now; commands that change it use lock_project(). Raises LatebindError."""
-    from latebind.config.project import find_project, read_project  # noqa: PLC0415
+    from latebind.config.project import find_project, read_project
 
     return read_project(*find_project(arguments.project, arguments.workdir))
 
@@ -67,9 +67,9 @@ def lock_project(work: Callable[[argparse.Namespace, Project], int]) -> Command:
     """A command that holds the lock of its working folder, in which it reads the project once."""
 
     def command(arguments: argparse.Namespace) -> int:
-        from latebind.config.project import find_project, read_project  # noqa: PLC0415
-        from latebind.system.archive import source_date_epoch  # noqa: PLC0415
-        from latebind.system.lock import exclusive  # noqa: PLC0415
+        from latebind.config.project import find_project, read_project
+        from latebind.system.archive import source_date_epoch
+        from latebind.system.lock import exclusive
 
         source_date_epoch()  # reports a wrong value before a compiler does
         file, workdir = find_project(arguments.project, arguments.workdir)
@@ -84,7 +84,7 @@ def choose_targets(names: Sequence[str] | None, config: Config) -> list[Rid]:
 
     Raises LatebindError for an unknown target, and when the project has no target for this machine.
     """
-    from latebind.tables.targets import host_rid, target  # noqa: PLC0415
+    from latebind.tables.targets import host_rid, target
 
     included = config.document.targets.include
     if not names:
@@ -101,19 +101,19 @@ def choose_targets(names: Sequence[str] | None, config: Config) -> list[Rid]:
 
 def build_stages(project: Project, rids: Sequence[Rid]) -> list[Stage]:
     """Build or find the stage of each target."""
-    from latebind.build.native import stage_target  # noqa: PLC0415
-    from latebind.system.parallel import each  # noqa: PLC0415
-    from latebind.tables.targets import target  # noqa: PLC0415
+    from latebind.build.native import stage_target
+    from latebind.system.parallel import each
+    from latebind.tables.targets import target
 
     return each(lambda rid: stage_target(project.config, target(rid), project.workdir), rids)
 
 
 def pack_targets(project: Project, rids: Sequence[Rid]) -> PackResult:
     """Stage targets, pack them, and report what dist/ lost."""
-    from latebind.pack.pack import pack  # noqa: PLC0415
-    from latebind.pack.render import describe_losses  # noqa: PLC0415
-    from latebind.preconditions import refuse_missing  # noqa: PLC0415
-    from latebind.system.log import LOG  # noqa: PLC0415
+    from latebind.pack.pack import pack
+    from latebind.pack.render import describe_losses
+    from latebind.preconditions import refuse_missing
+    from latebind.system.log import LOG
 
     refuse_missing(project.config, scripts=False)  # before minutes of compiling
     packed = pack(project.config, build_stages(project, rids), project.workdir, project.dist)

@@ -16,7 +16,7 @@ _FILES = frozenset({
 
 def complete(parser: argparse.ArgumentParser, shell: str) -> int:
     """Print the script of a shell."""
-    import shtab  # noqa: PLC0415  # only this command needs it
+    import shtab
 
     for action in _actions(parser):
         if action.dest in _FILES:

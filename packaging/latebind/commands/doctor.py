@@ -24,8 +24,8 @@ def declare_doctor(add: Add) -> None:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    from latebind.doctor import examine  # noqa: PLC0415
-    from latebind.verify.cases.machine import machines, machines_folder  # noqa: PLC0415
+    from latebind.doctor import examine
+    from latebind.verify.cases.machine import machines, machines_folder
 
     workdir = (arguments.workdir or arguments.project).resolve()
     findings = examine(machines(machines_folder(arguments.machines, workdir)))

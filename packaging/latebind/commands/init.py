@@ -34,10 +34,10 @@ def declare_init(add: Add) -> None:
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    from latebind.adopt.facts import facts  # noqa: PLC0415  # as all imports below: --help must be quick
-    from latebind.adopt.find import find  # noqa: PLC0415
-    from latebind.adopt.plan import plan  # noqa: PLC0415
-    from latebind.adopt.write import render_diff, write  # noqa: PLC0415
+    from latebind.adopt.facts import facts
+    from latebind.adopt.find import find
+    from latebind.adopt.plan import plan
+    from latebind.adopt.write import render_diff, write
 
     if arguments.yes and arguments.dry_run:
         raise LatebindError("--yes would have no effect with --dry-run", advice="Leave one of them out.")
@@ -88,10 +88,10 @@ def _say(discovery: Found) -> None:
 
 def _audit_present(root: Path) -> None:
     """Audit the packages that are there, before anything else."""
-    from latebind.audit.audit import audit_paths  # noqa: PLC0415
-    from latebind.audit.engine.choice import Choice  # noqa: PLC0415
-    from latebind.audit.engine.policy import Policy  # noqa: PLC0415
-    from latebind.audit.reports.console import audit_text  # noqa: PLC0415
+    from latebind.audit.audit import audit_paths
+    from latebind.audit.engine.choice import Choice
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.reports.console import audit_text
 
     present = [folder for name in ("dist", "wheelhouse") if (folder := root / name).is_dir() and any(folder.iterdir())]
     if present:

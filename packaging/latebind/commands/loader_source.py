@@ -47,7 +47,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _for_cmake(arguments: argparse.Namespace, output: Path) -> list[Path]:
-    from latebind.build.loadersource import write_sources  # noqa: PLC0415  # --help must be quick
+    from latebind.build.loadersource import write_sources
 
     config = open_project(arguments).config
     paths = write_sources(config, output)
@@ -61,9 +61,9 @@ def _for_cmake(arguments: argparse.Namespace, output: Path) -> list[Path]:
 
 
 def _single(arguments: argparse.Namespace, output: Path) -> list[Path]:
-    from latebind.build.loadersource import write_single  # noqa: PLC0415
-    from latebind.config.document import RuntimeUse  # noqa: PLC0415
-    from latebind.tables.presets import preset  # noqa: PLC0415
+    from latebind.build.loadersource import write_single
+    from latebind.config.document import RuntimeUse
+    from latebind.tables.presets import preset
 
     if not arguments.single:
         raise LatebindError("--runtime is for --single", advice="Add --single; CMake has the presets already.")

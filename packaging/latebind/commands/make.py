@@ -83,9 +83,9 @@ def declare_cibuildwheel(add: Add) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from latebind.pack.planned import list_unsupplied, plan_files  # noqa: PLC0415
-    from latebind.pack.render import not_made  # noqa: PLC0415
-    from latebind.preconditions import refuse_missing  # noqa: PLC0415
+    from latebind.pack.planned import list_unsupplied, plan_files
+    from latebind.pack.render import not_made
+    from latebind.preconditions import refuse_missing
 
     project = open_project(arguments)
     config = project.config
@@ -109,9 +109,9 @@ def _build(arguments: argparse.Namespace, project: Project) -> int:
 
 
 def _stage(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.build.imports import import_native  # noqa: PLC0415
-    from latebind.build.stage import open_stage  # noqa: PLC0415
-    from latebind.tables.targets import targets  # noqa: PLC0415
+    from latebind.build.imports import import_native
+    from latebind.build.stage import open_stage
+    from latebind.tables.targets import targets
 
     workdir = project.workdir
     if arguments.sources:
@@ -121,7 +121,7 @@ def _stage(arguments: argparse.Namespace, project: Project) -> int:
 
 
 def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
-    import msgspec  # noqa: PLC0415
+    import msgspec
 
     if form == "json":
         print_json([{"rid": stage.rid, **msgspec.to_builtins(stage.manifest)} for stage in stages])
@@ -136,8 +136,8 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
 
 
 def _pack(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.pack.render import to_console, to_json, to_markdown  # noqa: PLC0415
-    from latebind.system.archive import write_text  # noqa: PLC0415
+    from latebind.pack.render import to_console, to_json, to_markdown
+    from latebind.system.archive import write_text
 
     packed = pack_targets(project, choose_targets(arguments.target, project.config))
     write_text(project.reports / "packages.json", to_json(packed))
@@ -147,7 +147,7 @@ def _pack(arguments: argparse.Namespace, project: Project) -> int:
 
 
 def _reproduce(arguments: argparse.Namespace) -> int:
-    from latebind.reproduce import reproduce  # noqa: PLC0415
+    from latebind.reproduce import reproduce
 
     project = open_project(arguments)
     result = reproduce(project, choose_targets(arguments.target, project.config))
@@ -166,7 +166,7 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 
 def _cibuildwheel(arguments: argparse.Namespace) -> int:
-    from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config  # noqa: PLC0415
+    from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 
     print(cibuildwheel_config(open_project(arguments).config, arguments.package, arguments.latebind), end="")
     return 0

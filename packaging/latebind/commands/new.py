@@ -45,9 +45,9 @@ def declare_new(add: Add) -> None:
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    from latebind.adopt.new import make_project  # noqa: PLC0415  # --help must be quick
-    from latebind.tables.presets import preset  # noqa: PLC0415
-    from latebind.text import plural  # noqa: PLC0415
+    from latebind.adopt.new import make_project
+    from latebind.tables.presets import preset
+    from latebind.text import plural
 
     folder = arguments.project / arguments.folder
     files = make_project(folder.resolve(), arguments.language, arguments.kind)

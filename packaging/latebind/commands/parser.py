@@ -67,6 +67,6 @@ def suggestion(text: str, choices: Iterable[str]) -> str:
 
 
 def _nearest(text: str, choices: Iterable[str]) -> str | None:
-    import difflib  # noqa: PLC0415  # only on the way out
+    import difflib
 
     return next(iter(difflib.get_close_matches(text, list(choices), n=1)), None)

@@ -48,8 +48,8 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 def _make(arguments: argparse.Namespace) -> int:
-    from latebind.build.commit import source_commit  # noqa: PLC0415  # as all imports below: --help must be quick
-    from latebind.release.make import ReleaseInputs, make_release  # noqa: PLC0415
+    from latebind.build.commit import source_commit
+    from latebind.release.make import ReleaseInputs, make_release
 
     if arguments.publishable:
         raise LatebindError("--publishable has no effect with --output", advice="Leave it out.")
@@ -69,7 +69,7 @@ def _make(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from latebind.release.check import check_release  # noqa: PLC0415
+    from latebind.release.check import check_release
 
     options = {"--dist": arguments.dist, "--report": arguments.report, "--changelog": arguments.changelog,
              "--previous": arguments.previous, "--dry-run": arguments.dry_run}  # fmt: skip

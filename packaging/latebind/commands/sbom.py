@@ -34,9 +34,9 @@ def declare_sbom(add: Add) -> None:
 
 
 def _sbom(arguments: argparse.Namespace) -> int:
-    from latebind.errors import LatebindError  # noqa: PLC0415  # --help must be quick
-    from latebind.inventory.attach import attach_sbom  # noqa: PLC0415
-    from latebind.inventory.find import find_contents, read_part  # noqa: PLC0415
+    from latebind.errors import LatebindError
+    from latebind.inventory.attach import attach_sbom
+    from latebind.inventory.find import find_contents, read_part
 
     named = [read_part(text) for text in arguments.part]
     if arguments.output.is_file():
@@ -52,8 +52,8 @@ def _sbom(arguments: argparse.Namespace) -> int:
 
 def _describe(wheel: Wheel) -> None:
     """Print what is in the SBOM, and what it lacks."""
-    from latebind.system.log import LOG  # noqa: PLC0415
-    from latebind.text import plural  # noqa: PLC0415
+    from latebind.system.log import LOG
+    from latebind.text import plural
 
     parts = ", ".join(f"{part.name} {part.version}" for part in wheel.bill.linked if part.version)
     print(f"  {plural(len(wheel.bill.libraries), 'native file')}; contains: {parts or 'nothing known'}")

@@ -47,7 +47,7 @@ def declare_stub(add: Add) -> None:
 
 
 def _stub(arguments: argparse.Namespace) -> int:
-    from latebind.system.parallel import each  # noqa: PLC0415  # --help must be quick
+    from latebind.system.parallel import each
 
     output: Path = arguments.output.resolve()
     targets = _targets(arguments)
@@ -67,15 +67,15 @@ def _stub(arguments: argparse.Namespace) -> int:
 
 def _write_sources(source: StubSource, output: Path) -> list[Path]:
     """Write the stub as sources and return the files."""
-    from latebind.build.amalgamation import amalgamation  # noqa: PLC0415
-    from latebind.build.loadersource import write_changed  # noqa: PLC0415
-    from latebind.system.resources import cmake_dir  # noqa: PLC0415
+    from latebind.build.amalgamation import amalgamation
+    from latebind.build.loadersource import write_changed
+    from latebind.system.resources import cmake_dir
 
     return write_changed(amalgamation(cmake_dir(), source), output)
 
 
 def _targets(arguments: argparse.Namespace) -> list[Target]:
-    from latebind.tables.targets import host_rid, target, targets  # noqa: PLC0415
+    from latebind.tables.targets import host_rid, target, targets
 
     names = arguments.target or [host_rid()]
     return [target(name) for name in (targets() if "all" in names else dict.fromkeys(names))]
@@ -83,9 +83,9 @@ def _targets(arguments: argparse.Namespace) -> list[Target]:
 
 def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSource:
     """What the stub is made of; prints what cannot be in it. Raises LatebindError for a runtime without a stub."""
-    from latebind.build.stubtable import stub_source  # noqa: PLC0415
-    from latebind.config.file import load_described  # noqa: PLC0415
-    from latebind.system.log import LOG  # noqa: PLC0415
+    from latebind.build.stubtable import stub_source
+    from latebind.config.file import load_described
+    from latebind.system.log import LOG
 
     if arguments.runtime.endswith(".toml"):
         file = Path(arguments.runtime).resolve()
@@ -105,9 +105,9 @@ def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSou
 
 def _preset(arguments: argparse.Namespace) -> RuntimeUse:
     """The runtime, with the oldest version to bind."""
-    from latebind.config.described import RUNTIME_VERSION  # noqa: PLC0415
-    from latebind.config.document import RuntimeUse  # noqa: PLC0415
-    from latebind.tables.presets import preset  # noqa: PLC0415
+    from latebind.config.described import RUNTIME_VERSION
+    from latebind.config.document import RuntimeUse
+    from latebind.tables.presets import preset
 
     runtime = preset(arguments.runtime)
     if arguments.functions:
@@ -121,9 +121,9 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
 
 def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[Target]) -> list[Stub]:
     """One stub for each target. Raises LatebindError for missing headers, NotRun without zig."""
-    from latebind.build.stub import Stub  # noqa: PLC0415
-    from latebind.compilers.choose import toolchain  # noqa: PLC0415
-    from latebind.system.resources import cmake_dir  # noqa: PLC0415
+    from latebind.build.stub import Stub
+    from latebind.compilers.choose import toolchain
+    from latebind.system.resources import cmake_dir
 
     headers = arguments.headers and arguments.headers.resolve()
     if headers and not list(headers.rglob("*.h")):

@@ -98,10 +98,10 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.preconditions import refuse_missing  # noqa: PLC0415  # as all imports below: --help is quick
-    from latebind.verify.choose import choose_cases, list_cases  # noqa: PLC0415
-    from latebind.verify.report.files import read_log, write_reports  # noqa: PLC0415
-    from latebind.verify.verify import start_verification, verify  # noqa: PLC0415
+    from latebind.preconditions import refuse_missing
+    from latebind.verify.choose import choose_cases, list_cases
+    from latebind.verify.report.files import read_log, write_reports
+    from latebind.verify.verify import start_verification, verify
 
     request, folder = _read_request(arguments, project), project.workdir / "build" / "verify"
     if arguments.list:
@@ -119,9 +119,9 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
 
 def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     """What the options ask for. Raises LatebindError for values that cannot be used."""
-    from latebind.verify.cases.machine import machines, machines_folder  # noqa: PLC0415
-    from latebind.verify.cases.select import check_patterns, read_shard  # noqa: PLC0415
-    from latebind.verify.choose import Request  # noqa: PLC0415
+    from latebind.verify.cases.machine import machines, machines_folder
+    from latebind.verify.cases.select import check_patterns, read_shard
+    from latebind.verify.choose import Request
 
     targets = arguments.target or (["all"] if arguments.everything else None)
     return Request(
@@ -137,8 +137,8 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
 
 def _describe_source(config: Config) -> Provenance:
     """What the report says about the sources: the project, its version, the commit and its date."""
-    from latebind.build.commit import source_commit, source_date  # noqa: PLC0415
-    from latebind.verify.report.report import Provenance  # noqa: PLC0415
+    from latebind.build.commit import source_commit, source_date
+    from latebind.verify.report.report import Provenance
 
     commit, project = source_commit(config), config.project
     return Provenance(project=project.name, version=project.version, commit=commit, date=source_date(config, commit))
@@ -150,9 +150,9 @@ def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tu
     Every target that is in dist/ is packed again with the chosen ones, so that packages keep all their targets.
     Packages that something else put there are verified as they are.
     """
-    from latebind.dist import artifacts_in, list_artifacts  # noqa: PLC0415
-    from latebind.pack.present import inspect_dist  # noqa: PLC0415
-    from latebind.pack.render import not_made  # noqa: PLC0415
+    from latebind.dist import artifacts_in, list_artifacts
+    from latebind.pack.present import inspect_dist
+    from latebind.pack.render import not_made
 
     if folder:
         return artifacts_in(folder, project.config)
@@ -167,8 +167,8 @@ def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tu
 
 
 def _merge(arguments: argparse.Namespace) -> int:
-    from latebind.config.project import find_project  # noqa: PLC0415
-    from latebind.verify.report.files import merge_files, write_reports  # noqa: PLC0415
+    from latebind.config.project import find_project
+    from latebind.verify.report.files import merge_files, write_reports
 
     merged, log_of = merge_files(arguments.merge)
     folder = arguments.output or find_project(arguments.project, arguments.workdir)[1] / "reports"
@@ -178,16 +178,16 @@ def _merge(arguments: argparse.Namespace) -> int:
 
 
 def _show(report: Report, form: str) -> None:
-    from latebind.verify.report.render import report_junit, report_markdown, report_text  # noqa: PLC0415
-    from latebind.verify.report.report import report_json  # noqa: PLC0415
+    from latebind.verify.report.render import report_junit, report_markdown, report_text
+    from latebind.verify.report.report import report_json
 
     render = {"text": report_text, "json": report_json, "markdown": report_markdown, "junit": report_junit}[form]
     print(render(report).removesuffix("\n"))
 
 
 def _gate(arguments: argparse.Namespace) -> int:
-    from latebind.verify.report.gate import GATE_RENDERERS, judge_gate  # noqa: PLC0415
-    from latebind.verify.report.report import read_report  # noqa: PLC0415
+    from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
+    from latebind.verify.report.report import read_report
 
     project = open_project(arguments)
     gate = judge_gate(project.config, read_report(arguments.report or project.reports / "verify.json"))
@@ -196,7 +196,7 @@ def _gate(arguments: argparse.Namespace) -> int:
 
 
 def _matrix(arguments: argparse.Namespace) -> int:
-    from latebind.verify.cases.matrix import matrix, matrix_json  # noqa: PLC0415
+    from latebind.verify.cases.matrix import matrix, matrix_json
 
     config = open_project(arguments).config
     rids = choose_targets(arguments.target or ["all"], config)
