@@ -1,4 +1,7 @@
-"""A whole small project for tests: one C library, a wheel and a nupkg, written to a folder of the test's."""
+"""The projects in tests/clients/: copies them, packs them, and reads what came out.
+
+`tiny` is a whole small project: one C library, a wheel and a nupkg.
+"""
 
 from __future__ import annotations
 
@@ -21,110 +24,54 @@ if TYPE_CHECKING:
 
     from latebind.pack.pack import PackResult
 
-CONFIG = """\
-[project]
-name = "tiny"
-version = "1.2.3"
-description = "Adds numbers"
-license = "MIT"
-authors = ["Somebody"]
+CLIENTS = Path(__file__).parent / "clients"
+BASES = {
+    "portable": "tiny",
+    "sdk": "portable",
+    "module": "tiny",
+    "thing": "tiny",
+    "exceptions": "sdk",
+    "drop-in": "tiny",
+}
+"""Clients that have only the files in which they differ from another."""
 
-[native]
-source = "native"
 
-[targets]
-include = ["linux-x64"]
-glibc = "2.28"
+def read_client(name: str, path: str) -> str:
+    """The text of one file of a client."""
+    return find_files(name)[path].read_text("utf-8")
 
-[package.tiny]
-component = "tiny"
-exports = ["tiny_*"]
-wheel = { source = "python/tiny" }
-nuget = { id = "Tiny" }
-"""
 
+def find_files(name: str) -> dict[str, Path]:
+    """The files of a client, by their place in the project."""
+    base = find_files(BASES[name]) if name in BASES else {}
+    files = (path for path in sorted((CLIENTS / name).rglob("*")) if path.is_file())
+    return {**base, **{path.relative_to(CLIENTS / name).as_posix(): path for path in files}}
+
+
+def copy_client(name: str, to: Path, **changed: str) -> Path:
+    """Copy the project below `to`; `changed` has other texts for files, by the stem of their name in small letters."""
+    stems = {place: path.stem.lower() for place, path in find_files(name).items()}
+    assert changed.keys() <= set(stems.values()), f"{name} has no file for each of {', '.join(changed)}"
+    texts = {place: changed.get(stem, read_client(name, place)) for place, stem in stems.items()}
+    return write_files(to, texts)
+
+
+CONFIG = read_client("tiny", "latebind.toml")
+CMAKE = read_client("tiny", "native/CMakeLists.txt")
+SOURCE = read_client("tiny", "native/tiny.c")
+PYPROJECT = read_client("tiny", "python/tiny/pyproject.toml")
+PORTABLE_CMAKE = read_client("portable", "native/CMakeLists.txt")
+PORTABLE_SOURCE = read_client("portable", "native/tiny.c")
 BOUND = (
     CONFIG.replace("exports = [", 'runtime = "onnxruntime"\nexports = [')
     + '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n'
 )
 """The same with a package that binds ONNX Runtime."""
 
-CMAKE = """\
-cmake_minimum_required(VERSION 3.20)
-project(tiny C)
-add_library(tiny SHARED tiny.c)
-set_target_properties(tiny PROPERTIES C_VISIBILITY_PRESET hidden)
-target_link_options(tiny PRIVATE -Wl,-z,relro,-z,now -s)
-target_compile_options(tiny PRIVATE -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
-install(TARGETS tiny LIBRARY DESTINATION lib COMPONENT tiny)
-"""
-
-SOURCE = """\
-__attribute__((visibility("default"))) int tiny_add(int a, int b);
-int tiny_add(int a, int b) { return a + b; }
-"""
-
-PORTABLE_CMAKE = """\
-cmake_minimum_required(VERSION 3.20)
-project(tiny C)
-add_library(tiny SHARED tiny.c)
-set_target_properties(tiny PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "")
-target_compile_options(tiny PRIVATE -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=.)
-target_link_options(tiny PRIVATE -s)
-install(TARGETS tiny COMPONENT tiny)
-"""
-
-PORTABLE_SOURCE = """\
-#include <stdio.h>
-#ifdef _WIN32
-__declspec(dllexport)
-#else
-__attribute__((visibility("default")))
-#endif
-int tiny_add(int a, int b) { return printf("%d\\n", a) + b; }
-"""
-
-PYPROJECT = """\
-[build-system]
-requires = ["hatchling", "latebind>=0.1"]
-build-backend = "hatchling.build"
-
-[project]
-name = "tiny"
-requires-python = ">=3.10"
-license = "MIT"
-license-files = ["LICENSE"]
-dynamic = ["version", "dependencies", "optional-dependencies"]
-
-[tool.hatch.build]
-ignore-vcs = true
-
-[tool.hatch.metadata.hooks.latebind]
-package = "tiny"
-
-[tool.hatch.build.hooks.latebind]
-package = "tiny"
-
-[tool.hatch.build.targets.wheel]
-packages = ["src/tiny"]
-
-[tool.hatch.build.targets.sdist]
-only-include = ["src", "LICENSE"]
-"""
-
-FILES = {
-    "latebind.toml": CONFIG,
-    "native/CMakeLists.txt": CMAKE,
-    "native/tiny.c": SOURCE,
-    "python/tiny/pyproject.toml": PYPROJECT,
-    "python/tiny/LICENSE": "MIT\n",
-    "python/tiny/src/tiny/__init__.py": '"""Adds numbers."""\n',
-}
-
 
 def write_client(folder: Path, **changed: str) -> Path:
-    """Write the project below `folder`; `changed` replaces whole files by the last part of their name's stem."""
-    return write_files(folder, {name: changed.get(Path(name).stem.lower(), text) for name, text in FILES.items()})
+    """Copy the project `tiny`."""
+    return copy_client("tiny", folder, **changed)
 
 
 def write_files(folder: Path, files: dict[str, str]) -> Path:
@@ -137,7 +84,7 @@ def write_files(folder: Path, files: dict[str, str]) -> Path:
 def write_portable(folder: Path, rids: list[str], npm: str = "") -> Path:
     """The project for those targets, in C and CMake that name no platform."""
     config = CONFIG.replace('["linux-x64"]', str(rids)) + (f'npm = {{ name = "{npm}" }}\n' if npm else "")
-    return write_client(folder, latebind=config, cmakelists=PORTABLE_CMAKE, tiny=PORTABLE_SOURCE)
+    return copy_client("portable", folder, latebind=config)
 
 
 def pack_project(folder: Path, *rids: str, workdir: Path | None = None) -> PackResult:

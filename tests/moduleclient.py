@@ -4,48 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.client import CONFIG, PYPROJECT, write_client
+from tests.client import CONFIG, copy_client, read_client
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 SIX = '["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]'
 
-CMAKE = """\
-cmake_minimum_required(VERSION 3.20)
-project(tiny C)
-find_package(latebind CONFIG REQUIRED)
-latebind_add_python_module(_tiny tiny.c)
-latebind_hardening(_tiny)
-install(TARGETS _tiny LIBRARY DESTINATION lib COMPONENT tiny)
-"""
-
-SOURCE = """\
-#include <Python.h>
-
-static PyObject *add(PyObject *self, PyObject *args)
-{
-  long a, b;
-  (void)self;
-  if (!PyArg_ParseTuple(args, "ll", &a, &b))
-    return NULL;
-  if (a < 0) {
-    PyErr_SetString(PyExc_ValueError, "negative");
-    return NULL;
-  }
-  return PyLong_FromLong(a + b);
-}
-
-static PyMethodDef methods[] = {{"add", add, METH_VARARGS, "Adds."}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_tiny", NULL, 0, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__tiny(void)
-{
-  return PyModule_Create(&module);
-}
-"""
-
-INIT = '"""Adds numbers."""\n\nfrom tiny._tiny import add\n\n__all__ = ["add"]\n'
+CMAKE = read_client("module", "native/CMakeLists.txt")
 
 
 def config(kind: str, include: str = SIX) -> str:
@@ -55,6 +21,5 @@ def config(kind: str, include: str = SIX) -> str:
 
 
 def write_module_client(folder: Path, kind: str, **changed: str) -> Path:
-    """Write the project below `folder`; `changed` replaces whole files, as in write_client()."""
-    files = {"latebind": config(kind), "cmakelists": CMAKE, "tiny": SOURCE, "__init__": INIT, "pyproject": PYPROJECT}
-    return write_client(folder, **{**files, **changed})
+    """Copy the project `module` with a wheel of that kind; `changed` is as in copy_client()."""
+    return copy_client("module", folder, **{"latebind": config(kind), **changed})

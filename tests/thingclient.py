@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.client import CONFIG, write_client
+from tests.client import CONFIG, copy_client, read_client
 from tests.needs import require_programs
 from tests.programs import run_checked
 
@@ -24,36 +24,8 @@ built = "2.9"
 files.linux = ["libthing.so", "libthing.so.*"]
 python = { folder = "thing/lib", extras = { cpu = "thing-runtime" } }
 """
-CMAKE = """\
-cmake_minimum_required(VERSION 3.20)
-project(tiny C)
-find_package(latebind CONFIG REQUIRED)
-add_library(tiny SHARED tiny.c)
-latebind_add_runtime(tiny thing)
-latebind_hardening(tiny)
-install(TARGETS tiny COMPONENT tiny)
-"""
-SOURCE = """\
-#include <stdio.h>
-#include "latebind/thing.h"
-
-static lb_binding thing = LB_BINDING_INIT;
-
-#ifdef _WIN32
-__declspec(dllexport)
-#else
-__attribute__((visibility("default")))
-#endif
-int tiny_open(const char* folder, char* sentence, size_t room)
-{
-  lb_report report = {.size = sizeof report};
-  lb_options search = {.size = sizeof search, .directories = &folder, .directory_count = 1};
-  const int outcome = lb_bind(&thing, &lb_thing, &search, &report);
-  snprintf(sentence, room, "%s", report.sentence);
-  lb_report_clear(&report);
-  return outcome;
-}
-"""
+CMAKE = read_client("thing", "native/CMakeLists.txt")
+SOURCE = read_client("thing", "native/tiny.c")
 TELLS = {
     "text": 'const char* thing_version(void) { return "thing v%d.%d.%d"; }',
     "three-numbers": "void thing_version(unsigned* a, unsigned* b, unsigned* c) { *a = %d; *b = %d; *c = %d; }",
@@ -72,10 +44,10 @@ int lb_thing_read_version(void* entry, char* text, size_t size)
 
 
 def write_thing_client(folder: Path, described: str = DESCRIBED, **changed: str) -> Path:
-    """Write the project below `folder`; `changed` replaces whole files, as in write_client()."""
+    """Copy the project `thing` with that description; `changed` is as in copy_client()."""
     config = CONFIG.replace('component = "tiny"', 'component = "tiny"\nruntime = "thing"') + described
     config += '\n[targets.linux-x64]\ntoolchain = "host"\n'  # the quicker one
-    return write_client(folder, **{"latebind": config, "cmakelists": CMAKE, "tiny": SOURCE, **changed})
+    return copy_client("thing", folder, **{"latebind": config, **changed})
 
 
 def build_thing(folder: Path, form: str, version: tuple[int, int, int], name: str = "libthing.so") -> Path:

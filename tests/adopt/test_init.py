@@ -6,32 +6,15 @@ import zipfile
 
 import pytest
 
-from tests.client import edit
+from tests.client import copy_client, edit, read_client
 from tests.programs import assert_refused, assert_success, run_checked
 
-CMAKE = """\
-cmake_minimum_required(VERSION 3.20)
-project(voice VERSION 2.1.0 LANGUAGES C)
-find_package(onnxruntime 1.20 REQUIRED)
-add_library(voice SHARED voice.c)
-target_link_libraries(voice PRIVATE onnxruntime::onnxruntime)
-install(TARGETS voice LIBRARY DESTINATION lib)
-"""
-# Three lines stand for the official header, which declares the same.
-SOURCE = """\
-#include <stdint.h>
-typedef struct OrtApiBase { const void* (*GetApi)(uint32_t); const char* (*GetVersionString)(void); } OrtApiBase;
-const OrtApiBase* OrtGetApiBase(void);
-__attribute__((visibility("default"))) const char* voice_version(void) { return OrtGetApiBase()->GetVersionString(); }
-"""
+CMAKE = read_client("voice", "CMakeLists.txt")
 
 
 @pytest.fixture
 def project(tmp_path):
-    root = tmp_path / "voice"
-    root.mkdir()
-    (root / "CMakeLists.txt").write_text(CMAKE)
-    (root / "voice.c").write_text(SOURCE)
+    root = copy_client("voice", tmp_path / "voice")
     (root / "LICENSE").write_text("MIT License\n\nPermission is hereby granted, free of charge, to any person\n")
     return root
 

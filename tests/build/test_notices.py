@@ -21,40 +21,15 @@ from latebind.tables.parts import find_parts, known_parts
 from latebind.tables.targets import target
 from packaging.licenses import canonicalize_license_expression
 
-from tests.client import BOUND, by_kind, hashes, members, pack_project, write_client
+from tests.client import BOUND, by_kind, copy_client, hashes, members, pack_project
 from tests.conftest import ROOT
-from tests.sdkclient import HEADER
-
-CMAKE = """\
-cmake_minimum_required(VERSION 3.20)
-project(tiny CXX)
-find_package(latebind CONFIG REQUIRED)
-add_library(tiny SHARED tiny.cpp)
-latebind_add_runtime(tiny onnxruntime)
-latebind_exports(tiny "tiny_*")
-latebind_hardening(tiny)
-install(TARGETS tiny COMPONENT tiny)
-install(FILES tiny.h DESTINATION include COMPONENT tiny)
-"""
-CODE = """\
-#include <latebind/onnxruntime.h>
-#include <stdexcept>
-#include <string>
-extern "C" __attribute__((visibility("default"))) int tiny_add(int a, int b) {
-  static lb_binding binding;
-  if (a == b) throw std::runtime_error(std::to_string(a));
-  return lb_bind(&binding, &lb_onnxruntime, nullptr, nullptr);
-}
-"""
 
 
 @pytest.fixture(scope="module")
 def packed_project(tmp_path_factory):
     config = BOUND.replace("[package.tiny]", "[package.tiny]\nsdk = true")
     config = config.replace("nuget = {", 'npm = { name = "tiny" }\nnuget = {')
-    root = write_client(tmp_path_factory.mktemp("held"), latebind=config, cmakelists=CMAKE)
-    (root / "native" / "tiny.cpp").write_text(CODE, encoding="utf-8")
-    (root / "native" / "tiny.h").write_text(HEADER, encoding="utf-8")
+    root = copy_client("exceptions", tmp_path_factory.mktemp("held"), latebind=config)
     return root, pack_project(root)
 
 
@@ -108,30 +83,10 @@ def test_the_sbom_lists_loader_and_the_compilers_libraries(packed_project):
         assert library["dependsOn"] == sorted(component["bom-ref"] for component in components.values())
 
 
-DROP_IN = """\
-cmake_minimum_required(VERSION 3.20)
-project(tiny C)
-find_package(latebind CONFIG REQUIRED)
-add_library(tiny SHARED tiny.c)
-target_link_libraries(tiny PRIVATE latebind::onnxruntime)
-latebind_hardening(tiny)
-install(TARGETS tiny COMPONENT tiny)
-"""
-LINKED = """\
-const void* OrtGetApiBase(void);
-#ifdef _WIN32
-__declspec(dllexport)
-#else
-__attribute__((visibility("default")))
-#endif
-int tiny_add(int a, int b) { return OrtGetApiBase() ? a : b; }
-"""
-
-
 @pytest.mark.parametrize("rid", ["linux-x64", "win-x64", "osx-arm64"])
 def test_no_linker_leaves_the_marks_out(rid, tmp_path):
     config = BOUND.replace("linux-x64", rid)
-    root = write_client(tmp_path, latebind=config, cmakelists=DROP_IN, tiny=LINKED)
+    root = copy_client("drop-in", tmp_path, latebind=config)
     stage = stage_target(load(root / "latebind.toml"), target(rid), root)
     (library,) = stage.libraries("tiny")
     versions = {part.name: part.version for part in find_parts(library.read_bytes(), stage.manifest.toolchain)}

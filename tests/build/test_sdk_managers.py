@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from tests.client import edit, pack_project
+from tests.client import copy_client, edit, pack_project, write_files
 from tests.conftest import ROOT
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
@@ -99,53 +99,12 @@ def pack_versioned_sdk(folder, libdir, code=""):
     return path
 
 
-CONTROL = """\
-Source: demo
-Section: libs
-Priority: optional
-Maintainer: Somebody <somebody@example.org>
-Build-Depends: debhelper-compat (= 13)
-Standards-Version: 4.6.2
-
-Package: libdemo1
-Architecture: amd64
-Multi-Arch: same
-Depends: ${shlibs:Depends}, ${misc:Depends}
-Description: adds numbers
- A library that adds numbers, for programs that cannot.
-
-Package: libdemo-dev
-Section: libdevel
-Architecture: amd64
-Depends: libdemo1 (= ${binary:Version}), ${misc:Depends}
-Description: adds numbers (development files)
- Headers, CMake package and pkg-config file of a library that adds numbers.
-"""
-CHANGELOG = """\
-demo (1.2.3-1) unstable; urgency=medium
-
-  * New release. (Closes: #1)
-
- -- Somebody <somebody@example.org>  Sun, 02 Feb 2020 00:00:00 +0000
-"""
-
-
 def test_debian_packages_have_no_error_by_lintian(tmp_path):
     require_programs("dpkg-buildpackage", "dh", "lintian")
     source = unpack_root(pack_versioned_sdk(tmp_path / "demo", "lib/x86_64-linux-gnu"), tmp_path / "source")
     runtime, development = recipe("Debian", "text")[:2]
-    files = {
-        "control": CONTROL,
-        "changelog": CHANGELOG,
-        "copyright": "Copyright: 2020 Somebody\nLicense: MIT\n",
-        "rules": "#!/usr/bin/make -f\n%:\n\tdh $@\n",
-        "source/format": "3.0 (native)\n",
-        "libdemo1.install": runtime,
-        "libdemo-dev.install": development,
-    }
-    for name, text in files.items():
-        (source / "debian" / name).parent.mkdir(parents=True, exist_ok=True)
-        (source / "debian" / name).write_text(text, encoding="utf-8")
+    copy_client("debian", source)
+    write_files(source / "debian", {"libdemo1.install": runtime, "libdemo-dev.install": development})
     (source / "debian" / "rules").chmod(0o755)
     run_checked("dpkg-buildpackage", "-b", "-us", "-uc", "-d", cwd=source, timeout=300)
     packages = sorted((tmp_path / "source").glob("*.deb"))

@@ -1,0 +1,5 @@
+"""Adds numbers."""
+
+from tiny._tiny import add
+
+__all__ = ["add"]

@@ -1,0 +1,19 @@
+#include <stdio.h>
+#include "latebind/thing.h"
+
+static lb_binding thing = LB_BINDING_INIT;
+
+#ifdef _WIN32
+__declspec(dllexport)
+#else
+__attribute__((visibility("default")))
+#endif
+int tiny_open(const char* folder, char* sentence, size_t room)
+{
+  lb_report report = {.size = sizeof report};
+  lb_options search = {.size = sizeof search, .directories = &folder, .directory_count = 1};
+  const int outcome = lb_bind(&thing, &lb_thing, &search, &report);
+  snprintf(sentence, room, "%s", report.sentence);
+  lb_report_clear(&report);
+  return outcome;
+}
