@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from tests.client import CONFIG, members, pack_project, write_client
+from tests.client import CONFIG, copy_client, members, pack_project
 from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 
@@ -42,7 +42,7 @@ def jdk():
 
 
 def pack_jar(folder, more="", table=TABLE, **changed):
-    packed = pack_project(write_client(folder, latebind=CONFIG + table + more, **changed))
+    packed = pack_project(copy_client("tiny", folder, latebind=CONFIG + table + more, **changed))
     assert [row.message for row in packed.not_made if row.kind == "jar"] == []
     return {artifact.kind: artifact.path for artifact in packed.artifacts if artifact.kind in ("jar", "maven")}
 
@@ -95,7 +95,7 @@ def test_a_program_loads_the_library_from_a_private_folder_that_is_gone_afterwar
 def test_the_runtime_is_put_next_to_it_and_its_own_interface_uses_the_same_file(tmp_path):
     bound = 'runtime = "onnxruntime"\n\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n'
     config = CONFIG.replace("nuget = ", 'runtime = "onnxruntime"\nnuget = ') + bound.partition("\n\n")[2]
-    jar = next(path for path in pack_project(write_client(tmp_path, latebind=config + TABLE)).artifacts
+    jar = next(path for path in pack_project(copy_client("tiny", tmp_path, latebind=config + TABLE)).artifacts
                if path.kind == "jar").path  # fmt: skip
     with zipfile.ZipFile(tmp_path / "onnxruntime-1.21.0.jar", "w") as archive:
         archive.writestr("ai/onnxruntime/native/linux-x64/libonnxruntime.so", b"a library")
@@ -138,7 +138,7 @@ def test_the_projects_own_sources_are_compiled_and_may_use_the_class(tmp_path):
     ],
 )
 def test_sources_that_cannot_be_packed_are_an_error(tmp_path, latebind, name, text, says):
-    write_client(tmp_path, latebind=f'{CONFIG}{TABLE}source = "java"\n')
+    copy_client("tiny", tmp_path, latebind=f'{CONFIG}{TABLE}source = "java"\n')
     (tmp_path / "java" / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "java" / name).write_text(text)
     ended = latebind("-C", tmp_path, "pack", "--target", "linux-x64")
@@ -155,13 +155,13 @@ def test_sources_that_cannot_be_packed_are_an_error(tmp_path, latebind, name, te
     ],
 )
 def test_a_wrong_table_is_an_error_with_its_key(tmp_path, latebind, line, says):
-    write_client(tmp_path, latebind=f"{CONFIG}{TABLE}{line}\n")
+    copy_client("tiny", tmp_path, latebind=f"{CONFIG}{TABLE}{line}\n")
     ended = latebind("-C", tmp_path, "pack", "--target", "linux-x64")
     assert (ended.returncode != 0, says in ended.stderr) == (True, True), ended.stderr
 
 
 def test_without_a_jdk_the_rest_is_packed_and_the_jar_is_not_made(tmp_path, latebind):
-    write_client(tmp_path, latebind=CONFIG + TABLE)
+    copy_client("tiny", tmp_path, latebind=CONFIG + TABLE)
     ended = latebind("-C", tmp_path, "pack", "--target", "linux-x64", env={"JAVA_HOME": str(tmp_path)})
     assert f"not made: jar of tiny: no-program: there is no javac in JAVA_HOME ({tmp_path})" in ended.stdout
     assert "Install a JDK, 11 or newer" in ended.stdout
@@ -170,7 +170,7 @@ def test_without_a_jdk_the_rest_is_packed_and_the_jar_is_not_made(tmp_path, late
 
 
 def test_plan_names_the_files(tmp_path, latebind):
-    write_client(tmp_path, latebind=CONFIG + TABLE)
+    copy_client("tiny", tmp_path, latebind=CONFIG + TABLE)
     planned = json.loads(latebind("-C", tmp_path, "plan", "--format", "json").stdout)
     files = {row["file"] for row in planned["files"]} if isinstance(planned, dict) else {row["file"] for row in planned}
     assert {"tiny-1.2.3.jar", "tiny-1.2.3-maven.zip"} <= files
