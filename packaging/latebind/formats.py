@@ -51,6 +51,8 @@ class PackageFormat:
     name_project: Callable[[Config, str], str] | None = None
     """What a package of a configuration is called in files of this kind, "" where it has none; None for files that are
     not made of each package."""
+    holds_packages: bool = False
+    """Whether it holds packages that are in dist/, too, and audited there."""
     promises_targets: bool = False
     """Whether names of files or folders say for which target a library is (`PackageReader.find_rid`)."""
     identify: Callable[[Path], Identity]

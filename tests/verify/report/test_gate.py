@@ -110,7 +110,7 @@ def test_a_pattern_for_all_targets_asks_each_target_for_its_cases():
 
 
 def with_consumers(**consumers):
-    none = {"python": "", "dotnet": "", "c": "", "sdk": "", "node": ""}
+    none = {"python": "", "dotnet": "", "c": "", "sdk": "", "node": "", "java": ""}
     verify = msgspec.structs.replace(LATENN.document.verify, **{**none, **consumers})
     return dataclasses.replace(LATENN, document=msgspec.structs.replace(LATENN.document, verify=verify))
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.pool import is_slow
-from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, INSTALLED, Hit, Skip, check
+from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, INSTALLED, WHOLE, Hit, Skip, check
 from latebind.audit.engine.wording import some
 from latebind.text import human_size, plural
 
@@ -236,6 +236,7 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
     "note",
     profiles=("all",),
     because="The files inside were not audited, and load only if something unpacks them.",
+    kinds=(*WHOLE, "folder"),
     example="latenn/native.zip with libonnxruntime.so",
     cure="Install the library as a file of the package, where its loader and other tools find it.",
 )

@@ -70,5 +70,5 @@ _JAR = PackageFormat(
     identify=_identify_jar,
     explain_foreign=_explain_foreign,
 )
-_ZIP = PackageFormat(suffix=_BUNDLE, kind="maven", audited_as="archive", identify=_identify_bundle)
+_ZIP = PackageFormat(suffix=_BUNDLE, kind="maven", audited_as="maven", holds_packages=True, identify=_identify_bundle)
 FORMATS = (_JAR, _ZIP)

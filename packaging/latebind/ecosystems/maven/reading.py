@@ -104,6 +104,7 @@ def _list_suppliers(runtime: RuntimePreset) -> tuple[str, ...]:
 
 
 READERS = (
+    PackageReader(kind="maven"),
     PackageReader(
         kind="jar",
         is_text=lambda name, size: size <= _MAX_POM and _METADATA.fullmatch(name) is not None,
