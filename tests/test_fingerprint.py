@@ -44,7 +44,9 @@ def now():
 
 def test_each_module_that_packing_imports_is_part_of_it(copy):
     modules = list_imported_files()
-    assert {"system/archive.py", "pack/pack.py", "preconditions.py", "tables/targets.py", "binary/elf.py"} <= set(modules)
+    assert {"system/archive.py", "pack/pack.py", "preconditions.py", "tables/targets.py", "binary/elf.py"} <= set(
+        modules
+    )
     missed = []
     for name in [*modules, "tables/targets.toml", "tables/runtimes/onnxruntime.toml"]:
         before, text = now(), (copy / name).read_bytes()

@@ -82,17 +82,16 @@ def test_a_wrong_number_fails_it(project, latebind):
 )
 def test_a_broken_package_fails_it(project, latebind, suffix, change, says):
     assert latebind("-C", project, "pack", "--target", "linux-x64").returncode == 0
-    bundle = project / "dist" / "tiny-1.2.3-maven.zip"
-    changed = rewrite(
-        bundle.read_bytes(), lambda name, data: change(name, data) if name.endswith(suffix) else (name, data)
-    )
-    bundle.write_bytes(changed)
+    change_bundle(project, suffix, change)
     outcome, text = run_verify(latebind, project, "--dist", project / "dist")
     assert (outcome, says in text) == ("failed", True), text
 
 
-def change_member(suffix, change, name, data):
-    return change(name, data) if name.endswith(suffix) else (name, data)
+def change_bundle(project, suffix, change):
+    """Change the members of the bundle in dist/ whose names end so."""
+    bundle = project / "dist" / "tiny-1.2.3-maven.zip"
+    data = bundle.read_bytes()
+    bundle.write_bytes(rewrite(data, lambda name, data: change(name, data) if name.endswith(suffix) else (name, data)))
 
 
 def rename_platform(name, data):
@@ -113,6 +112,19 @@ def rewrite(data, change):
         for name, content in files.items():
             archive.writestr(name, content)
     return changed.getvalue()
+
+
+def test_a_pass_is_remembered_until_the_bundle_changes(project, latebind):
+    assert run_verify(latebind, project)[0] == "passed"
+    change_bundle(project, ".pom", lambda name, _: (name, b"<project"))
+    assert run_verify(latebind, project, "--dist", project / "dist")[0] == "failed"
+
+
+def test_a_bundle_of_another_version_is_refused(project, latebind):
+    assert latebind("-C", project, "pack", "--target", "linux-x64").returncode == 0
+    (project / "dist" / "tiny-1.2.3-maven.zip").rename(project / "dist" / "tiny-1.2.2-maven.zip")
+    ended = latebind("-C", project, "verify", "--target", "linux-x64", "--dist", project / "dist")
+    assert (ended.returncode, "tiny-1.2.2-maven.zip is not of version 1.2.3" in ended.stderr) == (2, True), ended.stderr
 
 
 def test_a_program_for_a_newer_java_is_not_run(project, latebind):

@@ -77,17 +77,14 @@ def _read_needed_java(source: Path) -> int:
 
 def _find_bundles(bench: Bench) -> list[Path]:
     """The project's bundles, without the package that the situation leaves out. Raises NotRun when one was not made."""
-    folders = {artifact.path.parent for artifact in bench.artifacts}
-    names = [
-        bundle_file(table.name, bench.config.project.version)
-        for package, table in maven_tables(bench.config).items()
-        if package != bench.situation.without
-    ]
-    bundles = {name: [folder / name for folder in folders if (folder / name).is_file()] for name in names}
-    for name, paths in bundles.items():
-        if not paths:
+    paths = {artifact.path.name: artifact.path for artifact in bench.artifacts}
+    bundles = []
+    for package, table in maven_tables(bench.config).items():
+        name = bundle_file(table.name, bench.config.project.version)
+        if package != bench.situation.without and name not in paths:
             raise NotRun("not-built", f"{name} was not made")
-    return [paths[0] for paths in bundles.values()]
+        bundles += [paths[name]] if package != bench.situation.without else []
+    return bundles
 
 
 def _has_runtime(bench: Bench) -> bool:
@@ -186,6 +183,7 @@ CONSUMERS = (
         names=(PROGRAM,),
         title="Java",
         kind="jar",
+        further_kinds=("maven",),
         find_programs=lambda config: (config.document.verify.find_program(PROGRAM),),
         is_wanted=lambda config, runtime: (
             bool(config.document.verify.find_program(PROGRAM))

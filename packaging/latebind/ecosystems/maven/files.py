@@ -47,10 +47,10 @@ def _identify_bundle(path: Path) -> Identity:
 
 def _explain_foreign(file_name: str, config: Config) -> str:
     """Judged by name, which is that of an artifact and its version."""
-    names = [table.name for table in maven_tables(config).values()]
-    if file_name in {jar_file(name, config.project.version) for name in names}:
+    names, version = [table.name for table in maven_tables(config).values()], config.project.version
+    if file_name in {file for name in names for file in (jar_file(name, version), bundle_file(name, version))}:
         return ""
-    is_ours = any(re.fullmatch(rf"{re.escape(name)}-\d.*\.jar", file_name) for name in names)
+    is_ours = any(re.fullmatch(rf"{re.escape(name)}-\d.*", file_name) for name in names)
     return f"not of version {config.project.version}" if is_ours else "of another project"
 
 
@@ -70,5 +70,13 @@ _JAR = PackageFormat(
     identify=_identify_jar,
     explain_foreign=_explain_foreign,
 )
-_ZIP = PackageFormat(suffix=_BUNDLE, kind="maven", audited_as="maven", holds_packages=True, identify=_identify_bundle)
+_ZIP = PackageFormat(
+    suffix=_BUNDLE,
+    kind="maven",
+    audited_as="maven",
+    is_installed=True,
+    holds_packages=True,
+    identify=_identify_bundle,
+    explain_foreign=_explain_foreign,
+)
 FORMATS = (_JAR, _ZIP)

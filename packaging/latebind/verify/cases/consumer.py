@@ -29,6 +29,8 @@ class Consumer:
     """What people call its platform: `Node.js`."""
     kind: CaseKind
     """What they install."""
+    further_kinds: tuple[CaseKind, ...] = ()
+    """What else it installs of a package."""
     has_interpreters: bool = False
     """Whether each CPython is a consumer of its own, `python3.11`, on any machine; others are built where they run."""
     is_cross_built: bool = False

@@ -59,12 +59,13 @@ class Memory:
 
     def key(self, configured: ConfiguredCase, interpreters: Sequence[str], machine: str) -> str:
         """A hash of everything that decides how the test case ends."""
-        case = configured.case
+        case, consumer = configured.case, find_consumer(configured.case.consumer)
+        kinds = (case.kind, *consumer.further_kinds)
         parts = [
             case.id,
-            *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind == case.kind),
+            *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind in kinds),
             *self._scripts,
-            *(self._hash_program(name) for name in find_consumer(case.consumer).find_programs(self._config) if name),
+            *(self._hash_program(name) for name in consumer.find_programs(self._config) if name),
             machine,
             *interpreters,
             *self._shared,
