@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.client import write_client
+from tests.client import built_wheel, pack_project, write_client
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,3 +25,37 @@ def alive(pid):
 def tiny(tmp_path):
     """A fresh copy of the small project."""
     return write_client(tmp_path / "tiny")
+
+
+@pytest.fixture(scope="session")
+def links(tmp_path_factory):
+    """A folder with latebind's wheel, which is on no index."""
+    folder = tmp_path_factory.mktemp("links")
+    built_wheel(ROOT, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def read_assembly(tmp_path_factory):
+    """Reads an assembly or its symbols; skips without a .NET SDK."""
+    from tests.dotnet_reader import assembly_reader  # noqa: PLC0415  # few tests need what it imports
+
+    return assembly_reader(tmp_path_factory.mktemp("reader"))
+
+
+@pytest.fixture(scope="session")
+def packed_once(tmp_path_factory):
+    """The small project, packed once for all tests of a worker, which must not change it."""
+    folder = write_client(tmp_path_factory.mktemp("once") / "tiny")
+    pack_project(folder)
+    return folder
+
+
+@pytest.fixture
+def packed_tiny(tiny, packed_once):
+    """A fresh copy of the small project that is packed already: packing it makes nothing."""
+    for name in ("stage", "dist"):
+        shutil.copytree(packed_once / name, tiny / name)
+    (tiny / "build").mkdir()
+    shutil.copy(packed_once / "build/pack.json", tiny / "build")
+    return tiny

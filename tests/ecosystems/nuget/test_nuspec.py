@@ -19,7 +19,7 @@ from latebind.ecosystems.nuget.nuspec import (
 from latebind.errors import BuildError
 from packaging.version import Version
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 
 FULL = Nuspec(
     id="Demo.Extra",

@@ -9,8 +9,8 @@ import shutil
 import pytest
 from latebind.audit.readers.package_json import MANIFEST
 
-from tests.build.test_npm import NPM, RIDS, RUNTIME, SOURCE, project, sources
 from tests.client import member, pack_project
+from tests.ecosystems.npm.test_pack import NPM, RIDS, RUNTIME, SOURCE, project, sources
 from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 

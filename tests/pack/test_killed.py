@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.build.kills import Campaign, finish, programs, start, wait_until_gone, write_writing
+from tests.pack.kills import Campaign, finish, programs, start, wait_until_gone, write_writing
 
 KILLS = int(os.environ.get("LATEBIND_KILLS", "3"))
 """How many of each campaign below: each signal once; LATEBIND_KILLS=20 takes a quarter of an hour."""
