@@ -49,7 +49,7 @@ def test_yes_writes_new_files_and_leaves_the_projects_own(latebind, project):
         ".github/workflows/latebind.yml",
     }
     assert {path: after[path] for path in before} == before
-    assert "next: latebind init --apply  # changes 1 existing file as shown" in ended.stdout
+    assert f"next: latebind init {project} --apply  # changes 1 existing file as shown" in ended.stdout
 
 
 def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
@@ -105,7 +105,7 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     assert 'requires = ["latebind>=0.1", "hatchling"]' in written
     assert "latebind fills in version" in ended.stdout
     assert 'wheel = { source = ".", name = "voice", extras = "channels" }' in (project / "latebind.toml").read_text()
-    assert ended.stdout.endswith("next: latebind pack\n")
+    assert ended.stdout.endswith(f"next: latebind -C {project} pack\n")
     compile((project / "verify" / "smoke.py").read_text(), "smoke.py", "exec")
     module = (project / "src" / "voice" / "_runtime.py").read_text()
     assert '"onnxruntime-gpu"' in module
@@ -124,7 +124,10 @@ def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project
 @pytest.mark.parametrize(
     ("cmake", "message"),
     [
-        ("add_library(onnxruntime SHARED IMPORTED)\n", "onnxruntime names a library of its own, and not the stub"),
+        (
+            "add_library(onnxruntime SHARED IMPORTED)\n",
+            "onnxruntime: this imported target names a library of its own, and not the stub",
+        ),
         ("target_link_libraries(voice PRIVATE openvino::runtime)\n", "openvino::runtime is the C++ interface"),
         ("FetchContent_Declare(openvino)\ntarget_link_libraries(voice openvino_c)\n", "fetches openvino; take it out"),
     ],
@@ -161,18 +164,92 @@ def test_a_project_that_is_configured_gets_the_stub_alone(latebind, project):
     assert "nothing to do" in latebind("init", project).stdout
 
 
+def list_hints(latebind, project):
+    """Each hint of `init` with its places, one item for each."""
+    return re.findall(r"^by hand: (.+(?:\n    .+)*)", latebind("init", project).stdout, re.MULTILINE)
+
+
 def test_objects_that_are_made_at_load_are_listed_and_functions_are_not(latebind, project):
     (project / "voice.cpp").write_text(
         'static Ort::Env env(ORT_LOGGING_LEVEL_WARNING, "voice");\nOrt::Session open(const char* path);\n'
         "Ort::SessionOptions options;\nint f() {\n  static Ort::Env lazy;\n  return 0;\n}\n"
         "const Ort::MemoryInfo info{nullptr};\n"
+        "Ort::Value View(OrtAllocator *allocator, int n);\nOrt::Value Clone(Ort::Value *value);\n"
+        "Ort::Value Take(Ort::Value value);\nOrt::MemoryInfo memory(OrtArenaAllocator, OrtMemTypeDefault);\n"
     )
-    notes = [line for line in latebind("init", project).stdout.splitlines() if "made while the library" in line]
-    assert [line.split()[2:4] for line in notes] == [
-        ["voice.cpp:1:", "env"],
-        ["voice.cpp:3:", "options"],
-        ["voice.cpp:8:", "info"],
-    ]
+    (hint,) = [hint for hint in list_hints(latebind, project) if "while the library is loaded" in hint]
+    places = ["voice.cpp:1: env", "voice.cpp:3: options", "voice.cpp:8: info", "voice.cpp:12: memory"]
+    assert [line.strip() for line in hint.splitlines()[1:]] == places
+
+
+SHERPA = """find_library(location onnxruntime PATHS "$ENV{ORT}" NO_CMAKE_SYSTEM_PATH)
+if(location)
+  add_library(onnxruntime SHARED IMPORTED)
+  set_target_properties(onnxruntime PROPERTIES IMPORTED_LOCATION ${location})
+else()
+  FetchContent_Declare(onnxruntime URL x)
+endif()
+"""
+
+
+def test_a_runtime_that_is_looked_up_before_it_is_fetched_needs_no_hand(latebind, project):
+    edit(project / "CMakeLists.txt", "find_package(onnxruntime 1.20 REQUIRED)", SHERPA)
+    edit(project / "CMakeLists.txt", "onnxruntime::onnxruntime", "onnxruntime")
+    assert list_hints(latebind, project) == []
+
+
+def test_a_sample_in_another_folder_is_neither_chosen_nor_changed(latebind, project):
+    sample = copy_client("voice", project / "a-sample" / "cpp")
+    edit(sample / "CMakeLists.txt", "project(voice", "project(sample")
+    (sample / "voice.cpp").write_text("Ort::SessionOptions options;\n")
+    before = state(sample)
+    shown = latebind("init", project, "--yes", "--apply").stdout
+    assert "a-sample" not in shown
+    assert 'name = "voice"' in (project / "latebind.toml").read_text()
+    assert state(sample) == before
+
+
+def follow_next(latebind, output):
+    """Run the command that `init` prints as next."""
+    (command,) = re.findall(r"^next: latebind (.*?)(?:  #.*)?$", output, re.MULTILINE)
+    return latebind(*command.split()).stdout
+
+
+def test_each_next_leads_to_a_project_that_packs(latebind, project):
+    shown = latebind("init", project).stdout
+    seen = []
+    while "init" in shown.rpartition("next: ")[2]:
+        shown = follow_next(latebind, shown)
+        seen.append(shown)
+        assert len(seen) < 5, seen
+    assert "COMPONENT voice" in (project / "CMakeLists.txt").read_text()
+    assert shown.endswith(f"next: latebind -C {project} pack\n")
+    assert "nothing to do" in latebind("init", project).stdout
+
+
+def test_what_is_left_by_hand_is_continued(latebind, project):
+    file = project / "pyproject.toml"
+    file.write_text('[build-system]\nrequires = ["setuptools"]\n[project]\nname = "voice"\nversion = "1"\n')
+    latebind("init", project, "--yes", "--apply")
+    again = latebind("init", project, "--yes", "--apply").stdout
+    assert "pyproject.toml builds with setuptools" in again
+    assert "nothing is left to write" in again
+    assert "wheel =" not in (project / "latebind.toml").read_text()
+
+    edit(
+        file,
+        'requires = ["setuptools"]',
+        'requires = ["hatchling>=1.28", "latebind>=0.1"]\nbuild-backend = "hatchling.build"',
+    )
+    latebind("init", project, "--yes", "--apply")
+
+    assert '[tool.hatch.build.hooks.latebind]\npackage = "voice"' in file.read_text()
+    configuration = (project / "latebind.toml").read_text()
+    assert 'wheel = { source = ".", name = "voice", extras = "channels" }' in configuration
+    assert 'python = "verify/smoke.py"' in configuration
+    assert (project / "verify" / "smoke.py").is_file()
+    assert_success(latebind("-C", project, "plan"))
+    assert "nothing to do" in latebind("init", project, "--yes", "--apply").stdout
 
 
 def test_sources_above_the_cmake_project_are_part_of_the_native_source(latebind, project):
@@ -233,10 +310,10 @@ def test_a_c_interface_over_ort_that_catches_nothing_is_listed(latebind, project
     for name, text in sources.items():
         (project / name).write_text(text)
 
-    notes = [line for line in latebind("init", project).stdout.splitlines() if "catches nothing" in line]
+    (hint,) = [hint for hint in list_hints(latebind, project) if "catches nothing" in hint]
 
-    assert [re.findall(r"\w+\.cc", line) for line in notes] == [["a.cc"], ["c.cc"]]
-    assert "lb_onnxruntime_available" in notes[0]
+    assert re.findall(r"\w+\.cc", hint) == ["a.cc", "c.cc"]
+    assert "lb_onnxruntime_available" in hint
 
 
 def test_a_c_interface_is_not_listed_where_nothing_uses_ort(latebind, project):

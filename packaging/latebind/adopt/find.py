@@ -27,9 +27,11 @@ _ONE_VALUE = 2  # words of set(NAME value)
 LIBRARIES = ("add_library", "pybind11_add_module", "nanobind_add_module", "python_add_library")
 _FETCHES = ("fetchcontent_declare", "fetchcontent_makeavailable", "externalproject_add", "cpmaddpackage")
 _HEADER = "onnxruntime_c_api.h"
-# At the start of a line, so not in a function; what follows distinguishes an object from a function.
+# At the start of a line, so not in a function. A value after the parenthesis makes it an object; a type makes it the
+# declaration of a function: `Ort::Value View(OrtAllocator* allocator)`, `Ort::Value Clone(Ort::Value value)`.
 _OBJECT = re.compile(
-    r"""^(?:(?:static|const|inline)[ ]+)*Ort::\w+[ ]+(?P<name>\w+)[ ]*(?:[;={]|\((?:ORT_|Ort|nullptr|["\d]))""",
+    r"""^(?:(?:static|const|inline)[ ]+)*Ort::\w+[ ]+(?P<name>\w+)[ ]*
+        (?:[;={]|\((?:ORT_|nullptr|["\d]|Ort\w*::ORT_|Ort(?:Arena|Device|ReadOnly)Allocator,|Ort::\w+[({]))""",
     re.MULTILINE | re.VERBOSE,
 )
 
@@ -101,18 +103,25 @@ def find(root: Path) -> Found:
     parsed = {path: commands(text) for path, text in files.items()}
     by_variable = variables([command for file_commands in parsed.values() for command in file_commands])
     mentions = tuple(mention for path in files for mention in _mentions(path, parsed[path], by_variable))
-    linking = next((mention.file for mention in mentions if mention.kind == "link"), tops[0])
-    top = _top(linking, parsed) or tops[0]
+    project_of = {folder: _top(folder, parsed) for folder in {path.parent for path in everything}}
+    linking = [top for mention in mentions if mention.kind == "link" and (top := project_of[mention.file.parent])]
+    top = min(linking, key=lambda path: len(path.parts), default=tops[0])
     name, version = _project(parsed[top])
     texts = {path: _text(path) for path in everything if path.suffix in _SOURCES and path.stat().st_size < _LARGEST}
+    source = _source(root, top, parsed)
+    own_texts = {
+        path: text
+        for path, text in texts.items()
+        if path.is_relative_to(source) and project_of[path.parent] in (None, top)
+    }
     return Found(
         root=root,
         top=top.parent,
-        source=_source(root, top, parsed),
-        files=files,
-        objects=tuple(_objects(texts)),
-        uncaught=tuple(find_uncaught(texts)),
-        mentions=mentions,
+        source=source,
+        files={path: text for path, text in files.items() if project_of[path.parent] in (None, top)},
+        objects=tuple(_objects(own_texts)),
+        uncaught=tuple(find_uncaught(own_texts)),
+        mentions=tuple(mention for mention in mentions if project_of[mention.file.parent] in (None, top)),
         variables=by_variable,
         name=name,
         version=version,
@@ -121,9 +130,9 @@ def find(root: Path) -> Found:
     )
 
 
-def _top(file: Path, parsed: Mapping[Path, list[Command]]) -> Path | None:
-    """The CMakeLists.txt of the project that a file belongs to: a repository may hold several."""
-    tops = [path for path in parsed if path.name == "CMakeLists.txt" and path.parent in (file.parent, *file.parents)]
+def _top(folder: Path, parsed: Mapping[Path, list[Command]]) -> Path | None:
+    """The CMakeLists.txt of the project that a folder belongs to: a repository may hold several."""
+    tops = [path for path in parsed if path.name == "CMakeLists.txt" and path.parent in (folder, *folder.parents)]
     chosen = None
     for path in sorted(tops, key=lambda path: len(path.parts)):
         if chosen is None or (_project(parsed[path])[0] and not _includes(chosen, path, parsed[chosen])):

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
 from latebind.adopt.cmake import commands
+from latebind.adopt.configured import extend_configuration, list_drop_ins, list_packages, read_configuration
 from latebind.adopt.edit import edit_cmake
 from latebind.adopt.find import LIBRARIES
+from latebind.adopt.notes import find_notes
 from latebind.adopt.python import edit_pyproject
 from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
 from latebind.config.described import version_of
-from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.tables.presets import preset
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from latebind.adopt.facts import Facts
-    from latebind.adopt.find import Found, Mention
+    from latebind.adopt.find import Found
+
+_SCRIPT = "verify/smoke.py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,31 +53,29 @@ class Plan:
 
 
 def plan(discovery: Found, facts: Facts) -> Plan:
-    """The changes that make a project bind its runtimes late; none where it already does."""
-    done = _drop_ins(discovery)
-    is_done = bool(done) and set(discovery.runtimes) <= done
-    targets = [] if is_done else _libraries(discovery)
-    name = facts.name
-    changes = []
-    component = _component(discovery, targets) or re.sub(r"[^A-Za-z0-9_.-]", "-", name)
-    for path, text in discovery.files.items():
-        after = edit_cmake(text, targets, component, discovery.variables)
-        changes.append(Change(path=path, before=text, after=after))
-    python = discovery.root / "pyproject.toml"
-    notes = [*_notes(discovery), *facts.notes]
-    with_wheel = False
-    if facts.pyproject and not is_done:
-        after, note, with_wheel = edit_pyproject(facts.pyproject, component)
-        changes.append(Change(path=python, before=facts.pyproject, after=after))
+    """The changes that make a project bind its runtimes late, or those that an earlier `init` left to do."""
+    configured = read_configuration(discovery.root)
+    done = list_drop_ins(configured)
+    is_bound = bool(done) and set(discovery.runtimes) <= done
+    missing = _missing_components(discovery, configured)
+    targets = [] if is_bound and not missing else _libraries(discovery)
+    component = next(iter(missing), "") or _component(discovery, targets)
+    component = component or re.sub(r"[^A-Za-z0-9_.-]", "-", facts.name)
+    changes = [
+        Change(path=path, before=text, after=edit_cmake(text, targets, component, discovery.variables))
+        for path, text in discovery.files.items()
+    ]
+    notes = [*find_notes(discovery), *(() if configured else facts.notes)]
+    package = next(iter(list_packages(configured)), component)
+    after, note, with_wheel = edit_pyproject(facts.pyproject, package) if facts.pyproject else ("", "", False)
+    if discovery.runtimes:
+        changes.append(Change(path=discovery.root / "pyproject.toml", before=facts.pyproject, after=after))
         notes += [note] if note else []
-    if discovery.runtimes and not targets and not is_done:
+    if discovery.runtimes and not targets and not is_bound:
         notes.append("no shared library links the runtime: a package needs one, so no latebind.toml is written")
-    new = _new_files(discovery, facts, component, with_wheel=with_wheel) if targets else {}
-    for path, text in new.items():
-        if not path.exists():
-            changes.append(Change(path=path, before=None, after=text))
-        elif path.name == "latebind.toml":
-            changes.append(_with_drop_in(path, set(discovery.runtimes) - done))
+    if targets or (configured and with_wheel and after != facts.pyproject):
+        changes += _new_files(discovery, facts, component, with_wheel=with_wheel)
+        changes += _extend(discovery, facts, package if with_wheel else "")
     if targets:
         changes.append(_extend_gitignore(discovery.root / ".gitignore"))
     return Plan(
@@ -90,7 +91,7 @@ def _as_it_is(change: Change) -> Change:
     return replace(change, before=raw, after=change.after.replace("\n", "\r\n"))
 
 
-def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bool) -> dict[Path, str]:
+def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bool) -> list[Change]:
     inside = discovery.header is not None and discovery.header.is_relative_to(discovery.source)
     header = discovery.header.relative_to(discovery.source).as_posix() if discovery.header and inside else ""
     runtimes = [
@@ -107,26 +108,42 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     configured = "[tool.latebind]" in facts.pyproject
     files = {} if configured else {discovery.root / "latebind.toml": text}
     if with_wheel and not configured:
-        files[discovery.root / "verify" / "smoke.py"] = render("init/smoke.py.j2")
+        files[discovery.root / _SCRIPT] = render("init/smoke.py.j2")
         if (package := find_package(discovery.root, facts.pyproject)) is not None:
             files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.name)
-    return {**files, workflow: render("init/workflow.yml.j2", version=facts.latebind)}
+    files[workflow] = render("init/workflow.yml.j2", version=facts.latebind)
+    return [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
 
 
-def _drop_ins(discovery: Found) -> set[str]:
-    """The runtimes for which the project's latebind.toml already has drop_in: their targets link a stub."""
+def _missing_components(discovery: Found, configured: dict[str, Any]) -> list[str]:
+    """The components that latebind.toml packs and no install() has: `init --apply` was not run yet.
+
+    None where a variable names a component, which only CMake can read.
+    """
+    parsed = [command for text in discovery.files.values() for command in commands(text) if command.name == "install"]
+    installed = {
+        following for command in parsed for argument, following in pairwise(command.words) if argument == "COMPONENT"
+    }
+    if any("$" in component for component in installed):
+        return []
+    asked = [str(table["component"]) for table in list_packages(configured).values() if "component" in table]
+    return [component for component in dict.fromkeys(asked) if component not in installed]
+
+
+def _extend(discovery: Found, facts: Facts, package: str) -> list[Change]:
+    """The change to the project's own latebind.toml: drop_in, and a wheel for this package where none is listed."""
     path = discovery.root / "latebind.toml"
-    tables = (tables_of(path.read_text("utf-8")) if path.is_file() else None) or {}
-    runtimes = tables.get("runtime", [])
-    return {str(runtime.get("preset")) for runtime in runtimes if isinstance(runtime, dict) and runtime.get("drop_in")}
-
-
-def _with_drop_in(path: Path, runtimes: Iterable[str]) -> Change:
-    """The project's own latebind.toml with drop_in set for these runtimes."""
-    before = after = path.read_text("utf-8")
-    for name in sorted(runtimes):
-        after = re.sub(rf'^preset = "{name}".*\n', r"\g<0>drop_in = true\n", after, flags=re.MULTILINE)
-    return Change(path=path, before=before, after=after)
+    if not path.is_file():
+        return []
+    configured = read_configuration(discovery.root)
+    lists_wheel = any("wheel" in table for table in list_packages(configured).values())
+    before = path.read_text("utf-8")
+    after = extend_configuration(
+        before,
+        drop_ins=set(discovery.runtimes) - list_drop_ins(configured),
+        wheel=(package, facts.name, _SCRIPT) if package and not lists_wheel else None,
+    )
+    return [Change(path=path, before=before, after=after)]
 
 
 def _extend_gitignore(path: Path) -> Change:
@@ -174,42 +191,3 @@ def _component(discovery: Found, targets: list[str]) -> str:
         if command.words[1:2] and command.words[1] in targets and "COMPONENT" in command.words[:-1]:
             return command.words[command.words.index("COMPONENT") + 1]
     return ""
-
-
-def _notes(discovery: Found) -> list[str]:
-    locations = [
-        f"{path.relative_to(discovery.root).as_posix()}:{line}: {name}" for path, line, name in discovery.objects
-    ]
-    notes = [
-        f"{location} is made while the library is loaded: without a runtime the program ends there, and on Windows the "
-        "system holds a lock; make it in a function"
-        for location in locations
-    ]
-    notes += [
-        f"{path.relative_to(discovery.root).as_posix()}: has C functions and catches nothing, and the project uses "
-        "Ort::, which throws without a runtime and then ends the process: catch Ort::Exception in them, or ask "
-        "lb_onnxruntime_available(NULL) of <latebind/stub.h> first"
-        for path in (discovery.uncaught if "onnxruntime" in discovery.runtimes else ())
-    ]
-    notes += [
-        f"{_place(discovery, mention)}: the imported target {mention.target} names a library of its own, and not "
-        f"the stub; take it from find_package({mention.runtime})"
-        for mention in discovery.of("imported")
-        if mention.file not in {other.file for other in discovery.of("find")}  # there, it is second
-    ]
-    notes += [
-        f"{_place(discovery, mention)}: {mention.command.name}({mention.command.words[0]} ...) fetches "
-        f"{mention.runtime}; take it out, since find_package() gives the stub"
-        for mention in discovery.of("fetch")
-    ]
-    notes += [
-        f"{_place(discovery, mention)}: openvino::runtime is the C++ interface, and only the C interface can be bound "
-        "late; the linker names what you use of C++"
-        for mention in discovery.of("link")
-        if "openvino::runtime" in mention.command.words
-    ]
-    return list(dict.fromkeys(notes))
-
-
-def _place(discovery: Found, mention: Mention) -> str:
-    return f"{mention.file.relative_to(discovery.root).as_posix()}:{mention.command.line}"

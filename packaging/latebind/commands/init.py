@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
     import argparse
 
     from latebind.adopt.find import Found
-    from latebind.adopt.plan import Change
+    from latebind.adopt.plan import Change, Plan
     from latebind.commands.common import Add
 
 _DONE = "nothing to do: the project already binds its runtime late"
+_BY_HAND = "nothing is left to write; what is left is listed above, by hand"
 _UNKNOWN = (
     "nothing to change: no target_link_libraries() names a runtime, its file, or a variable set to one\n"
     "  If yours is linked in another way, call latebind_add_runtime(TARGET RUNTIME), and write a latebind.toml.\n"
@@ -50,24 +52,38 @@ def _init(arguments: argparse.Namespace) -> int:
     planned = plan(discovery, facts(discovery))
     for change in planned.changes:
         print(render_diff(change, root))
-    for note in planned.notes if planned.changes else ():
+    for note in planned.notes:
         print(f"by hand: {note}")
     own_changes = [change for change in planned.changes if change.is_own]
     chosen = [change for change in planned.changes if arguments.apply or not change.is_own]
+    applying = f"--apply  # changes {plural(len(own_changes), 'existing file')} as shown"
+    init, pack = _next_commands(arguments.folder or arguments.project)
     if not planned.changes:
-        print(_DONE if discovery.is_adopted or discovery.runtimes else _UNKNOWN)
+        print(_describe_end(discovery, planned, pack))
     elif not chosen:
-        print(f"next: latebind init --apply  # changes {plural(len(own_changes), 'existing file')} as shown")
+        print(f"next: {init} {applying}")
     elif _confirm(arguments, chosen):
         for path in write(chosen):
             print(f"written: {path.relative_to(root).as_posix()}")
-        if own_changes and not arguments.apply:
-            print(f"next: latebind init --apply  # changes {plural(len(own_changes), 'existing file')} as shown")
-        else:
-            print("next: latebind pack")
+        is_left = bool(own_changes) and not arguments.apply
+        print(f"next: {init} {applying}" if is_left else f"next: {pack}")
     else:
-        print("nothing was written\nnext: latebind init --yes")
+        print(f"nothing was written\nnext: {init} {'--apply ' if arguments.apply else ''}--yes")
     return 0
+
+
+def _describe_end(discovery: Found, planned: Plan, pack: str) -> str:
+    """What to print where no file changes: all is done, a person has to go on, or there is no runtime."""
+    if not discovery.is_adopted and not discovery.runtimes:
+        return _UNKNOWN
+    return f"{_BY_HAND}\nnext: {pack}" if planned.notes else _DONE
+
+
+def _next_commands(folder: Path) -> tuple[str, str]:
+    """`latebind init` and `latebind pack` for this folder."""
+    if folder.resolve() == Path.cwd():
+        return "latebind init", "latebind pack"
+    return shlex.join(["latebind", "init", str(folder)]), shlex.join(["latebind", "-C", str(folder), "pack"])
 
 
 def _confirm(arguments: argparse.Namespace, chosen: list[Change]) -> bool:

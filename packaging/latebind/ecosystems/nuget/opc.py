@@ -1,8 +1,8 @@
 """Writes a nupkg's container: OPC parts around the files, as NuGet writes them.
 
-The layout is what `dotnet pack` makes (compared part by part in tests/ecosystems/nuget/test_against_nuget.py) and ECMA-376 part
-2: a content type for every part, a relationship to the nuspec and to the core properties. Like NuGet, and unlike the
-standard, names are stored as they are and not percent-encoded; NuGet decodes them when it unpacks.
+The layout is what `dotnet pack` makes (compared part by part in tests/ecosystems/nuget/test_against_nuget.py) and
+ECMA-376 part 2: a content type for every part, a relationship to the nuspec and to the core properties. Like NuGet,
+and unlike the standard, names are stored as they are and not percent-encoded; NuGet decodes them when it unpacks.
 """
 
 from __future__ import annotations

@@ -1,0 +1,47 @@
+"""What a project's own latebind.toml already says, and the lines that it lacks; so that `init` can be continued."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from latebind.config.file import tables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_VERIFY = '\n[verify]\npython = "{script}"\n'
+
+
+def read_configuration(root: Path) -> dict[str, Any]:
+    """The tables of the project's latebind.toml; none where it has no such file, or it isn't TOML."""
+    path = root / "latebind.toml"
+    return (tables_of(path.read_text("utf-8")) if path.is_file() else None) or {}
+
+
+def list_drop_ins(configuration: dict[str, Any]) -> set[str]:
+    """The runtimes that have drop_in: their targets link a stub."""
+    runtimes = configuration.get("runtime", [])
+    return {str(runtime.get("preset")) for runtime in runtimes if isinstance(runtime, dict) and runtime.get("drop_in")}
+
+
+def list_packages(configuration: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The tables [package.<name>]."""
+    packages = configuration.get("package", {})
+    tables = packages.items() if isinstance(packages, dict) else ()
+    return {name: table for name, table in tables if isinstance(table, dict)}
+
+
+def extend_configuration(text: str, *, drop_ins: Iterable[str], wheel: tuple[str, str, str] | None) -> str:
+    """The text with drop_in for these runtimes and with a wheel: the package's name, the wheel's, its test script."""
+    for name in sorted(drop_ins):
+        text = re.sub(rf'^preset = "{name}".*\n', r"\g<0>drop_in = true\n", text, flags=re.MULTILINE)
+    if wheel is None:
+        return text
+    package, name, script = wheel
+    header = rf"^\[package\.(?:{re.escape(package)}|\"{re.escape(package)}\")\].*\n"
+    line = f'wheel = {{ source = ".", name = "{name}", extras = "channels" }}\n'
+    extended = re.sub(header, rf"\g<0>{line}", text, count=1, flags=re.MULTILINE)
+    has_verify = re.search(r"^\[verify\]", text, re.MULTILINE)
+    return extended if has_verify or extended == text else extended.rstrip("\n") + "\n" + _VERIFY.format(script=script)

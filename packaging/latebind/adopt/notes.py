@@ -1,0 +1,80 @@
+"""What a person has to change by hand in a project: each kind of hint once, with its places."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from latebind.adopt.find import Found, Mention
+
+_AT_LOAD = (
+    "objects of ONNX Runtime are made while the library is loaded: without a runtime the program ends there, and on "
+    "Windows the system holds a lock; make each in a function"
+)
+_UNCAUGHT = (
+    "has C functions and catches nothing, and the project uses Ort::, which throws without a runtime and then ends the "
+    "process: catch Ort::Exception in them, or ask lb_onnxruntime_available(NULL) of <latebind/stub.h> first"
+)
+_CPP = (
+    "openvino::runtime is the C++ interface, and only the C interface can be bound late; the linker names what you use "
+    "of C++"
+)
+
+
+def find_notes(discovery: Found) -> tuple[str, ...]:
+    """One text for each kind of hint. Raises nothing: what cannot be known from the text is left out."""
+    at_load = [f"{_name(discovery, path)}:{line}: {name}" for path, line, name in discovery.objects]
+    uncaught = [_name(discovery, path) for path in discovery.uncaught if "onnxruntime" in discovery.runtimes]
+    cpp = [_locate(discovery, link) for link in discovery.of("link") if "openvino::runtime" in link.command.words]
+    return (
+        *_render_hint(_AT_LOAD, at_load),
+        *_render_hint(_UNCAUGHT, uncaught),
+        *_list_own_libraries(discovery),
+        *_list_fetches(discovery),
+        *_render_hint(_CPP, cpp),
+    )
+
+
+def _list_own_libraries(discovery: Found) -> Iterator[str]:
+    """Imported targets that name a library. One whose file looks the runtime up gets the stub by that."""
+    looked_up = {mention.file for mention in _lookups(discovery)}
+    mentions = [mention for mention in discovery.of("imported") if mention.file not in looked_up]
+    for runtime in dict.fromkeys(mention.runtime for mention in mentions):
+        places = [f"{_locate(discovery, item)}: {item.target}" for item in mentions if item.runtime == runtime]
+        text = "this imported target names a library of its own, and not the stub; take it from find_package"
+        yield from _render_hint(f"{text}({runtime})", places)
+
+
+def _list_fetches(discovery: Found) -> Iterator[str]:
+    """Downloads of a runtime that the project doesn't look up anywhere. Where it does, the stub answers first."""
+    looked_up = {mention.runtime for mention in _lookups(discovery)}
+    mentions = [mention for mention in discovery.of("fetch") if mention.runtime not in looked_up]
+    for runtime in dict.fromkeys(mention.runtime for mention in mentions):
+        places = [f"{_locate(discovery, item)}: {item.command.name}" for item in mentions if item.runtime == runtime]
+        yield from _render_hint(f"this fetches {runtime}; take it out, since find_package() gives the stub", places)
+
+
+def _lookups(discovery: Found) -> list[Mention]:
+    """The commands that search for a runtime, which latebind answers with the stub."""
+    searched = [mention for mention in discovery.of("variable") if mention.command.name == "find_library"]
+    return [*discovery.of("find"), *searched]
+
+
+def _render_hint(text: str, places: Iterable[str]) -> Iterator[str]:
+    """The text with its places: in one line if there is one, otherwise one below the other."""
+    listed = list(dict.fromkeys(places))
+    if len(listed) == 1:
+        yield f"{listed[0]}: {text}"
+    elif listed:
+        yield "\n    ".join([f"{text}:", *listed])
+
+
+def _locate(discovery: Found, mention: Mention) -> str:
+    return f"{_name(discovery, mention.file)}:{mention.command.line}"
+
+
+def _name(discovery: Found, path: Path) -> str:
+    return path.relative_to(discovery.root).as_posix()
