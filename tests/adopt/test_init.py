@@ -209,6 +209,32 @@ def test_a_sample_in_another_folder_is_neither_chosen_nor_changed(latebind, proj
     assert state(sample) == before
 
 
+def test_a_library_over_a_static_core_that_links_the_runtime_is_packed(latebind, project):
+    (project / "core.c").write_text("int core(void) { return 1; }\n")
+    core = "add_library(core STATIC core.c)\nset_target_properties(core PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
+    core += "target_link_libraries(core PRIVATE onnxruntime::onnxruntime)\nadd_library(voice voice.c)"
+    edit(project / "CMakeLists.txt", "add_library(voice SHARED voice.c)", core)
+    edit(
+        project / "CMakeLists.txt",
+        "target_link_libraries(voice PRIVATE onnxruntime::onnxruntime)",
+        "target_link_libraries(voice core)",
+    )
+    edit(
+        project / "CMakeLists.txt",
+        "project(voice VERSION 2.1.0 LANGUAGES C)",
+        'project(voice C)\nset(VOICE_VERSION "3.1.4")',
+    )
+
+    assert_success(latebind("init", project, "--yes", "--apply"))
+
+    configuration = (project / "latebind.toml").read_text()
+    assert 'version = "3.1.4"' in configuration
+    assert "define = { BUILD_SHARED_LIBS = true }" in configuration
+    assert_success(latebind("-C", project, "pack", "--target", "linux-x64"))
+    (package,) = (project / "dist").glob("*.nupkg")
+    assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
+
+
 def follow_next(latebind, output):
     """Run the command that `init` prints as next."""
     (command,) = re.findall(r"^next: latebind (.*?)(?:  #.*)?$", output, re.MULTILINE)

@@ -24,7 +24,6 @@ _SKIPPED = frozenset({"build", "_build", "out", "dist", "stage", "reports", "nod
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
 _LARGEST = 4 * 1024 * 1024
 _ONE_VALUE = 2  # words of set(NAME value)
-LIBRARIES = ("add_library", "pybind11_add_module", "nanobind_add_module", "python_add_library")
 _FETCHES = ("fetchcontent_declare", "fetchcontent_makeavailable", "externalproject_add", "cpmaddpackage")
 _HEADER = "onnxruntime_c_api.h"
 # At the start of a line, so not in a function. A value after the parenthesis makes it an object; a type makes it the
@@ -232,10 +231,18 @@ def _mentions(path: Path, file_commands: list[Command], by_variable: dict[str, s
 
 
 def _project(file_commands: list[Command]) -> tuple[str, str]:
+    """Name and version of project(), or the version that set(<NAME>_VERSION ...) gives it."""
     for command in file_commands:
         if command.name == "project" and command.words:
-            after = command.words[command.words.index("VERSION") + 1 :] if "VERSION" in command.words else ()
-            return command.words[0], next(iter(after), "")
+            name, *options = command.words
+            after = options[options.index("VERSION") + 1 :] if "VERSION" in options else []
+            variable = f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_VERSION".upper()
+            after += [
+                other.words[1]
+                for other in file_commands
+                if other.name == "set" and len(other.words) == _ONE_VALUE and other.words[0].upper() == variable
+            ]
+            return name, next(iter(after), "")
     return "", ""
 
 

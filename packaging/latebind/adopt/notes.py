@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from latebind.adopt.find import Found, Mention
@@ -24,10 +24,11 @@ _CPP = (
 )
 
 
-def find_notes(discovery: Found) -> tuple[str, ...]:
-    """One text for each kind of hint. Raises nothing: what cannot be known from the text is left out."""
+def find_notes(discovery: Found, libraries: Mapping[str, Path]) -> tuple[str, ...]:
+    """One text for each kind of hint; `libraries` are those that need a runtime, with the folder that declares each."""
     at_load = [f"{_name(discovery, path)}:{line}: {name}" for path, line, name in discovery.objects]
-    uncaught = [_name(discovery, path) for path in discovery.uncaught if "onnxruntime" in discovery.runtimes]
+    packed = [path for path in discovery.uncaught if any(path.is_relative_to(folder) for folder in libraries.values())]
+    uncaught = [_name(discovery, path) for path in packed if "onnxruntime" in discovery.runtimes]
     cpp = [_locate(discovery, link) for link in discovery.of("link") if "openvino::runtime" in link.command.words]
     return (
         *_render_hint(_AT_LOAD, at_load),
@@ -39,9 +40,9 @@ def find_notes(discovery: Found) -> tuple[str, ...]:
 
 
 def _list_own_libraries(discovery: Found) -> Iterator[str]:
-    """Imported targets that name a library. One whose file looks the runtime up gets the stub by that."""
-    looked_up = {mention.file for mention in _lookups(discovery)}
-    mentions = [mention for mention in discovery.of("imported") if mention.file not in looked_up]
+    """Imported targets of a runtime that the project doesn't look up anywhere."""
+    looked_up = {mention.runtime for mention in _lookups(discovery)}
+    mentions = [mention for mention in discovery.of("imported") if mention.runtime not in looked_up]
     for runtime in dict.fromkeys(mention.runtime for mention in mentions):
         places = [f"{_locate(discovery, item)}: {item.target}" for item in mentions if item.runtime == runtime]
         text = "this imported target names a library of its own, and not the stub; take it from find_package"

@@ -12,7 +12,7 @@ from packaging.version import Version
 from latebind.adopt.cmake import commands
 from latebind.adopt.configured import extend_configuration, list_drop_ins, list_packages, read_configuration
 from latebind.adopt.edit import edit_cmake
-from latebind.adopt.find import LIBRARIES
+from latebind.adopt.libraries import list_libraries, list_undecided
 from latebind.adopt.notes import find_notes
 from latebind.adopt.python import edit_pyproject
 from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
@@ -22,6 +22,7 @@ from latebind.tables.presets import preset
 from latebind.templates import render
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from latebind.adopt.facts import Facts
@@ -58,14 +59,15 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     done = list_drop_ins(configured)
     is_bound = bool(done) and set(discovery.runtimes) <= done
     missing = _missing_components(discovery, configured)
-    targets = [] if is_bound and not missing else _libraries(discovery)
+    libraries = list_libraries(discovery.files, {link.target for link in discovery.of("link")})
+    targets = {} if is_bound and not missing else libraries
     component = next(iter(missing), "") or _component(discovery, targets)
     component = component or re.sub(r"[^A-Za-z0-9_.-]", "-", facts.name)
     changes = [
         Change(path=path, before=text, after=edit_cmake(text, targets, component, discovery.variables))
         for path, text in discovery.files.items()
     ]
-    notes = [*find_notes(discovery), *(() if configured else facts.notes)]
+    notes = [*find_notes(discovery, libraries), *(() if configured else facts.notes)]
     package = next(iter(list_packages(configured)), component)
     after, note, with_wheel = edit_pyproject(facts.pyproject, package) if facts.pyproject else ("", "", False)
     if discovery.runtimes:
@@ -74,7 +76,8 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     if discovery.runtimes and not targets and not is_bound:
         notes.append("no shared library links the runtime: a package needs one, so no latebind.toml is written")
     if targets or (configured and with_wheel and after != facts.pyproject):
-        changes += _new_files(discovery, facts, component, with_wheel=with_wheel)
+        is_undecided = bool(list_undecided(discovery.files, targets))
+        changes += _new_files(discovery, facts, component, with_wheel=with_wheel, with_shared=is_undecided)
         changes += _extend(discovery, facts, package if with_wheel else "")
     if targets:
         changes.append(_extend_gitignore(discovery.root / ".gitignore"))
@@ -91,7 +94,7 @@ def _as_it_is(change: Change) -> Change:
     return replace(change, before=raw, after=change.after.replace("\n", "\r\n"))
 
 
-def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bool) -> list[Change]:
+def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bool, with_shared: bool) -> list[Change]:
     inside = discovery.header is not None and discovery.header.is_relative_to(discovery.source)
     header = discovery.header.relative_to(discovery.source).as_posix() if discovery.header and inside else ""
     runtimes = [
@@ -103,6 +106,7 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     text = render(
         "init/latebind.toml.j2", facts=facts, source=source, cmake=cmake, runtimes=runtimes, component=component,
         schema=SCHEMA_ID, nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
+        with_shared=with_shared,
     )  # fmt: skip
     workflow = discovery.root / ".github" / "workflows" / "latebind.yml"
     configured = "[tool.latebind]" in facts.pyproject
@@ -167,23 +171,7 @@ def _minimum(discovery: Found, runtime: str) -> str:
     return max([floor, *filter(version_of, versions)], key=Version)
 
 
-def _libraries(discovery: Found) -> list[str]:
-    """The targets that link a runtime and that a package can hold: shared libraries and modules."""
-    linked = {mention.target for mention in discovery.of("link")}
-    libraries = [
-        command
-        for text in discovery.files.values()
-        for command in commands(text)
-        if command.name in LIBRARIES and command.words
-    ]
-    return [
-        command.words[0]
-        for command in libraries
-        if command.words[0] in linked and not {"STATIC", "OBJECT"} & set(command.words)
-    ]
-
-
-def _component(discovery: Found, targets: list[str]) -> str:
+def _component(discovery: Found, targets: Collection[str]) -> str:
     """The install component that the libraries have already; "" for none."""
     for command in (
         command for text in discovery.files.values() for command in commands(text) if command.name == "install"
