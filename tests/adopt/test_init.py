@@ -93,10 +93,11 @@ def test_packages_of_today_are_audited_first(latebind, project):
 
 
 def test_a_python_package_gets_the_hooks(latebind, project):
-    text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n\n[project]\nname = "voice"\n'
-    (project / "pyproject.toml").write_text(text + 'version = "2.1.0"\n')
-    (project / "src" / "voice").mkdir(parents=True)
-    (project / "src" / "voice" / "__init__.py").touch()
+    text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
+    text += '\n[project]\nname = "acme-voice"\n'
+    (project / "pyproject.toml").write_text(text + 'version = "2.1.0"\ndescription = "Hears voices"\n')
+    (project / "src" / "acme_voice").mkdir(parents=True)
+    (project / "src" / "acme_voice" / "__init__.py").touch()
 
     ended = latebind("init", project, "--yes", "--apply")
 
@@ -104,12 +105,14 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     assert '[tool.hatch.build.hooks.latebind]\npackage = "voice"' in written
     assert 'requires = ["latebind>=0.1", "hatchling"]' in written
     assert "latebind fills in version" in ended.stdout
-    assert 'wheel = { source = ".", name = "voice", extras = "channels" }' in (project / "latebind.toml").read_text()
+    configuration = (project / "latebind.toml").read_text()
+    assert 'wheel = { source = ".", name = "acme-voice", extras = "channels" }' in configuration
+    assert 'description = "Hears voices"' in configuration
     assert ended.stdout.endswith(f"next: latebind -C {project} pack\n")
     compile((project / "verify" / "smoke.py").read_text(), "smoke.py", "exec")
-    module = (project / "src" / "voice" / "_runtime.py").read_text()
+    module = (project / "src" / "acme_voice" / "_runtime.py").read_text()
     assert '"onnxruntime-gpu"' in module
-    assert 'pip install "voice[cpu]"' in module
+    assert 'pip install "acme-voice[cpu]"' in module
 
 
 def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project):
@@ -233,6 +236,14 @@ def test_a_library_over_a_static_core_that_links_the_runtime_is_packed(latebind,
     assert_success(latebind("-C", project, "pack", "--target", "linux-x64"))
     (package,) = (project / "dist").glob("*.nupkg")
     assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
+
+
+def test_without_a_library_that_links_the_runtime_it_says_what_to_do(latebind, project):
+    edit(project / "CMakeLists.txt", "voice SHARED", "voice STATIC")
+    shown = latebind("init", project, "--yes", "--apply").stdout
+    assert "by hand: no shared library links the runtime" in shown
+    assert shown.endswith("do what is listed above by hand, then run this again\n")
+    assert not (project / "latebind.toml").exists()
 
 
 def follow_next(latebind, output):

@@ -33,6 +33,9 @@ class Facts:
     """What packages state about a project; "" for what is not known."""
 
     name: str
+    distribution: str
+    """Name of the wheel: what pyproject.toml says, else the project's."""
+    description: str
     version: str
     licence: str
     licence_file: str
@@ -60,6 +63,8 @@ def facts(discovery: Found) -> Facts:
     people = project.get("authors", [])
     return Facts(
         name=name,
+        distribution=project.get("name", "") or name,
+        description=project.get("description", "") or discovery.description,
         version=version or "0.1.0",
         licence=licence,
         licence_file=licence_file.name if licence_file else "",

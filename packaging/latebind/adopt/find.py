@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path  # noqa: TC003  # tools read the types of the dataclasses
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -66,6 +67,7 @@ class Found:
     """`${NAME}` of each variable that holds only a runtime's library, with the runtime."""
     name: str = ""
     version: str = ""
+    description: str = ""
     header: Path | None = None
     """The folder in which the project holds ONNX Runtime's header."""
     header_version: str = ""
@@ -105,7 +107,7 @@ def find(root: Path) -> Found:
     project_of = {folder: _top(folder, parsed) for folder in {path.parent for path in everything}}
     linking = [top for mention in mentions if mention.kind == "link" and (top := project_of[mention.file.parent])]
     top = min(linking, key=lambda path: len(path.parts), default=tops[0])
-    name, version = _project(parsed[top])
+    name, version, description = _project(parsed[top])
     texts = {path: _text(path) for path in everything if path.suffix in _SOURCES and path.stat().st_size < _LARGEST}
     source = _source(root, top, parsed)
     own_texts = {
@@ -124,6 +126,7 @@ def find(root: Path) -> Found:
         variables=by_variable,
         name=name,
         version=version,
+        description=description,
         header=next((path.parent for path in texts if path.name == _HEADER), None),
         header_version=_header_version(texts),
     )
@@ -230,20 +233,18 @@ def _mentions(path: Path, file_commands: list[Command], by_variable: dict[str, s
                 yield Mention(kind="imported", runtime=runtime, file=path, command=command, target=arguments[0])
 
 
-def _project(file_commands: list[Command]) -> tuple[str, str]:
-    """Name and version of project(), or the version that set(<NAME>_VERSION ...) gives it."""
-    for command in file_commands:
-        if command.name == "project" and command.words:
-            name, *options = command.words
-            after = options[options.index("VERSION") + 1 :] if "VERSION" in options else []
-            variable = f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_VERSION".upper()
-            after += [
-                other.words[1]
-                for other in file_commands
-                if other.name == "set" and len(other.words) == _ONE_VALUE and other.words[0].upper() == variable
-            ]
-            return name, next(iter(after), "")
-    return "", ""
+def _project(file_commands: list[Command]) -> tuple[str, str, str]:
+    """Name, version and description of project(); without a version, the one of set(<NAME>_VERSION ...)."""
+    command = next((command for command in file_commands if command.name == "project" and command.words), None)
+    if command is None:
+        return "", "", ""
+    name, *options = command.words
+    values = {option: value for option, value in pairwise(options) if option in ("VERSION", "DESCRIPTION")}
+    variable = f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_VERSION".upper()
+    for other in file_commands:
+        if other.name == "set" and len(other.words) == _ONE_VALUE and other.words[0].upper() == variable:
+            values.setdefault("VERSION", other.words[1])
+    return name, values.get("VERSION", ""), values.get("DESCRIPTION", "")
 
 
 def _objects(texts: dict[Path, str]) -> Iterator[tuple[Path, int, str]]:

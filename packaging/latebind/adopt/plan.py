@@ -114,7 +114,7 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     if with_wheel and not configured:
         files[discovery.root / _SCRIPT] = render("init/smoke.py.j2")
         if (package := find_package(discovery.root, facts.pyproject)) is not None:
-            files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.name)
+            files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.distribution)
     files[workflow] = render("init/workflow.yml.j2", version=facts.latebind)
     return [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
 
@@ -140,12 +140,12 @@ def _extend(discovery: Found, facts: Facts, package: str) -> list[Change]:
     if not path.is_file():
         return []
     configured = read_configuration(discovery.root)
-    lists_wheel = any("wheel" in table for table in list_packages(configured).values())
+    lists_wheel = any(table.get("wheel") for table in list_packages(configured).values())
     before = path.read_text("utf-8")
     after = extend_configuration(
         before,
         drop_ins=set(discovery.runtimes) - list_drop_ins(configured),
-        wheel=(package, facts.name, _SCRIPT) if package and not lists_wheel else None,
+        wheel=(package, facts.distribution, _SCRIPT) if package and not lists_wheel else None,
     )
     return [Change(path=path, before=before, after=after)]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DONE = "nothing to do: the project already binds its runtime late"
 _BY_HAND = "nothing is left to write; what is left is listed above, by hand"
+_BLOCKED = "nothing can be written yet: do what is listed above by hand, then run this again"
 _UNKNOWN = (
     "nothing to change: no target_link_libraries() names a runtime, its file, or a variable set to one\n"
     "  If yours is linked in another way, call latebind_add_runtime(TARGET RUNTIME), and write a latebind.toml.\n"
@@ -76,6 +77,8 @@ def _describe_end(discovery: Found, planned: Plan, pack: str) -> str:
     """What to print where no file changes: all is done, a person has to go on, or there is no runtime."""
     if not discovery.is_adopted and not discovery.runtimes:
         return _UNKNOWN
+    if not discovery.is_adopted:
+        return _BLOCKED
     return f"{_BY_HAND}\nnext: {pack}" if planned.notes else _DONE
 
 
