@@ -62,6 +62,34 @@ def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, argument
     assert error in result.stderr
 
 
+@pytest.mark.parametrize("command", ["plan", "pack", "audit", "doctor", "verify"])
+def test_a_project_that_is_not_there_is_not_the_one_around_it(latebind, tiny, command):
+    assert_refused(latebind("-C", tiny / "nosuch", command), "there is no such folder", "Name the folder")
+    assert_refused(latebind("-C", tiny / "latebind.toml", command), "is a file and not a folder", f"-C {tiny}")
+
+
+@pytest.mark.parametrize("target", ["", "linux-x64,", ",", " "])
+def test_an_empty_target_is_refused(latebind, tiny, target):
+    assert_refused(latebind("-C", tiny, "pack", "--target", target), "has an empty name")
+
+
+def test_help_and_version_are_found_as_words_and_as_options(latebind):
+    version = assert_success(latebind("--version"))
+    assert version == assert_success(latebind("-V")) == assert_success(latebind("version"))
+    assert assert_success(latebind("help")) == assert_success(latebind("--help"))
+    assert assert_success(latebind("help", "pack")) == assert_success(latebind("pack", "--help"))
+
+
+def test_without_a_command_the_help_is_shown(latebind):
+    ended = latebind()
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "make wheels, sdists and NuGet packages" in ended.stderr
+
+
+def test_a_wrong_option_without_a_command_is_named(latebind):
+    assert_refused(latebind("--versoin"), "unrecognized arguments: --versoin", "Did you mean --version?")
+
+
 def test_several_targets_may_be_separated_by_commas(latebind, tiny):
     write_client(tiny, latebind=CONFIG.replace('["linux-x64"]', '["linux-x64", "win-x64", "osx-arm64"]'))
     shown = json.loads(latebind("-C", tiny, "plan", "--json", "--target", "linux-x64,win-x64").stdout)

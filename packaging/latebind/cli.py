@@ -54,12 +54,18 @@ _COMMANDS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     _write_utf8()
-    arguments, unknown = _parser().parse_known_args(argv)
+    parser = _parser()
+    arguments, unknown = parser.parse_known_args(_replace_words(sys.argv[1:] if argv is None else argv))
     if unknown:
-        arguments.parser.refuse_unknown(unknown)
+        unknowing: Parser = getattr(arguments, "parser", parser)
+        unknowing.refuse_unknown(unknown)
+    if "command" not in arguments:
+        parser.print_help(sys.stderr)
+        return 2
     signal.signal(signal.SIGTERM, _interrupt)  # a cancelled job must end what it started
     LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
     try:
+        _check_project(arguments.project)
         status: int = arguments.command(arguments)
         sys.stdout.flush()  # here, where a closed pipe is still handled
     except LatebindError as error:
@@ -81,6 +87,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         return status
 
 
+def _replace_words(argv: Sequence[str]) -> list[str]:
+    """`help`, `help COMMAND` and `version` as options, which is how argparse has them."""
+    match list(argv):
+        case ["help", *command]:
+            return [*command, "--help"]
+        case ["version"]:
+            return ["--version"]
+        case others:
+            return others
+
+
+def _check_project(folder: Path) -> None:
+    """Refuse a -C without a folder: a search upwards from it would take the project around it."""
+    if folder.is_dir():
+        return
+    if folder.exists():
+        advice = f"Name its folder: -C {folder.parent}."
+        raise LatebindError(f"-C {folder}: is a file and not a folder", advice=advice)
+    raise LatebindError(
+        f"-C {folder}: there is no such folder",
+        advice="Name the folder that holds latebind.toml, or a folder below it.",
+    )
+
+
 def _write_utf8() -> None:
     """Print UTF-8 with LF on every system: Windows' code pages have no ✓."""
     for stream in (sys.stdout, sys.stderr):
@@ -100,13 +130,13 @@ def _system_advice(error: OSError) -> str:
     return "Fix the cause and run the command again; earlier output is unchanged."
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     parser = Parser(
         prog="latebind",
         description="Build native libraries that find their runtime late; package, audit and verify them.",
         epilog="Exit status: 0 success, 1 findings or failed test cases, 2 wrong usage or input, 130 interrupted.",
     )
-    parser.add_argument("--version", action="version", version=f"latebind {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"latebind {__version__}")
     parser.add_argument("--cmake-dir", action=_CMakeDir, nargs=0, help="print the folder of latebindConfig.cmake")
     parser.add_argument(
         "-C", "--project", type=Path, default=Path(), metavar="DIR", help="folder of latebind.toml (default: this one)"
@@ -120,7 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_levels(parser, default=False)
     everywhere = Parser(add_help=False)
     _add_levels(everywhere, default=argparse.SUPPRESS)  # also after the command, without resetting one before it
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def add(name: str, run: Command, text: str) -> argparse.ArgumentParser:
         raw = argparse.RawDescriptionHelpFormatter  # examples keep their lines

@@ -46,7 +46,11 @@ def add_target(command: argparse.ArgumentParser, default: str = "this machine's"
 
 
 def _words(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+    """The names between commas, for argparse."""
+    names = [part.strip() for part in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} has an empty name: write linux-x64,win-x64 or leave the option out")
+    return names
 
 
 def print_json(document: object) -> None:
