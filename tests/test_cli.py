@@ -15,7 +15,7 @@ import pytest
 from latebind.cli import _parser
 from latebind.commands.completion import _actions
 
-from tests.client import CMAKE, CONFIG, SOURCE, write_client
+from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client
 from tests.needs import require_programs
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
@@ -143,6 +143,22 @@ def test_every_problem_of_a_configuration_is_told_at_once(latebind, tiny):
     result = latebind("-C", tiny, "plan")
 
     assert_refused(result, "unknown key project.verson", "Did you mean version?", "project.version is missing")
+
+
+def test_a_misspelled_preset_is_one_problem(latebind, tmp_path):
+    assert_success(latebind("new", tmp_path / "demo"))
+    edit(tmp_path / "demo" / "latebind.toml", 'preset = "onnxruntime"', 'preset = "onnxrutime"')
+    ended = latebind("-C", tmp_path / "demo", "plan")
+    assert_refused(ended, "'onnxrutime' is not a known runtime", "Did you mean onnxruntime?")
+    assert ended.stderr.count("latebind.toml:") == 1, ended.stderr
+
+
+@pytest.mark.parametrize("command", [["plan"], ["verify", "--list"]])
+def test_a_scenario_that_does_not_exist_is_refused(latebind, tmp_path, command):
+    assert_success(latebind("new", tmp_path / "demo"))
+    edit(tmp_path / "demo" / "latebind.toml", '"absent"', '"abcent"')
+    ended = latebind("-C", tmp_path / "demo", *command)
+    assert_refused(ended, "'abcent' is not a scenario (verify.own.onnxruntime.scenarios)", "Did you mean absent?")
 
 
 def test_missing_source_folder(latebind, tiny):

@@ -86,11 +86,13 @@ def _plan(arguments: argparse.Namespace) -> int:
     from latebind.pack.planned import list_unsupplied, plan_files
     from latebind.pack.render import not_made
     from latebind.preconditions import refuse_missing
+    from latebind.verify.cases.scenarios import refuse_unknown_scenarios
 
     project = open_project(arguments)
     config = project.config
     rids = choose_targets(arguments.target, config)
     refuse_missing(config)
+    refuse_unknown_scenarios(config)
     if arguments.format == "json":
         files = [asdict(planned) for planned in plan_files(config, rids)]
         print_json({"files": files, "not_made": [asdict(refusal) for refusal in list_unsupplied(config, rids)]})

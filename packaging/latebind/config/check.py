@@ -83,7 +83,13 @@ def _check_runtimes(config: Config, reader: Reader) -> None:
     for index, name in enumerate(names):
         if name and name in names[:index]:
             reader.problem(("runtime", index), f"{name} is a [[runtime]] twice", "Keep one of them.")
-    _check_tried(config, reader)
+    if all(map(_is_known, config.document.runtime)):  # one cause, one problem
+        _check_tried(config, reader)
+
+
+def _is_known(runtime: RuntimeUse) -> bool:
+    """Whether its name is one that other keys can refer to; an unknown preset is a problem of its own."""
+    return runtime.describe is not None or runtime.preset in presets()
 
 
 def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
@@ -207,16 +213,22 @@ def _check_packages(config: Config, reader: Reader) -> None:
             if other not in config.packages:
                 text = f"{other!r} is not a package here"
                 reader.problem(("package", name, "requires"), text, nearest(other, config.packages))
-        used = [runtime.name for runtime in config.document.runtime]
-        if package.runtime and package.runtime not in used:
-            advice = nearest(package.runtime, used)
-            reader.problem(("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] here", advice)
-        if package.wheel is not None and package.wheel.extras == "channels" and config.runtime_of(name) is None:
-            reader.problem(
-                ("package", name, "wheel"),
-                f"package {name} asks for extras but binds no runtime",
-                f'Add runtime = "..." to [package.{name}].',
-            )
+        if all(map(_is_known, config.document.runtime)):
+            _check_bound(config, reader, name)
+
+
+def _check_bound(config: Config, reader: Reader, name: str) -> None:
+    """Check that the runtime of a package is one of the project's."""
+    package, used = config.packages[name], [runtime.name for runtime in config.document.runtime]
+    if package.runtime and package.runtime not in used:
+        advice = nearest(package.runtime, used)
+        reader.problem(("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] here", advice)
+    elif package.wheel is not None and package.wheel.extras == "channels" and config.runtime_of(name) is None:
+        reader.problem(
+            ("package", name, "wheel"),
+            f"package {name} asks for extras but binds no runtime",
+            f'Add runtime = "..." to [package.{name}].',
+        )
 
 
 def _check_sdk(config: Config, reader: Reader, name: str) -> None:

@@ -16,7 +16,7 @@ from latebind.verify.cases.index import Answers, ask
 from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.cases.machine import Machine, host_machine
-from latebind.verify.cases.scenarios import FILES, SCENARIOS
+from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios
 from latebind.verify.cases.select import is_selected
 from latebind.verify.cases.select import shard as share
 
@@ -71,8 +71,8 @@ def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
 
     Raises InputError when there is none, or the selection cannot be read.
     """
+    refuse_unknown_scenarios(config)
     tool, pythons = prepare(config, folder)
-    _check_scenarios(config)
     extent = _extent(config, request, pythons[0].minor)
     answers = ask(
         questions(config, request.rids, extent),
@@ -107,17 +107,6 @@ def _extent(config: Config, request: Request, minor: str) -> Extent:
         others=tuple(other for other in config.document.verify.pythons if other != minor),
         home=host_rid(),
     )
-
-
-def _check_scenarios(config: Config) -> None:
-    names = {scenario.name for scenario in SCENARIOS}
-    for runtime, settings in config.document.verify.own.items():
-        for name in sorted(set(settings.scenarios) - names):
-            raise InputError(
-                f"verify.own.{runtime}.scenarios: {name!r} is not a scenario",
-                where=config.file.name,
-                advice=f"Use one of: {', '.join(sorted(names))}.",
-            )
 
 
 def list_cases(chosen: ChosenCases) -> str:

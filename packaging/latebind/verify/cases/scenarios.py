@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from latebind.config.reader import nearest
+from latebind.errors import InputError
 from latebind.verify.cases import situations as given
 from latebind.verify.cases.layouts import LAYOUTS, RUNNING
 from latebind.verify.cases.situations import ORDINARY, Situation
 
 if TYPE_CHECKING:
+    from latebind.config.config import Config
     from latebind.model import System
     from latebind.verify.cases.situations import SetUp
 
@@ -210,3 +213,13 @@ SCENARIOS: tuple[Scenario, ...] = (
 def scenario(name: str) -> Scenario:
     """The scenario of that name."""
     return next(candidate for candidate in SCENARIOS if candidate.name == name)
+
+
+def refuse_unknown_scenarios(config: Config) -> None:
+    """Refuse a configuration that lists scenarios which don't exist. Raises InputError for the first one."""
+    names = [scenario.name for scenario in SCENARIOS]
+    for runtime, settings in config.document.verify.own.items():
+        for name in settings.scenarios:
+            if name not in names:
+                text = f"{name!r} is not a scenario (verify.own.{runtime}.scenarios)"
+                raise InputError(text, where=config.file.name, advice=nearest(name, names))
