@@ -19,7 +19,7 @@ from latebind.errors import BuildError, NotRun
 from latebind.system.tree import hash_tree
 from latebind.tables.targets import host_rid, target
 
-from tests.client import CMAKE, CONFIG, SOURCE, write_client, write_portable
+from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client, write_portable
 from tests.programs import not_run
 
 HERE = target("linux-x64")
@@ -173,6 +173,44 @@ def test_a_definition_that_was_removed_is_gone(tiny):
     assert library(stage(tiny)).read_bytes() != plain
     write_client(tiny, cmakelists=MARKED, tiny=READS_MARK)
     assert library(stage(tiny)).read_bytes() == plain
+
+
+def test_a_definition_compiles_only_what_it_changes(tiny, capsys):
+    more = "add_library(other STATIC other.c)\nset_target_properties(other PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
+    write_client(tiny, cmakelists=MARKED + more + "target_link_libraries(tiny PRIVATE other)\n", tiny=READS_MARK)
+    (tiny / "native" / "other.c").write_text(OTHER)
+    stage(tiny)
+    compiled = next((tiny / "build").rglob("other.c.o"))
+    before = compiled.stat().st_mtime_ns
+    edit(tiny / "latebind.toml", 'source = "native"', 'source = "native"\ndefine = { MARK = 41 }')
+    stage(tiny)
+    assert "settings changed (MARK): what they change is built" in capsys.readouterr().err
+    assert compiled.stat().st_mtime_ns == before
+    edit(tiny / "latebind.toml", "MARK = 41", "MARK = 42")
+    kept = library(stage(tiny)).read_bytes()
+    shutil.rmtree(tiny / "build")
+    shutil.rmtree(tiny / "stage")
+    assert library(stage(tiny)).read_bytes() == kept
+
+
+def test_a_target_has_definitions_and_flags_of_its_own(tiny):
+    write_client(tiny, cmakelists=MARKED, tiny=READS_MARK)
+    plain = stage(tiny).manifest
+    write_client(
+        tiny, cmakelists=MARKED, tiny=READS_MARK, latebind=CONFIG + "\n[targets.win-x64]\ndefine = { MARK = 2 }\n"
+    )
+    other = stage(tiny).manifest
+    assert other.source_hash != plain.source_hash  # files that another machine made are for these settings
+    by_define = library(stage(tiny)).read_bytes()
+    write_client(
+        tiny, cmakelists=MARKED, tiny=READS_MARK, latebind=CONFIG + "\n[targets.linux-x64]\ndefine = { MARK = 2 }\n"
+    )
+    marked = library(stage(tiny)).read_bytes()
+    assert marked != by_define
+    write_client(
+        tiny, cmakelists=CMAKE, tiny=READS_MARK, latebind=CONFIG + '\n[targets.linux-x64]\ncflags = ["-DMARK=2"]\n'
+    )
+    assert library(stage(tiny)).read_bytes() == marked
 
 
 def test_the_hosts_compiler_flags_are_part_of_the_key_and_never_reach_zig(tiny, monkeypatch):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from latebind.build.codemodel import read_codemodel, request_codemodel
 from latebind.build.diagnostics import first_errors, provider_advice, relative, without_commands
@@ -74,7 +75,7 @@ class NativeBuild:
         tree = self.folder / ".".join(filter(None, (self.target.rid, variant)))
         log = self.folder / f"{tree.name}.log"
         arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, variant)]
-        self._start_afresh(tree, arguments)
+        self._prepare_tree(tree, arguments)
         write_sources(self.config, tree / _DESCRIBED)
         for runtime in self._drop_ins():
             self._stub(runtime).make(self._stub_prefix(runtime))
@@ -131,7 +132,7 @@ class NativeBuild:
 
     def _definitions(self) -> dict[str, TomlValue]:
         """The project's own definitions, and latebind's defaults and stubs in front of it."""
-        definitions = dict(self.config.document.native.define)
+        definitions = self.config.definitions(self.target.rid)
         existing = definitions.get(_TOP_LEVEL)
         files = [str(loader_dir(self.config) / "defaults.cmake")]
         for runtime in self._drop_ins():
@@ -162,16 +163,29 @@ class NativeBuild:
     def _stub_prefix(self, runtime: RuntimeUse) -> Path:
         return self.folder / f"{self.target.rid}.{runtime.name}"
 
-    def _start_afresh(self, tree: Path, arguments: Sequence[str]) -> None:
-        """Empty a tree with another configuration: CMake's cache would keep an old compiler and removed definitions."""
+    def _prepare_tree(self, tree: Path, arguments: Sequence[str]) -> None:
+        """Keep of an earlier tree what is still right: all for the same settings, what was compiled for other ones.
+
+        CMake's cache would keep removed definitions, so it goes; Ninja then compiles what has another command. Another
+        compiler, target or source folder empties the tree.
+        """
         whose = [self.toolchain.fingerprint(), self.python.identity if self.python else "", self.target.rid, self.floor]
-        stamp = digest([*whose, str(self.config.cmake_source), str(tree), *arguments])
+        identity = digest([*whose, str(self.config.cmake_source), str(tree)])
+        stamp = json.dumps({"identity": identity, "arguments": list(arguments)}, indent=1)
         mark = tree / ".latebind"
-        if not mark.is_file() or mark.read_bytes() != stamp.encode():
-            if tree.exists():
-                shutil.rmtree(tree)
-            tree.mkdir(parents=True)
-            mark.write_text(stamp, encoding="utf-8")
+        if mark.is_file() and mark.read_bytes() == stamp.encode():
+            return
+        earlier = _read_mark(mark)
+        if earlier.get("identity") == identity:
+            changed = sorted(set(arguments) ^ set(map(str, earlier.get("arguments", ()))))
+            names = dict.fromkeys(argument.partition("=")[0].removeprefix("-D") for argument in changed)
+            LOG.say(f"{self.target.rid}: settings changed ({', '.join(names)}): what they change is built")
+            (tree / "CMakeCache.txt").unlink(missing_ok=True)
+        elif tree.exists():
+            LOG.say(f"{self.target.rid}: the compiler or the folder changed: everything is built again")
+            shutil.rmtree(tree)
+        tree.mkdir(parents=True, exist_ok=True)
+        mark.write_text(stamp, encoding="utf-8")
 
     def _failure(self, ended: Completed, log: Path) -> BuildError:
         """The error of a failed step: the first errors, then the rest; the commands only with `--verbose`."""
@@ -215,6 +229,15 @@ def native_build(config: Config, target: Target, workdir: Path) -> NativeBuild:
         python=extension(config.module_kind, target, chosen) if config.module_kind else None,
         folder=workdir / "build",
     )
+
+
+def _read_mark(mark: Path) -> dict[str, Any]:
+    """What a tree was configured with; nothing where that cannot be read."""
+    try:
+        content = json.loads(mark.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def _full_disk(folder: Path) -> str:

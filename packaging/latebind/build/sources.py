@@ -26,9 +26,11 @@ def hash_sources(config: Config, workdir: Path) -> str:
     It is the same on every system, for every working folder and in an unpacked sdist: files that were built on one are
     imported on another.
     """
+    shared = config.document.native.define
     settings = {
         "version": config.project.version,
-        "define": config.document.native.define,
+        "define": shared,
+        "targets": {rid: own for rid in config.document.targets.options if (own := config.definitions(rid)) != shared},
         "cmake": config.document.native.cmake,
         "runtimes": {runtime.name: runtime.minimum for runtime in config.document.runtime},
         "hide": config.document.native.hide and [package.exports for package in config.packages.values()],

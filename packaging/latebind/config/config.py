@@ -17,6 +17,7 @@ from latebind.config.sdk import SdkConfig
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from latebind.config.document import TomlValue
     from latebind.config.ep import EpConfig
     from latebind.model import Target
 
@@ -79,6 +80,15 @@ class Config:
     def toolchain(self, rid: str) -> str:
         """The toolchain that builds a target."""
         return self.document.targets.options.get(rid, TargetOptions()).toolchain
+
+    def definitions(self, rid: str) -> dict[str, TomlValue]:
+        """The CMake cache variables of a target: native.define, and in front of it the target's own."""
+        options = self.document.targets.options.get(rid, TargetOptions())
+        definitions: dict[str, TomlValue] = {**self.document.native.define, **options.define}
+        for name, flags in (("CMAKE_C_FLAGS", options.cflags), ("CMAKE_CXX_FLAGS", options.cxxflags)):
+            if flags:
+                definitions[name] = " ".join(filter(None, [str(definitions.get(name, "")), *flags]))
+        return definitions
 
     def with_toolchain(self, rid: str, name: str) -> Config:
         """The same project with another toolchain for a target."""

@@ -119,6 +119,11 @@ class TargetOptions(Table, frozen=True):
     toolchain: Annotated[
         Literal["zig", "host"], Meta(description="Compiler for this target: zig, or the system's own.")
     ] = "zig"
+    define: Annotated[
+        dict[str, TomlValue], Meta(description="CMake cache variables of this target, added to native.define.")
+    ] = msgspec.field(default_factory=dict)
+    cflags: Annotated[tuple[str, ...], Meta(description="Options of the C compiler.")] = ()
+    cxxflags: Annotated[tuple[str, ...], Meta(description="Options of the C++ compiler.")] = ()
 
 
 class Targets(Table, frozen=True):
