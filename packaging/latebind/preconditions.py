@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from latebind.config.extension import program_keys
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from latebind.config.document import RuntimeUse
 
 
+_UNFINISHED = re.compile(r"^UNFINISHED = True\b", re.MULTILINE)
+"""A line of templates/init/smoke.py.j2."""
+
+
 def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> None:
     """Refuse a configuration that names missing files, before anything is built or installed.
 
@@ -26,6 +31,17 @@ def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True
     if missing:
         raise InputError(
             f"not there: {', '.join(missing)}", where=config.file.name, advice="Correct the path or remove the key."
+        )
+
+
+def refuse_unfinished(config: Config) -> None:
+    """Refuse to verify with the script that `latebind init` wrote, before a person finished it. Raises InputError."""
+    script = config.document.verify.python
+    if script and _UNFINISHED.search((config.root / script).read_text("utf-8", "replace")):
+        raise InputError(
+            "isn't finished: its run_cases() calls nothing of the library",
+            where=script,
+            advice="Write run_cases(), and delete the line `UNFINISHED = True`.",
         )
 
 

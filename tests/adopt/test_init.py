@@ -109,10 +109,25 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     assert 'wheel = { source = ".", name = "acme-voice", extras = "channels" }' in configuration
     assert 'description = "Hears voices"' in configuration
     assert ended.stdout.endswith(f"next: latebind -C {project} pack\n")
-    compile((project / "verify" / "smoke.py").read_text(), "smoke.py", "exec")
+    script = (project / "verify" / "smoke.py").read_text()
+    compile(script, "smoke.py", "exec")
+    assert "import acme_voice" in script
+    assert 'os.environ["ONNXRUNTIME_LIB_PATH"]' in script
     module = (project / "src" / "acme_voice" / "_runtime.py").read_text()
     assert '"onnxruntime-gpu"' in module
     assert 'pip install "acme-voice[cpu]"' in module
+
+
+def test_a_script_that_nobody_finished_is_refused(latebind, project):
+    text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n[project]\nname = "voice"\n'
+    text += 'dynamic = ["version", "dependencies", "optional-dependencies"]\n'
+    (project / "pyproject.toml").write_text(text)
+    (project / "voice").mkdir()
+    (project / "voice" / "__init__.py").touch()
+    assert_success(latebind("init", project, "--yes", "--apply"))
+    assert_success(latebind("-C", project, "pack", "--target", "linux-x64"))
+    refused = latebind("-C", project, "verify", "--target", "linux-x64")
+    assert_refused(refused, "verify/smoke.py: isn't finished", "delete the line `UNFINISHED = True`")
 
 
 def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project):

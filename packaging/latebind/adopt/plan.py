@@ -112,9 +112,13 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     configured = "[tool.latebind]" in facts.pyproject
     files = {} if configured else {discovery.root / "latebind.toml": text}
     if with_wheel and not configured:
-        files[discovery.root / _SCRIPT] = render("init/smoke.py.j2")
-        if (package := find_package(discovery.root, facts.pyproject)) is not None:
-            files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.distribution)
+        package, runtime = find_package(discovery.root, facts.pyproject), preset(discovery.runtimes[0])
+        module = package.name if package else re.sub(r"\W", "_", facts.distribution).lower()
+        files[discovery.root / _SCRIPT] = render(
+            "init/smoke.py.j2", module=module, title=runtime.title, variable=runtime.environment
+        )
+        if package is not None:
+            files[package / FILE_NAME] = render_runtime_module(runtime, facts.distribution)
     files[workflow] = render("init/workflow.yml.j2", version=facts.latebind)
     return [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
 

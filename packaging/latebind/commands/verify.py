@@ -98,7 +98,7 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.preconditions import refuse_missing
+    from latebind.preconditions import refuse_missing, refuse_unfinished
     from latebind.verify.choose import choose_cases, list_cases
     from latebind.verify.report.files import read_log, write_reports
     from latebind.verify.verify import start_verification, verify
@@ -110,6 +110,7 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     source = _describe_source(project.config)
     artifacts = _artifacts(project, request.rids, arguments.dist)
     refuse_missing(project.config, sources=False)
+    refuse_unfinished(project.config)
     chosen = choose_cases(project.config, request, folder)
     report = verify(start_verification(project, chosen, artifacts), source)
     write_reports(report, arguments.output or project.reports, lambda result: read_log(folder, result))
