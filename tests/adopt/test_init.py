@@ -120,7 +120,6 @@ def test_a_python_package_gets_the_hooks(latebind, project):
 
 def test_a_script_that_nobody_finished_is_refused(latebind, project):
     text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n[project]\nname = "voice"\n'
-    text += 'dynamic = ["version", "dependencies", "optional-dependencies"]\n'
     (project / "pyproject.toml").write_text(text)
     (project / "voice").mkdir()
     (project / "voice" / "__init__.py").touch()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from latebind.config.file import tables_of
 
+_FILLED = ("version", "dependencies", "optional-dependencies")
+"""The keys of [project] that latebind's hook fills in."""
 _HOOKS = """
 [tool.hatch.metadata.hooks.latebind]
 package = "{package}"
@@ -35,6 +38,18 @@ def edit_pyproject(text: str, package: str) -> tuple[str, str, bool]:
         )
     asked = any(re.match(r"latebind\b", name) for name in system.get("requires", ()))
     after = text if asked else re.sub(r"(requires\s*=\s*\[)", r'\1"latebind>=0.1", ', text, count=1)
-    dynamic = [key for key in ("version", "dependencies", "optional-dependencies") if key in tables["project"]]
-    note = f"pyproject.toml: latebind fills in {', '.join(dynamic)}; list them in `dynamic` instead" if dynamic else ""
+    after, note = _make_dynamic(after, tables["project"])
     return after.rstrip("\n") + "\n" + _HOOKS.format(package=package), note, True
+
+
+def _make_dynamic(text: str, project: dict[str, Any]) -> tuple[str, str]:
+    """The text with latebind's keys in `dynamic` where it has no such line; a note where a person must change it."""
+    static = [key for key in _FILLED if key in project]
+    if static:
+        return text, f"pyproject.toml: latebind fills in {', '.join(static)}; list them in `dynamic` instead"
+    missing = [key for key in _FILLED if key not in project.get("dynamic", ())]
+    listed = ", ".join(f'"{key}"' for key in missing)
+    if missing and "dynamic" in project:
+        return text, f"pyproject.toml: latebind fills in {', '.join(missing)}; add {listed} to `dynamic`"
+    line = f"[project]\ndynamic = [{listed}]\n" if missing else "[project]\n"
+    return re.sub(r"^\[project\][ \t]*\n", line, text, count=1, flags=re.MULTILINE), ""
