@@ -252,10 +252,37 @@ def test_a_library_over_a_static_core_that_links_the_runtime_is_packed(latebind,
     assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
 
 
+def test_a_name_with_a_variable_is_another_target_in_each_file(latebind, project):
+    edit(project / "CMakeLists.txt", "add_library(voice SHARED voice.c)", "add_library(${PROJECT_NAME} SHARED voice.c)")
+    edit(project / "CMakeLists.txt", "target_link_libraries(voice ", "target_link_libraries(${PROJECT_NAME} ")
+    other = "project(other C)\nadd_library(${PROJECT_NAME} SHARED other.c)\n"
+    other += "install(TARGETS ${PROJECT_NAME} DESTINATION lib)\n"
+    edit(
+        project / "CMakeLists.txt",
+        "install(TARGETS voice ",
+        "add_subdirectory(other)\ninstall(TARGETS ${PROJECT_NAME} ",
+    )
+    (project / "other").mkdir()
+    (project / "other" / "CMakeLists.txt").write_text(other)
+    assert_success(latebind("init", project, "--yes", "--apply"))
+    assert (project / "other" / "CMakeLists.txt").read_text() == other
+    assert "install(TARGETS ${PROJECT_NAME} COMPONENT voice LIBRARY" in (project / "CMakeLists.txt").read_text()
+
+
+def test_a_library_that_a_choice_makes_shared_is_packed(latebind, project):
+    both = "if(STATIC)\n  add_library(voice STATIC voice.c)\nelse()\n  add_library(voice SHARED voice.c)\nendif()"
+    edit(
+        project / "CMakeLists.txt",
+        "add_library(voice SHARED voice.c)",
+        f"if(NOT STATIC)\nadd_library(voice SHARED voice.c)\nelse()\n{both}\nendif()",
+    )
+    assert '+[package."voice"]' in latebind("init", project).stdout
+
+
 def test_without_a_library_that_links_the_runtime_it_says_what_to_do(latebind, project):
     edit(project / "CMakeLists.txt", "voice SHARED", "voice STATIC")
     shown = latebind("init", project, "--yes", "--apply").stdout
-    assert "by hand: no shared library links the runtime" in shown
+    assert "by hand: no add_library() of a shared library that links the runtime" in shown
     assert shown.endswith("do what is listed above by hand, then run this again\n")
     assert not (project / "latebind.toml").exists()
 

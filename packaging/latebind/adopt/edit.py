@@ -46,7 +46,7 @@ def _find_installed_targets(command: Command) -> tuple[str, ...]:
         return ()
     names = []
     for argument in command.words[1:]:
-        if argument.isupper():
+        if argument.isupper() and "$" not in argument:
             break
         names.append(argument)
     return tuple(names)

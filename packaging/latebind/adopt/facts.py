@@ -59,7 +59,7 @@ def facts(discovery: Found) -> Facts:
     if not isinstance(licence, str) or not licence:
         licence = _licence(licence_file)
     notes = [] if version else ["no version was found in project(), pyproject.toml or git: 0.1.0 is written"]
-    notes += [] if licence else ["no licence was found: write its SPDX expression into latebind.toml"]
+    notes += [] if licence else ["no license was found: write its SPDX expression into latebind.toml"]
     people = project.get("authors", [])
     return Facts(
         name=name,

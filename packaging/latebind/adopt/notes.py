@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from latebind.adopt.find import Found, Mention
+    from latebind.adopt.libraries import Library
 
 _AT_LOAD = (
     "objects of ONNX Runtime are made while the library is loaded: without a runtime the program ends there, and on "
@@ -24,10 +25,11 @@ _CPP = (
 )
 
 
-def find_notes(discovery: Found, libraries: Mapping[str, Path]) -> tuple[str, ...]:
-    """One text for each kind of hint; `libraries` are those that need a runtime, with the folder that declares each."""
+def find_notes(discovery: Found, libraries: Iterable[Library]) -> tuple[str, ...]:
+    """One text for each kind of hint; `libraries` are those that need a runtime."""
     at_load = [f"{_name(discovery, path)}:{line}: {name}" for path, line, name in discovery.objects]
-    packed = [path for path in discovery.uncaught if any(path.is_relative_to(folder) for folder in libraries.values())]
+    folders = {library.file.parent for library in libraries}
+    packed = [path for path in discovery.uncaught if any(path.is_relative_to(folder) for folder in folders)]
     uncaught = [_name(discovery, path) for path in packed if "onnxruntime" in discovery.runtimes]
     cpp = [_locate(discovery, link) for link in discovery.of("link") if "openvino::runtime" in link.command.words]
     return (

@@ -12,7 +12,7 @@ from packaging.version import Version
 from latebind.adopt.cmake import commands
 from latebind.adopt.configured import extend_configuration, list_drop_ins, list_packages, read_configuration
 from latebind.adopt.edit import edit_cmake
-from latebind.adopt.libraries import list_libraries, list_undecided
+from latebind.adopt.libraries import list_libraries, names_in
 from latebind.adopt.notes import find_notes
 from latebind.adopt.python import edit_pyproject
 from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
@@ -22,13 +22,17 @@ from latebind.tables.presets import preset
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from pathlib import Path
 
     from latebind.adopt.facts import Facts
     from latebind.adopt.find import Found
+    from latebind.adopt.libraries import Library
 
 _SCRIPT = "verify/smoke.py"
+_NO_LIBRARY = (
+    "no add_library() of a shared library that links the runtime: a package needs one, so no latebind.toml is written. "
+    "If a function of yours makes it, write latebind.toml and install the library with a COMPONENT"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +63,12 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     done = list_drop_ins(configured)
     is_bound = bool(done) and set(discovery.runtimes) <= done
     missing = _missing_components(discovery, configured)
-    libraries = list_libraries(discovery.files, {link.target for link in discovery.of("link")})
-    targets = {} if is_bound and not missing else libraries
+    libraries = list_libraries(discovery.files, [(link.target, link.file) for link in discovery.of("link")])
+    targets = [] if is_bound and not missing else libraries
     component = next(iter(missing), "") or _component(discovery, targets)
     component = component or re.sub(r"[^A-Za-z0-9_.-]", "-", facts.name)
     changes = [
-        Change(path=path, before=text, after=edit_cmake(text, targets, component, discovery.variables))
+        Change(path=path, before=text, after=edit_cmake(text, names_in(path, targets), component, discovery.variables))
         for path, text in discovery.files.items()
     ]
     notes = [*find_notes(discovery, libraries), *(() if configured else facts.notes)]
@@ -74,9 +78,9 @@ def plan(discovery: Found, facts: Facts) -> Plan:
         changes.append(Change(path=discovery.root / "pyproject.toml", before=facts.pyproject, after=after))
         notes += [note] if note else []
     if discovery.runtimes and not targets and not is_bound:
-        notes.append("no shared library links the runtime: a package needs one, so no latebind.toml is written")
+        notes.append(_NO_LIBRARY)
     if targets or (configured and with_wheel and after != facts.pyproject):
-        is_undecided = bool(list_undecided(discovery.files, targets))
+        is_undecided = any(library.is_undecided for library in targets)
         changes += _new_files(discovery, facts, component, with_wheel=with_wheel, with_shared=is_undecided)
         changes += _extend(discovery, facts, package if with_wheel else "")
     if targets:
@@ -175,11 +179,11 @@ def _minimum(discovery: Found, runtime: str) -> str:
     return max([floor, *filter(version_of, versions)], key=Version)
 
 
-def _component(discovery: Found, targets: Collection[str]) -> str:
+def _component(discovery: Found, targets: list[Library]) -> str:
     """The install component that the libraries have already; "" for none."""
-    for command in (
-        command for text in discovery.files.values() for command in commands(text) if command.name == "install"
-    ):
-        if command.words[1:2] and command.words[1] in targets and "COMPONENT" in command.words[:-1]:
-            return command.words[command.words.index("COMPONENT") + 1]
+    for path, text in discovery.files.items():
+        names = names_in(path, targets)
+        for words in (command.words for command in commands(text) if command.name == "install"):
+            if words[1:2] and words[1] in names and "COMPONENT" in words[:-1]:
+                return words[words.index("COMPONENT") + 1]
     return ""
