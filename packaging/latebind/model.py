@@ -100,6 +100,8 @@ class Target:
     """The `-m` of dlltool, with which import libraries are made; "" where libraries need none."""
     abi3_suffix: str = ".abi3.so"
     """The suffix of Python modules for the stable ABI."""
+    soabi: str
+    """The end of what CPython calls its own ABI there, in the names of modules: `x86_64-linux-gnu`, `win_amd64`."""
     linker_scripts: bool = True
     """Whether zig's linker reads a script that leaves out debug information of its own libraries."""
     debug_symbols: Literal["in the file", "dsymutil", "none"] = "in the file"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -131,7 +132,7 @@ def _latest(config: Config) -> Config:
 def _list_installed(kind: Kind, artifacts: Iterable[Artifact]) -> set[tuple[str, str]]:
     """Name and content of what a test case of that kind installs."""
     chosen = (
-        wheels_for(Rid(LINUX), artifacts)
+        wheels_for(Rid(LINUX), artifacts, f"{sys.version_info.major}.{sys.version_info.minor}")
         if kind == "wheel"
         else [artifact for artifact in artifacts if artifact.kind == kind]
     )

@@ -21,14 +21,14 @@ def test_a_wheel_that_is_not_the_pinned_one_is_refused(tmp_path, monkeypatch):
     (tmp_path / "wheels").mkdir()
     (tmp_path / "wheels" / "panda3d-1.10.16-cp311-cp311-win_amd64.whl").write_bytes(b"another's")
     monkeypatch.setenv("LATEBIND_BENCH_CACHE", str(tmp_path))
-    monkeypatch.setattr(windows_python, "_library", lambda: tmp_path)
+    monkeypatch.setattr(windows_python, "_library", lambda _version: tmp_path)
     with pytest.raises(NotAvailableError, match="is not the pinned wheel"):
         windows_python.prepare(tmp_path / "made")
     assert [path.name for path in (tmp_path / "made").iterdir()] == [".python.lock"]
 
 
 def test_without_zig_there_is_no_windows_python(tmp_path, monkeypatch):
-    monkeypatch.setattr(windows_python, "_library", lambda: tmp_path)
+    monkeypatch.setattr(windows_python, "_library", lambda _version: tmp_path)
     monkeypatch.setattr(windows_python, "find_zig", lambda: None)
     with pytest.raises(NotAvailableError, match="zig is missing: pip install"):
         windows_python.prepare(tmp_path / "made")

@@ -195,7 +195,7 @@ def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the
     assert "linux-musl" not in str(zipfile.ZipFile(tiny / "dist" / "Tiny.1.2.3.nupkg").namelist())
     source, file = tiny / "python" / "tiny", tiny / "out" / "x.whl"
     with pytest.raises(BuildError, match=message):
-        build_distribution(source, file, "wheel", rid="linux-musl-x64", workdir=tiny, config_digest="")
+        build_distribution(source, file, "wheel", {"LATEBIND_TARGET": "linux-musl-x64"}, workdir=tiny, config_digest="")
 
 
 def test_the_table_of_packages_is_printed_and_written(latebind, tiny):

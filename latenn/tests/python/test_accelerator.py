@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind.verify.cases.interpreters import interpreters
+from latebind.compilers.interpreters import interpreters
 from tests.python.running import python
 
 from tests import models

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from latebind.build.codemodel import read_codemodel, request_codemodel
@@ -20,11 +22,12 @@ from latebind.errors import BuildError
 from latebind.fingerprint import digest
 from latebind.semver import semantic_version
 from latebind.system.log import LOG
+from latebind.system.parallel import each
 from latebind.system.run import command_text, run, tail
+from latebind.tables.pythonabi import module_abi
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from latebind.build.extension import Extension
     from latebind.compilers.choose import Toolchain
@@ -43,13 +46,14 @@ _LITTLE_ROOM = 2 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NativeBuild:
-    """How a project is built for one target on this machine. `python` is None where no Python modules are built."""
+    """How a project is built for one target on this machine."""
 
     config: Config
     target: Target
     floor: str
     toolchain: Toolchain
-    python: Extension | None
+    pythons: tuple[Extension, ...]
+    """The CPythons that Python modules are built for; () where there are none."""
     folder: Path
     """The folder of all build trees."""
 
@@ -57,7 +61,13 @@ class NativeBuild:
     def packages(self) -> list[str]:
         """The packages that the target has: all but Python modules that only a machine of the target can build."""
         kind = self.config.wheel_kind
-        return [name for name in self.config.packages if self.python is not None or kind(name) != "cpython"]
+        return [name for name in self.config.packages if self.pythons or kind(name) != "cpython"]
+
+    @property
+    def identity(self) -> str:
+        """The compiler and the CPythons whose headers are used, for people and manifests."""
+        versions = ", ".join(dict.fromkeys(python.interpreter.version for python in self.pythons))
+        return ", ".join(filter(None, (self.toolchain.identity(), versions and f"headers of CPython {versions}")))
 
     @property
     def components(self) -> list[str]:
@@ -67,18 +77,45 @@ class NativeBuild:
     def install(self, workdir: Path, prefix: Path, variant: Variant = "") -> None:
         """Build in the target's tree and install each component into a folder of its name below `prefix`.
 
-        A variant is built in a tree of its own: `debug` keeps debug information, `versioned` has versioned SONAMEs.
+        A variant is built in a tree of its own: `debug` keeps debug information, `versioned` has versioned SONAMEs. So
+        is each further CPython, of whose files only the modules are taken.
 
         Raises BuildError with the first errors, or when a file from outside the sources was used.
         """
-        cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
-        tree = self.folder / ".".join(filter(None, (self.target.rid, variant)))
-        log = self.folder / f"{tree.name}.log"
-        arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, variant)]
-        self._prepare_tree(tree, arguments)
-        write_sources(self.config, tree / _DESCRIBED)
         for runtime in self._drop_ins():
             self._stub(runtime).make(self._stub_prefix(runtime))
+        first, *others = self.pythons or (None,)
+        self._install(workdir, prefix, first, variant)
+        each(lambda python: self._add_modules(workdir, prefix, python, variant), filter(None, others))
+
+    def _add_modules(self, workdir: Path, prefix: Path, python: Extension, variant: Variant) -> None:
+        """Build for one more CPython, and add its modules. Raises BuildError when there are none."""
+        with tempfile.TemporaryDirectory(prefix=".modules-", dir=self.folder) as aside:
+            self._install(workdir, Path(aside), python, variant, python.abi)
+            self._take_modules(Path(aside), prefix, python)
+
+    def _take_modules(self, aside: Path, prefix: Path, python: Extension) -> None:
+        modules = [path for path in aside.rglob("*") if module_abi(path.name) == python.abi]
+        if not modules:
+            raise BuildError(
+                f"the build for {python.abi} installed no Python module for it",
+                where=str(self.config.cmake_source),
+                advice="Make modules with latebind_add_python_module(), pybind11_add_module() or "
+                "nanobind_add_module(), which name them for the CPython that is found.",
+            )
+        for module in modules:
+            (prefix / module.relative_to(aside)).parent.mkdir(parents=True, exist_ok=True)
+            module.rename(prefix / module.relative_to(aside))
+
+    def _install(
+        self, workdir: Path, prefix: Path, python: Extension | None, variant: Variant, suffix: str = ""
+    ) -> None:
+        cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+        tree = self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
+        log = self.folder / f"{tree.name}.log"
+        arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, python, variant)]
+        self._prepare_tree(tree, python, arguments)
+        write_sources(self.config, tree / _DESCRIBED)
         log.unlink(missing_ok=True)
 
         def step(*arguments: str | Path) -> None:
@@ -102,7 +139,7 @@ class NativeBuild:
             step("--install", tree, "--component", component, "--prefix", prefix / component)
         boundary.refuse_outside(read_inputs(ninja, tree))
 
-    def _arguments(self, tree: Path, variant: Variant) -> list[str]:
+    def _arguments(self, tree: Path, python: Extension | None, variant: Variant) -> list[str]:
         document, toolchain_folder = self.config.document, self.folder / f"{tree.name}.toolchain"
         described = any(runtime.describe for runtime in document.runtime)
         arguments = [
@@ -117,8 +154,8 @@ class NativeBuild:
             *(f"-D{name}={_cmake_value(value)}" for name, value in self._definitions().items()),
         ]
         if self.config.module_kind:
-            python = self.folder / f"{tree.name}.python"
-            arguments += self.python.configure(python) if self.python else ["-DLATEBIND_PYTHON_KIND=none"]
+            answers = self.folder / f"{tree.name}.python"
+            arguments += python.configure(answers) if python else ["-DLATEBIND_PYTHON_KIND=none"]
         if variant == "versioned":
             arguments.append(f"-DLATEBIND_SOVERSION={self.config.soversion}")
         if variant == "debug":
@@ -163,13 +200,13 @@ class NativeBuild:
     def _stub_prefix(self, runtime: RuntimeUse) -> Path:
         return self.folder / f"{self.target.rid}.{runtime.name}"
 
-    def _prepare_tree(self, tree: Path, arguments: Sequence[str]) -> None:
+    def _prepare_tree(self, tree: Path, python: Extension | None, arguments: Sequence[str]) -> None:
         """Keep of an earlier tree what is still right: all for the same settings, what was compiled for other ones.
 
         CMake's cache would keep removed definitions, so it goes; Ninja then compiles what has another command. Another
         compiler, target or source folder empties the tree.
         """
-        whose = [self.toolchain.fingerprint(), self.python.identity if self.python else "", self.target.rid, self.floor]
+        whose = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, self.floor]
         identity = digest([*whose, str(self.config.cmake_source), str(tree)])
         stamp = json.dumps({"identity": identity, "arguments": list(arguments)}, indent=1)
         mark = tree / ".latebind"
@@ -226,7 +263,7 @@ def native_build(config: Config, target: Target, workdir: Path) -> NativeBuild:
         target=target,
         floor=config.floor(target),
         toolchain=chosen,
-        python=extension(config.module_kind, target, chosen) if config.module_kind else None,
+        pythons=tuple(filter(None, (extension(kind, target, chosen) for kind in config.module_kinds))),
         folder=workdir / "build",
     )
 

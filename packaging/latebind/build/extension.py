@@ -1,7 +1,8 @@
 """Provides what CMake needs from CPython to build extension modules: headers, import library, file names.
 
 Modules of the stable ABI are built for every target from the headers of the running CPython, whose limited API is the
-same everywhere. Modules of one CPython's own ABI are built by that CPython, for its own machine.
+same everywhere. Modules of the CPythons that `wheel.pythons` names are built for every target from the headers of an
+installed CPython of that version; without that list, for this machine alone by the CPython that runs.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.build.crosspython import find_interpreter, list_exports, make_environment
+from latebind.compilers.interpreters import Interpreter
 from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
 from latebind.system.archive import write_text
 from latebind.system.tree import hash_file, hash_tree
-from latebind.tables.pythonabi import abi_tags, floor_of, is_threaded, module_abi, module_definition
+from latebind.tables.pythonabi import abi_tags, floor_of, is_threaded, module_abi, module_definition, python_of
 from latebind.tables.targets import host_rid
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from latebind.tables.pythonabi import PythonVersion
 
 _PYCONFIG = "pyconfig.h"
+_OF_PROGRAMS = ("LIBS", "SYSLIBS", "LINKFORSHARED")
+"""What programs with a CPython in them are linked with; FindPython takes it over, and a module needs none of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,19 +41,21 @@ class Extension:
 
     kind: str
     identity: str
+    interpreter: Interpreter
+    """The CPython whose headers are used."""
     headers: Path
     target: Target
     toolchain: Toolchain
 
     @property
-    def origin(self) -> str:
-        """Whose headers, for people and manifests."""
-        return f"headers of CPython {platform.python_version()}"
-
-    @property
     def is_portable(self) -> bool:
         """Whether the target may be another machine: then nothing of this machine's configuration may be used."""
         return self.kind != "cpython" and self.toolchain.name == "zig"
+
+    @property
+    def abi(self) -> str:
+        """The ABI in the names of its modules: `cp310` for `cp310-cp310`; "" where there is no such list."""
+        return self.kind.partition("-")[2] if python_of(self.kind) else ""
 
     def configure(self, folder: Path) -> list[str]:
         """CMake arguments for latebind_add_python_module(); files that they need are written to `folder`.
@@ -59,14 +66,43 @@ class Extension:
         shutil.rmtree(folder, ignore_errors=True)
         include = self._copy_headers(folder / "include")
         limit = f"0x{floor[0]:02X}{floor[1]:02X}0000" if floor else ""
+        library = str(self._library(folder, floor)) if self.target.dlltool_machine else ""
+        suffix = module_suffix(self.kind, self.target)
         return [
-            f"-DPython_EXECUTABLE={Path(sys.executable).as_posix()}",  # nanobind and pybind11 look for one
+            *(self._answers(folder, include, library) if self.abi else [_executable("Python", Path(sys.executable))]),
             f"-DLATEBIND_PYTHON_KIND={self.kind}",
             f"-DLATEBIND_PYTHON_INCLUDE={include}",
             f"-DLATEBIND_PYTHON_LIMITED_API={limit}",
             f"-DLATEBIND_PYTHON_TARGET_ABI3T={limit if is_threaded(self.kind) else ''}",
-            f"-DLATEBIND_PYTHON_SUFFIX={module_suffix(self.kind, self.target)}",
-            f"-DLATEBIND_PYTHON_LIBRARY={self._library(folder, floor) if self.target.dlltool_machine else ''}",
+            f"-DLATEBIND_PYTHON_SUFFIX={suffix}",
+            f"-DLATEBIND_PYTHON_LIBRARY={library}",
+        ]
+
+    def _answers(self, folder: Path, include: Path, library: str) -> list[str]:
+        """What FindPython, pybind11 and nanobind look for, so that they take this CPython for this target."""
+        suffix, soabi = module_suffix(self.kind, self.target), module_soabi(self.kind, self.target)
+        threaded = self.abi.endswith("t")
+        variables: dict[str, str | int] = {
+            "EXT_SUFFIX": suffix,
+            "SOABI": soabi,
+            "INCLUDEPY": str(include),
+            "CONFINCLUDEPY": str(include),
+            "Py_GIL_DISABLED": int(threaded),
+            "ABIFLAGS": "t" * threaded,
+            **dict.fromkeys(_OF_PROGRAMS, ""),
+        }
+        python = make_environment(self.interpreter, folder / "environment", variables)
+        names = ("Python", "Python3", "PYTHON")
+        return [
+            *(_executable(name, python) for name in names),
+            *(f"-D{name}_INCLUDE_DIR={include}" for name in names),
+            *(f"-D{name}_LIBRARY={library}" for name in names if library),
+            # On Windows FindPython takes no free-threaded CPython unless it is asked for.
+            *(f"-D{name}_FIND_ABI=OFF;OFF;OFF;ON" for name in names[:2] if library and threaded),
+            f"-DPYTHON_MODULE_EXTENSION={suffix}",  # pybind11
+            "-DPYTHON_MODULE_DEBUG_POSTFIX=",
+            "-DPYBIND11_FINDPYTHON=ON",
+            f"-DSKBUILD_SOABI={soabi}",  # nanobind asks no interpreter where scikit-build-core gave it
         ]
 
     def _copy_headers(self, include: Path) -> Path:
@@ -75,8 +111,11 @@ class Extension:
         They are copied because Python.h includes the pyconfig.h of its own folder first, and that one may
         describe another machine (a cross build) or lead to a folder that only the system's compiler searches (Debian).
         """
-        shutil.copytree(self.headers, include, ignore=shutil.ignore_patterns(_PYCONFIG, "internal"))
-        pyconfig = fill("pyconfig.h") if self.is_portable else _own_pyconfig(self.headers).read_text("utf-8")
+        internal = () if self.abi else ("internal",)  # Cython's modules include some of them
+        shutil.copytree(self.headers, include, ignore=shutil.ignore_patterns(_PYCONFIG, *internal))
+        threaded = "#define Py_GIL_DISABLED 1" if self.abi.endswith("t") else "/* with the GIL */"
+        portable = fill("pyconfig.h", threaded=threaded, limited=str(int(not self.abi)))
+        pyconfig = portable if self.is_portable else _own_pyconfig(self.headers).read_text("utf-8")
         write_text(include / _PYCONFIG, pyconfig)
         return include
 
@@ -87,10 +126,13 @@ class Extension:
             definition = folder / f"{stable}.def"
             write_text(definition, module_definition(floor, f"{stable}.dll"))
             return self.toolchain.import_library(definition, self.target)
-        threads = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
-        own_library = f"python{sys.version_info.major}{sys.version_info.minor}{threads}.lib"
-        name = f"{stable}.lib" if floor else own_library
-        path = Path(sys.base_prefix) / "libs" / name
+        own = f"python{(self.abi or abi_tags(self.kind).partition('-')[2]).removeprefix('cp')}"
+        if self.abi and self.is_portable:
+            definition = folder / f"{own}.def"
+            write_text(definition, list_exports(self.headers, f"{own}.dll"))
+            return self.toolchain.import_library(definition, self.target)
+        name = f"{stable}.lib" if floor else f"{own}.lib"
+        path = Path(self.interpreter.prefix) / "libs" / name
         if not path.is_file():
             raise BuildError(f"this Python has no {name}", where=str(path.parent), advice="Install it from python.org.")
         return path
@@ -105,10 +147,30 @@ def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | No
     if kind == "cpython" and target.rid != host_rid():
         return None
     refuse_interpreter(kind)
-    headers = find_headers()
-    parts = [sys.version, hash_tree(headers), hash_file(_own_pyconfig(headers))]
+    if python := python_of(kind):
+        interpreter = find_interpreter(python)
+        headers, version = interpreter.headers or Path(), f"{kind} {interpreter.version}"
+        _refuse_foreign_compiler(interpreter, kind, target, toolchain)
+    else:
+        headers, version = find_headers(), sys.version
+        interpreter = Interpreter(
+            path=Path(sys.executable), version=platform.python_version(), shared=False, prefix=sys.base_prefix
+        )
+    parts = [version, hash_tree(headers), hash_file(_own_pyconfig(headers))]
     identity = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    return Extension(kind=kind, identity=identity, headers=headers, target=target, toolchain=toolchain)
+    return Extension(
+        kind=kind, identity=identity, interpreter=interpreter, headers=headers, target=target, toolchain=toolchain
+    )
+
+
+def _refuse_foreign_compiler(interpreter: Interpreter, kind: str, target: Target, toolchain: Toolchain) -> None:
+    """Refuse this machine's compiler where the headers are another build's. Raises BuildError."""
+    if toolchain.name != "zig" and interpreter.minor != python_of(kind):
+        raise BuildError(
+            f"no CPython {python_of(kind)} is here, and the compiler of this machine needs its own pyconfig.h",
+            where="wheel.pythons",
+            advice=f'Install it, or build {target.rid} with zig: take toolchain = "host" out.',
+        )
 
 
 def find_headers() -> Path:
@@ -125,9 +187,10 @@ def find_headers() -> Path:
 
 
 def _own_pyconfig(headers: Path) -> Path:
-    """The pyconfig.h of this CPython; on Debian, the one next to Python.h includes another in a multiarch folder."""
+    """The pyconfig.h of a CPython; on Debian, the one next to Python.h includes another in a multiarch folder."""
     multiarch = headers.parent / str(sysconfig.get_config_var("MULTIARCH") or "") / headers.name / _PYCONFIG
-    return multiarch if multiarch.is_file() else Path(sysconfig.get_config_h_filename())
+    beside = headers / _PYCONFIG
+    return next((file for file in (multiarch, beside) if file.is_file()), Path(sysconfig.get_config_h_filename()))
 
 
 def refuse_interpreter(kind: str) -> None:
@@ -168,16 +231,29 @@ def refuse_foreign(kind: str, rid: str) -> None:
 
 
 def module_suffix(kind: str, target: Target) -> str:
-    """How the file names of modules end: `.abi3.so`, `.pyd`, or what this CPython calls its own."""
+    """How the file names of modules end: `.abi3.so`, `.pyd`, or what a CPython calls its own."""
+    if python_of(kind):
+        return f".{module_soabi(kind, target)}{'.pyd' if target.dlltool_machine else '.so'}"
     if kind == "cpython":
         return str(sysconfig.get_config_var("EXT_SUFFIX"))
     return target.abi3_suffix.replace("abi3", "abi3t") if is_threaded(kind) else target.abi3_suffix
 
 
-def fits(kind: str, library: str) -> bool:
-    """Whether a library belongs in a wheel that this Python makes: not when it is a module for another ABI.
+def module_soabi(kind: str, target: Target) -> str:
+    """The ABI in names of one CPython's modules: `cpython-310-x86_64-linux-gnu`, `cp313t-win_amd64`."""
+    abi = kind.partition("-")[2]
+    return f"{abi if target.dlltool_machine else abi.replace('cp', 'cpython-')}-{target.soabi}"
 
-    A stage that was merged from wheels of several CPythons holds a module for each.
+
+def fits(kind: str, library: str) -> bool:
+    """Whether a library belongs in a wheel of a kind: not when it is a module for another CPython.
+
+    A stage for several CPythons holds a module for each.
     """
     abi = module_abi(library)
-    return kind != "cpython" or not abi or abi in ("abi3", "abi3t", abi_tags(kind).partition("-")[2])
+    own = "-cp" in abi_tags(kind)
+    return not own or not abi or abi in ("abi3", "abi3t", abi_tags(kind).partition("-")[2])
+
+
+def _executable(name: str, python: Path) -> str:
+    return f"-D{name}_EXECUTABLE={python.as_posix()}"

@@ -48,11 +48,10 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     if stage is not None and stage.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return stage
-    identity = ", ".join([build.toolchain.identity(), *([build.python.origin] if build.python else [])])
-    with LOG.step(f"building {target.rid} with {identity}", f"built {target.rid}"), new_stage(root) as aside:
+    with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_stage(root) as aside:
         build.install(workdir, aside)
         floor = build.floor
-        write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=identity, floor=floor)
+        write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=floor)
         _refuse_incomplete(build, aside)
     staged = open_stage(root)
     if staged is None:
@@ -132,7 +131,7 @@ def _is_current_import(stage: Stage, source_hash: str) -> bool:
 def _key(build: NativeBuild, source_hash: str) -> str:
     # Not in the source hash: exports change no byte of the files; they are checked after a build.
     exports = json.dumps([package.exports for package in build.config.packages.values()])
-    python_identity = [build.python.identity] if build.python else []
+    python_identity = [python.identity for python in build.pythons]
     made_by = [build.toolchain.fingerprint(), hash_backend()]
     return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity])
 

@@ -14,7 +14,7 @@ from latebind.config.reader import Reader, format_key, nearest
 from latebind.config.sdk import SdkConfig
 from latebind.model import Rid
 from latebind.tables.presets import presets
-from latebind.tables.pythonabi import kind_problem
+from latebind.tables.pythonabi import PYTHONS, kind_problem
 from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _check_packages(config: Config, reader: Reader) -> None:
         kind = package.wheel.kind if package.wheel is not None else "py3-none"
         titles = [key.title for key in package_keys() if key.name in package.tables]
         elsewhere = "NuGet" if package.nuget is not None else next(iter(titles), "")
-        if wrong := kind_problem(name, kind, config.module_kind, elsewhere=elsewhere):
+        if wrong := kind_problem(name, kind, config.module_kind, elsewhere=elsewhere) or _pythons_problem(config, name):
             reader.problem(("package", name, "wheel"), *wrong)
         for table, settings in package.tables.items():
             for key, text, advice in settings.problems():
@@ -215,6 +215,25 @@ def _check_packages(config: Config, reader: Reader) -> None:
                 reader.problem(("package", name, "requires"), text, nearest(other, config.packages))
         if all(map(_is_known, config.document.runtime)):
             _check_bound(config, reader, name)
+
+
+def _pythons_problem(config: Config, name: str) -> tuple[str, str] | None:
+    """What is wrong with the CPythons that a package's wheel names, and what to do; None if nothing is wrong."""
+    wheel = config.packages[name].wheel
+    if wheel is None:
+        return None
+    if wrong := next((python for python in wheel.pythons if not PYTHONS.match(python)), ""):
+        text = f"package.{name}.wheel.pythons: {wrong!r} is not a version of CPython"
+        return text, 'Write versions such as "3.10", and "3.13t" for a free-threaded one.'
+    if wheel.pythons and wheel.kind != "cpython":
+        text = f"package.{name}.wheel.pythons names CPythons, and kind is {wheel.kind}, which serves others as well"
+        return text, 'Write kind = "cpython", or remove pythons.'
+    if len(set(wheel.pythons)) != len(wheel.pythons):
+        return f"package.{name}.wheel.pythons names a CPython twice", "Remove one of them."
+    if wheel.kind == "cpython" and config.wheel_kinds(name) != config.module_kinds:
+        text = f"package.{name}.wheel.pythons differs from another package's"
+        return text, "One native build makes all modules: give all packages with modules the same list."
+    return None
 
 
 def _check_bound(config: Config, reader: Reader, name: str) -> None:

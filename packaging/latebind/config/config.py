@@ -13,6 +13,7 @@ import msgspec
 
 from latebind.config.document import Document, Package, ProjectTable, RuntimeUse, TargetOptions, VerifyOwn
 from latebind.config.sdk import SdkConfig
+from latebind.tables.pythonabi import own_abi_kind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,8 +65,14 @@ class Config:
 
         One native build makes modules of one kind, which is checked when the file is read.
         """
-        kinds = (package.wheel.kind for package in self.packages.values() if package.wheel is not None)
-        return next((kind for kind in kinds if kind != "py3-none"), "")
+        kinds = map(self.wheel_kind, self.packages)
+        return next((kind for kind in kinds if kind not in ("", "py3-none")), "")
+
+    @property
+    def module_kinds(self) -> tuple[str, ...]:
+        """The same, one for each CPython that `wheel.pythons` names: `cp310-cp310`, `cp313-cp313t`."""
+        kind = self.module_kind
+        return next((self.wheel_kinds(name) for name in self.packages if self.wheel_kind(name) == kind), ())
 
     @property
     def native_source(self) -> Path:
@@ -160,6 +167,21 @@ class Config:
         """The kind of a package's wheel: which Pythons it serves; "" where it has none."""
         wheel = self.packages[package].wheel
         return wheel.kind if wheel is not None else ""
+
+    def wheel_kinds(self, package: str) -> tuple[str, ...]:
+        """The kinds of the wheels that a package becomes for each target: several where it names CPythons."""
+        wheel = self.packages[package].wheel
+        return () if wheel is None else tuple(map(own_abi_kind, wheel.pythons)) or (wheel.kind,)
+
+    def for_this_python(self) -> Config:
+        """The same project with modules for the running CPython alone, as its user who installs it needs them."""
+        packages = {
+            name: msgspec.structs.replace(package, wheel=msgspec.structs.replace(package.wheel, pythons=()))
+            if package.wheel is not None
+            else package
+            for name, package in self.packages.items()
+        }
+        return replace(self, document=msgspec.structs.replace(self.document, package=packages))
 
     def wheel_name(self, package: str) -> str:
         """The distribution name of a package's wheel, as a user types it: `latenn-onnxruntime`; "" for none."""

@@ -18,7 +18,7 @@ from latebind.config.reader import Table
 from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
 from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as above
 from latebind.tables.presets import RuntimePreset, preset
-from latebind.tables.pythonabi import WHEEL_KINDS
+from latebind.tables.pythonabi import PYTHONS, WHEEL_KINDS
 
 TomlValue = bool | int | str
 _EcosystemTable = TypeVar("_EcosystemTable", bound=EcosystemTable)
@@ -163,6 +163,13 @@ class WheelConfig(Table, frozen=True):
             extra_json_schema={"pattern": WHEEL_KINDS.pattern},
         ),
     ] = "py3-none"
+    pythons: Annotated[
+        tuple[Annotated[str, Meta(extra_json_schema={"pattern": PYTHONS.pattern})], ...],
+        Meta(
+            description="The CPythons of kind cpython, one wheel for each and each target: 3.10, 3.13t (no GIL); "
+            "by default the one that builds it, for its own machine."
+        ),
+    ] = ()
 
 
 class NugetConfig(Table, frozen=True):

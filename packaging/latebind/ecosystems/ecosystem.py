@@ -49,6 +49,8 @@ class PackageJob:
     stages: tuple[Stage, ...] = ()
     source: Path | None = None
     """The wheel source or the managed project."""
+    variant: str = ""
+    """What the ecosystem distinguishes besides package and targets, such as the CPython of a wheel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,14 @@ def user_cache(environment: Mapping[str, str] = os.environ, platform: str = sys.
     return folder.resolve() if os.access(folder, os.W_OK) and _is_own(folder) else None
 
 
+def callers_home() -> Path:
+    """The user's home; a folder that does not exist when the system does not know the user."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(os.devnull) / "home"
+
+
 def _is_own(folder: Path) -> bool:
     """Whether no other user may have put files there."""
     if sys.platform == "win32":

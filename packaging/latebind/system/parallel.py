@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +12,7 @@ from latebind.system.run import all_ended
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+_WORKER = threading.local()
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
@@ -19,9 +21,10 @@ def each(work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0) ->
     """What `work` returns for each item, in the items' order. `jobs` run at once, by default the CPU count.
 
     The work waits for processes that `run` started. When one piece raises, those that have not begun are dropped, the
-    processes of the others are ended, and the exception is passed on.
+    processes of the others are ended, and the exception is passed on. Work that is itself a piece of such work lets the
+    others end: processes are ended for all, and the failures that this causes would come before its own.
     """
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1, initializer=_enter_worker) as pool:
         tasks = [pool.submit(work, item) for item in items]
         try:
             done, _ = wait(tasks, return_when=FIRST_EXCEPTION)
@@ -29,6 +32,12 @@ def each(work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0) ->
             return [task.result() for task in failed or tasks]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            if getattr(_WORKER, "entered", False):
+                raise
             with all_ended():
                 pool.shutdown()
             raise
+
+
+def _enter_worker() -> None:
+    _WORKER.entered = True

@@ -19,6 +19,12 @@ WHEEL_KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]|[1-9][0-9])-abi3(\.abi3t
 
 With `.abi3t`, free-threaded ones too (PEP 803).
 """
+OWN_ABI = re.compile(r"cp3(?P<minor>[0-9]{1,2})-cp3(?P=minor)(?P<threaded>t?)")
+"""The kind of one CPython's own ABI, with its version: `cp310-cp310`, `cp313-cp313t`."""
+OWN_ABI_TAG = re.compile(r"cp3[0-9]{1,2}t?")
+"""The ABI tag of such a kind: `cp313t`."""
+PYTHONS = re.compile(r"^3\.([89]|[1-9][0-9])t?$")
+"""A minor version of CPython, `t` for a free-threaded build: `3.10`, `3.13t`."""
 _OLDEST = (3, 2)
 """PEP 384."""
 ABI3T = (3, 15)
@@ -49,6 +55,18 @@ def floor_of(tag: str) -> PythonVersion | None:
 def is_threaded(kind: str) -> bool:
     """Whether modules of a kind are for free-threaded CPython as well: `cp315-abi3.abi3t`."""
     return kind.endswith("abi3t")
+
+
+def own_abi_kind(python: str) -> str:
+    """The kind of wheels for one CPython: `cp313-cp313t` for `3.13t`."""
+    major, minor = python.rstrip("t").split(".")
+    return f"cp{major}{minor}-cp{major}{minor}{'t' * python.endswith('t')}"
+
+
+def python_of(kind: str) -> str:
+    """The CPython of such a kind: `3.13t` for `cp313-cp313t`; "" for every other kind."""
+    match = OWN_ABI.fullmatch(kind)
+    return f"3.{match['minor']}{match['threaded']}" if match else ""
 
 
 def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tuple[str, str] | None:

@@ -6,22 +6,23 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.ecosystems.npm import registry as npm
 from latebind.errors import InputError, NotRun
+from latebind.tables.pythonabi import python_of
 from latebind.tables.targets import host_rid
 from latebind.text import plural
 from latebind.verify.cases.consumer import find_consumer
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, questions
 from latebind.verify.cases.index import Answers, ask
 from latebind.verify.cases.installers import Installer, installer
-from latebind.verify.cases.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios
 from latebind.verify.cases.select import is_selected
 from latebind.verify.cases.select import shard as share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from latebind.config.config import Config
@@ -73,7 +74,7 @@ def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
     """
     refuse_unknown_scenarios(config)
     tool, pythons = prepare(config, folder)
-    extent = _extent(config, request, pythons[0].minor)
+    extent = _extent(config, request, _choose_minor(config, pythons))
     answers = ask(
         questions(config, request.rids, extent),
         tool, pythons[0].path, request.jobs, partial(npm.answer, home=tool.home),
@@ -99,14 +100,29 @@ def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
 
 
 def _extent(config: Config, request: Request, minor: str) -> Extent:
-    """How much is verified; `minor` is the version of this environment's CPython."""
+    """How much is verified; `minor` is the version of the CPython that this machine's test cases run with.
+
+    Wheels that are made for some CPythons are tried with each of these.
+    """
     machines = {rid: request.machines.get(rid) for rid in request.rids}
+    others = _module_pythons(config) or (config.document.verify.pythons if request.everything else ())
     return Extent(
         everything=request.everything,
         pythons={rid: _minor(machine) or minor for rid, machine in machines.items()},
-        others=tuple(other for other in config.document.verify.pythons if other != minor),
+        others=tuple(other for other in others if other != minor),
         home=host_rid(),
     )
+
+
+def _module_pythons(config: Config) -> tuple[str, ...]:
+    """The CPythons that the project makes a wheel for each of."""
+    return tuple(filter(None, map(python_of, config.module_kinds)))
+
+
+def _choose_minor(config: Config, pythons: Sequence[Interpreter]) -> str:
+    """The running CPython's version, or the first installed one that has a wheel."""
+    served = _module_pythons(config)
+    return next((python.minor for python in pythons if python.minor in served), pythons[0].minor)
 
 
 def list_cases(chosen: ChosenCases) -> str:
@@ -131,7 +147,7 @@ def prepare(config: Config, folder: Path) -> tuple[Installer, tuple[Interpreter,
     home = folder / "home"
     home.mkdir(parents=True, exist_ok=True)
     running = own_interpreter()
-    minors = dict.fromkeys((running.minor, *config.document.verify.pythons))
+    minors = dict.fromkeys((running.minor, *config.document.verify.pythons, *_module_pythons(config)))
     installed = interpreters(tuple(minors))
     return installer(home), (running, *(python for python in installed if python.path != running.path))
 

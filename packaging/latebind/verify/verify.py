@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from latebind.compilers.interpreters import Interpreter
     from latebind.config.config import Config
     from latebind.config.project import Project
     from latebind.verify.cases.expand import ConfiguredCase
     from latebind.verify.cases.installers import Installer
-    from latebind.verify.cases.interpreters import Interpreter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,13 @@ import types
 
 import msgspec
 import pytest
+from latebind.compilers.interpreters import own_interpreter
 from latebind.config.document import VerifyOwn
 from latebind.config.file import load
 from latebind.model import Rid
 from latebind.tables.targets import other_processor
 from latebind.verify.cases.expand import Extent, expand_cases, questions
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers
-from latebind.verify.cases.interpreters import own_interpreter
 from latebind.verify.cases.layouts import RUNNING
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.choose import ChosenCases, Request, able

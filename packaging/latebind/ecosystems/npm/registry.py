@@ -13,14 +13,15 @@ from packaging.version import Version
 
 from latebind.config.described import version_of
 from latebind.errors import NotRun, ToolError
+from latebind.system.cache import callers_home
 from latebind.system.run import run, which
-from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, PROXIES, callers_home, is_writable
+from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, PROXIES, is_writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from latebind.verify.cases.index import Question
+from latebind.verify.cases.index import Question
 
 NPM_INSTALL = ("install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
 NPM_TARBALLS = "latebind-packages"

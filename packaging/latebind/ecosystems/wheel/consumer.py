@@ -66,7 +66,7 @@ def wheels_of(bench: Bench) -> list[Artifact]:
         raise NotRun("not-emulated", f"{bench.machine.title} cannot run it")
     if bench.machine.is_host and bench.scenario.sandboxed:
         raise NotRun("no-sandbox", "it would change this very machine")
-    wheels = wheels_for(bench.case.target, bench.artifacts)
+    wheels = wheels_for(bench.case.target, bench.artifacts, bench.case.consumer.removeprefix(PYTHON))
     wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
     if len(wheels) < sum(not explain_unsupplied(bench.config, name, bench.case.target) for name in wheel_packages):
         raise NotRun("not-built", "not every wheel of the project was made")

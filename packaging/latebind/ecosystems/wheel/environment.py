@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from latebind.compilers.interpreters import choose
 from latebind.errors import LatebindError, NotRun
 from latebind.filenames import distribution
 from latebind.system.archive import ZipReader, sha256
@@ -16,7 +17,6 @@ from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
 from latebind.verify.cases.installers import consumer_environment
-from latebind.verify.cases.interpreters import choose
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import empty_environment, runtime_libraries
 

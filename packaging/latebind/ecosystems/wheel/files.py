@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from packaging.tags import Tag
 from packaging.utils import (
     InvalidSdistFilename,
     InvalidWheelFilename,
@@ -15,6 +16,7 @@ from packaging.version import Version
 
 from latebind.errors import InputError
 from latebind.formats import Identity, PackageFormat
+from latebind.tables.pythonabi import own_abi_kind, python_of
 from latebind.tables.targets import installs, target, targets
 
 if TYPE_CHECKING:
@@ -27,19 +29,35 @@ if TYPE_CHECKING:
 _SUFFIX = ".whl"
 
 
-def wheels_for(rid: Rid, artifacts: Iterable[Artifact]) -> list[Artifact]:
-    """The wheels that install on a target, by the platform tags in their names."""
+def wheels_for(rid: Rid, artifacts: Iterable[Artifact], python: str) -> list[Artifact]:
+    """The wheels that install on a target with a CPython (`3.11`), by the tags in their names.
+
+    A wheel of one CPython's own ABI counts for that one alone; the installer judges all others.
+    """
     wheels = [artifact for artifact in artifacts if artifact.path.suffix == _SUFFIX]
-    return [wheel for wheel in wheels if _installs_on(rid, platform_tags(wheel.path.name))]
+    return [
+        wheel
+        for wheel in wheels
+        if _installs_on(rid, platform_tags(wheel.path.name)) and _serves(python, wheel.path.name)
+    ]
+
+
+def _serves(python: str, file_name: str) -> bool:
+    kinds = {f"{tag.interpreter}-{tag.abi}" for tag in _tags(file_name)}
+    return own_abi_kind(python) in kinds or not all(map(python_of, kinds))
 
 
 def platform_tags(file_name: str) -> set[str]:
     """The platform tags in the name of a wheel."""
+    return {tag.platform for tag in _tags(file_name)}
+
+
+def _tags(file_name: str) -> frozenset[Tag]:
     try:
         *_, tags = parse_wheel_filename(file_name)
     except InvalidWheelFilename:  # the installer will report what is wrong with it
-        return {"any"}
-    return {tag.platform for tag in tags}
+        return frozenset({Tag("py3", "none", "any")})
+    return tags
 
 
 def _installs_on(rid: Rid, tags: Iterable[str]) -> bool:

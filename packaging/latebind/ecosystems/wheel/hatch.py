@@ -34,7 +34,7 @@ from latebind.build.stage import Stage, manifest_text
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE, installers_toolchain, missing_requirements
 from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
-from latebind.ecosystems.wheel.pack import metadata_fields, wheel_libraries
+from latebind.ecosystems.wheel.pack import KIND_VARIABLE, TARGET_VARIABLE, metadata_fields, wheel_libraries
 from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME, write_sdist_files
 from latebind.errors import BuildError
 from latebind.filenames import tag
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
 
 WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
-TARGET_VARIABLE = "LATEBIND_TARGET"
 METADATA_VERSION = "2.4"
 """The first version of core metadata with SPDX licenses (PEP 639). hatchling writes the latest that it knows, and twine
 6.0 to 6.2 refuse 2.5."""
@@ -99,6 +98,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         project = hook.project if isinstance(hook, LatebindMetadataHook) else _read(self.root)
         if TARGET_VARIABLE in os.environ or self.target_name == "sdist" or self._rid not in targets():
             return project
+        project = dataclasses.replace(project, config=project.config.for_this_python())
         config = project.config
         sources = native_files(config, project.workdir)
         chosen = installers_toolchain(config.toolchain(self._rid), target(self._rid), sources, is_sdist=config.unpacked)
@@ -111,6 +111,13 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     @property
     def _config(self) -> Config:
         return self._project.config
+
+    @property
+    def _kind(self) -> str:
+        """The kind of the wheel that is made; `latebind pack` names one where the project has several."""
+        kinds = self._config.wheel_kinds(_package(self._config, self.config))
+        named = os.environ.get(KIND_VARIABLE, "")
+        return named if named in kinds else kinds[0]
 
     def dependencies(self) -> list[str]:
         """Build requirements: only what this machine lacks, and nothing where an imported stage is packed."""
@@ -170,12 +177,12 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         why = explain_unsupplied(config, package, self._rid)
         if why:
             raise BuildError(why, advice=f"Build for a target that has it: set {TARGET_VARIABLE}.")
-        refuse_foreign(config.wheel_kind(package), self._rid)
+        refuse_foreign(self._kind, self._rid)
         with exclusive(self._project.workdir):
             stage = stage_target(config, target(self._rid), self._project.workdir)
         folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
         build_data["pure_python"] = False
-        libraries = wheel_libraries(config, package, stage)
+        libraries = wheel_libraries(config, package, stage, self._kind)
         build_data["tag"] = self._tag(stage, libraries)
         chosen = build_data["force_include_editable" if editable else "force_include"]
         for library in libraries:
@@ -210,7 +217,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         An sdist that is installed with the compiler of a Linux gives a wheel for this machine only: its libraries may
         need what no table of tags covers, such as the C++ library of that compiler.
         """
-        kind = self._config.wheel_kind(_package(self._config, self.config))
+        kind = self._kind
         if self._is_for_this_machine(stage.rid):
             newer(stage, libraries)
             return f"{abi_tags(kind)}-{next(name for name in platform_tags() if name.startswith('linux_'))}"

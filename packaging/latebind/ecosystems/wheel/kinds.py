@@ -1,4 +1,4 @@
-"""Wheels: one for each target."""
+"""Wheels: one for each target and, where the project names CPythons, for each of them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from latebind.build.extension import refuse_foreign
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
-from latebind.ecosystems.wheel.pack import build_distribution
+from latebind.ecosystems.wheel.pack import build_distribution, list_variables
 from latebind.ecosystems.wheel.sdist_kinds import SDISTS
 from latebind.filenames import wheel_file
-from latebind.tables.pythonabi import abi_tags
+from latebind.tables.pythonabi import abi_tags, python_of
 from latebind.tables.targets import host_rid, target
 
 if TYPE_CHECKING:
@@ -28,37 +28,40 @@ def plan_wheels(config: Config, suited: Mapping[str, Sequence[str]], sources: Ma
     """The wheels of some packages, each with its source. One CPython's own ABI is configured only for this machine."""
     return [
         PlannedFile(
-            file=wheel_file(config, name, rid, config.floor(target(rid))),
+            file=wheel_file(config, name, rid, config.floor(target(rid)), kind),
             kind="wheel",
             package=name,
             inputs=(f"stage/{rid}/{config.packages[name].component}", source),
         )
         for name, source in sources.items()
         for rid in suited[name]
-        if config.wheel_kind(name) != "cpython" or rid == host_rid()
+        for kind in config.wheel_kinds(name)
+        if kind != "cpython" or rid == host_rid()
     ]
 
 
 def _jobs(run: PackRun) -> list[PackageJob]:
     return [
         PackageJob(
-            name=f"wheel {name} {stage.rid}",
+            name=" ".join(filter(None, ("wheel", name, stage.rid, python_of(kind)))),
             package=name,
             stages=(stage,),
             source=run.config.root / source,
+            variant=kind,
         )
         for name, source in run.config.wheel_sources.items()
         for stage in run.suited(name)
+        for kind in run.config.wheel_kinds(name)
     ]
 
 
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     (stage,) = job.stages
-    refuse_foreign(run.config.wheel_kind(job.package), stage.rid)
-    file = run.dist / wheel_file(run.config, job.package, stage.rid, stage.manifest.floor)
+    refuse_foreign(job.variant, stage.rid)
+    file = run.dist / wheel_file(run.config, job.package, stage.rid, stage.manifest.floor, job.variant)
     source = job.source or Path()  # each of these jobs has one
-    digest = run.config.digest
-    return [build_distribution(source, file, "wheel", rid=stage.rid, workdir=run.workdir, config_digest=digest)]
+    request = list_variables(job)
+    return [build_distribution(source, file, "wheel", request, workdir=run.workdir, config_digest=run.config.digest)]
 
 
 WHEELS = PackageKind(
@@ -66,7 +69,7 @@ WHEELS = PackageKind(
     is_for_targets=lambda package: package.wheel is not None and package.ep is None,
     plan=_plan,
     jobs=_jobs,
-    key=lambda run, job: [abi_tags(run.config.wheel_kind(job.package))],
+    key=lambda _run, job: [abi_tags(job.variant)],
     make=_make,
 )
 KINDS = (WHEELS, SDISTS)

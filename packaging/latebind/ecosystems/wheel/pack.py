@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from packaging.version import Version
@@ -27,8 +28,12 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
+    from latebind.ecosystems.ecosystem import PackageJob
 
 _TIME_LIMIT = 1800.0
+TARGET_VARIABLE = "LATEBIND_TARGET"
+KIND_VARIABLE = "LATEBIND_WHEEL_KIND"
+"""Which of a package's wheels the hook makes: one of config.wheel_kinds()."""
 
 MetadataFields = TypedDict(
     "MetadataFields",
@@ -65,19 +70,19 @@ def _extras(config: Config, package: str) -> dict[str, list[str]]:
     return {extra: [supply.render_requirement(extra, runtime.minimum)] for extra in supply.extras}
 
 
-def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, ...]:
-    """The libraries of a package's component that belong into its wheel.
+def wheel_libraries(config: Config, package: str, stage: Stage, kind: str) -> tuple[Path, ...]:
+    """The libraries of a package's component that belong into its wheel of that kind.
 
     Raises BuildError when there are none or they lack an export; NotRun where the wheel is another machine's to build.
     """
-    component, kind = config.packages[package].component, config.wheel_kind(package)
+    component = config.packages[package].component
     refuse_foreign(kind, stage.rid)
     refuse_interpreter(kind)
     modules = tuple(library for library in stage.libraries(component) if fits(kind, library.name))
     if not modules:
         library_names = ", ".join(library.name for library in stage.libraries(component))
         raise BuildError(
-            f"component {component} holds no module for this CPython, {abi_tags(kind)}: {library_names}",
+            f"component {component} holds no module for {abi_tags(kind)}: {library_names}",
             where=str(stage.root),
             advice="Pack with the CPython that the module was built by.",
         )
@@ -86,11 +91,18 @@ def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, .
 
 
 def build_distribution(  # noqa: PLR0913  # all that a backend is given
-    source: Path, destination: Path, kind: Literal["wheel", "sdist"], *, rid: str, workdir: Path, config_digest: str
+    source: Path,
+    destination: Path,
+    form: Literal["wheel", "sdist"],
+    request: Mapping[str, str] = MappingProxyType({}),
+    *,
+    workdir: Path,
+    config_digest: str,
 ) -> Path:
     """Make the wheel or the sdist of a wheel source in this Python's environment; move it to `destination` at the end.
 
-    `rid` is the target of a wheel; `config_digest` is that of the configuration, which the backend reads, too.
+    `request` are the variables that tell the hook which wheel to make; `config_digest` is that of the configuration,
+    which the backend reads, too.
 
     Raises BuildError with the backend's words, and when it gives the file another name; an earlier file at
     `destination` stays when this fails.
@@ -107,13 +119,12 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
         "SOURCE_DATE_EPOCH": str(source_date_epoch()),
         DIGEST_VARIABLE: config_digest,
         HELD_VARIABLE: str(workdir.resolve()),  # the hook is a child of the process that holds the lock
+        **request,
     }
-    if rid:
-        environment["LATEBIND_TARGET"] = rid
     (workdir / "build").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".pack-", dir=workdir / "build") as aside:
         try:
-            _call_backend(source, kind, Path(aside), environment)
+            _call_backend(source, form, Path(aside), environment)
         except ToolError as error:
             raise BuildError(
                 _own_words(error) or f"{source.name} could not be built: {error.message}", where=str(source)
@@ -126,6 +137,11 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
                 advice="Leave the version to latebind (list it in `dynamic`), and strict-naming at its default.",
             )
         return _move_into_place(artifact, destination)
+
+
+def list_variables(job: PackageJob) -> dict[str, str]:
+    """The variables of the environment that tell the hook which wheel to make."""
+    return {TARGET_VARIABLE: job.stages[0].rid, KIND_VARIABLE: job.variant}
 
 
 def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, environment: Mapping[str, str]) -> None:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> Path:
-    """Make the sdist of a package in `dist`, once it has built `wheel` again: the tree's own wheel, with its RID.
+def build_sdist(run: PackRun, package: str, wheel: tuple[Path, Mapping[str, str]] | None) -> Path:
+    """Make the sdist of a package in `dist`, once it has built `wheel` again: the tree's own, with hook variables.
 
     Without a wheel nothing is compared. The stage of the tree serves both, since its key shows that the sdist carries
     the same native code: nothing is compiled again.
@@ -42,16 +42,14 @@ def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> P
     source = config.root / config.wheel_sources[package]
     with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
         file = Path(aside) / sdist_file(config, package)
-        sdist = build_distribution(source, file, "sdist", rid="", workdir=workdir, config_digest=config.digest)
+        sdist = build_distribution(source, file, "sdist", workdir=workdir, config_digest=config.digest)
         root = unpack_tar(sdist, Path(aside) / "unpacked")
         _refuse_unbuildable(root, sdist.name)
         unpacked = load(root / FILE_NAME)
         _refuse_other_sources(run, unpacked, sdist.name)
         if wheel is not None:
             file = Path(aside) / wheel[0].name
-            again = build_distribution(
-                root, file, "wheel", rid=wheel[1], workdir=workdir, config_digest=unpacked.digest
-            )
+            again = build_distribution(root, file, "wheel", wheel[1], workdir=workdir, config_digest=unpacked.digest)
             _refuse_other_wheel(wheel[0], again, sdist.name)
         with replacing(dist / sdist.name) as destination:
             shutil.move(sdist, destination)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.build.sources import native_files
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.ecosystems.wheel.pack import list_variables
 from latebind.ecosystems.wheel.sdist import build_sdist
 from latebind.filenames import sdist_file
 from latebind.system.tree import hash_files
@@ -46,7 +47,7 @@ def _key(run: PackRun, _job: PackageJob) -> list[str]:
 
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     wheels = [
-        (paths[0], made.stages[0].rid)
+        (paths[0], list_variables(made))
         for made, paths in run.files_by_job.items()
         if made.package == job.package and made.name.startswith("wheel ")
     ]

@@ -34,7 +34,7 @@ class Extent:
     everything: bool = False
     """Also each minor version of the runtimes, their other distributions, and `others`."""
     others: tuple[str, ...] = ()
-    """Further minor versions of CPython, tried on `home`."""
+    """Further minor versions of CPython (`3.13t`: free-threaded), tried on `home`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +167,7 @@ def _list_subjects(config: Config) -> list[_Subject]:
 def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     system = target(rid).system
     each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
-    widens = extent.everything and is_wanted(config, PYTHON)
+    widens = is_wanted(config, PYTHON)
     for subject in _list_subjects(config):
         if explain_absent(subject.needed, rid):
             continue
@@ -180,17 +180,21 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
                 for entry in _entries(subject, scenario, each_minor=each_minor):
                     yield _Line(subject, scenario, consumer, extent.pythons[rid], entry)
             if scenario.widened and widens:
-                yield from _more(subject, scenario, rid, extent)
+                yield from _list_other_pythons(subject, scenario, rid, extent)
+                yield from _list_other_distributions(subject, scenario, rid, extent)
 
 
-def _more(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
-    """Other interpreters, and other distributions of the runtime."""
+def _list_other_pythons(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     runtime = subject.runtime
     if rid == extent.home and not subject.settings.native_only:
         for minor in extent.others:
             for entry in ("minimum", "latest") if runtime else ("",):
                 yield _Line(subject, scenario, PYTHON, minor, entry)
-    if runtime is not None:
+
+
+def _list_other_distributions(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
+    runtime = subject.runtime
+    if extent.everything and runtime is not None:
         supply = runtime.traits.python
         for extra, name in list(supply.extras.items())[1:]:
             if supply.is_supplied(extra, rid):

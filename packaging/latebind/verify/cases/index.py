@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.errors import NotRun, ToolError
+from latebind.system.cache import callers_home
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import run
@@ -72,14 +73,6 @@ def installer_environment(home: Path) -> dict[str, str]:
     system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP", "TMPDIR") if key in os.environ}
     fixed = {"HOME": str(home), "UV_NO_PROGRESS": "1", "UV_PYTHON_DOWNLOADS": "never", "PIP_NO_INPUT": "1"}
     return {**settings, **system, **fixed, "PATH": os.environ.get("PATH", "")}
-
-
-def callers_home() -> Path:
-    """The user's home; a folder that does not exist when the system does not know the user."""
-    try:
-        return Path.home()
-    except RuntimeError:
-        return Path(os.devnull) / "home"
 
 
 def is_writable(folder: Path) -> bool:

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet
+from latebind.compilers.interpreters import everybody_reaches
 from latebind.errors import LatebindError, NotRun
 from latebind.system.run import run
-from latebind.verify.cases.interpreters import everybody_reaches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from latebind.compilers.interpreters import Interpreter
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
     from latebind.model import Artifact, Case
-    from latebind.verify.cases.interpreters import Interpreter
     from latebind.verify.cases.machine import Machine
     from latebind.verify.cases.scenarios import Scenario
     from latebind.verify.cases.situations import Situation

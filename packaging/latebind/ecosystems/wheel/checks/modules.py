@@ -1,4 +1,4 @@
-"""Checks LB309 and LB310: whether extension modules fit the Pythons that the wheel's tag names."""
+"""Checks LB309 to LB311: whether extension modules fit the Pythons that the wheel's tag names."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
 _EXPORT = "Build with Py_TARGET_ABI3T and export PyModExport_NAME (PEP 793), or take abi3t out of the tag."
 _DEFINED = frozenset({"PyModuleDef_Init", "PyModule_Create2", "PyModule_FromDefAndSpec2"})
 """Functions that take a PyModuleDef, whose layout differs in free-threaded CPython (PEP 803)."""
+_FREE_THREADED = frozenset({"_Py_MergeZeroLocalRefcount", "_Py_DecRefShared", "_Py_DecRefSharedDebug"})
+"""What Py_DECREF() calls in code for free-threaded CPython, which alone exports them (Include/object.h of 3.13)."""
+_WITH_GIL = "_Py_Dealloc"
+"""What it calls in code for CPython with the GIL."""
 
 
 @check(
@@ -131,6 +135,53 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
             evidence=evidence,
             severity="note" if fits else "error",
         )
+
+
+@check(
+    "LB311",
+    "Module built for another CPython than the tag's",
+    "error",
+    profiles=("loads",),
+    because="The import fails, or the module uses objects of another layout than the interpreter's.",
+    formats=EVERY_FORMAT,
+    kinds=("wheel",),
+    example="_core.cp310-win_amd64.pyd in a wheel tagged cp310-cp310 imports python311.dll",
+    cure="Compile and link the module with the headers and the library of the CPython that the tag names.",
+)
+def other_python_than_tag(image: Image, wheel: WheelName) -> Iterator[Hit]:
+    """A module for one CPython is built with that CPython's headers and, on Windows, with its import library.
+
+    `python311.dll` exists in CPython 3.11 only. Free-threaded CPython (`cp313t`) has objects of another layout, so a
+    module without Py_GIL_DISABLED corrupts its memory; one with it does not load in CPython with the GIL.
+    """
+    promised = {abi.removeprefix("cp") for abi in wheel.abis if pythonabi.OWN_ABI_TAG.fullmatch(abi)}
+    if not image.python_module or len(promised) != len(wheel.abis):
+        return
+    stable = {"python3.dll", "python3t.dll"}
+    linked = [name for name in image.needed if platforms.is_python(name) and name.lower() not in stable]
+    foreign = [name for name in linked if name.lower().removeprefix("python").removesuffix(".dll") not in promised]
+    if foreign:
+        yield Hit(
+            message=f"imports {foreign[0]}, which {_name_pythons(promised)} does not have",
+            evidence=tuple(f"imports {name}" for name in foreign),
+        )
+    used = {symbol.name for symbol in image.imports}
+    threaded, with_gil = sorted(used & _FREE_THREADED), _WITH_GIL in used
+    if threaded and not any(abi.endswith("t") for abi in promised):
+        yield Hit(
+            message=f"was compiled for free-threaded CPython; {_name_pythons(promised)} lacks {threaded[0]}",
+            evidence=tuple(f"imports {name}" for name in threaded),
+        )
+    if with_gil and not threaded and all(abi.endswith("t") for abi in promised):
+        yield Hit(
+            message=f"was compiled for CPython with the GIL; {_name_pythons(promised)} has objects of another layout",
+            evidence=(f"imports {_WITH_GIL}, and none of {', '.join(sorted(_FREE_THREADED))}",),
+            fix="Compile it with Py_GIL_DISABLED=1.",
+        )
+
+
+def _name_pythons(promised: set[str]) -> str:
+    return " or ".join(f"CPython {name[0]}.{name[1:]}" for name in sorted(promised))
 
 
 def _find_lost_pythons(abi: str, wheel: WheelName) -> str:

@@ -17,10 +17,10 @@ import msgspec
 from packaging.version import Version
 
 from latebind.errors import NotRun, ToolError
+from latebind.system.cache import callers_home
 from latebind.system.parallel import each
 from latebind.system.run import run, which
 from latebind.tables.targets import like_host
-from latebind.verify.cases.index import callers_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ import json, sys, sysconfig as s
 shared = bool(s.get_config_var("Py_ENABLE_SHARED")) or sys.platform == "win32"
 print(json.dumps({"version": "%d.%d.%d" % sys.version_info[:3], "implementation": sys.implementation.name,
                   "wide": sys.maxsize > 2**32, "prefix": sys.base_prefix, "shared": shared,
-                  "gil": not s.get_config_var("Py_GIL_DISABLED")}))
+                  "threaded": bool(s.get_config_var("Py_GIL_DISABLED")), "headers": s.get_path("include")}))
 """
 
 
@@ -41,7 +41,8 @@ class _Answer(msgspec.Struct, frozen=True):
     wide: bool
     prefix: str
     shared: bool
-    gil: bool
+    threaded: bool
+    headers: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +56,15 @@ class Interpreter:
     """Whether it has a shared libpython, which PyInstaller needs."""
     prefix: str
     """Where its standard library and its libraries lie."""
+    headers: Path | None = None
+    """The folder of its headers; None where they are not installed."""
+    threaded: bool = False
+    """Whether it is free-threaded (PEP 703)."""
 
     @property
     def minor(self) -> str:
-        """`3.11`."""
-        return ".".join(self.version.split(".")[:2])
+        """`3.11`; `3.13t` for a free-threaded one."""
+        return ".".join(self.version.split(".")[:2]) + "t" * self.threaded
 
     @cached_property
     def public(self) -> bool:
@@ -68,9 +73,10 @@ class Interpreter:
 
 
 def interpreters(minors: Sequence[str]) -> tuple[Interpreter, ...]:
-    """The CPythons of these minor versions (`3.11`) that are installed, in that order; several of one minor may be.
+    """The CPythons of these minor versions (`3.11`, `3.13t`) that are installed, in that order.
 
-    The first of them all is the one that runs latebind, when it is of a minor version that is asked for.
+    There may be several of one. The first of them all is the one that runs latebind, when it is of a minor version that
+    is asked for.
     """
     running = own_interpreter()
     paths = dict.fromkeys(path.resolve() for minor in minors for path in _places(minor))
@@ -117,6 +123,7 @@ def _newest_last(interpreter: Interpreter) -> tuple[bool, Version]:
 def _places(minor: str) -> Iterator[Path]:
     """Where a CPython of that minor version may be: PATH, pyenv, uv, and the tool cache of hosted runners."""
     name = f"python{minor}"
+    minor = minor.rstrip("t")  # installers keep free-threaded ones in folders whose names end differently
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         python = which(name, path=folder)
         # pyenv's shims depend on a choice that may not have been made; the real ones follow below.
@@ -150,9 +157,17 @@ def _probe(path: Path) -> Interpreter | None:
         answer = msgspec.convert(json.loads(output.strip().splitlines()[-1]), _Answer)
     except (ToolError, ValueError, IndexError):
         return None
-    if answer.implementation != "cpython" or not answer.wide or not answer.gil:
+    if answer.implementation != "cpython" or not answer.wide:
         return None
-    return Interpreter(path=path, version=answer.version, shared=answer.shared, prefix=answer.prefix)
+    headers = Path(answer.headers)
+    return Interpreter(
+        path=path,
+        version=answer.version,
+        shared=answer.shared,
+        prefix=answer.prefix,
+        headers=headers if (headers / "Python.h").is_file() else None,
+        threaded=answer.threaded,
+    )
 
 
 def _bare() -> dict[str, str]:

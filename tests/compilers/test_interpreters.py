@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from latebind.verify.cases.interpreters import Interpreter, choose, interpreters, own_interpreter
+from latebind.compilers.interpreters import Interpreter, choose, interpreters, own_interpreter
 
 from tests.programs import not_run
 
