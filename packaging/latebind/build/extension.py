@@ -82,13 +82,15 @@ class Extension:
         """What FindPython, pybind11 and nanobind look for, so that they take this CPython for this target."""
         suffix, soabi = module_suffix(self.kind, self.target), module_soabi(self.kind, self.target)
         threaded = self.abi.endswith("t")
+        # FindPython must be asked for a free-threaded CPython on Windows; elsewhere it looks at the program itself.
+        flags = "t" if threaded and library else ""
         variables: dict[str, str | int] = {
             "EXT_SUFFIX": suffix,
             "SOABI": soabi,
             "INCLUDEPY": str(include),
             "CONFINCLUDEPY": str(include),
             "Py_GIL_DISABLED": int(threaded),
-            "ABIFLAGS": "t" * threaded,
+            "ABIFLAGS": flags,
             **dict.fromkeys(_OF_PROGRAMS, ""),
         }
         python = make_environment(self.interpreter, folder / "environment", variables)
@@ -97,8 +99,7 @@ class Extension:
             *(_executable(name, python) for name in names),
             *(f"-D{name}_INCLUDE_DIR={include}" for name in names),
             *(f"-D{name}_LIBRARY={library}" for name in names if library),
-            # On Windows FindPython takes no free-threaded CPython unless it is asked for.
-            *(f"-D{name}_FIND_ABI=OFF;OFF;OFF;ON" for name in names[:2] if library and threaded),
+            *(f"-D{name}_FIND_ABI=OFF;OFF;OFF;ON" for name in names[:2] if flags),
             f"-DPYTHON_MODULE_EXTENSION={suffix}",  # pybind11
             "-DPYTHON_MODULE_DEBUG_POSTFIX=",
             "-DPYBIND11_FINDPYTHON=ON",
