@@ -19,7 +19,7 @@ from latebind.errors import BuildError, NotRun
 from latebind.system.tree import hash_tree
 from latebind.tables.targets import host_rid, target
 
-from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client, write_portable
+from tests.client import CMAKE, CONFIG, SOURCE, copy_client, edit, write_client, write_portable
 from tests.programs import not_run
 
 HERE = target("linux-x64")
@@ -426,3 +426,28 @@ def test_a_project_without_a_line_of_latebind_leaves_no_path_and_no_debug_inform
     assert b"source/tiny.c" in data
     binary = lief.ELF.parse(list(data))  # kept: its sections die with it
     assert not [section.name for section in binary.sections if section.name.startswith(".debug")]
+
+
+def test_an_undefined_symbol_fails_the_build_of_the_library_and_not_the_program_that_loads_it(tiny):
+    edit(tiny / "native" / "tiny.c", "return a + b;", "extern int forgotten(int); return forgotten(a) + b;")
+    with pytest.raises(BuildError, match="forgotten"):
+        stage(tiny)
+    edit(tiny / "latebind.toml", "[targets]", "[native.define]\nLATEBIND_ALLOW_UNDEFINED = true\n\n[targets]")
+    assert "forgotten" in {symbol.name for symbol in read_image(library(stage(tiny)).read_bytes(), "tiny").imports}
+
+
+@pytest.mark.slow
+def test_no_folder_of_this_machine_is_in_the_search_path_of_a_library(tmp_path):
+    """The stub is in the working folder, which CMake takes for an installed library's where it is elsewhere."""
+    runtime = '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\ndrop_in = true\n\n[targets]'
+    config = CONFIG.replace("[targets]", runtime).replace(
+        'component = "tiny"', 'component = "tiny"\nruntime = "onnxruntime"'
+    )
+    root = copy_client("drop-in", tmp_path / "tiny", latebind=config)
+    lines = (
+        "set(CMAKE_INSTALL_RPATH_USE_LINK_PATH TRUE)\nadd_library(tiny SHARED tiny.c)\n"
+        "find_package(onnxruntime REQUIRED)\ntarget_link_libraries(tiny PRIVATE onnxruntime::onnxruntime)"
+    )
+    edit(root / "native" / "CMakeLists.txt", "add_library(tiny SHARED tiny.c)", lines)
+    image = read_image(library(stage(root, tmp_path / "elsewhere")).read_bytes(), "libtiny.so")
+    assert (image.rpath, image.runpath) == ((), ())

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 from latebind.system.log import Log, duration
@@ -12,6 +13,7 @@ from latebind.system.run import run
 
 PROGRAM = """
 import sys
+import time
 from latebind.system.log import Log
 from latebind.system.parallel import each
 from latebind.system.run import run
@@ -97,3 +99,14 @@ def test_heartbeats_end_with_the_last_step(capsys):
 )
 def test_durations_are_read_at_a_glance(seconds, text):
     assert duration(seconds) == text
+
+
+def test_progress_is_shown_with_the_step_of_its_thread(capsys):
+    log = Log(heartbeat=0.05)
+    log.progress("[1/2]")  # of no step
+    with log.step("building one", "built one"):
+        log.progress("[7/9]")
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("still building one [7/9] (") for line in lines)
+    assert "[1/2]" not in "".join(lines)

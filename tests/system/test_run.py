@@ -231,3 +231,12 @@ def test_on_windows_a_program_is_found_by_its_endings_and_not_in_the_working_fol
     assert which("npm") == tmp_path / "bin" / "npm.CMD"
     assert which("git.EXE") == tmp_path / "bin" / "git.EXE"
     assert which("uv") is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows gives no output before the end")
+def test_a_watcher_gets_what_was_printed_before_the_end():
+    seen = []
+    code = "import time; print('half', flush=True); time.sleep(1.5); print('whole')"
+    ended = run([sys.executable, "-c", code], watcher=seen.append)
+    assert ended.output == "half\nwhole\n"
+    assert b"half\n" in seen

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from latebind.build.buildtree import prepare_tree
 from latebind.build.codemodel import read_codemodel, request_codemodel
 from latebind.build.diagnostics import first_errors, provider_advice, relative, without_commands
 from latebind.build.extension import extension
@@ -41,6 +42,8 @@ _TIME_LIMIT = 1800.0
 _DESCRIBED = "latebind-runtimes"
 """The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
 _TOP_LEVEL = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
+_NINJA_STEP = re.compile(rb"^\[\d+/\d+\]", re.MULTILINE)
+_LAST_OUTPUT = 64 * 1024
 _LITTLE_ROOM = 2 * 1024 * 1024
 
 
@@ -114,13 +117,15 @@ class NativeBuild:
         tree = self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
         log = self.folder / f"{tree.name}.log"
         arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, python, variant)]
-        self._prepare_tree(tree, python, arguments)
+        owner = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, self.floor]
+        prepare_tree(tree, arguments, digest([*owner, str(self.config.cmake_source), str(tree)]), self.target.rid)
         write_sources(self.config, tree / _DESCRIBED)
         log.unlink(missing_ok=True)
 
         def step(*arguments: str | Path) -> None:
+            environment = self.toolchain.environment(tree)
             ended = run(
-                [cmake, *arguments], env=self.toolchain.environment(tree), timeout=_TIME_LIMIT, log=log, check=False
+                [cmake, *arguments], env=environment, timeout=_TIME_LIMIT, log=log, check=False, watcher=_show_progress
             )
             if ended.returncode != 0:
                 raise self._failure(ended, log)
@@ -200,30 +205,6 @@ class NativeBuild:
     def _stub_prefix(self, runtime: RuntimeUse) -> Path:
         return self.folder / f"{self.target.rid}.{runtime.name}"
 
-    def _prepare_tree(self, tree: Path, python: Extension | None, arguments: Sequence[str]) -> None:
-        """Keep of an earlier tree what is still right: all for the same settings, what was compiled for other ones.
-
-        CMake's cache would keep removed definitions, so it goes; Ninja then compiles what has another command. Another
-        compiler, target or source folder empties the tree.
-        """
-        whose = [self.toolchain.fingerprint(), python.identity if python else "", self.target.rid, self.floor]
-        identity = digest([*whose, str(self.config.cmake_source), str(tree)])
-        stamp = json.dumps({"identity": identity, "arguments": list(arguments)}, indent=1)
-        mark = tree / ".latebind"
-        if mark.is_file() and mark.read_bytes() == stamp.encode():
-            return
-        earlier = _read_mark(mark)
-        if earlier.get("identity") == identity:
-            changed = sorted(set(arguments) ^ set(map(str, earlier.get("arguments", ()))))
-            names = dict.fromkeys(argument.partition("=")[0].removeprefix("-D") for argument in changed)
-            LOG.say(f"{self.target.rid}: settings changed ({', '.join(names)}): what they change is built")
-            (tree / "CMakeCache.txt").unlink(missing_ok=True)
-        elif tree.exists():
-            LOG.say(f"{self.target.rid}: the compiler or the folder changed: everything is built again")
-            shutil.rmtree(tree)
-        tree.mkdir(parents=True, exist_ok=True)
-        mark.write_text(stamp, encoding="utf-8")
-
     def _failure(self, ended: Completed, log: Path) -> BuildError:
         """The error of a failed step: the first errors, then the rest; the commands only with `--verbose`."""
         root, verbose = self.config.root, LOG.level == "verbose"
@@ -268,13 +249,11 @@ def native_build(config: Config, target: Target, workdir: Path) -> NativeBuild:
     )
 
 
-def _read_mark(mark: Path) -> dict[str, Any]:
-    """What a tree was configured with; nothing where that cannot be read."""
-    try:
-        content = json.loads(mark.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
+def _show_progress(output: bytes) -> None:
+    """Show how far Ninja has come: `[123/235]`, the last one that it printed."""
+    steps = _NINJA_STEP.findall(output[-_LAST_OUTPUT:])
+    if steps:
+        LOG.progress(steps[-1].decode("ascii"))
 
 
 def _full_disk(folder: Path) -> str:

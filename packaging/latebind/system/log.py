@@ -7,13 +7,14 @@ import os
 import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
 Level = Literal["quiet", "normal", "verbose"]
 
@@ -30,6 +31,21 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+@dataclass(slots=True)
+class _Step:
+    """A piece of work that runs, and how far it has come: `[12/235]`."""
+
+    running: str
+    started: float
+    progress: str = ""
+    task: TaskID | None = None
+    """Its live line."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.running} {self.progress}".rstrip()
+
+
 class Log:
     """Progress and notes of one process. Its methods may be called from several threads."""
 
@@ -37,7 +53,8 @@ class Log:
         self.level: Level = level
         self.heartbeat = heartbeat
         self._lock = threading.RLock()
-        self._running: dict[object, tuple[str, float]] = {}
+        self._running: dict[int, _Step] = {}
+        self._of_thread = threading.local()
         self._idle = threading.Event()
         self._live: Progress | None = None
 
@@ -55,6 +72,16 @@ class Log:
         """Write a line with `--verbose`."""
         if self.level == "verbose":
             self._write(text)
+
+    def progress(self, text: str) -> None:
+        """Say how far the step has come that this thread is in; nothing where it is in none."""
+        step: _Step | None = getattr(self._of_thread, "step", None)
+        if step is None:
+            return
+        with self._lock:
+            step.progress = text
+            if self._live is not None and step.task is not None:
+                self._live.update(step.task, description=step.text)
 
     @contextmanager
     def step(self, running: str, done: str) -> Iterator[None]:
@@ -77,25 +104,26 @@ class Log:
 
     @contextmanager
     def _show_step(self, running: str, started: float) -> Iterator[None]:
-        key = object()
-        with ExitStack() as stack:
+        step = _Step(running, started)
+        with self._lock:
+            if not self._running:
+                self._start()
+            if self._live is None:
+                self._write(f"{running} …")
+            else:
+                step.task = self._live.add_task(running, total=None)
+            self._running[id(step)] = step
+        outer, self._of_thread.step = getattr(self._of_thread, "step", None), step
+        try:
+            yield
+        finally:
+            self._of_thread.step = outer
             with self._lock:
+                del self._running[id(step)]
+                if self._live is not None and step.task is not None:
+                    self._live.remove_task(step.task)
                 if not self._running:
-                    self._start()
-                if self._live is None:
-                    self._write(f"{running} …")
-                else:
-                    task = self._live.add_task(running, total=None)
-                    stack.callback(self._live.remove_task, task)
-                self._running[key] = (running, started)
-            try:
-                yield
-            finally:
-                with self._lock:
-                    del self._running[key]
-                    stack.close()
-                    if not self._running:
-                        self._stop()
+                    self._stop()
 
     def _start(self) -> None:
         """Begin to show that something is running: live lines where they can be redrawn, else heartbeats."""
@@ -116,7 +144,7 @@ class Log:
         while not idle.wait(self.heartbeat):
             with self._lock:
                 now = time.monotonic()
-                steps = [f"{running} ({duration(now - started)})" for running, started in self._running.values()]
+                steps = [f"{step.text} ({duration(now - step.started)})" for step in self._running.values()]
                 if steps:
                     self._write(f"still {', '.join(steps)}")
 

@@ -29,7 +29,7 @@ if sys.platform == "win32":
     from latebind.system.job import Job
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 TAIL_LINES = 40
 _LOOK_SECONDS = 0.5
@@ -91,6 +91,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     umask: int = -1,
     limits: Limits | None = None,
     user: int | None = None,
+    watcher: Callable[[bytes], None] | None = None,
 ) -> Completed:
     """Run a program to its end and return what it printed.
 
@@ -98,7 +99,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     seconds; at the limit, and on Ctrl-C, all that the program started is ended with it. `limits` replaces it and adds
     memory, processes and output; then what the program leaves behind at its end is ended, too. `user` is the number of
     a user and group to become, for which one must be root. With `check`, a status other than 0 raises. `log` receives
-    the command and all output.
+    the command and all output. `watcher` gets what was printed so far, twice a second.
 
     Raises ToolError: the program is missing, failed, or ran past a limit; the message ends with the last lines of
     its output.
@@ -111,7 +112,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     mark = extend_mark(os.environ.get(TREE, ""))
     try:
         started = _start(arguments, mark, limited=limited, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
-        raw = _finish(started, limits or Limits(seconds=timeout))
+        raw = _finish(started, limits or Limits(seconds=timeout), watcher)
     except PastLimitError as error:
         text = _decode(error.output)
         _write_log(log, arguments, text)
@@ -178,10 +179,10 @@ def check_limits() -> None:
         raise ToolError("psutil is missing, which holds test cases to limits", advice=_VERIFY_ADVICE)
 
 
-def _finish(started: _Started, limits: Limits) -> bytes:
+def _finish(started: _Started, limits: Limits, watcher: Callable[[bytes], None] | None) -> bytes:
     """What a process printed by its end; nothing of it is left. Raises PastLimitError with what it had printed."""
     try:
-        return _wait(started, limits)
+        return _wait(started, limits, watcher)
     except PastLimitError as error:
         error.output = _end(started)
         raise
@@ -194,25 +195,25 @@ def _finish(started: _Started, limits: Limits) -> bytes:
         started.close()
 
 
-def _wait(started: _Started, limits: Limits) -> bytes:
+def _wait(started: _Started, limits: Limits, watcher: Callable[[bytes], None] | None) -> bytes:
     """What a process printed by its end. Raises PastLimitError."""
     process = started.process
-    if not limits.watched:
-        try:
-            return process.communicate(timeout=limits.seconds)[0] or b""
-        except subprocess.TimeoutExpired:
-            raise PastLimitError(f"{limits.seconds:.0f} s") from None
     end = time.monotonic() + limits.seconds
+    interval = _LOOK_SECONDS if limits.watched or watcher is not None else limits.seconds
     while True:
         try:
-            return process.communicate(timeout=_LOOK_SECONDS)[0] or b""
+            return process.communicate(timeout=interval)[0] or b""
         except subprocess.TimeoutExpired as error:
+            output = error.output or b""
+        if watcher is not None:
+            watcher(output)
+        if limits.watched:
             if process.poll() is not None:  # what it left behind holds its output open
                 return _end(started)
-            if len(error.output or b"") > limits.output:
-                raise PastLimitError(f"{limits.output >> 20} MiB of output") from None
+            if len(output) > limits.output:
+                raise PastLimitError(f"{limits.output >> 20} MiB of output")
             watch(process.pid, limits)
-        if time.monotonic() > end:
+        if time.monotonic() >= end:
             raise PastLimitError(f"{limits.seconds:.0f} s")
 
 

@@ -69,8 +69,8 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     because="They clash only with a second library that has the same names. A warning for operator new and delete.",
     formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
-    cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. With zig, "
-    "whose linker lacks that option, use a version script.",
+    cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. In a "
+    "project that latebind builds, write hide = true below [native] in latebind.toml.",
 )
 def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     """C++ symbols of two libraries in one process are merged by name, even if they come from different versions.
