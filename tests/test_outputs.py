@@ -1,6 +1,7 @@
 """A project whose sources are its root folder: what latebind writes there is never read as a source."""
 
 import contextlib
+import io
 import shutil
 import tarfile
 import threading
@@ -52,6 +53,14 @@ def undisturbed_packages(tmp_path_factory, latebind):
     assert latebind("-C", folder, "pack").returncode == 0
     assert set(packages(folder)) == NAMES
     return packages(folder)
+
+
+def test_an_sdist_of_one_folder_for_all_holds_files_and_no_links(undisturbed_packages):
+    """The native code is in it twice: as itself, and as part of the wheel's folder."""
+    with tarfile.open(fileobj=io.BytesIO(undisturbed_packages["tiny-1.2.3.tar.gz"])) as archive:
+        members = {member.name.partition("/")[2]: member for member in archive}
+    assert {"tiny.c", "native/tiny.c", "pyproject.toml"} <= set(members)
+    assert all(member.isreg() for member in members.values())
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ import shutil
 import tarfile
 
 import pytest
+from latebind.audit.audit import audit_here
 from latebind.errors import BuildError
 
 from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, built_wheel, by_kind, pack_project, write_files
@@ -105,3 +106,18 @@ def test_an_excluded_file_that_the_build_reads_is_refused(tmp_path):
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny", more=more)
     with pytest.raises(BuildError, match=r"does not count as sources: native/tiny\.h"):
         pack_project(root)
+
+
+def test_a_pyproject_that_is_a_link_is_not_missing(tmp_path):
+    path = tmp_path / "tiny-1.0.0.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name in ("PKG-INFO", "native/pyproject.toml"):
+            archive.addfile(tarfile.TarInfo(f"tiny-1.0.0/{name}"))
+        link = tarfile.TarInfo("tiny-1.0.0/pyproject.toml")
+        link.type, link.linkname = tarfile.LNKTYPE, "tiny-1.0.0/native/pyproject.toml"
+        archive.addfile(link)
+    report = audit_here([path])
+    assert "LB415" not in {finding.check for finding in report.findings}
+    assert [skip.reason for skip in report.skipped if skip.check == "LB415"] == [
+        "pyproject.toml is a link, which is not followed"
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 from latebind.build.intree import backend_texts, sdist_pyproject
@@ -10,7 +11,7 @@ from latebind.config.config import SDIST_BACKEND, SDIST_LOADER, SDIST_NATIVE
 from latebind.config.file import FILE_NAME as CONFIG_NAME
 from latebind.config.file import standalone_text
 from latebind.system.archive import write_text
-from latebind.system.tree import link_or_copy, list_tree
+from latebind.system.tree import list_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,8 @@ def write_sdist_files(config: Config, workdir: Path, root: Path, destination: Pa
     }
     for name, (source, files) in folders.items():
         for file in files:
-            link_or_copy(file, _with_folder(destination / name / file.relative_to(source)))
+            # Not a link: where the wheel's folder holds the native code, the archive would have hard links.
+            shutil.copy2(file, _with_folder(destination / name / file.relative_to(source)))
     for name, data in backend_texts().items():
         _with_folder(destination / SDIST_BACKEND / name).write_bytes(data)
     write_text(destination / CONFIG_NAME, standalone_text(config))

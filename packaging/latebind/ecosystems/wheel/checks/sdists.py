@@ -40,6 +40,9 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
     names = {file.name.removeprefix(f"{top}/") for file in package.files}
     if "PKG-INFO" not in names:
         return  # an archive, but not an sdist
+    if f"{top}/pyproject.toml" in package.links:
+        yield Skip(reason="pyproject.toml is a link, which is not followed")
+        return
     setup, project = "setup.py" in names, "pyproject.toml" in names
     ours = "latebind.toml" in names
     if not project and not setup:
