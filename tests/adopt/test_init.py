@@ -269,6 +269,26 @@ def test_a_name_with_a_variable_is_another_target_in_each_file(latebind, project
     assert "install(TARGETS ${PROJECT_NAME} COMPONENT voice LIBRARY" in (project / "CMakeLists.txt").read_text()
 
 
+def test_a_target_whose_name_is_in_a_variable_is_found(latebind, project):
+    """As in onnxruntime-genai, where the variable holds the shared library or its objects."""
+    text = CMAKE.replace("add_library(voice SHARED voice.c)", "set(NAME voice)\nadd_library(${NAME} SHARED voice.c)")
+    (project / "CMakeLists.txt").write_text(text.replace("install(TARGETS voice ", "install(TARGETS ${NAME} "))
+    assert_success(latebind("init", project, "--yes", "--apply"))
+    assert "install(TARGETS ${NAME} COMPONENT voice LIBRARY" in (project / "CMakeLists.txt").read_text()
+
+
+def test_a_variable_may_hold_one_of_several_targets(latebind, project):
+    lines = (
+        "if(A)\nset(CORE voice)\nadd_library(voice SHARED voice.c)\nelse()\nset(CORE core)\n"
+        "add_library(core OBJECT voice.c)\nadd_library(voice SHARED)\nendif()\n"
+    )
+    text = CMAKE.replace("add_library(voice SHARED voice.c)", lines)
+    (project / "CMakeLists.txt").write_text(
+        text.replace("target_link_libraries(voice ", "target_link_libraries(${CORE} ")
+    )
+    assert '+[package."voice"]' in latebind("init", project).stdout
+
+
 def test_a_library_that_a_choice_makes_shared_is_packed(latebind, project):
     both = "if(STATIC)\n  add_library(voice STATIC voice.c)\nelse()\n  add_library(voice SHARED voice.c)\nendif()"
     edit(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _ADDS = ("add_library", "pybind11_add_module", "nanobind_add_module", "python_add_library")
 _ARCHIVES = frozenset({"STATIC", "OBJECT", "INTERFACE", "IMPORTED", "ALIAS"})
+_ONE_VALUE = 2  # words of set(NAME value)
 _SHARED = frozenset({"SHARED", "MODULE"})
 
 Scoped = tuple[str, Path | None]
@@ -27,6 +28,8 @@ class Library:
     name: str
     """As it is written: `voice`, or `${PROJECT_NAME}`, which is another target in each file."""
     file: Path
+    variables: tuple[str, ...]
+    """`${NAME}` of each variable that holds this name alone."""
     is_undecided: bool
     """Whether BUILD_SHARED_LIBS decides that it is shared: add_library() without a type."""
 
@@ -38,34 +41,54 @@ def list_libraries(files: Mapping[Path, str], linked: Iterable[tuple[str, Path]]
     runtime, too: often the runtime is linked by a static core. Modules of Python count where they link it themselves.
     """
     parsed = [(path, command) for path, text in files.items() for command in commands(text) if command.words]
+    values = _list_values(command for _, command in parsed)
     declared: dict[Scoped, list[tuple[Path, Command]]] = {}
     for path, command in parsed:
-        if command.name in _ADDS:
-            declared.setdefault(_scope(command.words[0], path), []).append((path, command))
+        for scoped in _scopes(command.words[0], path, values) if command.name in _ADDS else ():
+            declared.setdefault(scoped, []).append((path, command))
     libraries = {name for name, found in declared.items() if any(command.name == _ADDS[0] for _, command in found)}
     links = [
-        (_scope(command.words[0], path), {_scope(item, path) for item in command.words[1:]})
+        (target, {item for word in command.words[1:] for item in _scopes(word, path, values)})
         for path, command in parsed
         if command.name == "target_link_libraries"
+        for target in _scopes(command.words[0], path, values)
     ]
-    reached = {_scope(name, path) for name, path in linked}
+    reached = {target for name, path in linked for target in _scopes(name, path, values)}
     while more := {target for target, items in links if target in libraries and reached & items} - reached:
         reached |= more
     return [
         Library(
-            name=name, file=shared[0][0], is_undecided=not any(_SHARED & set(command.words) for _, command in shared)
+            name=name,
+            file=shared[0][0],
+            variables=tuple(variable for variable, held in values.items() if held == {name}),
+            is_undecided=not any(_SHARED & set(command.words) for _, command in shared),
         )
-        for (name, _), declarations in declared.items()
-        if _scope(name, declarations[0][0]) in reached
+        for (name, scope), declarations in declared.items()
+        if (name, scope) in reached
         and (shared := [(path, command) for path, command in declarations if not _ARCHIVES & set(command.words)])
     ]
 
 
 def names_in(file: Path, libraries: Iterable[Library]) -> list[str]:
     """The names of these libraries that mean them in a CMake file, too."""
-    return [library.name for library in libraries if "$" not in library.name or library.file == file]
+    return [
+        name
+        for library in libraries
+        if "$" not in library.name or library.file == file
+        for name in (library.name, *library.variables)
+    ]
 
 
-def _scope(name: str, file: Path) -> Scoped:
-    """A target's identity: a name with a variable in it is known in its own file only."""
-    return name, file if "$" in name else None
+def _list_values(parsed: Iterable[Command]) -> dict[str, set[str]]:
+    """What set() may put into each variable, by `${NAME}`: plain words alone, from all branches of if()."""
+    values: dict[str, set[str]] = {}
+    for command in parsed:
+        if command.name == "set" and len(command.words) == _ONE_VALUE and "$" not in command.words[1]:
+            values.setdefault(f"${{{command.words[0]}}}", set()).add(command.words[1])
+    return values
+
+
+def _scopes(name: str, file: Path, values: Mapping[str, set[str]]) -> set[Scoped]:
+    """The identities of the targets that a name may mean. Where that isn't known, it means one of its own file."""
+    known = values.get(name, set()) if name.startswith("${") else {name}
+    return {(value, None) for value in known} if known and "$" not in "".join(known) else {(name, file)}
