@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import lief
@@ -16,11 +17,12 @@ from latebind.compilers.choose import missing_requirements, toolchain
 from latebind.compilers.zig import find_zig
 from latebind.config.file import load
 from latebind.errors import BuildError, NotRun
+from latebind.fill import fill
 from latebind.system.tree import hash_tree
 from latebind.tables.targets import host_rid, target
 
 from tests.client import CMAKE, CONFIG, SOURCE, copy_client, edit, write_client, write_portable
-from tests.programs import not_run
+from tests.programs import not_run, run_checked
 
 HERE = target("linux-x64")
 
@@ -451,3 +453,20 @@ def test_no_folder_of_this_machine_is_in_the_search_path_of_a_library(tmp_path):
     edit(root / "native" / "CMakeLists.txt", "add_library(tiny SHARED tiny.c)", lines)
     image = read_image(library(stage(root, tmp_path / "elsewhere")).read_bytes(), "libtiny.so")
     assert (image.rpath, image.runpath) == ((), ())
+
+
+@pytest.mark.slow
+def test_options_of_visual_cpp_do_no_harm_on_windows(tmp_path):
+    root = write_portable(tmp_path / "tiny", ["win-x64"])
+    options = "add_compile_options(/wd4244 /W4 /MP /utf-8 /bigobj /EHsc /Zc:__cplusplus /std:c17)\n"
+    edit(root / "native" / "CMakeLists.txt", "add_library(", f"if(WIN32)\n{options}endif()\nadd_library(")
+    staged = stage_target(load(root / "latebind.toml"), target("win-x64"), root)
+    assert [path.suffix for path in staged.libraries("tiny")] == [".dll"]
+
+
+def test_the_launcher_translates_options_of_visual_cpp_and_nothing_else(tmp_path):
+    (tmp_path / "launcher.py").write_text(fill("visual_cpp_options.py"), encoding="utf-8")
+    words = ["/wd4996", "/std:c++20", "/std:c17", "/std:c++latest", "/W3", "-W3", "/O2", "/src/W4.cpp", "/w"]
+    show = "import sys; print(*sys.argv[1:])"
+    output = run_checked(sys.executable, tmp_path / "launcher.py", sys.executable, "-c", show, *words)
+    assert output.split() == ["-std=gnu++20", "-std=gnu17", "-std=gnu++26", "-W3", "/src/W4.cpp", "/w"]

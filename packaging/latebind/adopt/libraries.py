@@ -22,7 +22,7 @@ Scoped = tuple[str, Path | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
+class PackableLibrary:
     """A library as its CMake file declares it."""
 
     name: str
@@ -34,7 +34,7 @@ class Library:
     """Whether BUILD_SHARED_LIBS decides that it is shared: add_library() without a type."""
 
 
-def list_libraries(files: Mapping[Path, str], linked: Iterable[tuple[str, Path]]) -> list[Library]:
+def list_libraries(files: Mapping[Path, str], linked: Iterable[tuple[str, Path]]) -> list[PackableLibrary]:
     """The libraries that a package can hold: shared libraries and modules that need a runtime.
 
     `linked` are the targets that link a runtime, with the file that says so. A library that links one of them needs the
@@ -57,7 +57,7 @@ def list_libraries(files: Mapping[Path, str], linked: Iterable[tuple[str, Path]]
     while more := {target for target, items in links if target in libraries and reached & items} - reached:
         reached |= more
     return [
-        Library(
+        PackableLibrary(
             name=name,
             file=shared[0][0],
             variables=tuple(variable for variable, held in values.items() if held == {name}),
@@ -69,7 +69,7 @@ def list_libraries(files: Mapping[Path, str], linked: Iterable[tuple[str, Path]]
     ]
 
 
-def names_in(file: Path, libraries: Iterable[Library]) -> list[str]:
+def names_in(file: Path, libraries: Iterable[PackableLibrary]) -> list[str]:
     """The names of these libraries that mean them in a CMake file, too."""
     return [
         name

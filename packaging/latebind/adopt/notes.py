@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.adopt.find import Found, Mention
-    from latebind.adopt.libraries import Library
+    from latebind.adopt.libraries import PackableLibrary
 
 _AT_LOAD = (
     "objects of ONNX Runtime are made while the library is loaded: without a runtime the program ends there, and on "
@@ -25,7 +25,7 @@ _CPP = (
 )
 
 
-def find_notes(discovery: Found, libraries: Iterable[Library]) -> tuple[str, ...]:
+def find_notes(discovery: Found, libraries: Iterable[PackableLibrary]) -> tuple[str, ...]:
     """One text for each kind of hint; `libraries` are those that need a runtime."""
     at_load = [f"{_name(discovery, path)}:{line}: {name}" for path, line, name in discovery.objects]
     folders = {library.file.parent for library in libraries}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from latebind.adopt.facts import Facts
     from latebind.adopt.find import Found
-    from latebind.adopt.libraries import Library
+    from latebind.adopt.libraries import PackableLibrary
 
 _SCRIPT = "verify/smoke.py"
 _NO_LIBRARY = (
@@ -179,7 +179,7 @@ def _minimum(discovery: Found, runtime: str) -> str:
     return max([floor, *filter(version_of, versions)], key=Version)
 
 
-def _component(discovery: Found, targets: list[Library]) -> str:
+def _component(discovery: Found, targets: list[PackableLibrary]) -> str:
     """The install component that the libraries have already; "" for none."""
     for path, text in discovery.files.items():
         names = names_in(path, targets)

@@ -51,7 +51,7 @@ def find_interpreter(python: str) -> Interpreter:
     )
 
 
-def make_environment(interpreter: Interpreter, folder: Path, answers: Mapping[str, str | int]) -> Path:
+def make_cross_python(interpreter: Interpreter, folder: Path, answers: Mapping[str, str | int]) -> Path:
     """A virtual environment of that CPython with other configuration variables; its interpreter.
 
     It also finds the packages of latebind's own environment, where projects have pybind11 and nanobind.

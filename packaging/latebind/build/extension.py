@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.build.crosspython import find_interpreter, list_exports, make_environment
+from latebind.build.crosspython import find_interpreter, list_exports, make_cross_python
 from latebind.compilers.interpreters import Interpreter
 from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
 from latebind.system.archive import write_text
 from latebind.system.tree import hash_file, hash_tree
-from latebind.tables.pythonabi import abi_tags, floor_of, is_threaded, module_abi, module_definition, python_of
+from latebind.tables.pythonabi import abi_tags, floor_of, is_threaded, module_abi, module_definition, own_abi_python
 from latebind.tables.targets import host_rid
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Extension:
     @property
     def abi(self) -> str:
         """The ABI in the names of its modules: `cp310` for `cp310-cp310`; "" where there is no such list."""
-        return self.kind.partition("-")[2] if python_of(self.kind) else ""
+        return self.kind.partition("-")[2] if own_abi_python(self.kind) else ""
 
     def configure(self, folder: Path) -> list[str]:
         """CMake arguments for latebind_add_python_module(); files that they need are written to `folder`.
@@ -93,7 +93,7 @@ class Extension:
             "ABIFLAGS": flags,
             **dict.fromkeys(_OF_PROGRAMS, ""),
         }
-        python = make_environment(self.interpreter, folder / "environment", variables)
+        python = make_cross_python(self.interpreter, folder / "environment", variables)
         names = ("Python", "Python3", "PYTHON")
         return [
             *(_executable(name, python) for name in names),
@@ -148,7 +148,7 @@ def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | No
     if kind == "cpython" and target.rid != host_rid():
         return None
     refuse_interpreter(kind)
-    if python := python_of(kind):
+    if python := own_abi_python(kind):
         interpreter = find_interpreter(python)
         headers, version = interpreter.headers or Path(), f"{kind} {interpreter.version}"
         _refuse_foreign_compiler(interpreter, kind, target, toolchain)
@@ -166,9 +166,9 @@ def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | No
 
 def _refuse_foreign_compiler(interpreter: Interpreter, kind: str, target: Target, toolchain: Toolchain) -> None:
     """Refuse this machine's compiler where the headers are another build's. Raises BuildError."""
-    if toolchain.name != "zig" and interpreter.minor != python_of(kind):
+    if toolchain.name != "zig" and interpreter.minor != own_abi_python(kind):
         raise BuildError(
-            f"no CPython {python_of(kind)} is here, and the compiler of this machine needs its own pyconfig.h",
+            f"no CPython {own_abi_python(kind)} is here, and the compiler of this machine needs its own pyconfig.h",
             where="wheel.pythons",
             advice=f'Install it, or build {target.rid} with zig: take toolchain = "host" out.',
         )
@@ -233,7 +233,7 @@ def refuse_foreign(kind: str, rid: str) -> None:
 
 def module_suffix(kind: str, target: Target) -> str:
     """How the file names of modules end: `.abi3.so`, `.pyd`, or what a CPython calls its own."""
-    if python_of(kind):
+    if own_abi_python(kind):
         return f".{module_soabi(kind, target)}{'.pyd' if target.dlltool_machine else '.so'}"
     if kind == "cpython":
         return str(sysconfig.get_config_var("EXT_SUFFIX"))

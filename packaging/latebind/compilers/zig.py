@@ -123,7 +123,16 @@ class _Zig:
         )
         if not file.is_file() or file.read_text("utf-8") != text:
             write_text(file, text)
-        return [f"-DCMAKE_TOOLCHAIN_FILE={file}"]
+        return [f"-DCMAKE_TOOLCHAIN_FILE={file}", *self._launchers(target, folder)]
+
+    def _launchers(self, target: Target, folder: Path) -> list[str]:
+        """For Windows, a program in front of the compiler: projects often give it options of Visual C++ there."""
+        if target.system != "windows":
+            return []
+        script = folder / "visual_cpp_options.py"
+        write_text(script, fill("visual_cpp_options.py"))
+        launcher = ";".join((Path(sys.executable).as_posix(), "-I", "-S", script.as_posix()))
+        return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")]
 
     def symbols(self, target: Target, folder: Path, build_root: Path) -> list[str]:
         library = Path(zig_variables(self.zig, build_root)[_LIBRARY_VARIABLE])

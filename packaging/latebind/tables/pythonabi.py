@@ -63,7 +63,7 @@ def own_abi_kind(python: str) -> str:
     return f"cp{major}{minor}-cp{major}{minor}{'t' * python.endswith('t')}"
 
 
-def python_of(kind: str) -> str:
+def own_abi_python(kind: str) -> str:
     """The CPython of such a kind: `3.13t` for `cp313-cp313t`; "" for every other kind."""
     match = OWN_ABI.fullmatch(kind)
     return f"3.{match['minor']}{match['threaded']}" if match else ""

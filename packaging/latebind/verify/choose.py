@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.ecosystems.npm import registry as npm
 from latebind.errors import InputError, NotRun
-from latebind.tables.pythonabi import python_of
+from latebind.tables.pythonabi import own_abi_python
 from latebind.tables.targets import host_rid
 from latebind.text import plural
 from latebind.verify.cases.consumer import find_consumer
@@ -105,18 +105,18 @@ def _extent(config: Config, request: Request, minor: str) -> Extent:
     Wheels that are made for some CPythons are tried with each of these.
     """
     machines = {rid: request.machines.get(rid) for rid in request.rids}
-    others = _module_pythons(config) or (config.document.verify.pythons if request.everything else ())
     return Extent(
         everything=request.everything,
         pythons={rid: _minor(machine) or minor for rid, machine in machines.items()},
-        others=tuple(other for other in others if other != minor),
+        others=tuple(other for other in config.document.verify.pythons if other != minor),
+        served=tuple(other for other in _module_pythons(config) if other != minor),
         home=host_rid(),
     )
 
 
 def _module_pythons(config: Config) -> tuple[str, ...]:
     """The CPythons that the project makes a wheel for each of."""
-    return tuple(filter(None, map(python_of, config.module_kinds)))
+    return tuple(filter(None, map(own_abi_python, config.module_kinds)))
 
 
 def _choose_minor(config: Config, pythons: Sequence[Interpreter]) -> str:

@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from latebind.errors import InputError
 from latebind.formats import Identity, PackageFormat
-from latebind.tables.pythonabi import own_abi_kind, python_of
+from latebind.tables.pythonabi import own_abi_kind, own_abi_python
 from latebind.tables.targets import installs, target, targets
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def wheels_for(rid: Rid, artifacts: Iterable[Artifact], python: str) -> list[Art
 
 def _serves(python: str, file_name: str) -> bool:
     kinds = {f"{tag.interpreter}-{tag.abi}" for tag in _tags(file_name)}
-    return own_abi_kind(python) in kinds or not all(map(python_of, kinds))
+    return own_abi_kind(python) in kinds or not all(map(own_abi_python, kinds))
 
 
 def platform_tags(file_name: str) -> set[str]:

@@ -10,7 +10,7 @@ from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
 from latebind.ecosystems.wheel.pack import build_distribution, list_variables
 from latebind.ecosystems.wheel.sdist_kinds import SDISTS
 from latebind.filenames import wheel_file
-from latebind.tables.pythonabi import abi_tags, python_of
+from latebind.tables.pythonabi import abi_tags, own_abi_python
 from latebind.tables.targets import host_rid, target
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def plan_wheels(config: Config, suited: Mapping[str, Sequence[str]], sources: Ma
 def _jobs(run: PackRun) -> list[PackageJob]:
     return [
         PackageJob(
-            name=" ".join(filter(None, ("wheel", name, stage.rid, python_of(kind)))),
+            name=" ".join(filter(None, ("wheel", name, stage.rid, own_abi_python(kind)))),
             package=name,
             stages=(stage,),
             source=run.config.root / source,

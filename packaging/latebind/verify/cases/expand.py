@@ -34,7 +34,9 @@ class Extent:
     everything: bool = False
     """Also each minor version of the runtimes, their other distributions, and `others`."""
     others: tuple[str, ...] = ()
-    """Further minor versions of CPython (`3.13t`: free-threaded), tried on `home`."""
+    """Further minor versions of CPython, tried on `home`."""
+    served: tuple[str, ...] = ()
+    """Further minor versions that have wheels of their own (`3.13t`: free-threaded): always tried on `home`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +189,7 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
 def _list_other_pythons(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     runtime = subject.runtime
     if rid == extent.home and not subject.settings.native_only:
-        for minor in extent.others:
+        for minor in extent.served or extent.others * extent.everything:
             for entry in ("minimum", "latest") if runtime else ("",):
                 yield _Line(subject, scenario, PYTHON, minor, entry)
 
