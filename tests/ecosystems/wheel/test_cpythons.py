@@ -77,7 +77,7 @@ def test_a_module_is_named_and_linked_for_its_cpython_alone(wheels, wheel, modul
 def test_the_module_runs_in_its_cpython(wheels, tmp_path, minor):
     python = next(iter(interpreters([minor])), None)
     if python is None:
-        pytest.skip(f"not run: CPython {minor} is not installed here")
+        pytest.skip(f"not run: there is no CPython {minor} here")
     digits = minor.replace(".", "")
     unpack(wheels[f"tiny-1.2.3-cp{digits.rstrip('t')}-cp{digits}-manylinux_2_28_x86_64.whl"], tmp_path)
     output = run_checked(python.path, "-c", RUN, env={**os.environ, "PYTHONPATH": str(tmp_path)})
