@@ -1,7 +1,7 @@
 """The command line: declares the commands, runs one, and turns errors into messages and an exit status.
 
 Exit status of every command: 0 success; 1 findings of severity error, or failed test cases; 2 wrong usage,
-configuration or input; 130 interrupted; 141 the output pipe was closed.
+configuration or input; 141 the output pipe was closed. An interrupted one ends by the signal, which shells show as 130.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         print(f"latebind: {error}", file=sys.stderr)
         return error.exit_status
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interruption:
         print("\nlatebind: interrupted; earlier output is unchanged", file=sys.stderr)
-        return INTERRUPTED
+        return _end_by_signal(interruption) if argv is None else INTERRUPTED
     except BrokenPipeError:  # the output pipe was closed, as by `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
@@ -118,8 +118,19 @@ def _write_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+def _interrupt(number: int, _frame: object) -> None:
+    raise KeyboardInterrupt(number)
+
+
+def _end_by_signal(interruption: KeyboardInterrupt) -> int:
+    """End as a program without a handler does, so that the loop of a shell ends, too; Windows has a status for that."""
+    number = next(iter(interruption.args), signal.SIGINT)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if sys.platform != "win32":
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    return INTERRUPTED
 
 
 def _system_advice(error: OSError) -> str:

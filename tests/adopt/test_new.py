@@ -66,17 +66,25 @@ def test_any_author_gives_valid_files(author):
     assert msgspec.toml.decode(files["latebind.toml"])["project"]["authors"] == [author or "The demo authors"]
 
 
-@pytest.mark.parametrize("name", ["demo", "my-engine", "My.Engine2", "a", "snake_case"])
+@pytest.mark.parametrize("name", ["demo", "my-engine", "MyEngine2", "a", "snake_case"])
 def test_names_of_packages_are_taken(name):
     check_name(name)
 
 
 @pytest.mark.parametrize(
-    "name", ["", "-x", "x-", "2fast", "a b", "a/b", "ü", "class", "json", "onnxruntime", "latebind", "consumer"]
+    "name",
+    ["", "-x", "x-", "2fast", "a b", "a/b", "ü", "class", "json", "onnxruntime", "latebind", "consumer"]
+    + ["my.demo", "con", "COM1", "lpt9"],
 )
 def test_other_names_are_refused(name):
     with pytest.raises(InputError):
         check_name(name)
+
+
+def test_the_name_of_a_popular_distribution_is_a_warning(latebind, tmp_path):
+    created = latebind("-C", tmp_path, "new", "numpy")
+    assert "warning: numpy is a popular distribution on PyPI" in created.stderr
+    assert created.returncode == 0
 
 
 def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):

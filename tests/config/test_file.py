@@ -180,6 +180,17 @@ def test_what_is_not_toml_is_refused_in_one_line(tmp_path, text):
         load(file)
 
 
+def test_what_is_not_toml_is_shown_with_a_caret(tmp_path):
+    file = tmp_path / "latebind.toml"
+    file.write_text('[project]\nname = "tiny\nversion = "1.0"\n', encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load(file)
+    where, line, caret = str(caught.value).splitlines()
+    assert where.startswith(f"{file}:2: not TOML: ")
+    assert line == '  2 | name = "tiny'
+    assert caret == "    |             ^"
+
+
 def test_pyproject_holds_a_configuration_too(tmp_path):
     write_client(tmp_path)
     document = CONFIG

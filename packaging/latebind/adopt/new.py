@@ -14,6 +14,7 @@ from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.system.archive import write_text
+from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets
 from latebind.templates import render
 
@@ -21,6 +22,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+_DEVICES = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
+)
+"""learn.microsoft.com, "Naming Files, Paths, and Namespaces"."""
+_POPULAR = frozenset(
+    {
+        *(
+            "numpy",
+            "scipy",
+            "pandas",
+            "torch",
+            "tensorflow",
+            "jax",
+            "onnx",
+            "pillow",
+            "opencv_python",
+            "requests",
+            "django",
+        ),
+        *(
+            "flask",
+            "fastapi",
+            "pydantic",
+            "transformers",
+            "tokenizers",
+            "matplotlib",
+            "pytest",
+            "setuptools",
+            "protobuf",
+        ),
+    }
+)
+"""Distributions that nearly every environment has: a project of such a name could not be installed next to them."""
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
 """An ONNX model that adds its input "x" to itself, as "y"."""
@@ -116,6 +150,7 @@ def make_project(folder: Path, language: str, kind: str = "library") -> list[str
             where=str(folder),
             advice="Choose another name. For a project that is there already: latebind init.",
         )
+    warn_popular(folder.name)
     author = git_output(folder.parent, "config", "user.name")
     files = _WRITERS[kind](folder.name, language, author)
     for path, text in files.items():
@@ -129,12 +164,22 @@ def module_name(name: str) -> str:
     return re.sub(r"[-.]+", "_", name).lower()
 
 
+def warn_popular(name: str) -> None:
+    """Say that a name is taken by a popular distribution: no index accepts it, and no environment has both."""
+    if module_name(name) in _POPULAR:
+        LOG.say(f"warning: {name} is a popular distribution on PyPI: choose another name before you publish")
+
+
 def check_name(name: str) -> None:
     """Raise InputError for a name that a wheel, a Python package or a C function cannot have."""
     module = module_name(name)
     advice = "Choose a name of letters, digits and single hyphens that starts with a letter: latebind new my-engine."
     if not _NAME.fullmatch(name):
         raise InputError(f"{name} cannot be the name of a package", advice=advice)
+    if "." in name:
+        raise InputError(f"{name} has a dot, which a C function and a Python package cannot have", advice=advice)
+    if module in _DEVICES:
+        raise InputError(f"{name} is a device of Windows, where no folder can have that name", advice=advice)
     if keyword.iskeyword(module) or module in sys.stdlib_module_names:
         raise InputError(f"{name} is a keyword or a module of Python, which a package would hide", advice=advice)
     if module in (*presets(), "latebind", "consumer", "runtime"):

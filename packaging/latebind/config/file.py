@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME = "latebind.toml"
+_PLACE = re.compile(r"\(at line (?P<line>\d+), column (?P<column>\d+)\)")
+"""Where tomllib stopped reading."""
 
 
 def find(start: Path) -> Path:
@@ -167,7 +169,20 @@ def _parse(text: str, file: Path) -> dict[str, Any]:
     try:
         return msgspec.toml.decode(text)  # type: ignore[no-any-return]
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise InputError(f"not TOML: {error}", where=str(file)) from error
+        raise _show_syntax(str(error), text, file) from error
+
+
+def _show_syntax(message: str, text: str, file: Path) -> InputError:
+    """The error of a file that is not TOML, with the line and a caret below the place where reading stopped."""
+    place = _PLACE.search(message)
+    if place is None:
+        return InputError(f"not TOML: {message}", where=str(file))
+    number, column = int(place["line"]), int(place["column"])
+    line = text.splitlines()[number - 1]
+    margin = f"{number} | "
+    caret = "".join(" " if character != "\t" else character for character in line[: column - 1])
+    shown = f"  {margin}{line}\n  {' ' * (len(margin) - 2)}| {caret}^"
+    return InputError(f"not TOML: {message[: place.start()].rstrip()}\n{shown}", where=f"{file}:{number}")
 
 
 def _split_targets(raw: dict[str, Any]) -> dict[str, Any]:
