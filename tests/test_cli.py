@@ -271,6 +271,14 @@ def test_interrupted_midway(latebind, tiny, after):
     assert not list(tiny.rglob("*.part"))
 
 
+def test_each_command_is_in_one_group_of_the_help(latebind):
+    shown = assert_success(latebind("--help"))
+    listed = re.findall(r"^      ([a-z-]+)(?:  |$)", shown, re.MULTILINE)
+    (choices,) = [action.choices for action in _parser()._actions if isinstance(action.choices, dict)]
+    assert sorted(listed) == sorted(choices)
+    assert "  check them:" in shown
+
+
 def test_usage_errors_exit_with_2(latebind):
     assert latebind().returncode == 2
 

@@ -30,7 +30,7 @@ from latebind.commands.make import (
     declare_stage,
 )
 from latebind.commands.new import declare_new
-from latebind.commands.parser import Parser
+from latebind.commands.parser import GroupedHelp, Parser
 from latebind.commands.release import declare_release
 from latebind.commands.sbom import declare_sbom
 from latebind.commands.stub import declare_stub
@@ -43,6 +43,14 @@ if TYPE_CHECKING:
 
     from latebind.commands.common import Command
 
+_GROUPS = {
+    "start": ("new", "init", "doctor"),
+    "make packages": ("plan", "build", "stage", "pack"),
+    "check them": ("audit", "verify", "gate", "matrix", "reproduce"),
+    "release": ("release", "sbom"),
+    "with other build systems": ("stub", "loader-source", "cibuildwheel"),
+    "shell": ("completion",),
+}
 INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
     declare_new, declare_init, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack, declare_audit,
@@ -144,8 +152,10 @@ def _system_advice(error: OSError) -> str:
 def _parser() -> Parser:
     parser = Parser(
         prog="latebind",
+        formatter_class=_Help,
         description="Build native libraries that find their runtime late; package, audit and verify them.",
-        epilog="Exit status: 0 success, 1 findings or failed test cases, 2 wrong usage or input, 130 interrupted.",
+        epilog="A target is named by its RID, as in .NET: linux-x64, osx-arm64, win-x64. Exit status: 0 success, "
+        "1 findings or failed test cases, 2 wrong usage or input, 130 interrupted.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"latebind {__version__}")
     parser.add_argument("--cmake-dir", action=_CMakeDir, nargs=0, help="print the folder of latebindConfig.cmake")
@@ -191,6 +201,10 @@ def _add_json(command: argparse.ArgumentParser) -> None:
 def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
     parser.add_argument("-v", "--verbose", action="store_true", default=default, help="show commands and their output")
     parser.add_argument("-q", "--quiet", action="store_true", default=default, help="print results and errors only")
+
+
+class _Help(GroupedHelp):
+    groups = _GROUPS
 
 
 class _CMakeDir(argparse.Action):

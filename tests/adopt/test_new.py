@@ -73,8 +73,10 @@ def test_names_of_packages_are_taken(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["", "-x", "x-", "2fast", "a b", "a/b", "ü", "class", "json", "onnxruntime", "latebind", "consumer"]
-    + ["my.demo", "con", "COM1", "lpt9"],
+    [
+        *("", "-x", "x-", "2fast", "a b", "a/b", "ü", "class", "json", "onnxruntime", "latebind", "consumer"),
+        *("my.demo", "con", "COM1", "lpt9"),
+    ],
 )
 def test_other_names_are_refused(name):
     with pytest.raises(InputError):

@@ -22,36 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-_DEVICES = frozenset(
-    {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
-)
+_PORTS = tuple(f"{port}{number}" for port in ("com", "lpt") for number in range(10))
+_DEVICES = frozenset({"con", "prn", "aux", "nul", *_PORTS})
 """learn.microsoft.com, "Naming Files, Paths, and Namespaces"."""
 _POPULAR = frozenset(
     {
-        *(
-            "numpy",
-            "scipy",
-            "pandas",
-            "torch",
-            "tensorflow",
-            "jax",
-            "onnx",
-            "pillow",
-            "opencv_python",
-            "requests",
-            "django",
-        ),
-        *(
-            "flask",
-            "fastapi",
-            "pydantic",
-            "transformers",
-            "tokenizers",
-            "matplotlib",
-            "pytest",
-            "setuptools",
-            "protobuf",
-        ),
+        *("numpy", "scipy", "pandas", "torch", "tensorflow", "jax", "onnx", "pillow", "requests", "django"),
+        *("flask", "fastapi", "pydantic", "transformers", "tokenizers", "matplotlib", "pytest", "setuptools"),
+        *("protobuf", "cryptography", "lxml", "grpcio", "boto3", "pip", "wheel", "packaging", "hatchling"),
     }
 )
 """Distributions that nearly every environment has: a project of such a name could not be installed next to them."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import NoReturn
 
 
@@ -28,6 +29,26 @@ class Once(argparse._StoreAction):  # noqa: SLF001  # argparse keeps its actions
             raise argparse.ArgumentError(self, text)
         self._previous = values
         super().__call__(parser, namespace, values, option_string)
+
+
+class GroupedHelp(argparse.HelpFormatter):
+    """Lists commands below the headings of `groups`, each with the names of its commands."""
+
+    groups: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001  # argparse keeps its actions to itself
+            return super()._format_action(action)
+        by_name = {str(choice.dest): choice for choice in action._get_subactions()}  # noqa: SLF001  # as above
+        texts = []
+        self._indent()
+        for title, names in self.groups.items():
+            texts.append(f"  {title}:\n")
+            self._indent()
+            texts += [super(GroupedHelp, self)._format_action(by_name[name]) for name in names]
+            self._dedent()
+        self._dedent()
+        return "".join(texts)
 
 
 class Parser(argparse.ArgumentParser):
