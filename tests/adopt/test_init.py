@@ -277,6 +277,19 @@ def test_a_target_whose_name_is_in_a_variable_is_found(latebind, project):
     assert "install(TARGETS ${NAME} COMPONENT voice LIBRARY" in (project / "CMakeLists.txt").read_text()
 
 
+def test_where_nothing_can_be_written_nothing_is_said_about_it(latebind, project):
+    """A program links the runtime, and the project states no version: nobody asked for a latebind.toml."""
+    text = CMAKE.replace("add_library(voice SHARED voice.c)", "add_executable(voice voice.c)").replace(
+        " VERSION 2.1.0", ""
+    )
+    (project / "CMakeLists.txt").write_text(text)
+    shown = latebind("init", project).stdout
+    assert "no add_library() of a shared library that links the runtime" in shown
+    assert "is written\n" not in shown
+    (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(voice C)\n")
+    assert "by hand" not in latebind("init", project).stdout
+
+
 def test_a_variable_may_hold_one_of_several_targets(latebind, project):
     lines = (
         "if(A)\nset(CORE voice)\nadd_library(voice SHARED voice.c)\nelse()\nset(CORE core)\n"

@@ -71,7 +71,8 @@ def plan(discovery: Found, facts: Facts) -> Plan:
         Change(path=path, before=text, after=edit_cmake(text, names_in(path, targets), component, discovery.variables))
         for path, text in discovery.files.items()
     ]
-    notes = [*find_notes(discovery, libraries), *(() if configured else facts.notes)]
+    notes = list(find_notes(discovery, libraries)) if discovery.runtimes else []
+    notes += facts.notes if targets and not configured else []  # else nothing is written that they are about
     package = next(iter(list_packages(configured)), component)
     after, note, with_wheel = edit_pyproject(facts.pyproject, package) if facts.pyproject else ("", "", False)
     if discovery.runtimes:
