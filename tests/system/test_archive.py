@@ -116,6 +116,13 @@ def test_links_are_no_members(tmp_path):
         assert [problem.kind for problem in reader.problems] == ["link"]
 
 
+def test_a_link_without_a_target_is_the_empty_file_that_installers_make_of_it(tmp_path):
+    with ZipReader(raw(tmp_path / "a.zip", "bin/npm", b"", stat.S_IFLNK | 0o777)) as reader:
+        assert [member.name for member in reader.members] == ["bin/npm"]
+        assert reader.read("bin/npm") == b""
+        assert not reader.problems
+
+
 @pytest.mark.parametrize("data", [b"", b"no zip", b"PK\5\6" + bytes(10)])
 def test_what_is_no_zip_is_refused(tmp_path, data):
     path = tmp_path / "a.zip"

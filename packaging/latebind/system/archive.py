@@ -211,7 +211,7 @@ def _objection(info: zipfile.ZipInfo) -> tuple[ArchiveProblemKind | None, str]:
     raw = info.orig_filename
     if not _is_plain(raw):
         return "unsafe-name", f"the name {raw!r} is not a plain relative path"
-    if stat.S_ISLNK(info.external_attr >> 16):
+    if stat.S_ISLNK(info.external_attr >> 16) and info.file_size:  # one without a target is unpacked as an empty file
         return "link", "a symbolic link"
     if info.flag_bits & 0x1:
         return "encrypted", "encrypted"

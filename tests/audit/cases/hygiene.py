@@ -246,6 +246,8 @@ CASES = [
          says="/home/user/models/model.onnx", severity="note"),
     Case("LB611", "a file of environment secrets", wheel({"latenn/.env": b"TOKEN=x"}),
          wheel({"latenn/.env.example": b"TOKEN="}), at="!latenn/.env", says=".env"),
+    Case("LB611", "a file with that name that is not empty", wheel({"latenn/.npmrc": b"//:_authToken=x"}),
+         wheel({"latenn/.npmrc": b""}), at="!latenn/.npmrc", says=".npmrc", severity="warning"),
     Case("LB611", "a key store, which may hold no secret", wheel({"latenn/sign.pfx": b"x"}), whole,
          at="!latenn/sign.pfx", says="sign.pfx", severity="warning"),
     Case("LB611", "a private key under a harmless name", wheel({"latenn/notes.txt": KEY}),

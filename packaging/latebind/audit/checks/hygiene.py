@@ -216,7 +216,7 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
     Keys in folders with tests or examples are usually made for that purpose.
     """
     for file in package.files:
-        if file.base.lower() in _HARMLESS:
+        if file.base.lower() in _HARMLESS or not file.size:
             continue
         is_test = _TESTS.search(file.name) is not None
         if match := _PRIVATE_KEY.search(file.head):
