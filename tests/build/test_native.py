@@ -107,7 +107,7 @@ def test_xcode_is_told_the_processor_and_the_floor_and_builds_for_both(monkeypat
     monkeypatch.setattr("latebind.compilers.host.host_rid", lambda: "osx-arm64")
     for rid, arch in (("osx-arm64", "arm64"), ("osx-x64", "x86_64")):
         arguments = toolchain("host", target(rid)).configure(target(rid), "11.0", tmp_path)
-        assert arguments[1:] == [f"-DCMAKE_OSX_ARCHITECTURES={arch}", "-DCMAKE_OSX_DEPLOYMENT_TARGET=11.0"]
+        assert arguments[1:3] == [f"-DCMAKE_OSX_ARCHITECTURES={arch}", "-DCMAKE_OSX_DEPLOYMENT_TARGET=11.0"]
 
 
 def test_msvc_builds_for_what_its_prompt_was_set_to(monkeypatch):

@@ -12,7 +12,7 @@ from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
 from packaging.tags import mac_platforms
 
-from tests.client import CONFIG, write_client
+from tests.client import CONFIG, edit, write_client, write_files
 from tests.conftest import ROOT
 
 NPM = 'npm = { name = "tiny" }'
@@ -157,9 +157,28 @@ def test_what_npm_would_refuse_is_refused(tmp_path, change, message):
 def test_one_native_build_makes_modules_of_one_kind(tmp_path):
     more = CONFIG.replace('nuget = { id = "Tiny" }\n', "").replace('"python/tiny"', '"python/tiny", kind = "cpython"')
     more += '\n[package.two]\ncomponent = "two"\nexports = ["*"]\n'
+    write_files(tmp_path, {"python/two/pyproject.toml": '[project]\nname = "two"\n'})
     more += 'wheel = { source = "python/two", kind = "cp311-abi3" }\n'
     (problem,) = problems(tmp_path, more)
     assert problem[1] == "package.two.wheel.kind is cp311-abi3, another package's is cpython"
+
+
+def test_a_wheel_source_is_there_and_has_the_wheels_name(tmp_path):
+    (problem,) = problems(tmp_path, CONFIG.replace('"python/tiny"', '"python/tini"'))
+    assert problem[:2] == ("latebind.toml:18", "python/tini/pyproject.toml is not there")
+    edit(tmp_path / "python" / "tiny" / "pyproject.toml", 'name = "tiny"', 'name = "Tin_Y"')
+    named = CONFIG.replace('source = "python/tiny"', 'source = "python/tiny", name = "tin.y"')
+    (tmp_path / "latebind.toml").write_text(named, encoding="utf-8")
+    assert load(tmp_path / "latebind.toml").wheel_name("tiny") == "tin.y"
+    (tmp_path / "latebind.toml").write_text(CONFIG, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"calls the wheel Tin_Y, and latebind\.toml tiny"):
+        load(tmp_path / "latebind.toml")
+
+
+@pytest.mark.parametrize("text", ["[project", "[project]\nname = 3\n", "project = 1\n", "\0"])
+def test_what_is_wrong_in_pyproject_is_reported_by_its_backend(tmp_path, text):
+    write_client(tmp_path, pyproject=text)
+    assert load(tmp_path / "latebind.toml").wheel_name("tiny") == "tiny"
 
 
 def test_all_problems_come_at_once(tmp_path):

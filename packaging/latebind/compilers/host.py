@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from latebind.compilers.launchers import launchers
 from latebind.errors import BuildError, NotRun
 from latebind.system.run import run, which
 from latebind.tables.targets import host_rid, targets
@@ -35,7 +36,7 @@ class _Host:
         chosen = [f"-DCMAKE_C_COMPILER={self.compiler}"]
         if target.osx_architecture:  # elsewhere the floor is the machine's own, which the audit compares
             chosen += [f"-DCMAKE_OSX_ARCHITECTURES={target.osx_architecture}", f"-DCMAKE_OSX_DEPLOYMENT_TARGET={floor}"]
-        return chosen
+        return chosen if any(name in os.environ for name in _LAUNCHERS) else [*chosen, *launchers()]
 
     def symbols(self, target: Target, folder: Path, build_root: Path) -> list[str]:  # noqa: ARG002  # it needs no files
         return [f"-DLATEBIND_PREFIX_MAP={build_root}=build"]
@@ -78,6 +79,8 @@ _COMPILER_VARIABLES = frozenset({
     *("CL", "_CL_", "LINK", "_LINK_", "INCLUDE", "LIB", "LIBPATH"),
     *("SDKROOT", "MACOSX_DEPLOYMENT_TARGET", "ARCHFLAGS"),
 })  # fmt: skip
+_LAUNCHERS = ("CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER")
+"""The user's own, which CMake reads."""
 _HARMLESS = frozenset({"CMAKE_BUILD_PARALLEL_LEVEL", "CMAKE_COLOR_DIAGNOSTICS", "CMAKE_PREFIX_PATH"})
 
 

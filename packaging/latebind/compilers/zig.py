@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.compilers.host import compiler_version, has_cxx, steers
+from latebind.compilers.launchers import identify_compiler, launchers
 from latebind.errors import NotRun
 from latebind.fill import fill
 from latebind.system.archive import write_text
@@ -126,13 +127,12 @@ class _Zig:
         return [f"-DCMAKE_TOOLCHAIN_FILE={file}", *self._launchers(target, folder)]
 
     def _launchers(self, target: Target, folder: Path) -> list[str]:
-        """For Windows, a program in front of the compiler: projects often give it options of Visual C++ there."""
+        """What is in front of the compiler; for Windows our own program, as projects use options of Visual C++."""
         if target.system != "windows":
-            return []
+            return launchers()
         script = folder / "visual_cpp_options.py"
         write_text(script, fill("visual_cpp_options.py"))
-        launcher = ";".join((Path(sys.executable).as_posix(), "-I", "-S", script.as_posix()))
-        return [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")]
+        return launchers((Path(sys.executable).as_posix(), "-I", "-S", script.as_posix()))
 
     def symbols(self, target: Target, folder: Path, build_root: Path) -> list[str]:
         library = Path(zig_variables(self.zig, build_root)[_LIBRARY_VARIABLE])
@@ -153,7 +153,8 @@ class _Zig:
 
     def environment(self, tree: Path) -> Mapping[str, str]:
         variables = {key: value for key, value in os.environ.items() if not steers(key)}
-        return {**variables, **zig_variables(self.zig, tree.parent), "ZIG_LOCAL_CACHE_DIR": str(tree / ".zig-cache")}
+        variables |= {**zig_variables(self.zig, tree.parent), "ZIG_LOCAL_CACHE_DIR": str(tree / ".zig-cache")}
+        return identify_compiler(variables, self.identity())
 
     def folders(self, tree: Path) -> tuple[Path, ...]:
         return (Path(zig_variables(self.zig, tree.parent)[_LIBRARY_VARIABLE]),)

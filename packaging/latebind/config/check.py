@@ -56,22 +56,6 @@ def check_config(config: Config, reader: Reader) -> None:
     _check_packages(config, reader)
 
 
-def check_source(config: Config, reader: Reader) -> None:
-    """Check that the native source exists, inside the project."""
-    document = config.document
-    source = config.native_source
-    if not source.resolve().is_relative_to(config.root):
-        reader.problem(("native", "source"), f"the native source {document.native.source} is outside {config.root}")
-    elif not (config.cmake_source / "CMakeLists.txt").is_file():
-        key = "cmake" if document.native.cmake else "source"
-        folder = "/".join(filter(None, [document.native.source, document.native.cmake]))
-        reader.problem(
-            ("native", key),
-            f"the native source {folder}/CMakeLists.txt is not there",
-            f"Set native.{key} to the folder of the top CMakeLists.txt.",
-        )
-
-
 def _check_runtimes(config: Config, reader: Reader) -> None:
     for index, runtime in enumerate(config.document.runtime):
         if runtime.describe is None:

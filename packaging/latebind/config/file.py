@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.config.check import check_config, check_source
+from latebind.config.check import check_config
 from latebind.config.config import SDIST_LOADER, Config
 from latebind.config.described import DescribedFile, problems, version_problems
 from latebind.config.document import Document, RuntimeUse
 from latebind.config.expand import expand
 from latebind.config.lines import Key, headers
 from latebind.config.reader import Reader
+from latebind.config.sources import check_source
 from latebind.errors import ConfigError, InputError
 
 if TYPE_CHECKING:

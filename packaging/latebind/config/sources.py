@@ -1,0 +1,57 @@
+"""Checks the sources that a configuration names: those of the native build and of wheels."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import msgspec
+from packaging.utils import canonicalize_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.config.config import Config
+    from latebind.config.reader import Reader
+
+
+def check_source(config: Config, reader: Reader) -> None:
+    """Check that the sources exist: the native one, inside the project, and those of wheels, by their names."""
+    document = config.document
+    source = config.native_source
+    if not source.resolve().is_relative_to(config.root):
+        reader.problem(("native", "source"), f"the native source {document.native.source} is outside {config.root}")
+    elif not (config.cmake_source / "CMakeLists.txt").is_file():
+        key = "cmake" if document.native.cmake else "source"
+        folder = "/".join(filter(None, [document.native.source, document.native.cmake]))
+        reader.problem(
+            ("native", key),
+            f"the native source {folder}/CMakeLists.txt is not there",
+            f"Set native.{key} to the folder of the top CMakeLists.txt.",
+        )
+    if not config.unpacked:  # an sdist has the wheel source of one package alone
+        _check_wheel_sources(config, reader)
+
+
+def _check_wheel_sources(config: Config, reader: Reader) -> None:
+    for name, source in config.wheel_sources.items():
+        here = ("package", name, "wheel")
+        path = config.root / source / "pyproject.toml"
+        shown = PurePosixPath(source, "pyproject.toml")
+        if not path.is_file():
+            text = f"{shown} is not there"
+            reader.problem((*here, "source"), text, "Name the folder of the wheel's pyproject.toml.")
+            continue
+        own_name, wheel_name = _project_name(path), config.wheel_name(name)
+        if own_name and canonicalize_name(own_name) != canonicalize_name(wheel_name):
+            text = f"{shown} calls the wheel {own_name}, and {config.file.name} {wheel_name}"
+            reader.problem(here, text, f'Write name = "{own_name}" in wheel of package.{name}.')
+
+
+def _project_name(path: Path) -> str:
+    """The name of a distribution as its pyproject.toml has it; "" where the build backend will report what is wrong."""
+    try:
+        name = msgspec.toml.decode(path.read_text("utf-8-sig"))["project"]["name"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    return name if isinstance(name, str) else ""
