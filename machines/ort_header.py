@@ -1,7 +1,7 @@
 """Fetch ONNX Runtime's official headers, for the tests that hold our tables against them and compile users' programs.
 
 The headers are in no wheel. Debian ships those of some versions as `libonnxruntime-dev`, and nothing is installed
-(machines/debian.py); the project's repository has a tag for each version.
+(machines/debian.py); `latebind headers` finds others.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from machines import NotAvailableError, check_hash, make_once, print_made, run_tool
+from latebind.errors import LatebindError
+from latebind.headers.get import get_headers
+from latebind.headers.record import write_headers
+from latebind.tables.presets import preset
+
+from machines import NotAvailableError, check_hash, make_once, print_made
 from machines.debian import unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PACKAGE = "libonnxruntime-dev"
-REPOSITORY = "https://github.com/microsoft/onnxruntime"
-FOLDERS = ("include/onnxruntime/core/session", "include/onnxruntime/core/providers/cpu")
-"""Of the repository: packages of headers have their files in one folder."""
 HEADER = "onnxruntime_c_api.h"
 # Of the header itself: the same in the package of every architecture.
 SHA256 = {
-    "1.19": "f4047359e0dbf2078fff0e88bfb806de3c2b8891a895ac0dffdc3dfcb8bb489b",
     "1.21": "7783e9664bdb0b1b36145b5c8587dd1bc9a399aa000edf2e3dd03003cafc6882",
 }
 
@@ -43,26 +44,25 @@ class Debian:
 
 
 @dataclass(frozen=True)
-class Tag:
-    """A tag of the repository."""
+class Release:
+    """A release, wherever `latebind headers` finds it."""
 
-    name: str
+    version: str
 
     def put_headers(self, aside: Path, folder: Path) -> None:
         """Put the headers into a folder. Raises NotAvailableError."""
-        options = ["--quiet", "--depth=1", "--filter=blob:none", "--sparse", "--branch", self.name]
-        run_tool(["git", "clone", *options, REPOSITORY, aside / "tree"])
-        run_tool(["git", "-C", aside / "tree", "sparse-checkout", "set", *FOLDERS])
-        folder.mkdir()
-        for name in FOLDERS:
-            for header in (aside / "tree" / name).glob("*.h"):
-                shutil.copy(header, folder)
+        try:
+            headers = get_headers(preset("onnxruntime"), self.version)
+        except LatebindError as error:
+            raise NotAvailableError(error.message.splitlines()[0]) from error
+        write_headers(headers, "onnxruntime", aside / "include")
+        (aside / "include").rename(folder)
 
 
-SOURCES: dict[str, tuple[Debian | Tag, ...]] = {
-    "1.19": (Tag("v1.19.2"),),
-    "1.21": (Debian("trixie", "1.21.0+dfsg-1"), Tag("v1.21.0")),
-    "newest": (Tag("v1.29.0"), Debian("experimental")),
+SOURCES: dict[str, tuple[Debian | Release, ...]] = {
+    "1.19": (Release("1.19.2"),),
+    "1.21": (Debian("trixie", "1.21.0+dfsg-1"), Release("1.21.0")),
+    "newest": (Release("1.29.0"), Debian("experimental")),
 }
 """Where the headers of a version are, the first place that answers; the newest is that of our table."""
 

@@ -19,6 +19,7 @@ from latebind.commands.audit import declare_audit
 from latebind.commands.completion import SHELLS, complete
 from latebind.commands.doctor import declare_doctor
 from latebind.commands.examples import epilog
+from latebind.commands.headers import declare_headers
 from latebind.commands.init import declare_init
 from latebind.commands.loader_source import declare_loader_source
 from latebind.commands.make import (
@@ -48,14 +49,14 @@ _GROUPS = {
     "make packages": ("plan", "build", "stage", "pack"),
     "check them": ("audit", "verify", "gate", "matrix", "reproduce"),
     "release": ("release", "sbom"),
-    "with other build systems": ("stub", "loader-source", "cibuildwheel"),
+    "with other build systems": ("stub", "headers", "loader-source", "cibuildwheel"),
     "shell": ("completion",),
 }
 INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
     declare_new, declare_init, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack, declare_audit,
     declare_verify, declare_gate, declare_matrix, declare_release, declare_reproduce, declare_cibuildwheel,
-    declare_loader_source, declare_stub, declare_sbom,
+    declare_loader_source, declare_stub, declare_headers, declare_sbom,
 )  # fmt: skip
 
 

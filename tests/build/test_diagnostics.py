@@ -10,7 +10,7 @@ from latebind.errors import BuildError
 from latebind.system.log import LOG
 from latebind.tables.targets import target
 
-from tests.client import CMAKE, write_client
+from tests.client import CMAKE, CONFIG, write_client
 
 ROOT = Path("/project")
 CALLER = "void b(void);\nint main(void) { b(); }\n"
@@ -80,3 +80,21 @@ def test_a_failed_build_shows_first(tmp_path, monkeypatch, changed, first):
     monkeypatch.setattr(LOG, "level", "verbose")
     with pytest.raises(BuildError, match=r"failed with status 1: .*cmake "):
         stage_target(config, target("linux-x64"), tmp_path)
+
+
+DROP_IN = '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\ndrop_in = true\n\n[targets]'
+FIND = "find_path(ORT_INCLUDE_DIR onnxruntime_c_api.h)\ntarget_include_directories(tiny PRIVATE ${ORT_INCLUDE_DIR})\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changed",
+    [{"tiny": '#include "onnxruntime_cxx_api.h"\n'}, {"cmakelists": CMAKE + FIND}],
+    ids=["a compiler", "find_path()"],
+)
+def test_a_build_without_the_official_headers_says_how_to_get_them(tmp_path, changed):
+    text = CONFIG.replace("[targets]", DROP_IN).replace('"tiny"\nexports', '"tiny"\nruntime = "onnxruntime"\nexports')
+    config = load(write_client(tmp_path, latebind=text, **changed) / "latebind.toml")
+    with pytest.raises(BuildError) as caught:
+        stage_target(config, target("linux-x64"), tmp_path)
+    assert caught.value.advice.startswith("The stub has no headers. Run: latebind headers onnxruntime 1.19 --output ")

@@ -12,7 +12,7 @@ from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
 from packaging.tags import mac_platforms
 
-from tests.client import CONFIG, edit, write_client, write_files
+from tests.client import CONFIG, edit, write_client
 from tests.conftest import ROOT
 
 NPM = 'npm = { name = "tiny" }'
@@ -84,7 +84,7 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (RUNTIME.replace("1.19", "new"), "'new' is not a version", "Write it as 1.19."),
         (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum must be a string, not a number", 'Write it as "1.19"'),
         (RUNTIME + 'headers = "include"\n', "headers are for drop_in alone", "Write drop_in = true"),
-        (RUNTIME + 'drop_in = true\nheaders = "nowhere"\n', "the folder nowhere is not there", "Name the folder that"),
+        (RUNTIME + 'drop_in = true\nheaders = "nowhere"\n', "the folder nowhere is not there", "Name their folder, or"),
         (RUNTIME + 'policy = "never-linkd"\n', "runtime[0].policy cannot be", "Did you mean never-linked?"),
         (RUNTIME + '[verify]\nruntimes.onnxruntime = ["latst"]\n', "'latst' is not a version", "Did you mean latest?"),
         (RUNTIME + '[verify]\nruntimes.openvino = ["latest"]\n', "'openvino' is not a [[runtime]] here", "Known: onnx"),
@@ -157,15 +157,13 @@ def test_what_npm_would_refuse_is_refused(tmp_path, change, message):
 def test_one_native_build_makes_modules_of_one_kind(tmp_path):
     more = CONFIG.replace('nuget = { id = "Tiny" }\n', "").replace('"python/tiny"', '"python/tiny", kind = "cpython"')
     more += '\n[package.two]\ncomponent = "two"\nexports = ["*"]\n'
-    write_files(tmp_path, {"python/two/pyproject.toml": '[project]\nname = "two"\n'})
     more += 'wheel = { source = "python/two", kind = "cp311-abi3" }\n'
     (problem,) = problems(tmp_path, more)
     assert problem[1] == "package.two.wheel.kind is cp311-abi3, another package's is cpython"
 
 
-def test_a_wheel_source_is_there_and_has_the_wheels_name(tmp_path):
-    (problem,) = problems(tmp_path, CONFIG.replace('"python/tiny"', '"python/tini"'))
-    assert problem[:2] == ("latebind.toml:18", "python/tini/pyproject.toml is not there")
+def test_a_wheel_source_has_the_wheels_name(tmp_path):
+    write_client(tmp_path)
     edit(tmp_path / "python" / "tiny" / "pyproject.toml", 'name = "tiny"', 'name = "Tin_Y"')
     named = CONFIG.replace('source = "python/tiny"', 'source = "python/tiny", name = "tin.y"')
     (tmp_path / "latebind.toml").write_text(named, encoding="utf-8")

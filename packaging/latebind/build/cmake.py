@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from latebind.build.buildtree import prepare_tree
 from latebind.build.codemodel import read_codemodel, request_codemodel
-from latebind.build.diagnostics import first_errors, provider_advice, relative, without_commands
+from latebind.build.diagnostics import first_errors, headers_advice, provider_advice, relative, without_commands
 from latebind.build.extension import extension
 from latebind.build.inputs import SourceBoundary, read_inputs
 from latebind.build.loadersource import write_sources
@@ -217,6 +217,8 @@ class NativeBuild:
         ]
         is_provider = any(package.ep for package in self.config.packages.values())
         specific_advice = provider_advice(ended.output) if is_provider else ""
+        for runtime in (runtime for runtime in self._drop_ins() if not runtime.headers):
+            specific_advice = specific_advice or headers_advice(ended.output, runtime.name, runtime.minimum)
         advice = (
             _full_disk(self.folder)
             or specific_advice

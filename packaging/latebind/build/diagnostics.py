@@ -21,6 +21,12 @@ _LINKER = re.compile(
     r"^(?:\S+: )?(error: .+|.*undefined reference to .+|.*Undefined symbols.*|LINK : fatal error .+)$", re.MULTILINE
 )
 _RUNTIME_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*\n?[^\n]*\b_?OrtGetApiBase", re.IGNORECASE)
+_HEADER_WANTED = re.compile(
+    r"(?:onnxruntime_\w+\.h|openvino/c/\w+\.h)'?(?: file not found|: No such file)"
+    r"|set to NOTFOUND\.(?:\n[^\n]*){0,4}(?:ORT|ONNXRUNTIME|OPENVINO)\w*INCLUDE",
+    re.IGNORECASE,
+)
+"""Of Clang and GCC; of CMake for a variable of find_path()."""
 _NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
 _NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
 _SHOWN = 5
@@ -51,6 +57,16 @@ def provider_advice(output: str) -> str:
         "ONNX Runtime passes its functions to CreateEpFactories(), and a provider links no runtime. Define "
         "ORT_API_MANUAL_INIT before each #include of onnxruntime_cxx_api.h, or with target_compile_definitions(), and "
         "call Ort::InitApi(ort_api) in CreateEpFactories()."
+    )
+
+
+def headers_advice(output: str, runtime: str, minimum: str) -> str:
+    """What to do when a build lacks the official headers of a runtime; "" for other errors."""
+    if not _HEADER_WANTED.search(output):
+        return ""
+    return (
+        f"The stub has no headers. Run: latebind headers {runtime} {minimum} --output third_party/{runtime}; and write "
+        f'headers = "third_party/{runtime}" below its [[runtime]], which is relative to native.source.'
     )
 
 

@@ -53,6 +53,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind stub onnxruntime --target all --output stubs", "for every target"),
         ("latebind stub onnxruntime --source --output third_party/latebind", "one C file and a header"),
     ),
+    "headers": (
+        ("latebind headers onnxruntime 1.21 --output third_party/onnxruntime", "from the first place that has them"),
+        ("latebind headers onnxruntime --output headers --from Microsoft.ML.OnnxRuntime.1.19.2.nupkg", "from a file"),
+    ),
     "sbom": (
         ("latebind sbom dist/*.whl", "new wheels in wheelhouse/"),
         ("latebind sbom some.whl --part 'ujson@5.10=UltraJSON'", "name what cannot be found"),

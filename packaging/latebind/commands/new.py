@@ -24,7 +24,7 @@ _NEXT_PROVIDER = """Created {name}/: an execution provider for ONNX Runtime 1.23
 
 next:
   cd {folder}
-  cp .../onnxruntime_c_api.h .../onnxruntime_ep_c_api.h native/include/  # ONNX Runtime's headers, 1.23 or newer
+  latebind headers onnxruntime 1.23 --output native/include
   latebind pack      # build it; wheel and NuGet package in dist/
   latebind audit     # check every file in the packages
   latebind verify    # register the provider in clean environments and run a model

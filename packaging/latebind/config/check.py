@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
@@ -108,7 +109,9 @@ def _check_drop_in(config: Config, reader: Reader, runtime: RuntimeUse, here: tu
         reader.problem((*here, "headers"), text, "Write drop_in = true, or take headers out.")
     elif runtime.headers and not (config.native_source / runtime.headers).is_dir():
         text = f"the folder {runtime.headers} is not there"
-        reader.problem((*here, "headers"), text, "Name the folder that holds the runtime's headers.")
+        folder = PurePosixPath(config.document.native.source, runtime.headers)
+        advice = f"Name their folder, or run: latebind headers {runtime.name} {runtime.minimum} --output {folder}"
+        reader.problem((*here, "headers"), text, advice)
 
 
 def _check_described(

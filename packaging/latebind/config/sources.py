@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_source(config: Config, reader: Reader) -> None:
-    """Check that the sources exist: the native one, inside the project, and those of wheels, by their names."""
+    """Check that the native source exists, inside the project, and that wheels have the names of their sources."""
     document = config.document
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
@@ -38,10 +38,6 @@ def _check_wheel_sources(config: Config, reader: Reader) -> None:
         here = ("package", name, "wheel")
         path = config.root / source / "pyproject.toml"
         shown = PurePosixPath(source, "pyproject.toml")
-        if not path.is_file():
-            text = f"{shown} is not there"
-            reader.problem((*here, "source"), text, "Name the folder of the wheel's pyproject.toml.")
-            continue
         own_name, wheel_name = _project_name(path), config.wheel_name(name)
         if own_name and canonicalize_name(own_name) != canonicalize_name(wheel_name):
             text = f"{shown} calls the wheel {own_name}, and {config.file.name} {wheel_name}"
@@ -49,7 +45,7 @@ def _check_wheel_sources(config: Config, reader: Reader) -> None:
 
 
 def _project_name(path: Path) -> str:
-    """The name of a distribution as its pyproject.toml has it; "" where the build backend will report what is wrong."""
+    """The name of a distribution as its pyproject.toml has it; "" where others will report what is wrong."""
     try:
         name = msgspec.toml.decode(path.read_text("utf-8-sig"))["project"]["name"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):

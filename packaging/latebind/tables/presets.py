@@ -102,6 +102,25 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     last match counts, and the default is "abort"."""
 
 
+class HeaderSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the runtime's official headers are."""
+
+    repository: str
+    tag: str
+    """What is in front of the version in the names of its tags."""
+    folders: tuple[str, ...]
+    """Of the repository; the first has the header that identifies all. Packages of headers have them in one folder."""
+    globs: tuple[str, ...] = ("*",)
+    """Their file names, for folders that hold others, too."""
+    wheel: str = ""
+    """The distribution whose wheels hold them."""
+    macro: str = ""
+    """The macro of the identifying header that states the version, as a number in `macro_version`."""
+    macro_version: str = ""
+    sha256: dict[str, str] = {}
+    """Of the identifying header, by version."""
+
+
 class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A runtime: its names, how an image of it is recognized, and who supplies it."""
 
@@ -126,6 +145,7 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     built: str
     stub: StubNames | None = None
     """The stub that takes the place of a linked runtime."""
+    headers: HeaderSupply | None = None
     names: PerSystem
     python: PythonSupply
     globs: PerSystem = PerSystem()

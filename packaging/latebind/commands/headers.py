@@ -1,0 +1,56 @@
+"""The command `headers`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.commands.common import add_format, print_json
+from latebind.errors import LatebindError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from latebind.commands.common import Add
+
+
+def declare_headers(add: Add) -> None:
+    """`latebind headers`."""
+    command = add("headers", _headers, "get the official headers of a runtime")
+    command.add_argument("runtime", metavar="RUNTIME", help="the runtime: onnxruntime or openvino")
+    command.add_argument(
+        "version", nargs="?", default="", metavar="VERSION", help="such as 1.21 or 1.21.0 (default: the oldest known)"
+    )
+    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder to write them to")
+    command.add_argument(
+        "--from",
+        type=Path,
+        dest="given",
+        metavar="PATH",
+        help="take them from this folder, NuGet package, wheel or source archive",
+    )
+    add_format(command)
+
+
+def _headers(arguments: argparse.Namespace) -> int:
+    from latebind.config.described import RUNTIME_VERSION
+    from latebind.headers.get import get_headers
+    from latebind.headers.record import write_headers
+    from latebind.tables.presets import preset
+    from latebind.text import plural
+
+    runtime = preset(arguments.runtime)
+    version = arguments.version or runtime.floor
+    if not RUNTIME_VERSION.match(version):
+        raise LatebindError(
+            f"{version!r} is not a version", advice=f"Write it as {runtime.floor} or {runtime.floor}.2."
+        )
+    headers = get_headers(runtime, version, arguments.given)
+    write_headers(headers, runtime.name, arguments.output.resolve())
+    if arguments.format == "json":
+        files = sorted(headers.files)
+        print_json({"runtime": runtime.name, "version": headers.version, "source": headers.source, "files": files})
+    else:
+        count = plural(len(headers.files), "header")
+        print(f"{runtime.title} {headers.version}: {count} in {arguments.output}, from {headers.source}")
+    return 0

@@ -1,0 +1,1 @@
+"""Gets the official headers of a runtime, which its packages rarely hold."""

@@ -1,0 +1,138 @@
+"""`latebind headers`: real git, pkg-config and package index; each place that fails says why, and pins hold."""
+
+import json
+import shutil
+
+import msgspec
+import pytest
+from latebind.errors import InputError, LatebindError
+from latebind.headers.get import get_headers
+from latebind.tables.presets import preset
+
+from tests.client import write_files
+from tests.headers.test_files import C_API, FLAT, TREE, write_zip
+from tests.needs import official_header, require_programs
+from tests.programs import assert_refused, assert_success, run_checked
+
+ORT = preset("onnxruntime")
+AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path, monkeypatch):
+    """A user without caches, NuGet packages and system packages, who reaches no repository."""
+    monkeypatch.setenv("LATEBIND_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NUGET_PACKAGES", str(tmp_path / "nuget"))
+    monkeypatch.setenv("PKG_CONFIG_LIBDIR", str(tmp_path / "pc"))
+    redirect(monkeypatch, tmp_path / "repository")
+
+
+def redirect(monkeypatch, repository):
+    """Let git take a folder for ONNX Runtime's repository."""
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{repository.as_uri()}.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", ORT.headers.repository)
+
+
+def make_repository(folder, *tags):
+    """A repository with the headers at each tag."""
+    (git,) = require_programs("git")
+    folder.mkdir()
+    run_checked(git, "-C", folder, "init", "-q")
+    for tag in tags:
+        write_files(folder, {**TREE, "include/onnxruntime/core/session/onnxruntime_of.h": f"// {tag}\n"})
+        run_checked(git, "-C", folder, "add", ".")
+        run_checked(git, "-C", folder, *AUTHOR, "commit", "-qm", tag)
+        run_checked(git, "-C", folder, "tag", tag)
+    return folder
+
+
+def test_the_newest_patch_of_the_repository_is_taken_and_kept(tmp_path):
+    repository = make_repository(tmp_path / "repository", "v1.21.2", "v1.21.10", "v1.21.11-rc1", "v1.2.0", "other")
+    headers = get_headers(ORT, "1.21")
+    assert (headers.version, headers.files["onnxruntime_of.h"]) == ("1.21.10", b"// v1.21.10\n")
+    assert headers.source == f"{ORT.headers.repository}, tag v1.21.10"
+    assert "environment.h" not in headers.files
+    shutil.rmtree(repository)
+    assert get_headers(ORT, "1.21") == headers
+    kept = tmp_path / "cache" / "headers" / "onnxruntime-1.21" / "onnxruntime_c_api.h"
+    kept.write_text("damaged")
+    with pytest.raises(LatebindError, match="were found nowhere"):
+        get_headers(ORT, "1.21")
+
+
+def test_without_a_place_that_has_them_each_says_why(tmp_path):
+    with pytest.raises(LatebindError) as refused:
+        get_headers(ORT, "1.20")
+    lines = refused.value.message.splitlines()
+    assert lines[:2] == ["the headers of ONNX Runtime 1.20 were found nowhere", "  NuGet: none of ONNX Runtime 1.20"]
+    assert lines[3] == "  the wheel: holds no headers"
+    assert "repository" in lines[4]
+    assert "the NuGet package Microsoft.ML.OnnxRuntime 1.20" in refused.value.advice
+    make_repository(tmp_path / "repository", "v1.21.2")
+    with pytest.raises(LatebindError, match=r"no tag of 1\.20 in"):
+        get_headers(ORT, "1.20")
+
+
+def test_packages_that_nuget_restored_are_used(tmp_path):
+    for version in ("1.21.1", "1.21.0-rc1", "1.20.0"):
+        folder = tmp_path / "nuget" / "microsoft.ml.onnxruntime" / version / "build" / "native" / "include"
+        write_files(folder, FLAT)
+    headers = get_headers(ORT, "1.21")
+    assert (headers.version, headers.source) == ("1.21.1", "NuGet package microsoft.ml.onnxruntime 1.21.1")
+
+
+def test_the_systems_package_is_used_if_it_is_of_that_version(tmp_path):
+    require_programs("pkg-config")
+    write_files(tmp_path / "include", FLAT)
+    text = f"includedir={tmp_path}/include\nName: ort\nDescription: ort\nVersion: 1.21.3\n"
+    write_files(tmp_path / "pc", {"libonnxruntime.pc": text})
+    headers = get_headers(ORT, "1.21")
+    assert (headers.version, headers.source) == ("1.21.3", f"libonnxruntime 1.21.3 in {tmp_path}/include")
+    with pytest.raises(LatebindError, match=r"the system: has 1\.21\.3"):
+        get_headers(ORT, "1.20")
+
+
+def test_other_headers_than_those_that_are_known_are_refused(tmp_path):
+    make_repository(tmp_path / "repository", "v1.21.0")
+    with pytest.raises(LatebindError, match=r"onnxruntime_c_api\.h is not that of ONNX Runtime 1\.21\.0"):
+        get_headers(ORT, "1.21.0")
+    with pytest.raises(InputError, match=r"has the headers of 1\.21, not of 1\.19"):
+        get_headers(ORT, "1.19", write_zip(tmp_path / "a.nupkg", {"build/native/include/onnxruntime_c_api.h": C_API}))
+
+
+@pytest.mark.slow
+def test_the_official_ones_are_the_pinned_ones(tmp_path, kept_builds):
+    include = official_header(kept_builds).parent
+    headers = get_headers(ORT, "1.21.0", include)
+    assert {"onnxruntime_c_api.h", "onnxruntime_cxx_api.h", "onnxruntime_cxx_inline.h"} <= set(headers.files)
+    known = msgspec.structs.replace(ORT.headers, sha256={"1.21": ORT.headers.sha256["1.21.0"]})
+    assert get_headers(msgspec.structs.replace(ORT, headers=known), "1.21.0", include) == headers
+
+
+@pytest.mark.slow
+def test_openvinos_wheel_holds_its_own(latebind, tmp_path):
+    shown = assert_success(latebind("headers", "openvino", "2025.4", "--output", tmp_path / "out"))
+    assert shown.startswith("OpenVINO 2025.4.")
+    assert "from wheel openvino 2025.4." in shown
+    assert (tmp_path / "out" / "openvino" / "c" / "openvino.h").is_file()
+
+
+def test_the_command_writes_headers_and_their_record(latebind, tmp_path):
+    given = write_files(tmp_path / "include", FLAT)
+    command = ("headers", "onnxruntime", "1.21", "--output", tmp_path / "out", "--from", given)
+    assert assert_success(latebind(*command)) == f"ONNX Runtime 1.21: 3 headers in {tmp_path}/out, from {given}\n"
+    record = json.loads((tmp_path / "out" / "onnxruntime-headers.json").read_text())
+    assert sorted(record["sha256"]) == sorted(FLAT)
+    printed = json.loads(assert_success(latebind(*command, "--format", "json")))
+    assert printed == {
+        "runtime": "onnxruntime", "version": "1.21", "source": str(given), "files": sorted(FLAT),
+    }  # fmt: skip
+
+
+def test_the_command_refuses_what_it_does_not_know(latebind, tmp_path):
+    out = ("--output", tmp_path / "out")
+    assert_refused(latebind("headers", "onnxruntim", *out), "onnxruntim is not a known runtime")
+    assert_refused(latebind("headers", "onnxruntime", "newest", *out), "'newest' is not a version")
+    assert_refused(latebind("headers", "onnxruntime", "1.21", *out, "--from", tmp_path / "x"), "no such file or folder")
+    assert not (tmp_path / "out").exists()
