@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import struct
+from typing import TYPE_CHECKING
 
 import lief
 from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, dll, good, made_by, nupkg, wheel
 from tests.audit.corpus import Bench, pe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LIB = "latenn/liblatenn.so"
 THREAD = """
@@ -63,6 +67,7 @@ ABI3, ABI3_NEWER = "cp310-abi3-manylinux_2_28_x86_64", "cp311-abi3-manylinux_2_2
 ABI3T = "cp315-abi3.abi3t-manylinux_2_28_x86_64"
 TIED = "_core.cpython-311-x86_64-linux-gnu.so"
 OWN = "cp311-cp311-manylinux_2_28_x86_64"
+GENERIC = "py3-none-manylinux_2_28_x86_64"
 
 
 @made_by
@@ -95,10 +100,21 @@ def shiboken_user(bench: Bench) -> bytes:
 
 
 @made_by
-def fat(bench: Bench, *minors: int):
-    """A stable-ABI wheel with a module for each of several Pythons."""
+def fat(bench: Bench, *minors: int, tag: str = ABI3, limits: str = ""):
+    """A wheel with a module for each of several Pythons."""
     names = [f"latenn/_core.cpython-3{minor}-x86_64-linux-gnu.so" for minor in minors]
-    return bench.wheel({name: module(bench) for name in names}, tag=ABI3)
+    metadata = f"Requires-Python: {limits}\n" if limits else ""
+    return bench.wheel({name: module(bench) for name in names}, tag=tag, metadata=metadata)
+
+
+@made_by
+def shims(bench: Bench, minors: Iterable[int]):
+    """A stable-ABI wheel whose code chooses a library with functions of one Python."""
+    library = bench.compiler.library(caller(PRIVATE).replace("PyInit__core", "shim")).read_bytes()
+    module = bench.compiler.library(caller(STABLE)).read_bytes()
+    return bench.wheel(
+        {"latenn/_core.abi3.so": module, **{f"latenn/libshim_3.{minor}.so": library for minor in minors}}, tag=ABI3
+    )
 
 
 CASES = [
@@ -117,7 +133,18 @@ CASES = [
          wheel({LIB: cxx_user("3.4.23")}, tag="py3-none-manylinux_2_26_aarch64"), at=f"!{LIB}", says="GLIBCXX_3.4.22"),
     Case("LB306", "a module of one CPython in a wheel for any platform, which has a version without it",
          wheel({f"latenn/{TIED}": module}, tag="py3-none-any"), wheel({f"latenn/{TIED}": module}, tag=OWN),
-         at=f"!latenn/{TIED}", says="ABI tag is none", severity="warning"),
+         at=f"!latenn/{TIED}", says="no module _core is for CPython 3.10 and 3.12 to 3.15", severity="warning"),
+    Case("LB306", "a module for each of several Pythons, and none for the last that the metadata admit",
+         fat(10, 11, tag=GENERIC, limits=">=3.10,<3.13"), fat(10, 11, tag=GENERIC, limits=">=3.10,<3.12"),
+         at=f"!latenn/{TIED}", says="no module _core is for CPython 3.12, where py3-none installs the wheel"),
+    Case("LB306", "a module for another Python than the one that installs the wheel",
+         wheel({f"latenn/{TIED}": module}, tag="cp312-none-manylinux_2_28_x86_64"),
+         wheel({f"latenn/{TIED}": module}, tag="cp311-none-manylinux_2_28_x86_64"), at=f"!latenn/{TIED}",
+         says="no module _core is for CPython 3.12"),
+    Case("LB309", "libraries of which the code chooses one for its Python, and none for the newest",
+         shims(range(9, 15)), shims(range(9, 16)), at="!latenn/libshim_3.9.so",
+         says="is for one of CPython 3.9 to 3.14; none is for CPython 3.15, which cp310-abi3 includes",
+         severity="warning"),
     Case("LB309", "a newer name that another library may define, as shiboken2 does",
          wheel({"latenn/_core.abi3.so": shiboken_user}, tag=ABI3),
          wheel({"latenn/_core.abi3.so": shiboken_user}, tag=ABI3_NEWER), at="!latenn/_core.abi3.so", says=NEWER,
@@ -125,8 +152,8 @@ CASES = [
     Case("LB302", "a helper for another system next to files that fit",
          wheel({LIB: good(), "latenn/helper.exe": dll()}), wheel({LIB: good()}), at="!latenn/helper.exe", says="is pe",
          severity="note"),
-    Case("LB310", "a module for each of several Pythons", fat(10, 11), calling(STABLE),
-         at="!latenn/_core.cpython-310-x86_64-linux-gnu.so", says="cp310", severity="note"),
+    Case("LB310", "a module for each of several Pythons, but not of all", fat(10, 11), fat(*range(10, 16)),
+         at=f"!latenn/{TIED}", says="none is for CPython 3.12 to 3.15", severity="warning"),
     Case("LB311", "a module for free-threaded CPython under the tag of one with the GIL",
          calling("_Py_DecRefShared", tag="cp313-cp313-manylinux_2_28_x86_64", file="_core.so"),
          calling("_Py_DecRefShared", tag="cp313-cp313t-manylinux_2_28_x86_64", file="_core.so"), at="!latenn/_core.so",

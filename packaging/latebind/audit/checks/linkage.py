@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.audit.engine.policy import Policy
+    from latebind.audit.engine.supply import Supplier
     from latebind.audit.readers.contents import Contents, File
     from latebind.binary import Format, Image
 
@@ -169,25 +170,33 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
 
 def _find_expected_source(package: Contents, file: File, image: Image, name: str) -> Hit | None:
     """Where a library should come from, if that is known."""
-    text = f"needs {name}, expected"
-    if provider := supplier(package, file, image, name):
-        if provider.extra:
-            message = f"{text} from {provider.name}, which only the extra {provider.extra} requires"
-            return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")
-        fix = f"Check that {provider.name} installs it, in each version that the package allows."
-        return Hit(message=f"{text} from {provider.name}, which the package requires", fix=fix, severity="note")
-    if folder := other_folder(package, file, image):
-        message = f"{text} in {folder}/ of another distribution, which the package does not require"
-        fix = f"Require the distribution that installs {folder}/."
-        return Hit(message=message, fix=fix, severity="warning")
     base = posixpath.basename(name).lower()
     if platforms.is_driver(base):
         fix = "Open it at run time if the package should load without the driver."
         return Hit(message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
+    if provider := supplier(package, file, image, name):
+        return _judge_supplier(provider, name)
+    if folder := other_folder(package, file, image):
+        message = f"needs {name}, expected in {folder}/ of another distribution, which the package does not require"
+        fix = f"Require the distribution that installs {folder}/."
+        return Hit(message=message, fix=fix, severity="warning")
     if platforms.is_common(base):
         message = f"needs {name}, which desktop systems have, but many containers lack"
         return Hit(message=message, fix=_OF_THE_SYSTEM, severity="warning")
     return None
+
+
+def _judge_supplier(provider: Supplier, name: str) -> Hit:
+    """How sure it is that a dependency installs a library."""
+    text = f"needs {name}, expected from {provider.name}"
+    if provider.is_guess:
+        message = f"needs {name}, which is not in the package; {provider.name}, which it requires, may install it"
+        return Hit(message=message, fix=f"Check that {provider.name} installs it.", severity="warning")
+    if provider.extra:
+        message = f"{text}, which only the extra {provider.extra} requires"
+        return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")
+    fix = f"Check that {provider.name} installs it, in each version that the package allows."
+    return Hit(message=f"{text}, which the package requires", fix=fix, severity="note")
 
 
 def of_system(package: Contents, image: Image, name: str) -> bool:

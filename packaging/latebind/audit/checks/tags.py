@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.checks.layout import promised_rid
 from latebind.audit.engine import platforms
-from latebind.audit.engine.registry import EVERY_FORMAT, PROMISING, Hit, Skip, check
+from latebind.audit.engine.registry import PROMISING, Hit, Skip, check
 from latebind.audit.engine.supply import must_load
 from latebind.audit.readers.package_json import read_manifest
 from latebind.binary import floors
-from latebind.tables import pythonabi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -227,29 +226,6 @@ def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Sk
 def _has_other_libc(package: Contents, promised: set[str]) -> bool:
     """Whether another file of the package serves the promised C library."""
     return package.wheel is not None and any(other.libc in promised for _, other in package.images)
-
-
-@check(
-    "LB306",
-    "Extension module in a wheel for every Python",
-    "error",
-    profiles=("loads",),
-    because="Other Pythons install the wheel and cannot import the module. A warning if the file name fits every "
-    "Python.",
-    formats=EVERY_FORMAT,
-    kinds=("wheel",),
-    example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
-    cure="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
-)
-def module_in_generic_wheel(file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """An extension module loads only in the CPython it was built for, but the tag `none` promises every Python."""
-    is_tied = pythonabi.module_abi(file.base).startswith("cp")
-    if image.python_module and "none" in wheel.abis:
-        yield Hit(
-            message=f"is the Python module {image.python_module}, but the wheel's ABI tag is none",
-            evidence=(f"exports PyInit_{image.python_module}", f"file {file.base}"),
-            severity="error" if is_tied and "any" not in wheel.platforms else "warning",
-        )
 
 
 @check(

@@ -8,9 +8,9 @@ from __future__ import annotations
 import contextlib
 import posixpath
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from packaging.markers import UndefinedEnvironmentName
@@ -40,6 +40,8 @@ _EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
 _NPM_KEYS = ("dependencies", "optionalDependencies", "peerDependencies")
 _SHORTEST = 4
 """Shorter names of distributions occur in too many file names."""
+_AFFIX = re.compile(r"libs?|py|python3?|bin|runtime|cu\d+")
+"""Words in the names of distributions that their libraries do not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,8 @@ class Supplier:
     extra: str = ""
     is_pinned: bool = False
     """Whether it must have the package's own version."""
+    is_guess: bool = False
+    """Whether its name alone speaks for it."""
 
 
 def requirement_rows(package: Contents) -> tuple[tuple[str, Requirement], ...]:
@@ -123,31 +127,58 @@ def _environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
 
 
 def other_folder(package: Contents, file: File, image: Image) -> str:
-    """The folder of another distribution to which a search path leads, or ""."""
-    return next(_other_tops(package, file, image), "")
+    """The folder of a distribution that is not required, to which a search path leads, or ""."""
+    names = [dependency.name for dependency in dependencies(package)]
+    tops = _other_tops(package, file, image)
+    return next((top for top in tops if not any(_is_folder_of(plain_letters(top), name) for name in names)), "")
 
 
 def supplier(package: Contents, file: File, image: Image, name: str) -> Supplier | None:
-    """The dependency that installs a needed library, by its name, its project or the search path; None for none."""
+    """The dependency that installs a needed library, by its name, its project or the search path; None for none.
+
+    Where only the first word of its name speaks for it, it is a guess.
+    """
     base = posixpath.basename(name).lower()
     tops = {plain_letters(top) for top in _other_tops(package, file, image)}
-    is_of_system = platforms.is_common(base)
-    for dependency in dependencies(package):
-        if _supplies(dependency.name, base) or any(_is_folder_of(top, dependency.name) for top in tops):
+    installed = dependencies(package)
+    for dependency in installed:
+        by_path = any(_is_folder_of(top, dependency.name) for top in tops)
+        if _supplies(dependency.name, base) or (by_path and dependency.name not in _list_known()):
             return dependency
-        if _is_sibling(package, dependency) and not is_of_system:
-            return dependency
-    return None
+    siblings = [
+        dependency
+        for dependency in installed
+        if _is_sibling(package, dependency) and dependency.name not in _list_known()
+    ]
+    if not siblings or platforms.is_common(base):
+        return None
+    pinned = (dependency for dependency in siblings if dependency.is_pinned)
+    return next(pinned, None) or replace(siblings[0], is_guess=True)
 
 
 def _supplies(distribution: str, base: str) -> bool:
+    """Whether a library is one that a distribution is known to install, or has its name."""
     for globs, names in platforms.data().distributions.items():
         if any(fnmatchcase(base, glob) for glob in globs.split()) and any(
             fnmatchcase(distribution, glob) for glob in names
         ):
             return True
-    letters = plain_letters(distribution)
-    return len(letters) >= _SHORTEST and letters in plain_letters(base)
+    letters, stem = plain_letters(distribution), _stem(distribution)
+    library = plain_letters(base).removeprefix("lib")
+    by_stem = len(stem) >= _SHORTEST and library.startswith(stem)
+    return by_stem or (len(letters) >= _SHORTEST and letters in plain_letters(base))
+
+
+@cache
+def _list_known() -> frozenset[str]:
+    """The distributions whose libraries are all known: other ones come from elsewhere."""
+    return frozenset(name for names in platforms.data().distributions.values() for name in names if "*" not in name)
+
+
+def _stem(distribution: str) -> str:
+    """What the libraries of a distribution are called after: `eckit` of `eckitlib`."""
+    words = [word for word in distribution.split("-") if not _AFFIX.fullmatch(word)]
+    return plain_letters("".join(words)).removeprefix("lib").removesuffix("lib")
 
 
 def _is_sibling(package: Contents, dependency: Supplier) -> bool:

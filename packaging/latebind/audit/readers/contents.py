@@ -66,6 +66,11 @@ class File:
         return posixpath.basename(self.name)
 
     @property
+    def stem(self) -> str:
+        """The file's name up to its first dot: for a module of Python, the module's name."""
+        return self.base.partition(".")[0]
+
+    @property
     def own_name(self) -> str:
         """What the library calls itself, its SONAME or install name without folders; where it doesn't, its file name.
 
@@ -162,6 +167,15 @@ class Contents:
     def native(self) -> Iterator[File]:
         """The native binaries."""
         return (file for file in self.files if file.is_native)
+
+    @cached_property
+    def twins(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        """The names of native files by folder and stem: a module of Python may have one for each of several Pythons."""
+        found: dict[tuple[str, str], tuple[str, ...]] = {}
+        for file in self.native:
+            key = (file.folder, file.stem)
+            found[key] = (*found.get(key, ()), file.base)
+        return found
 
     @cached_property
     def providers(self) -> tuple[File, ...]:

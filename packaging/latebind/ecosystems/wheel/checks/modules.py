@@ -1,4 +1,4 @@
-"""Checks LB309 to LB311: whether extension modules fit the Pythons that the wheel's tag names."""
+"""Checks LB309 and LB311: whether extension modules were built for the Pythons that the wheel's tag names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.wording import some
+from latebind.ecosystems.wheel.checks.served import find_missing, format_minors, format_tags, list_versioned_twins
 from latebind.tables import pythonabi
 from latebind.text import plural
 
@@ -37,7 +38,7 @@ _WITH_GIL = "_Py_Dealloc"
     example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
     cure="Compile with Py_LIMITED_API set to the oldest CPython of the tag (0x030A0000 for cp310), or raise the tag.",
 )
-def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+def outside_stable_abi(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
 
     Only names of the stable ABI exist in all of them, each from the version that added it. With any other name, the
@@ -50,6 +51,9 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     """
     floor = _floor(wheel)
     if floor is None:
+        return
+    if (served := list_versioned_twins(package, file)) is not None:
+        yield from _judge_twins(package, wheel, served)
         return
     used = {
         symbol.name: symbol.library.lower()
@@ -92,48 +96,6 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
             evidence=some(seen),
             fix=_EXPORT if tied and tied[-1].endswith("alone") else "",
             severity="error" if tied or any(text.partition(" ")[0] not in from_others for text in newer) else "warning",
-        )
-
-
-@check(
-    "LB310",
-    "File name and wheel tag name different ABIs",
-    "error",
-    profiles=("loads",),
-    because="The module is installed but not found.",
-    formats=EVERY_FORMAT,
-    kinds=("wheel",),
-    example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged cp310-abi3",
-    cure="Use one ABI for both: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or one CPython for both.",
-)
-def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.
-
-    A module named for one CPython in a wheel for others is installed but not found: `No module named ...`. CPython
-    finds `.abi3t.so` from 3.15 on, and free-threaded CPython does not find `.abi3.so` from then on. A stable-ABI module
-    in a wheel for one CPython works, but the other CPythons that it could serve cannot install it.
-    """
-    abi = pythonabi.module_abi(file.base)
-    lost = _find_lost_pythons(abi, wheel)
-    if not image.python_module or not abi or (abi in wheel.abis and not lost) or "none" in wheel.abis:
-        return  # LB306 covers wheels whose ABI is none
-    tags = f"{'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}"
-    evidence = (f"file {file.base}", f"tag {tags}")
-    if abi in ("abi3", "abi3t") and not lost:
-        message = f"is a stable-ABI module, but the tag {tags} excludes all other CPythons"
-        yield Hit(message=message, evidence=evidence, severity="warning")
-    else:
-        stem = file.base.partition(".")[0]
-        twins = [
-            module for module in package.native if module.folder == file.folder and module.base.startswith(f"{stem}.")
-        ]
-        fits = len({pythonabi.module_abi(module.base) for module in twins}) > 1  # one for each of several Pythons
-        yield Hit(
-            message=f"is not found by {lost}, for which the tag {tags} installs it"
-            if lost
-            else f"is found only by {abi}, but the wheel is installed for {tags}",
-            evidence=evidence,
-            severity="note" if fits else "error",
         )
 
 
@@ -184,14 +146,14 @@ def _name_pythons(promised: set[str]) -> str:
     return " or ".join(f"CPython {name[0]}.{name[1:]}" for name in sorted(promised))
 
 
-def _find_lost_pythons(abi: str, wheel: WheelName) -> str:
-    """Which Pythons of the tag do not find a stable-ABI module of that name; "" for none."""
-    oldest = min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=pythonabi.ABI3T)
-    if abi == "abi3t" and oldest < pythonabi.ABI3T and wheel.abis != ("abi3t",):
-        return f"{_format_python(oldest)}, which knows no .abi3t.so"
-    if abi == "abi3" and any(name.endswith("t") for name in wheel.abis) and oldest >= pythonabi.ABI3T:
-        return f"free-threaded {_format_python(oldest)}, which knows no .abi3.so"
-    return ""
+def _judge_twins(package: Contents, wheel: WheelName, served: list[int]) -> Iterator[Hit]:
+    """Of libraries for one Python each, of which the code chooses by name: the Pythons that have none."""
+    missing = find_missing(package, wheel, served)
+    if missing:
+        tags = format_tags(wheel)
+        message = f"is for one of {format_minors(served)}; none is for {format_minors(missing)}, which {tags} includes"
+        fix = "Add one for each Python that the tag includes, or limit Requires-Python."
+        yield Hit(message=message, evidence=(f"tag {tags}",), severity="warning", fix=fix)
 
 
 def _floor(wheel: WheelName) -> pythonabi.PythonVersion | None:

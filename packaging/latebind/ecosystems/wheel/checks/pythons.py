@@ -1,0 +1,113 @@
+"""Checks LB306 and LB310: whether each Python that installs a wheel finds its modules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.ecosystems.wheel.checks.served import (
+    find_missing,
+    format_minors,
+    format_tags,
+    list_served,
+    requires_python,
+)
+from latebind.tables import pythonabi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents, File, WheelName
+    from latebind.binary import Image
+
+
+@check(
+    "LB306",
+    "Extension module in a wheel for every Python",
+    "error",
+    profiles=("loads",),
+    because="Other Pythons install the wheel and cannot import the module. A warning if the file name fits every "
+    "Python.",
+    formats=EVERY_FORMAT,
+    kinds=("wheel",),
+    example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
+    cure="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
+)
+def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """An extension module loads only in the CPython it was built for, but `py3-none` promises every Python.
+
+    A wheel may hold a module for each Python that its tag and Requires-Python admit. Then nothing is reported, as for
+    `cp311-none`, which CPython 3.11 alone installs.
+    """
+    is_generic = any(not tag.startswith("cp") for tag in wheel.pythons)
+    if not image.python_module or "none" not in wheel.abis:
+        return
+    served = list_served(package, file)
+    missing = find_missing(package, wheel, served) if served is not None else []
+    if served is None and is_generic:
+        message, severity = f"is the Python module {image.python_module}, but the wheel's ABI tag is none", "warning"
+    elif missing and file.base == max(package.twins[file.folder, file.stem]):
+        module = image.python_module
+        message = f"no module {module} is for {format_minors(missing)}, where {format_tags(wheel)} installs the wheel"
+        severity = "warning" if "any" in wheel.platforms else "error"
+    else:
+        return
+    limits = requires_python(package)
+    evidence = (f"exports PyInit_{image.python_module}", f"file {file.base}")
+    yield Hit(
+        message=message,
+        evidence=(*evidence, *([f"Requires-Python {limits}"] if limits else [])),
+        severity="warning" if severity == "warning" else "error",
+    )
+
+
+@check(
+    "LB310",
+    "File name and wheel tag name different ABIs",
+    "error",
+    profiles=("loads",),
+    because="The module is installed but not found. A warning if it is there for several Pythons, and not for all.",
+    formats=EVERY_FORMAT,
+    kinds=("wheel",),
+    example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged cp310-abi3",
+    cure="Use one ABI for both: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or one CPython for both.",
+)
+def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.
+
+    A module named for one CPython in a wheel for others is installed but not found: `No module named ...`, unless the
+    wheel holds it once more for each of them. CPython finds `.abi3t.so` from 3.15 on, and free-threaded CPython does
+    not find `.abi3.so` from then on. A stable-ABI module in a wheel for one CPython works, but the other CPythons that
+    it could serve cannot install it.
+    """
+    abi = pythonabi.module_abi(file.base)
+    lost = _find_lost_pythons(abi, wheel)
+    if not image.python_module or not abi or (abi in wheel.abis and not lost) or "none" in wheel.abis:
+        return  # LB306 covers wheels whose ABI is none
+    tags = format_tags(wheel)
+    evidence = (f"file {file.base}", f"tag {tags}")
+    if lost:
+        yield Hit(message=f"is not found by {lost}, for which the tag {tags} installs it", evidence=evidence)
+        return
+    if abi in ("abi3", "abi3t"):
+        message = f"is a stable-ABI module, but the tag {tags} excludes all other CPythons"
+        yield Hit(message=message, evidence=evidence, severity="warning")
+        return
+    served = list_served(package, file)
+    missing = find_missing(package, wheel, served) if served is not None else []
+    twins = package.twins[file.folder, file.stem]
+    if len(twins) == 1:
+        yield Hit(message=f"is found only by {abi}, but the wheel is installed for {tags}", evidence=evidence)
+    elif missing and file.base == max(twins):
+        message = f"is for one of several Pythons; none is for {format_minors(missing)}, which {tags} includes"
+        yield Hit(message=message, evidence=evidence, severity="warning")
+
+
+def _find_lost_pythons(abi: str, wheel: WheelName) -> str:
+    """Which Pythons of the tag do not find a stable-ABI module of that name; "" for none."""
+    oldest = min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=pythonabi.ABI3T)
+    if abi == "abi3t" and oldest < pythonabi.ABI3T and wheel.abis != ("abi3t",):
+        return f"{format_minors([oldest[1]])}, which knows no .abi3t.so"
+    if abi == "abi3" and any(name.endswith("t") for name in wheel.abis) and oldest >= pythonabi.ABI3T:
+        return f"free-threaded {format_minors([oldest[1]])}, which knows no .abi3.so"
+    return ""
