@@ -80,6 +80,20 @@ def odd_user(metadata: str):
     return wheel({ODD: with_odd}, metadata=metadata)
 
 
+PYTHON_USER = "extern int PyErr_Occurred(void);\nint initc(void){return PyErr_Occurred();}\n"
+
+
+@made_by
+def musl_wheel(bench: Bench, name: str):
+    """A wheel for musl with a library that calls a function of the C library."""
+    libc = bench.compiler.library(
+        f"int {name}(void) {{ return 1; }}\n", "-Wl,-soname,libc.musl-x86_64.so.1", name="libmusl.so"
+    )
+    source = f"extern int {name}(void);\nint latenn_f(void) {{ return {name}(); }}\n"
+    library = bench.compiler.library(source, libc, "-fno-builtin", "-nostdlib").read_bytes()
+    return bench.wheel({LIB: library}, tag="py3-none-musllinux_1_2_x86_64")
+
+
 @made_by
 def needing(bench: Bench, name: str) -> bytes:
     library = bench.compiler.library("int odd(void) { return 1; }\n", f"-Wl,-soname,{name}", name="libodd.so")
@@ -220,6 +234,12 @@ CASES = [
          lambda bench: bench.wheel({LIB: bench.compiler.link_object(bench.compiler.thing(COSINE,
              "-fno-builtin")).read_bytes()}), wheel({LIB: contents(shared(COSINE, "-fno-builtin", "-lm"))}),
          at=f"!{LIB}", says="hypotf", severity="note"),
+    Case("LB106", "a function of glibc that musl does not have", musl_wheel("gnu_get_libc_version"),
+         musl_wheel("getenv"), at=f"!{LIB}", says="nothing provides: gnu_get_libc_version"),
+    Case("LB106", "Python's functions in a wheel without a module; a module for Python 2",
+         wheel({LIB: link_with_undefined(PYTHON_USER)}),
+         wheel({LIB: link_with_undefined(PYTHON_USER)}, tag="cp27-cp27mu-manylinux1_x86_64"), at=f"!{LIB}",
+         says="PyErr_Occurred"),
     Case("LB107", "a needed library is nowhere", wheel({LIB: with_odd}),
          wheel({LIB: with_odd, "latenn/libodd.so.3": odd}), at=f"!{LIB}", says="libodd.so.3"),
     Case("LB107", "a needed library is in the package under another file name",

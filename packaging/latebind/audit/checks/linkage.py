@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from latebind.audit.checks.runtime import fits_any
 from latebind.audit.engine import platforms
@@ -46,7 +46,8 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
     come from the package or from another needed library. Weak symbols may stay undefined. So may `Py*` in Python
     packages and, in add-ons for Node.js, the symbols that its program exports. A glibc function whose library is not
-    linked is a note, since Python has loaded that library. On macOS the check covers symbols that are looked up in
+    linked is a note, since the program that loads it has glibc. musl has fewer functions, and looks for all of them at
+    once. On macOS the check covers symbols that are looked up in
     every image (`-undefined dynamic_lookup`). On macOS and Windows it also covers symbols bound to a library of the
     package that does not export them.
     """
@@ -54,14 +55,14 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     open_names = {symbol.name for symbol in image.open_imports}
     if not open_names:
         return
-    of_host = _OF_NODE if file.is_node_addon else _OF_PYTHON if package.modules else None
+    of_host = _OF_NODE if file.is_node_addon else _OF_PYTHON if _has_modules(package) else None
     missing = {name for name in open_names - package.exported if of_host is None or not of_host.match(name)}
     if _has_unknown_library(package, image):
         # A library outside the package may define anything, except the entry symbol of a runtime.
         linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
         entries = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
         missing &= set() if linked else entries
-    libc = sorted(name for name in missing if platforms.is_libc_symbol(name)) if image.format == "elf" else []
+    libc = sorted(_of_libc(package, image, missing)) if image.format == "elf" else []
     others = sorted(missing - set(libc))
     if others:
         yield Hit(
@@ -69,7 +70,7 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
             evidence=some(others),
             severity="error" if must_load(package, file, image) and not dependencies(package) else "warning",
         )
-    if libc:
+    if libc and not _is_for_musl(package, image):
         yield Hit(
             message=f"uses {', '.join(libc[:3])} without linking the part of glibc that defines it",
             evidence=some(libc),
@@ -78,11 +79,33 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
         )
 
 
+def _has_modules(package: Contents) -> bool:
+    """Whether Python loads files of a package. Its modules for Python 2 are not recognized: they export init<name>."""
+    pythons = package.wheel.pythons if package.wheel is not None else ()
+    return bool(package.modules) or any(tag.startswith("cp2") for tag in pythons)
+
+
+def _of_libc(package: Contents, image: Image, names: set[str]) -> set[str]:
+    """Those of some names that the C library defines which loads the image."""
+    libc: Literal["glibc", "musl"] = "musl" if _is_for_musl(package, image) else "glibc"
+    return {name for name in names if platforms.is_libc_symbol(name, libc)}
+
+
+def _is_for_musl(package: Contents, image: Image) -> bool:
+    tags = [platforms.linux_tag(name) for name in package.wheel.platforms] if package.wheel else []
+    is_tagged = any(tag is not None and tag.libc == "musl" for tag in tags)
+    return image.libc == "musl" or (image.libc == "unknown" and is_tagged)
+
+
 def _has_unknown_library(package: Contents, image: Image) -> bool:
     """Whether it needs a library whose symbols are not known: one outside the package or, on macOS, a framework."""
     inside = {name for path in provided_libraries(package) for name in (path, path.lower())}
-    is_system_library = is_glibc if image.format == "elf" else _is_c_library_of_macos
+    is_system_library = _is_c_library_of_linux if image.format == "elf" else _is_c_library_of_macos
     return any(posixpath.basename(name) not in inside and not is_system_library(name) for name in image.needed)
+
+
+def _is_c_library_of_linux(name: str) -> bool:
+    return is_glibc(name) or platforms.is_musl(name)
 
 
 def _is_c_library_of_macos(name: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -32,7 +32,6 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     aliases: dict[str, str]
     system_libraries: frozenset[str]
     musl_libraries: frozenset[str]
-    libc_symbols: tuple[str, ...]
     macos_folders: tuple[str, ...]
     windows_libraries: frozenset[str]
     windows_linked: frozenset[str]
@@ -180,11 +179,16 @@ def is_musl(library: str) -> bool:
     return library in data().musl_libraries or library.startswith(("libc.musl-", "ld-musl-"))
 
 
-def is_libc_symbol(name: str) -> bool:
-    """Whether a symbol is in a part of glibc that was a separate library before 2.34, or in libm."""
-    # libm also has most functions for float and long double: hypotf, hypotl.
-    names = (name, name[:-1]) if name.endswith(("f", "l")) else (name,)
-    return any(fnmatchcase(variant, glob) for variant in names for glob in data().libc_symbols)
+def is_libc_symbol(name: str, libc: Literal["glibc", "musl"]) -> bool:
+    """Whether a C library of Linux defines a symbol, in any version and on any architecture."""
+    return name in _list_symbols(libc)
+
+
+@cache
+def _list_symbols(libc: str) -> frozenset[str]:
+    """The names in a list that ci/libc_symbols.py takes from ziglang."""
+    _, _, names = Path(__file__).with_name(f"{libc}.txt").read_text("ascii").partition("\n")
+    return frozenset(names.split())
 
 
 def cxx_limits(tag: LinuxTag) -> Mapping[str, Version]:

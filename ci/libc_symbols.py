@@ -1,0 +1,107 @@
+"""Write audit/engine/glibc.txt and musl.txt: the names that the C libraries of Linux define.
+
+    python -m ci.libc_symbols              # from the ziglang that is installed
+    python -m ci.libc_symbols --check      # says whether the files are what it gives
+
+zig has them to make stand-ins of both libraries: `abilists` for glibc up to its newest version, on every architecture
+(the format is read by zig's src/libs/glibc.zig), and `libc.S` for musl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import textwrap
+from importlib.metadata import distribution, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FOLDER = Path(__file__).parents[1] / "packaging" / "latebind" / "audit" / "engine"
+_LAST = 0x80
+"""The bit that ends a number, a list of versions, and the entries of a symbol."""
+_MUSL = re.compile(r"^\s*(?:\.globl|\.weak|WEAK\w*)\s+(\w+)", re.MULTILINE)
+_CERTAIN = {"malloc", "pthread_create", "dlopen", "sqrt"}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the lists, or compare them with their source."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare; write nothing")
+    check = parser.parse_args(arguments).check
+    libraries = Path(str(distribution("ziglang").locate_file("ziglang/lib/libc")))
+    names = {
+        "glibc": list_glibc((libraries / "glibc" / "abilists").read_bytes()),
+        "musl": set(_MUSL.findall((libraries / "musl" / "libc.S").read_text("utf-8"))),
+    }
+    stale = 0
+    for libc, symbols in names.items():
+        if not symbols >= _CERTAIN:
+            raise SystemExit(f"ziglang has its names of {libc} in another form")
+        text = f"# Written by ci/libc_symbols.py from ziglang {version('ziglang')}; do not edit.\n"
+        text += textwrap.fill(" ".join(sorted(symbols)), 120, break_long_words=False, break_on_hyphens=False) + "\n"
+        path = FOLDER / f"{libc}.txt"
+        if check and (not path.is_file() or path.read_text("utf-8") != text):
+            print(f"{path.name} differs: run python -m ci.libc_symbols")
+            stale = 1
+        elif not check:
+            path.write_text(text, "utf-8")
+    return stale
+
+
+def list_glibc(data: bytes) -> set[str]:
+    """The symbols in zig's list: libraries, versions, targets; then functions, and objects with a size."""
+    rest = _Bytes(data)
+    [rest.text() for _ in range(rest.byte())]
+    [rest.take(3) for _ in range(rest.byte())]
+    [rest.text() for _ in range(rest.byte())]
+    names: set[str] = set()
+    for numbers in (1, 2):  # targets as bits; of an object its size, too
+        name = ""
+        for _ in range(int.from_bytes(rest.take(2), "little")):
+            name = name or rest.text()
+            [rest.number() for _ in range(numbers)]
+            library = rest.byte()
+            while not rest.byte() & _LAST:
+                pass
+            if library & _LAST:
+                names.add(name)
+                name = ""
+    return {name for name in names if name.isidentifier()}
+
+
+class _Bytes:
+    """Bytes that are read from the front."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def take(self, size: int) -> bytes:
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def byte(self) -> int:
+        return self.take(1)[0]
+
+    def text(self) -> str:
+        text = self.take(self._data.index(0, self._at) - self._at).decode("ascii")
+        self.take(1)
+        return text
+
+    def number(self) -> int:
+        """A number in groups of seven bits, the lowest first (LEB128)."""
+        value, shift = 0, 0
+        while True:
+            part = self.byte()
+            value |= (part & ~_LAST) << shift
+            shift += 7
+            if not part & _LAST:
+                return value
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,37 @@
+"""The lists of libc's names are what ziglang gives, and hold what each library has alone."""
+
+import shutil
+
+import pytest
+from latebind.audit.engine.platforms import is_libc_symbol
+
+from ci import libc_symbols
+
+
+def test_the_lists_are_what_ziglang_gives():
+    assert libc_symbols.main(["--check"]) == 0
+
+
+def test_a_list_that_differs_is_found(tmp_path, monkeypatch, capsys):
+    for name in ("glibc.txt", "musl.txt"):
+        shutil.copy(libc_symbols.FOLDER / name, tmp_path)
+    (tmp_path / "musl.txt").write_text("# other\n", "utf-8")
+    monkeypatch.setattr(libc_symbols, "FOLDER", tmp_path)
+    assert libc_symbols.main(["--check"]) == 1
+    assert capsys.readouterr().out == "musl.txt differs: run python -m ci.libc_symbols\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "glibc", "musl"),
+    [
+        ("malloc", True, True),
+        ("sqrtf", True, True),
+        ("__errno_location", True, True),
+        ("__tls_get_addr", True, True),
+        ("gnu_get_libc_version", True, False),
+        ("__cxa_thread_atexit_impl", True, False),
+        ("OrtGetApiBase", False, False),
+    ],
+)
+def test_each_library_has_its_own_names(name, glibc, musl):
+    assert (is_libc_symbol(name, "glibc"), is_libc_symbol(name, "musl")) == (glibc, musl)
