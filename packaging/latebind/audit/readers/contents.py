@@ -178,6 +178,14 @@ class Contents:
         return found
 
     @cached_property
+    def paths(self) -> Mapping[str, tuple[str, ...]]:
+        """The paths of native files by their names without folders."""
+        found: dict[str, tuple[str, ...]] = {}
+        for file in self.native:
+            found[file.base] = (*found.get(file.base, ()), file.name)
+        return found
+
+    @cached_property
     def providers(self) -> tuple[File, ...]:
         """The execution providers for ONNX Runtime."""
         return tuple(file for file in self.native if file.is_provider)
