@@ -203,6 +203,9 @@ def _find_expected_source(package: Contents, file: File, image: Image, name: str
         message = f"needs {name}, expected in {folder}/ of another distribution, which the package does not require"
         fix = f"Require the distribution that installs {folder}/."
         return Hit(message=message, fix=fix, severity="warning")
+    if platforms.is_essential(base):
+        message = f"needs {name}, which the base systems of distributions have"
+        return Hit(message=message, fix=_OF_THE_SYSTEM, severity="note")
     if platforms.is_common(base):
         message = f"needs {name}, which desktop systems have, but many containers lack"
         return Hit(message=message, fix=_OF_THE_SYSTEM, severity="warning")

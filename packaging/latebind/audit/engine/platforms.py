@@ -37,6 +37,7 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     windows_linked: frozenset[str]
     driver_libraries: tuple[str, ...]
     common_libraries: tuple[str, ...]
+    essential_libraries: frozenset[str]
     cxx: dict[str, dict[str, str]]
     rid_systems: frozenset[str]
     rid_distributions: frozenset[str]
@@ -140,7 +141,12 @@ def is_driver(library: str) -> bool:
 
 def is_common(library: str) -> bool:
     """Whether most Linux systems have a library, in lower case, that no platform tag promises."""
-    return any(fnmatchcase(library, glob) for glob in data().common_libraries)
+    return is_essential(library) or any(fnmatchcase(library, glob) for glob in data().common_libraries)
+
+
+def is_essential(library: str) -> bool:
+    """Whether the smallest container of a distribution with glibc has a library, in lower case."""
+    return library in data().essential_libraries
 
 
 def is_unjudged(platform: str) -> bool:
