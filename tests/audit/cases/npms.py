@@ -8,7 +8,7 @@ from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, contents, dylib, good, npm, runtime, shared
 from tests.audit.cases.layout import other
-from tests.audit.cases.linkage import with_odd
+from tests.audit.cases.linkage import STRANGER, with_odd
 from tests.audit.cases.tags import ARM
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ ENTRIES = {
     "bin": {"tiny": "cli.js"},
 }
 PEER = Policy(bound={"@acme/tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})
+PLATFORM_PACKAGES = ("@acme/tiny-linux-x64-gnu", "@acme/tiny-win32-x64-msvc")
 FILES = ("index.cjs", "index.mjs", "index.d.ts", "cli.js")
 
 
@@ -69,6 +70,13 @@ def prebuilt(folder: str, needs: dict[str, str] | None = None):
     return npm({f"prebuilds/{folder}/libtiny.so": with_odd}, **fields)
 
 
+def rpath_to_odd(needs: dict[str, str]):
+    """A package whose library needs one that another package has, next to it in node_modules."""
+    odd = shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    library = contents(shared(STRANGER, odd, "-Wl,-rpath,$ORIGIN/../../odd/lib"))
+    return npm({"libtiny.so": library}, dependencies=needs)
+
+
 def bundle_runtime(**how: object):
     return npm({"libonnxruntime.so.1": contents(runtime())}, **how)
 
@@ -101,6 +109,15 @@ CASES = [
          says="without glibc", severity="warning"),
     Case("LB904", "a script after installing", npm(scripts={"postinstall": "node get.js"}),
          npm(scripts={"test": "node test.js"}), at="!package/package.json", says="node get.js", severity="warning"),
+    Case("LB904", "a script that finds the add-on in the package",
+         npm({"prebuilds/linux-x64/tiny.node": good()}, scripts={"install": "node-gyp-build"}), npm(scripts={}),
+         at="!package/package.json", says="node-gyp-build", severity="note"),
+    Case("LB904", "a script next to packages for each platform",
+         npm(scripts={"install": "node build.js"}, **WHOLE,
+             optionalDependencies=dict.fromkeys(PLATFORM_PACKAGES, "1.2.3")),
+         npm(scripts={}), at="!package/package.json", says="node build.js", severity="note"),
+    Case("LB108", "a folder of a package that is not required", rpath_to_odd({}), rpath_to_odd({"@acme/odd": "1.2.3"}),
+         at="!package/libtiny.so", says="points outside the package", severity="warning"),
     Case("LB904", "a script for installing from git", npm(scripts={"prepare": "tsc"}), npm(scripts={}),
          at="!package/package.json", says="prepare: tsc", severity="note"),
     Case("LB904", "a build by node-gyp", npm({"binding.gyp": b""}), npm({"binding.gyp": b""}, gypfile=False),

@@ -194,20 +194,22 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def _shared_name(files: Sequence[File], soname: str) -> Hit:
-    """Of libraries that share a name, a process loads one; modules are found by their paths."""
+    """Of libraries that share a name, a process loads one; modules and add-ons are found by their paths."""
     names = tuple(file.name for file in files)
     return Hit(
         inner=names[1],
         message=f"has the name of another library: {names[0]}",
         evidence=(*names, soname),
-        severity="note" if any(file.is_module for file in files) else "warning",
+        severity="note" if any(file.is_module or file.is_node_addon for file in files) else "warning",
     )
 
 
 def _find_soname(files: Sequence[File]) -> str:
     """The SONAME of equal files when they are a library and its links, by their names: libx.so, libx.so.1."""
-    stems = {_VERSIONS.sub("", file.base) for file in files}
-    return next((file.base for file in files if file.base == file.own_name and len(stems) == 1), "")
+    names = {file.base for file in files}
+    stems = {_VERSIONS.sub("", name) for name in names}
+    is_linked = len(stems) == 1 and len(names) > 1
+    return next((file.base for file in files if file.base == file.own_name and is_linked), "")
 
 
 def _copied_links(files: Sequence[File], soname: str) -> Hit:

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 _OF_THE_SYSTEM = "Name the system's packages that users have to install (apt, dnf), or add the library to the package."
 _OF_PYTHON = re.compile(r"_?Py")
-_OF_NODE = re.compile(r"_?(napi|node|uv)_|_Z\w*?(2v8|4node)")
-"""What the program itself exports to the files that it loads: CPython, and Node.js with libuv and V8."""
+_OF_NODE = re.compile(
+    r"_?(napi|node|uv)_|_Z\w*?(2v8|4node)|_Z(N?K?S|T[ISV]N?K?S|TVN10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|_Unwind_"
+)
+"""What the program itself exports to the files that it loads: CPython; Node.js with libuv, V8 and C++'s library."""
 _OF_A_PART = "Add the library to the package, or name what users have to install for this part."
 
 

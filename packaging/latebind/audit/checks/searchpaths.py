@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from latebind.audit.checks.linkage import of_system, provided_libraries
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.supply import dependencies
 from latebind.audit.engine.wording import search_paths
+from latebind.audit.readers.package_json import read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -117,4 +119,9 @@ def _stays_inside(package: Contents, file: File, path: str) -> bool:
     if package.kind in ("binary", "folder"):
         return True  # the place where it will be installed is not known
     joined = posixpath.normpath(posixpath.join("/root", file.folder, rest))
-    return joined == "/root" or joined.startswith("/root/")
+    return joined == "/root" or joined.startswith("/root/") or _leads_to_sibling(package, joined)
+
+
+def _leads_to_sibling(package: Contents, path: str) -> bool:
+    """Whether an npm package looks for libraries in one that it requires: npm installs them next to each other."""
+    return bool(read_manifest(package)) and any(dependency.name in path for dependency in dependencies(package))

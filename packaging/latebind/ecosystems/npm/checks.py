@@ -156,7 +156,8 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     "Install script",
     "warning",
     profiles=("loads",),
-    because="npm 12 and --ignore-scripts skip it. A note for scripts that run only when installing from git.",
+    because="npm 12 and --ignore-scripts skip it. A note for scripts that run only when installing from git, and where "
+    "the package, or one that it requires, has the native file.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
     cure="Put the native file into packages of one platform each, and find it with require.resolve().",
@@ -170,7 +171,8 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
     if manifest is None:
         return
     scripts = manifest.table("scripts")
-    severities: dict[str, Severity] = {**dict.fromkeys(_ON_INSTALL, "warning"), **dict.fromkeys(_ON_GIT, "note")}
+    on_install: Severity = "note" if _has_addon(package, manifest) else "warning"
+    severities: dict[str, Severity] = {**dict.fromkeys(_ON_INSTALL, on_install), **dict.fromkeys(_ON_GIT, "note")}
     for name, severity in severities.items():
         if scripts.get(name):
             yield Hit(
@@ -182,6 +184,13 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
     path = installed_files(package).get("binding.gyp", "")
     if path and not {"install", "preinstall"} & scripts.keys() and manifest.fields.get("gypfile") is not False:
         yield Hit(inner=path, message="makes npm run node-gyp", evidence=("binding.gyp and no script install",))
+
+
+def _has_addon(package: Contents, manifest: Manifest) -> bool:
+    """Whether a package holds an add-on, or requires packages of its own name for each platform, which hold it."""
+    own_name = str(manifest.fields.get("name", ""))
+    platform_packages = [name for name in manifest.table("optionalDependencies") if name.startswith(f"{own_name}-")]
+    return len(platform_packages) > 1 or any(file.is_node_addon and file.is_native for file in package.files)
 
 
 @check(
