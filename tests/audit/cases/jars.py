@@ -65,7 +65,7 @@ CASES = [
          says="com.microsoft.onnxruntime:onnxruntime"),
     Case("LB103", "the runtime in a JAR", hold_runtime("acme:tiny"), SUPPLIER, at=PLACE, says="onnxruntime"),
     Case("LB302", "a library of another processor", jar({"native/linux-x64/libtiny.so": good(ARM)}), jar(),
-         at="native/linux-x64/libtiny.so", says="aarch64"),
+         at="native/linux-x64/libtiny.so", says="arm64"),
     Case("LB406", "another library in the JAR", twins(same=False), twins(same=True), at="!tiny/liblatenn.so",
          says="differs from tiny-1.2.3.jar!native/linux-x64/liblatenn.so", policy=TWINS),
     *(Case("LB504", f"the runtime: {text or 'none'}", jar(runtime_range=text), jar(), at="pom.xml",

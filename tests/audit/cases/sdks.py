@@ -148,7 +148,7 @@ ROWS = [
     ("LB433", "no header", sdk(without=["include/x.h"]), LINUX, "include/"),
     ("LB302", "another CPU", sdk(**{SO: good(GLIBC.replace("x86_64", "aarch64"))}),
      AT_SO, "linux-x64"),
-    ("LB302", "another system", sdk(**{SO: dylib(MAC_ARM)}), AT_SO, "macho"),
+    ("LB302", "another system", sdk(**{SO: dylib(MAC_ARM)}), AT_SO, "macOS"),
     ("LB305", "another C library",
      sdk(**{SO: good("x86_64-linux-musl", soname="libx.so")}), AT_SO, "musl"),
 ]  # fmt: skip

@@ -127,7 +127,7 @@ CASES = [
         of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n", exports=["latenn_counter"]),
         "latenn_counter", severity="note"),
     row("LB302", "an arm64 library in an amd64 wheel", windows(dll(WINDOWS_ARM)),
-        windows(dll(WINDOWS_ARM), "py3-none-win_arm64"), "is pe aarch64"),
+        windows(dll(WINDOWS_ARM), "py3-none-win_arm64"), "is for Windows on arm64"),
     row("LB302", "an arm64 library in the folder of win-x64", native(dll(WINDOWS_ARM)), native(dll()), "win-x64",
         at=f"!{NATIVE}"),
     row("LB306", "an extension module in a py3-none wheel",

@@ -45,8 +45,12 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
         bad = [path for path in paths if not _stays_inside(package, file, path)]
         unsafe = [path for path in bad if _is_writable(path)]
         if bad:
-            shown = ", ".join(path or "'' (the current folder)" for path in bad)
-            where = "there" if unsafe == bad else "to " + " and ".join(path or "the current folder" for path in unsafe)
+            shown = ", ".join(dict.fromkeys(path or "'' (the current folder)" for path in bad))
+            where = (
+                "there"
+                if unsafe == bad
+                else "to " + " and ".join(dict.fromkeys(path or "the current folder" for path in unsafe))
+            )
             who = f"; other users can write {where}" if unsafe else ""
             yield Hit(
                 message=f"{table} points outside the package: {shown}{who}",

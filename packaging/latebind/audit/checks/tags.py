@@ -8,6 +8,7 @@ from latebind.audit.checks.layout import promised_rid
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import PROMISING, Hit, Skip, check
 from latebind.audit.engine.supply import must_load
+from latebind.audit.engine.wording import name_platform
 from latebind.audit.readers.package_json import read_manifest
 from latebind.binary import floors
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from latebind.model import Severity
 
 _SHOWN = 8
+_OLDEST_OF_ZIG: floors.Version = (2, 17)
 _EVERY_SYSTEM = {"elf", "macho", "pe"}
 
 
@@ -30,7 +32,7 @@ _EVERY_SYSTEM = {"elf", "macho", "pe"}
     profiles=("loads",),
     because="It does not load on systems that the tag includes.",
     example="liblatenn.so needs GLIBC_2.34 for pthread_create; the tag promises 2.28",
-    cure="Build for the older glibc (zig -target x86_64-linux-gnu.2.28, or a manylinux image), or raise the floor.",
+    cure="Build for the older glibc (with zig, or in the image of that manylinux), or raise the tag.",
 )
 def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
@@ -53,8 +55,18 @@ def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy)
         yield Hit(
             message=f"needs {why} for {_list(names)}, but {_promise(package)} glibc {floors.version_text(promised)}",
             evidence=(f"VERNEED {why}", *names),
+            fix=_name_older_glibc(image, promised),
             severity="error" if package.least_glibc > promised else _floor_severity(package, file, image),
         )
+
+
+def _name_older_glibc(image: Image, promised: floors.Version) -> str:
+    """How to build for the glibc that a tag promises; zig has no version before 2.17."""
+    version = floors.version_text(promised)
+    if promised < _OLDEST_OF_ZIG:
+        return f"Raise the tag: compilers that are maintained build for glibc 2.17 and newer, not for {version}."
+    target = f"{image.arch}-linux-gnu.{version}"
+    return f"Build for glibc {version} (zig -target {target}, or the image of that manylinux), or raise the tag."
 
 
 def _floor_severity(package: Contents, file: File, image: Image) -> Severity:
@@ -79,13 +91,13 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
     """
     for file in package.native:
         archs = [image.arch for image in file.images]
-        seen = f"{file.format} {' and '.join(archs)}".strip()
+        seen = name_platform(file.format or "", archs)
         for promiser, wanted_format, wanted_archs in _places(package, file):
             lacking = [arch for arch in wanted_archs if archs and not _runs_as(arch, archs)]
             if (wanted_format and wanted_format != file.format) or lacking:
                 yield Hit(
                     inner=file.name,
-                    message=f"is {seen}, but {promiser} promises {wanted_format} {' and '.join(wanted_archs)}".rstrip(),
+                    message=f"is for {seen}, but {promiser} promises {name_platform(wanted_format, wanted_archs)}",
                     evidence=(f"binary: {seen}", f"promised: {promiser}"),
                     severity="error" if _must_fit(package, file) else "note",
                 )

@@ -11,7 +11,7 @@ from latebind.model import SEVERITIES
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from latebind.audit.engine.cause import Cause
     from latebind.binary import Format, Image
@@ -32,6 +32,7 @@ _MANGLED = re.compile(r"_Z(?:T[VIST])?(?P<nested>N[KVrRO]*)?(?P<std>St)?(?=\d)")
 """How a C++ name of the Itanium ABI begins: a function, or a table of a class."""
 _OWN_NAMES: Mapping[Format, str] = {"elf": "SONAME", "macho": "install name", "pe": "export table of"}
 SYSTEMS: Mapping[Format, str] = {"elf": "Linux", "macho": "macOS", "pe": "Windows"}
+_PROCESSORS: Mapping[str, str] = {"x86_64": "x64", "aarch64": "arm64", "i686": "x86"}
 
 
 def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
@@ -96,6 +97,13 @@ def demangle(name: str) -> str:
 def own_name(image: Image) -> str:
     """`SONAME libx.so.1`; "" if the image has no name."""
     return f"{_OWN_NAMES[image.format]} {image.soname}" if image.soname else ""
+
+
+def name_platform(form: str, archs: Iterable[str]) -> str:
+    """`Linux on arm64`, for people, of a binary format and its names of processors."""
+    system = next((title for name, title in SYSTEMS.items() if name == form), "")
+    processors = " and ".join(_PROCESSORS.get(arch, arch) for arch in archs)
+    return " on ".join(filter(None, (system, processors)))
 
 
 def needs(image: Image, name: str) -> str:

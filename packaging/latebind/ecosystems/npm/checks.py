@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.engine.platforms import npm_cpu, npm_systems
 from latebind.audit.engine.registry import Hit, Skip, check
-from latebind.audit.engine.wording import some
+from latebind.audit.engine.wording import name_platform, some
 from latebind.audit.readers.package_json import (
     MANIFEST,
     Manifest,
@@ -99,14 +99,14 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
         promised = " and ".join(f"{key} {', '.join(value)}" for key, value in fields.items() if value)
         yield Hit(
             inner=name,
-            message=f"is {seen}, but {MANIFEST} says {promised}",
+            message=f"is for {seen}, but {MANIFEST} says {promised}",
             evidence=(f"binary: {seen}", *(f"{key}: {', '.join(value)}" for key, value in fields.items())),
             severity="note" if fits else "error",
         )
 
 
 def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
-    """The format and CPUs of a native file that no system admitted by the fields loads, else ""."""
+    """The system and processors of a native file that no system admitted by the fields loads, else ""."""
     if not file.images:
         return ""
     systems = npm_systems(file.format or "")
@@ -114,7 +114,7 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     on_os = any(admits(fields["os"], name) for name in systems)
     if on_os and ("" in cpus or any(admits(fields["cpu"], name) for name in cpus)):
         return ""
-    return f"{file.format} {' and '.join(image.arch for image in file.images)}"
+    return name_platform(file.format or "", [image.arch for image in file.images])
 
 
 @check(
