@@ -12,11 +12,10 @@ from latebind.audit.engine.wording import needs, search_paths
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.readers.contents import Contents, File
+    from latebind.audit.readers.contents import Contents
     from latebind.binary import Image
 
 _DATA = ".data/data/"
-_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
 
 
 @check(
@@ -38,9 +37,9 @@ def library_not_searched(package: Contents, image: Image) -> Iterator[Hit]:
     """
     for name in image.needed:
         holders = package.paths.get(posixpath.basename(name), ())
-        if not holders or package.modules.issuperset(holders) or _DATA in holders[0]:
+        if not holders or posixpath.basename(name) in package.reachable or package.modules.issuperset(holders):
             continue
-        if of_system(package, image, name) or _is_elsewhere(image, name) or _is_found(package, name):
+        if _DATA in holders[0] or of_system(package, image, name) or _is_elsewhere(image, name):
             continue
         paths = [f"{table} {path}" for table, entries in search_paths(image) for path in entries]
         yield Hit(
@@ -52,27 +51,3 @@ def library_not_searched(package: Contents, image: Image) -> Iterator[Hit]:
 def _is_elsewhere(image: Image, name: str) -> bool:
     """Whether the name itself is a path, which LB110 judges."""
     return "/" in name and not name.startswith("@rpath/" if image.format == "macho" else "/")
-
-
-def _is_found(package: Contents, name: str) -> bool:
-    """Whether a binary of the package that needs a library finds it."""
-    base = posixpath.basename(name)
-    return any(
-        _finds(package, file, image, base)
-        for file, image in package.images
-        if any(posixpath.basename(needed) == base for needed in image.needed)
-    )
-
-
-def _finds(package: Contents, file: File, image: Image, base: str) -> bool:
-    """Whether the search paths of a binary, and of those that load it, lead to a library."""
-    searched = [(file, path) for path in (*image.rpath, *image.runpath)]
-    if not image.runpath:
-        users = package.users.get(file.name, frozenset())
-        searched += [(other, path) for other, user in package.images if other.name in users for path in user.rpath]
-    return any(_join(owner, path, base) in package.paths.get(base, ()) for owner, path in searched)
-
-
-def _join(owner: File, path: str, base: str) -> str:
-    start = next((start for start in _HERE if path.startswith(start)), "")
-    return posixpath.normpath(posixpath.join(owner.folder, path[len(start) :].lstrip("/"), base)) if start else ""

@@ -25,6 +25,7 @@ GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
 """The hash that auditwheel, delvewheel and others add to a library's name, different in each build; on Linux also the
 library's version."""
 
+_FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
 BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
 """Where NuGet looks for build files, in lower case."""
 
@@ -111,6 +112,13 @@ class File:
         return self.format is not None and not self.is_managed
 
 
+def _resolve(folder: str, path: str) -> str:
+    """The folder of the package to which a search path leads from one of its folders; "" for a place outside."""
+    start = next((start for start in _FROM_HERE if path.startswith(start)), "")
+    leads = posixpath.normpath(posixpath.join(folder, path[len(start) :].lstrip("/"))) if start else ""
+    return "" if leads.startswith("..") else leads
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelName:
     """The parts of a wheel's file name."""
@@ -184,6 +192,27 @@ class Contents:
         for file in self.native:
             found[file.base] = (*found.get(file.base, ()), file.name)
         return found
+
+    @cached_property
+    def reachable(self) -> frozenset[str]:
+        """The names of native files to which a search path leads, of a binary that needs them or of one that loads it.
+
+        Loaders on Linux pass on DT_RPATH, and not where a binary has DT_RUNPATH.
+        """
+        found: set[str] = set()
+        own_paths = {file.name: (file.folder, image.rpath) for file, image in self.images}
+        for file, image in self.images:
+            needed = {posixpath.basename(name) for name in image.needed} & self.paths.keys() - found
+            if not needed:
+                continue
+            searched = [(file.folder, (*image.rpath, *image.runpath))]
+            users = () if image.runpath else self.users.get(file.name, frozenset())
+            searched += [own_paths[user] for user in users if user in own_paths]
+            folders = {leads for folder, paths in searched for path in paths if (leads := _resolve(folder, path))}
+            found |= {
+                base for base in needed if any((posixpath.dirname(path) or ".") in folders for path in self.paths[base])
+            }
+        return frozenset(found)
 
     @cached_property
     def providers(self) -> tuple[File, ...]:
