@@ -39,17 +39,16 @@ def test_the_measurements_are_written_into_the_page():
 
 
 def test_the_output_of_the_last_commands_is_written_into_the_readme():
-    digest = "ab" * 32
-    output = f"packing ...\ndist/a   1  {digest}\nlast    line\n"
-    many = "".join(f"✓  case {number}     passed  \n" for number in range(9)) + "9 passed\n"
+    output = "packing ...\ndist/a      1 kB\nlast    line\n"
+    many = "".join(f"passed   case {number}     1.0 s  \n" for number in range(9)) + "9 passed\n"
     outputs = {"latebind verify": many}
     steps = [
         tutorial.Ran(command=f"{command}\n", status=0, seconds=1, output=outputs.get(command, output))
         for command in ("cd demo", *tutorial.RECORDED)
     ]
     text = tutorial.record_readme("before\n<!-- recorded: by -->\nold\n<!-- end -->\nafter\n", steps)
-    short = "dist/a  1  abababababab…\nlast  line"
-    cases = "\n".join(f"✓  case {number}  passed" for number in range(4))
+    short = "dist/a  1 kB\nlast  line"
+    cases = "\n".join(f"passed  case {number}  1.0 s" for number in range(4))
     shown = f"$ latebind pack\n{short}\n\n$ latebind audit\n{short}\n\n$ latebind verify\n{cases}\n…\n9 passed"
     assert text == f"before\n<!-- recorded: by -->\n\n```text\n{shown}\n```\n\n<!-- end -->\nafter\n"
 

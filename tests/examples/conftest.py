@@ -74,7 +74,7 @@ def packed_audited_verified(latebind, project, cases=CASES):
         run(latebind, "-C", project, "build")
     run(latebind, "-C", project, "pack")
     assert " 0 errors, 0 warnings" in run(latebind, "-C", project, "audit").stdout
-    shown = run(latebind, "-C", project, "verify", *select_cases(*cases)).stdout
+    shown = run(latebind, "-v", "-C", project, "verify", *select_cases(*cases)).stdout
     summary = next(line for line in shown.splitlines() if " passed, " in line)
     assert " passed, 0 failed, 0 not run" in summary, shown
     assert int(summary.partition(" ")[0]) >= 4

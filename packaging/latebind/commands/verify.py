@@ -113,8 +113,9 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     refuse_unfinished(project.config)
     chosen = choose_cases(project.config, request, folder)
     report = verify(start_verification(project, chosen, artifacts), source)
-    write_reports(report, arguments.output or project.reports, lambda result: read_log(folder, result))
-    _show(report, arguments.format)
+    output = arguments.output or project.reports
+    write_reports(report, output, lambda result: read_log(folder, result))
+    _show(report, arguments.format, output)
     return report.exit_status
 
 
@@ -174,16 +175,18 @@ def _merge(arguments: argparse.Namespace) -> int:
     merged, log_of = merge_files(arguments.merge)
     folder = arguments.output or find_project(arguments.project, arguments.workdir)[1] / "reports"
     write_reports(merged, folder, log_of)
-    _show(merged, arguments.format)
+    _show(merged, arguments.format, folder)
     return merged.exit_status
 
 
-def _show(report: Report, form: str) -> None:
-    from latebind.verify.report.render import report_junit, report_markdown, report_text
+def _show(report: Report, form: str, folder: Path) -> None:
+    from latebind.verify.report.console import report_text
+    from latebind.verify.report.render import report_junit, report_markdown
     from latebind.verify.report.report import report_json
 
-    render = {"text": report_text, "json": report_json, "markdown": report_markdown, "junit": report_junit}[form]
-    print(render(report).removesuffix("\n"))
+    render = {"json": report_json, "markdown": report_markdown, "junit": report_junit}
+    text = report_text(report, folder) if form == "text" else render[form](report)
+    print(text.removesuffix("\n"))
 
 
 def _gate(arguments: argparse.Namespace) -> int:

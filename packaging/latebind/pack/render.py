@@ -7,6 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from latebind.formats import find_format
+from latebind.system.log import LOG
+from latebind.text import human_size
 
 if TYPE_CHECKING:
     from latebind.model import Artifact, NotMade
@@ -15,9 +17,11 @@ if TYPE_CHECKING:
 
 
 def to_console(packed: PackResult, folder: str) -> str:
-    """A line for each package (place, bytes, SHA-256), and one for each that was not made, with the reason."""
+    """A line for each package with its size, with `--verbose` its SHA-256, and one for each that was not made."""
     width = max((len(_place(row)) for row in packed.artifacts), default=0)
-    lines = [f"{folder}/{_place(row):{width}}  {row.size:>8}  {row.sha256}" for row in packed.artifacts]
+    lines = [f"{folder}/{_place(row):{width}}  {human_size(row.size):>8}" for row in packed.artifacts]
+    if LOG.level == "verbose":
+        lines = [f"{line}  {row.sha256}" for line, row in zip(lines, packed.artifacts, strict=True)]
     return "".join(f"{line}\n" for line in [*lines, *(not_made(row) for row in packed.not_made)])
 
 

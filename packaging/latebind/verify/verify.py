@@ -17,7 +17,7 @@ from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
-from latebind.text import plural
+from latebind.text import plural, shorten
 from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
 from latebind.verify.choose import ChosenCases, able
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from latebind.config.project import Project
     from latebind.verify.cases.expand import ConfiguredCase
     from latebind.verify.cases.installers import Installer
+
+_SUMMARY = 200
+"""Of a test case, in a line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,9 +142,15 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
         return replace(known, log=relative)
     outcome = try_case(_bench(run, configured, machine, pythons, log), find_runner(case, scenario(case.scenario)))
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=relative)
-    LOG.say(f"{outcome.state.value:8} {case.id}  {outcome.seconds:.1f} s")
+    LOG.say(_describe_end(outcome))
     run.memory.keep(outcome, key)
     return outcome
+
+
+def _describe_end(outcome: Outcome) -> str:
+    """How a test case ended, in a line; why it did not pass is in the report, by cause."""
+    summary = f"{outcome.summary.splitlines()[0]}  " if outcome.summary and outcome.state is State.PASSED else ""
+    return f"{outcome.state.value:8} {outcome.case.id}  {shorten(summary, _SUMMARY)}{outcome.seconds:.1f} s"
 
 
 def _bench(

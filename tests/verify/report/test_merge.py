@@ -115,7 +115,7 @@ def two(tmp_path):
 
 def test_the_command_writes_all_files_and_brings_the_logs(latebind, tmp_path, two):
     printed = assert_success(latebind("verify", "--merge", *two, "--output", tmp_path / "all"))
-    assert printed.endswith("2 passed, 0 failed, 0 not run\n")
+    assert printed == f"2 passed, 0 failed, 0 not run. Report: {tmp_path / 'all' / 'verify.html'}\n"
     merged = read_report(tmp_path / "all" / "verify.json")
     logs = {case.target: (tmp_path / "all" / case.log).read_text("utf-8") for case in merged.cases}
     assert logs["win-x64"] == f"log of {row(target='win-x64').id} on b"

@@ -1,4 +1,4 @@
-"""Renders a verification report for the console, as Markdown and as JUnit XML."""
+"""Renders a verification report as Markdown and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # written here, never parsed
 
 from latebind.model import State
-from latebind.text import markdown_code, markdown_text, plural, printable, shorten
+from latebind.text import markdown_code, markdown_text, plural, printable
 from latebind.verify.report.grid import groups, machine_name, runtime, source_line, synopsis, words
 from latebind.verify.report.report import describe_new_runtimes
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MARKS = {State.PASSED: "✓", State.FAILED: "✗", State.NOT_RUN: "–"}
 _SIGNS = {State.PASSED: "✅", State.FAILED: "❌", State.NOT_RUN: "➖"}
-_STYLES = {State.PASSED: "green", State.FAILED: "bold red", State.NOT_RUN: "yellow"}
 _LONGEST, _SENTENCE = 1500, 200
 _FAILURES = 50
 _SUMMARY_BYTES = 1_000_000
@@ -34,36 +33,6 @@ def report_count(report: Report) -> str:
     if reasons:
         text += " (" + ", ".join(f"{reason}: {number}" for reason, number in sorted(reasons.items())) + ")"
     return text
-
-
-def report_text(report: Report, *, width: int | None = None) -> str:
-    """A table for a terminal, in color where the terminal and NO_COLOR allow it."""
-    import io  # noqa: PLC0415  # rich is slow to import and only this needs it
-
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    table = Table(title=None, box=None, pad_edge=False, show_edge=False)
-    for heading in ("", "test case", "runtime", "result"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("s", justify="right")
-    for result in report.cases:
-        name = f"{result.kind} {result.target} {result.consumer} {result.scenario}"
-        columns = (name, f"{result.runtime} {result.version}".strip(), _format_result(report, result))
-        plain = [Text(printable(text)) for text in columns]
-        seconds = f"{result.seconds:.1f}" + ("*" if result.cached else "")
-        table.add_row(Text(MARKS[result.outcome], style=_STYLES[result.outcome]), *plain, seconds)
-    buffer = io.StringIO()
-    terminal = Console().is_terminal
-    console = Console(file=buffer, width=width or (None if terminal else 160), force_terminal=terminal)
-    console.print(table)
-    remembered = any(result.cached for result in report.cases)
-    text = (
-        buffer.getvalue() + report_count(report) + ("  (* remembered: nothing has changed since)" if remembered else "")
-    )
-    text = "\n".join([text, *map(printable, describe_new_runtimes(report))])
-    return f"{text}\nVerification failed: {report.problem}." if report.problem else text
 
 
 def report_markdown(report: Report) -> str:
@@ -138,14 +107,6 @@ def _case(suite: ET.Element, report: Report, result: CaseResult) -> None:
         ET.SubElement(case, "skipped", message=text)
     else:
         ET.SubElement(case, "system-out").text = text
-
-
-def _format_result(report: Report, result: CaseResult) -> str:
-    """For the console: the middle of long texts is left out; the report has all of it."""
-    text = words(report, result)
-    if result.outcome is State.FAILED:
-        return f"{shorten(text, _LONGEST)}\nlog: {result.log}"
-    return synopsis(text, _SENTENCE) if result.outcome is State.PASSED else text
 
 
 def _failures(report: Report) -> Iterator[str]:

@@ -1,0 +1,67 @@
+"""What `latebind verify` prints at its end: each cause once, where its log is, and the count."""
+
+from pathlib import Path
+
+from latebind.system.log import LOG
+from latebind.verify.report.console import report_text
+
+from tests.verify.reports import report, row
+
+TRACEBACK = """the consumer failed with status 1
+Traceback (most recent call last):
+  File "smoke.py", line 3, in <module>
+    import demo
+ImportError: libcore.so.1: cannot open shared object file: No such file or directory
+"""
+
+
+def test_one_cause_is_shown_once_with_its_exception_its_test_cases_and_a_log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed = [row("failed", version=f"1.{n}.0", reason=TRACEBACK, log=f"logs/{n}.log") for n in range(19, 50)]
+    lines = report_text(report(*failed, row()), Path("reports").resolve()).splitlines()
+    assert lines[0] == "✗ ImportError: libcore.so.1: cannot open shared object file: No such file or directory"
+    assert "    import demo" in "\n".join(lines)
+    assert [line for line in lines if line.startswith("  in ")] == [
+        f"  in wheel/linux-x64/python3.11/onnxruntime-1.{n}.0/works" for n in range(19, 24)
+    ]
+    assert lines[-4:] == [
+        "  and 26 more test cases",
+        "  log: reports/logs/19.log",
+        "1 passed, 31 failed, 0 not run. Report: reports/verify.html",
+        "Verification failed: 31 test cases failed.",
+    ]
+
+
+def test_a_report_elsewhere_is_named_by_its_whole_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert report_text(report(row()), Path("/reports")) == "1 passed, 0 failed, 0 not run. Report: /reports/verify.html"
+
+
+def test_failures_come_last_and_passes_only_when_asked_for(monkeypatch):
+    everything = report(row("failed", version="1.20", reason="it broke"), row("not run", version="1.21"), row())
+    marks = [line[0] for line in report_text(everything).splitlines() if line[0] in "✓✗–"]
+    assert marks == ["–", "✗"]
+    monkeypatch.setattr(LOG, "level", "verbose")
+    shown = report_text(everything).splitlines()
+    assert [line[0] for line in shown if line[0] in "✓✗–"] == ["✓", "–", "✗"]
+    assert shown[0].startswith("✓ wheel/linux-x64/python3.11/onnxruntime-")
+
+
+def test_a_headline_that_names_the_exception_is_the_cause_and_is_not_repeated():
+    reason = "verify/smoke.py wrote no result: ImportError: no\n  Traceback\n  ImportError: no\nSee docs/consumers.md."
+    shown = report_text(report(row("failed", reason=reason))).splitlines()
+    assert shown[:3] == [
+        "✗ verify/smoke.py wrote no result: ImportError: no",
+        "      Traceback",
+        "      ImportError: no",
+    ]
+
+
+def test_folders_and_versions_of_a_test_case_do_not_make_two_causes():
+    failed = [row("failed", version=f"1.{n}.0", reason=f"1.{n}.0 was not found in /work/{{}}/x") for n in (19, 20)]
+    named = [
+        row("failed", version=case.version, reason=case.reason.format(case.id.replace("/", "_"))) for case in failed
+    ]
+    shown = report_text(report(*named))
+    assert shown.count("✗ ") == 1
+    assert shown.startswith("✗ 1.19.0 was not found in /work/wheel_linux-x64_python3.11_onnxruntime-1.19.0_works/x\n")
