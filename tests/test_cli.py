@@ -290,19 +290,25 @@ def test_plan_lists_what_pack_makes(latebind, tiny):
 
 def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
     printed = assert_success(latebind("doctor", env={"PATH": str(tmp_path)}))
-    assert "no   dotnet" in printed
-    assert "no   mono" in printed
-    assert re.search(r"yes  linux-x64 +built here by zig; its packages run here", printed)
+    works, missing = printed.split("missing:\n")
+    assert re.search(r"^  runs +linux-x64: built here by zig; its packages run here$", works, re.MULTILINE)
+    assert re.search(r"^  builds for +linux-x64, linux-arm64, ", works, re.MULTILINE)
+    assert re.search(r"^  dotnet +without it, .*\n +Install a \.NET SDK", missing, re.MULTILINE)
+    assert re.search(r"^  mono ", missing, re.MULTILINE)
+    assert "clone of latebind" not in printed
 
 
 def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
-    assert "python -m machines DEST (by wine)" in latebind("doctor").stdout
+    alone = latebind("doctor").stdout.split("not run here, the packages for:\n")[1]
+    assert re.search(
+        r"^  linux-arm64, .*win-x64\n +Verify them on such a machine, or here by qemu or wine", alone, re.MULTILINE
+    )
     file = tmp_path / "win-x64.toml"
     machine = {"rid": "win-x64", "title": "a wine", "command": ["wine"], "python": sys.executable}
     machine |= {"python_version": "3.11.9", "platforms": ["win_amd64"]}
     file.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in machine.items()), encoding="utf-8")
     result = latebind("doctor", "--machines", tmp_path)
-    assert re.search(r"yes  win-x64 +built here by zig; its packages run here by a wine", result.stdout)
+    assert re.search(r"  runs +win-x64: built here by zig; its packages run here by a wine", result.stdout)
     file.write_text("rid = 1\n", encoding="utf-8")
     result = latebind("doctor", env={"LATEBIND_MACHINES": str(tmp_path)})
     assert result.returncode == 2

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine
 
 
+_EMULATED = "Verify them on such a machine, or here by qemu or wine, as a machine file describes it (--machines DIR)."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One thing that was looked for."""
@@ -33,6 +36,7 @@ class Row:
     there: bool
     detail: str
     cure: str = ""
+    is_target: bool = False
     builds: bool = False
     """Whether it is a target that can be built here."""
 
@@ -131,10 +135,17 @@ def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
         built = f"built here by {' or '.join(builders)}" if builders else "not built here"
         runs = _runs(rid, machines.get(rid))
         detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"
-        emulated = f"Run in a clone of latebind: python -m machines DEST (by {target.emulator})"
-        cure = emulated if runs is None and target.emulator else ""
-        is_usable = bool(builders) and runs is not None
-        findings.append(Row(what=rid, there=is_usable, detail=detail, cure=cure, builds=bool(builders)))
+        cure = _EMULATED if target.emulator else "Verify them on such a machine."
+        findings.append(
+            Row(
+                what=rid,
+                there=bool(builders) and runs is not None,
+                detail=detail,
+                cure=cure if runs is None else "",
+                is_target=True,
+                builds=bool(builders),
+            )
+        )
     return findings
 
 

@@ -10,7 +10,7 @@ from latebind.commands.common import add_format, add_machines, print_json
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from latebind.commands.common import Add
     from latebind.doctor import Row
@@ -32,14 +32,39 @@ def _doctor(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print_json([asdict(finding) for finding in findings])
         return _status(findings)
-    width = max(len(finding.what) for finding in findings)
-    for finding in findings:
-        print(f"{'yes' if finding.there else 'no ':3}  {finding.what:{width}}  {finding.detail}")
-        if finding.cure:
-            print(f"     {'':{width}}  {finding.cure}")
+    print("\n".join(_describe(findings)))
     if _status(findings):
         print('latebind: nothing can be built here; run: pip install "latebind[native]"', file=sys.stderr)
     return _status(findings)
+
+
+def _describe(findings: Sequence[Row]) -> Iterator[str]:
+    """What works, then what is missing and how to get it, each piece of advice once."""
+    width = max(len(finding.what) for finding in findings)
+    tools = [finding for finding in findings if not finding.is_target]
+    built = [finding.what for finding in findings if finding.builds]
+    yield "works:"
+    yield from (f"  {tool.what:{width}}  {tool.detail}" for tool in tools if tool.there)
+    yield f"  {'builds for':{width}}  {', '.join(built) or 'no target'}"
+    yield from (
+        f"  {'runs':{width}}  {finding.what}: {finding.detail}"
+        for finding in findings
+        if finding.is_target and finding.there
+    )
+    missing = [tool for tool in tools if not tool.there]
+    if missing:
+        yield "missing:"
+    for tool in missing:
+        yield f"  {tool.what:{width}}  {tool.detail}"
+        yield from [f"  {'':{width}}  {tool.cure}"] if tool.cure else []
+    not_run: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.is_target and not finding.there:
+            not_run.setdefault(finding.cure, []).append(finding.what)
+    if not_run:
+        yield "not run here, the packages for:"
+    for cure, names in not_run.items():
+        yield from (f"  {', '.join(names)}", f"    {cure}")
 
 
 def _status(findings: Sequence[Row]) -> int:

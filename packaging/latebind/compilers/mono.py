@@ -17,7 +17,7 @@ FRAMEWORK = "net472"
 
 _REFERENCES = "lib/mono/4.7.2-api"
 _VERSION_LIMIT = 60.0
-_ADVICE = "Install Mono (Debian: mono-devel), or run in a clone of latebind: python -m machines DEST mono"
+_ADVICE = "Install Mono (Debian: mono-devel)."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
