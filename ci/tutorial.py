@@ -108,7 +108,8 @@ def record_readme(text: str, ran: list[Ran]) -> str:
     for step in ran:
         if step.command.strip() in RECORDED:
             shown = [line.rstrip() for line in step.output.strip("\n").splitlines()]
-            lines_kept = [line for line in shown if line.startswith(("dist/", "passed ")) or line == shown[-1]]
+            last = next((line for line in shown if " passed, " in line), shown[-1])
+            lines_kept = [*(line for line in shown if line.startswith(("dist/", "passed ")) and line != last), last]
             shown = [re.sub(r" {3,}", "  ", line) for line in lines_kept]
             cut = [*shown[:_SHOWN], "…", shown[-1]] if len(shown) > _SHOWN + 1 else shown
             lines += [f"$ {step.command.strip()}", *cut, ""]
