@@ -1,5 +1,6 @@
 """The documentation site builds strict, asks nobody for anything, and a broken link of any kind fails."""
 
+import json
 import re
 import shutil
 import sys
@@ -110,6 +111,24 @@ def test_each_thing_that_is_broken_is_a_warning_and_warnings_fail(copy, tmp_path
     assert [warning for _, _, warning in BROKEN if not any(warning in line for line in built.stderr.splitlines())] == []
     assert built.returncode == 1
     assert len(warnings) >= len(BROKEN) - 1, built.stderr  # pages that nav lacks come together
+
+
+def test_the_search_finds_pages_and_no_records_of_decisions(site):
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+    places = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert {"verify.html", "decisions/index.html"} <= places
+    assert not [place for place in places if place.startswith("decisions/0")]
+
+
+def test_the_copy_button_leaves_prompts_and_output_out(site):
+    style = (site / "site.css").read_text("utf-8")
+    (rule,) = [line for line in style.splitlines() if "data-md-copying" in line]
+    assert "display: none" in rule
+    page = (site / "verify.html").read_text("utf-8")
+    assert '<span class="gp">$ </span>' in page
+    assert '<span class="go">' in page
+    scripts = (path.read_text("utf-8") for path in (site / "assets" / "javascripts").glob("bundle.*.js"))
+    assert any("data-md-copying" in script for script in scripts)
 
 
 @pytest.mark.browser
