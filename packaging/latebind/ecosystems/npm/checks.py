@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from latebind.audit.readers.package_json import (
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from latebind.audit.readers.contents import Contents, File
     from latebind.model import Severity
@@ -31,6 +32,8 @@ _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+
 _FILE = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+.*)\.tgz")
 _ON_INSTALL = ("preinstall", "install", "postinstall")
 _ON_GIT = ("prepublish", "preprepare", "prepare", "postprepare")
+_RUNS_FILE = re.compile(r"node (?P<path>[\w./-]+\.[cm]?js)\b")
+"""A script that runs a file of the package."""
 _OF_NODE = frozenset({"import", "require", "default", "node", "module-sync", "node-addons"})
 """The conditions by which Node.js chooses a file in `exports`."""
 _MAIN_ENDS = ("", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node")
@@ -157,7 +160,7 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     "warning",
     profiles=("loads",),
     because="npm 12 and --ignore-scripts skip it. A note for scripts that run only when installing from git, and where "
-    "the package, or one that it requires, has the native file.",
+    "the package, or one that it requires, has the native file, unless the script's own file is missing.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
     cure="Put the native file into packages of one platform each, and find it with require.resolve().",
@@ -170,20 +173,27 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
     manifest = read_manifest(package)
     if manifest is None:
         return
-    scripts = manifest.table("scripts")
-    on_install: Severity = "note" if _has_addon(package, manifest) else "warning"
-    severities: dict[str, Severity] = {**dict.fromkeys(_ON_INSTALL, on_install), **dict.fromkeys(_ON_GIT, "note")}
-    for name, severity in severities.items():
-        if scripts.get(name):
+    scripts, installed = manifest.table("scripts"), installed_files(package)
+    works_without = _has_addon(package, manifest)
+    for name in (*_ON_INSTALL, *_ON_GIT):
+        if command := str(scripts.get(name) or ""):
+            missing = _missing_file(command, installed) if name in _ON_INSTALL else ""
+            is_needed = name in _ON_INSTALL and (bool(missing) or not works_without)
             yield Hit(
                 inner=manifest.inner,
-                message=f"has the script {name}",
-                evidence=(f"{name}: {scripts[name]}",),
-                severity=severity,
+                message=f"has the script {name}" + (f", whose file {missing} is missing" if missing else ""),
+                evidence=(f"{name}: {command}",),
+                severity="warning" if is_needed else "note",
             )
-    path = installed_files(package).get("binding.gyp", "")
+    path = installed.get("binding.gyp", "")
     if path and not {"install", "preinstall"} & scripts.keys() and manifest.fields.get("gypfile") is not False:
         yield Hit(inner=path, message="makes npm run node-gyp", evidence=("binding.gyp and no script install",))
+
+
+def _missing_file(command: str, installed: Collection[str]) -> str:
+    """The file that a script runs and the package lacks, else ""."""
+    match = _RUNS_FILE.match(command)
+    return match["path"] if match and posixpath.normpath(match["path"]) not in installed else ""
 
 
 def _has_addon(package: Contents, manifest: Manifest) -> bool:
