@@ -198,7 +198,7 @@ def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the
 
 
 def test_the_table_of_packages_is_printed_and_written(latebind, tiny):
-    printed = latebind("-C", tiny, "pack", "--target", "linux-x64").stdout
+    printed = latebind("-C", tiny, "pack", "-v", "--target", "linux-x64").stdout
     table = json.loads((tiny / "reports" / "packages.json").read_text("utf-8"))
     assert {package["file"] for package in table["packages"]} == {path.name for path in (tiny / "dist").iterdir()}
     for package in table["packages"]:
