@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
+from latebind.commands.annotations import print_annotations
 from latebind.commands.audit import declare_audit
+from latebind.commands.ci import declare_ci
 from latebind.commands.completion import SHELLS, complete
 from latebind.commands.doctor import declare_doctor
 from latebind.commands.examples import epilog
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from latebind.commands.common import Command
 
 _GROUPS = {
-    "start": ("new", "init", "doctor"),
+    "start": ("new", "init", "ci", "doctor"),
     "make packages": ("plan", "build", "stage", "pack"),
     "check them": ("audit", "verify", "gate", "matrix", "reproduce"),
     "release": ("release", "sbom"),
@@ -54,9 +56,9 @@ _GROUPS = {
 }
 INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
-    declare_new, declare_init, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack, declare_audit,
-    declare_verify, declare_gate, declare_matrix, declare_release, declare_reproduce, declare_cibuildwheel,
-    declare_loader_source, declare_stub, declare_headers, declare_sbom,
+    declare_new, declare_init, declare_ci, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack,
+    declare_audit, declare_verify, declare_gate, declare_matrix, declare_release, declare_reproduce,
+    declare_cibuildwheel, declare_loader_source, declare_stub, declare_headers, declare_sbom,
 )  # fmt: skip
 
 
@@ -80,6 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LatebindError as error:
         sys.stdout.flush()
         print(f"latebind: {error}", file=sys.stderr)
+        print_annotations(error, arguments.project)
         return error.exit_status
     except KeyboardInterrupt as interruption:
         print("\nlatebind: interrupted; earlier output is unchanged", file=sys.stderr)

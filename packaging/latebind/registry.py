@@ -9,6 +9,7 @@ This is the one row of an ecosystem. Its folder below `ecosystems/` has a module
 - `consumer`: CONSUMERS and RUNNERS, who installs its packages in `latebind verify` (`verify/cases/consumer.py`)
 - `kinds`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
 - `programs`: PROGRAMS, what `latebind doctor` looks for (`ecosystems/ecosystem.py`)
+- `publishing`: PUBLISHERS, the jobs of a workflow that publish its packages (`ecosystems/ecosystem.py`)
 
 They are imported by name when an engine asks: an engine knows no ecosystem, and the audit never loads what packs.
 """
@@ -28,7 +29,7 @@ ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "maven", "symbols", "sdk")
 
 _FOLDER = Path(__file__).with_name("ecosystems")
 """The copy of latebind in an sdist has a part of it."""
-Part = Literal["config", "files", "reading", "checks", "kinds", "consumer", "programs"]
+Part = Literal["config", "files", "reading", "checks", "kinds", "consumer", "programs", "publishing"]
 
 
 @cache

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def render(template: str, /, **values: object) -> str:
     """The text of a template in `templates/`, with LF line ends and one at the end."""
-    return _environment().get_template(template).render(**values).rstrip("\n") + "\n"
+    environment = _workflow_environment() if template.endswith(".yml.j2") else _environment()
+    return environment.get_template(template).render(**values).rstrip("\n") + "\n"
 
 
 @cache
@@ -30,6 +31,19 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["toml"] = _toml
     return environment
+
+
+@cache
+def _workflow_environment() -> jinja2.Environment:
+    """For GitHub's workflows, whose own expressions are `${{ }}`: `<< value >>`, and `<% if %>` alone on a line."""
+    return _environment().overlay(
+        variable_start_string="<<",
+        variable_end_string=">>",
+        block_start_string="<%",
+        block_end_string="%>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def _toml(value: object) -> str:

@@ -23,6 +23,8 @@ _EXCEPTIONS = (
     re.compile(r"^((?:\w*Error|AggregateError)\b.*)\n(?:.*\n)*?\s+at ", re.MULTILINE),  # Node.js
 )
 """The line that names an uncaught exception, as each of them prints it."""
+_SEPARATORS = ":,"
+"""Of the properties of an annotation."""
 
 
 def plural(count: int, noun: str) -> str:
@@ -98,3 +100,17 @@ def markdown_text(text: str, longest: int) -> str:
     """Text in which nothing is Markdown or HTML, on one line."""
     short = printable(shorten(text, longest)).replace("\n", " ")
     return re.sub(r"([\\`*_{}\[\]<>|#~@])", r"\\\1", short)
+
+
+def annotation(level: str, message: str, **properties: object) -> str:
+    """A line that GitHub Actions shows as an annotation: `error`, `warning` or `notice`, with file, line or title.
+
+    docs.github.com, "Workflow commands", "Setting an error message": `%`, line ends and, in properties, `:` and `,`
+    are escaped.
+    """
+    named = ",".join(f"{name}={_escape(str(value), _SEPARATORS)}" for name, value in properties.items() if value)
+    return f"::{level} {named}".rstrip() + f"::{_escape(message)}"
+
+
+def _escape(text: str, separators: str = "") -> str:
+    return "".join(f"%{ord(one):02X}" if one in f"%\r\n{separators}" else one for one in printable(text))

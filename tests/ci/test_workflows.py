@@ -11,6 +11,7 @@ import sys
 
 import pytest
 import yaml
+from latebind.tables.actions import actions
 from latebind.tables.targets import targets
 
 from ci import local_workflow
@@ -18,6 +19,8 @@ from tests.conftest import ROOT
 from tests.programs import run_checked
 
 FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
+CACHE = f"actions/cache@{actions()['actions/cache'].commit}"
+"""Our own workflows keep no compilers' cache."""
 SESSION = re.compile(r"python noxfile\.py -s (\w+)")
 
 
@@ -34,6 +37,11 @@ def test_an_action_has_the_same_commit_everywhere():
     used = {step["uses"] for _, _, step in steps() if "uses" in step}
     assert used == {f"{match[1]}@{match[2]}" for match in actions}
     assert len(used) == len({action.partition("@")[0] for action in used})
+
+
+def test_workflows_for_other_projects_use_the_same_commits():
+    used = {step["uses"] for _, _, step in steps() if "uses" in step}
+    assert {f"{name}@{action.commit}" for name, action in actions().items()} - used == {CACHE}
 
 
 def test_the_runners_are_those_of_the_targets():

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from latebind import __version__
 from latebind.config.described import version_of
 from latebind.config.file import tables_of
 from latebind.errors import ToolError
@@ -43,7 +42,6 @@ class Facts:
     repository: str
     pyproject: str
     notes: tuple[str, ...]
-    latebind: str = __version__
 
 
 def facts(discovery: Found) -> Facts:
@@ -101,4 +99,19 @@ def git_output(root: Path, *arguments: str) -> str:
     secret = "://" in output and "@" in output
     return (
         "" if ended.returncode or secret or (arguments[0] == "remote" and not output.startswith("https://")) else output
+    )
+
+
+def find_repository(root: Path) -> Path:
+    """The top folder of the git repository that a folder is in; the folder itself where there is none."""
+    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+
+
+def find_branch(repository: Path) -> str:
+    """The branch that a repository is developed on: the remote's default, else the current one, else main."""
+    if not _is_repository(repository):
+        return "main"
+    remote = git_output(repository, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")
+    return (
+        remote.removeprefix("origin/") or git_output(repository, "symbolic-ref", "--quiet", "--short", "HEAD") or "main"
     )

@@ -8,9 +8,10 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from latebind import __version__
 from latebind.adopt.facts import git_output
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
+from latebind.adopt.workflow import WORKFLOW, render_workflow
+from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.system.archive import write_text
@@ -39,7 +40,6 @@ _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQ
 
 
 _COMMON = {
-    ".github/workflows/latebind.yml": "init/workflow.yml.j2",
     ".gitignore": "init/gitignore.j2",
     "LICENSE": "new/LICENSE.j2",
 }
@@ -100,9 +100,10 @@ def _render_files(templates: dict[str, str], name: str, author: str, **values: o
         "module": module_name(name),
         "author": author or f"The {name} authors",
         "schema": SCHEMA_ID,
-        "version": __version__,
     }
-    return {path: render(template, **common, **values) for path, template in {**_COMMON, **templates}.items()}
+    files = {path: render(template, **common, **values) for path, template in {**_COMMON, **templates}.items()}
+    tables = tables_of(files["latebind.toml"]) or {}
+    return {WORKFLOW: render_workflow(name, tables, branch="main"), **files}
 
 
 def _camel(name: str) -> str:

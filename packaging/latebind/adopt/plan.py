@@ -12,11 +12,14 @@ from packaging.version import Version
 from latebind.adopt.cmake import commands
 from latebind.adopt.configured import extend_configuration, list_drop_ins, list_packages, read_configuration
 from latebind.adopt.edit import edit_cmake
+from latebind.adopt.facts import find_branch
 from latebind.adopt.libraries import list_libraries, names_in
 from latebind.adopt.notes import find_notes
 from latebind.adopt.python import edit_pyproject
 from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
+from latebind.adopt.workflow import WORKFLOW, render_workflow
 from latebind.config.described import version_of
+from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.tables.presets import preset
 from latebind.templates import render
@@ -113,7 +116,6 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
         schema=SCHEMA_ID, nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
         with_shared=with_shared,
     )  # fmt: skip
-    workflow = discovery.root / ".github" / "workflows" / "latebind.yml"
     configured = "[tool.latebind]" in facts.pyproject
     files = {} if configured else {discovery.root / "latebind.toml": text}
     if with_wheel and not configured:
@@ -124,7 +126,8 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
         )
         if package is not None:
             files[package / FILE_NAME] = render_runtime_module(runtime, facts.distribution)
-    files[workflow] = render("init/workflow.yml.j2", version=facts.latebind)
+    tables = read_configuration(discovery.root) or tables_of(text) or {}
+    files[discovery.root / WORKFLOW] = render_workflow(facts.name, tables, branch=find_branch(discovery.root))
     return [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
 
 

@@ -12,6 +12,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind init", "show what would change in the CMake project here"),
         ("latebind init --yes --apply", "change it"),
     ),
+    "ci": (
+        ("latebind ci", "write .github/workflows/latebind.yml, to be edited"),
+        ("latebind ci --check", "is it out of date?"),
+    ),
     "doctor": (("latebind doctor", "what is installed, and how to install the rest"),),
     "plan": (("latebind plan --target all", "the files of a whole release"),),
     "build": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from latebind.preconditions import explain_unsupplied
 from latebind.registry import collect
@@ -28,6 +28,19 @@ class NeededProgram:
     detail: str
     """What is not done without them."""
     cure: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publisher:
+    """The job of a workflow that publishes packages, in PUBLISHERS of an ecosystem's `publishing.py`."""
+
+    job: str
+    """Its name in the workflow, and that of its environment on GitHub."""
+    is_for: Callable[[Mapping[str, Any]], bool]
+    """Whether a table `[package.<name>]` makes packages that this job publishes."""
+    template: str
+    setup: str = ""
+    """Template of the step that installs what building and verifying these packages needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,4 @@
-"""Renders an audit report as annotations for GitHub Actions.
-
-The format is that of workflow commands (docs.github.com, "Workflow commands", "Setting an error message"): `%`, line
-ends and, in properties, `:` and `,` are escaped.
-"""
+"""Renders an audit report as annotations for GitHub Actions."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.engine.cause import causes
 from latebind.audit.engine.wording import count_line, others
-from latebind.text import plural, printable
+from latebind.text import annotation, plural
 
 if TYPE_CHECKING:
     from latebind.model import AuditReport
@@ -29,15 +25,7 @@ def audit_github(report: AuditReport) -> str:
             finding = cause.first
             message = "\n".join(filter(None, [finding.message, *finding.evidence, finding.fix]))
             title = f"{finding.code} {finding.subject}{others(cause, report)}"
-            lines.append(f"::{level} title={_property(title)}::{_data(message)}")
+            lines.append(annotation(level, message, title=title))
         if len(selected) > _MOST:
             lines.append(f"{plural(len(selected) - _MOST, 'more cause')} of severity {severity}: see the report")
     return "".join(f"{line}\n" for line in [*lines, count_line(report)])
-
-
-def _data(text: str) -> str:
-    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,170 @@
+"""Renders the GitHub workflow of a project, and reports what is out of date in one that was written earlier."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
+from typing import TYPE_CHECKING, Any
+
+from packaging.version import InvalidVersion, Version
+
+from latebind import __version__
+from latebind.adopt.configured import list_packages
+from latebind.registry import collect
+from latebind.tables.actions import actions
+from latebind.tables.targets import targets
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.ecosystems.ecosystem import Publisher
+    from latebind.model import Target
+
+WORKFLOW = ".github/workflows/latebind.yml"
+_REPOSITORY = "latebind/latebind"
+_USES = re.compile(r"^\s*(?:- )?uses: (?P<name>[\w.-]+/[\w./-]+)@(?P<ref>\S+)(?:\s+#\s*(?P<version>v\S+))?")
+_REQUIREMENT = re.compile(r"^\s*(?:LATEBIND|latebind): \"(?P<text>latebind\[.*)\"")
+_JOB = re.compile(r"^  (?P<name>[\w-]+):\s*(?:#.*)?$")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outdated:
+    """One thing that a workflow should say and does not."""
+
+    line: int
+    """Counted from 1."""
+    message: str
+    advice: str
+
+
+def render_workflow(
+    name: str, tables: dict[str, Any], *, branch: str, project: str = ".", reusable: bool = False
+) -> str:
+    """The workflow of a project, from the tables of its configuration.
+
+    `branch` is built at each push, `project` is the folder of the configuration in the repository. `reusable` is the
+    short form, which calls latebind's own workflow and publishes nothing.
+    """
+    native = list_native_targets(tables)
+    return render(
+        "init/reusable.yml.j2" if reusable else "init/workflow.yml.j2",
+        name=name,
+        branch=json.dumps(branch),
+        project=json.dumps(project),
+        requirement=pin_latebind(),
+        workflow=_installed_commit() or f"v{__version__}",
+        native=[target for target in native if target.runner],
+        elsewhere=[target.rid for target in native if not target.runner],
+        has_windows=any(target.system == "windows" for target in native),
+        publishers=list_publishers(tables),
+        pins={name: f"{name}@{action.commit} # {action.version}" for name, action in actions().items()},
+    )
+
+
+def list_native_targets(tables: dict[str, Any]) -> list[Target]:
+    """The targets that the system's compiler builds, so that each needs a machine of its own."""
+    options = tables.get("targets", {})
+    included = [target for rid, target in targets().items() if rid in options.get("include", ())]
+    return [target for target in included if options.get(target.rid, {}).get("toolchain", "zig") == "host"]
+
+
+def list_publishers(tables: dict[str, Any]) -> list[Publisher]:
+    """The jobs that publish what the project packs, without repetition."""
+    packages = list_packages(tables).values()
+    publishers: tuple[Publisher, ...] = collect("publishing", "PUBLISHERS")
+    return [publisher for publisher in publishers if any(publisher.is_for(package) for package in packages)]
+
+
+def pin_latebind() -> str:
+    """What pip installs to get this latebind: its commit if it was installed from git, else its version."""
+    commit = _installed_commit()
+    extras = "latebind[native,verify]"
+    return f"{extras} @ git+https://github.com/{_REPOSITORY}@{commit}" if commit else f"{extras}=={__version__}"
+
+
+def _installed_commit() -> str:
+    """The commit that pip installed (PEP 610); "" for an index, a file or a folder."""
+    try:
+        text = distribution("latebind").read_text("direct_url.json") or "{}"
+    except PackageNotFoundError:
+        return ""
+    commit = json.loads(text).get("vcs_info", {}).get("commit_id", "")
+    return commit if _COMMIT.fullmatch(commit) else ""
+
+
+def list_outdated(text: str, tables: dict[str, Any]) -> list[Outdated]:
+    """What is out of date in a workflow; other edits are the project's own."""
+    lines = text.splitlines()
+    jobs = {match["name"]: number for number, line in enumerate(lines, 1) if (match := _JOB.match(line))}
+    is_reusable = f"{_REPOSITORY}/" in text
+    return [
+        *_check_pins(lines),
+        *_check_requirement(lines),
+        *_check_targets(lines, jobs, list_native_targets(tables)),
+        *([] if is_reusable or "release" not in jobs else _check_publishers(jobs, list_publishers(tables))),
+    ]
+
+
+def _check_pins(lines: list[str]) -> Iterator[Outdated]:
+    for number, line in enumerate(lines, 1):
+        match = _USES.match(line)
+        if match is None:
+            continue
+        name, known = match["name"], actions().get(match["name"])
+        if name.startswith(f"{_REPOSITORY}/"):
+            wanted = _installed_commit() or f"v{__version__}"
+            if match["ref"] != wanted:
+                yield Outdated(
+                    line=number, message=f"{name} is not the installed latebind's", advice=f"Write {name}@{wanted}."
+                )
+        elif not _COMMIT.fullmatch(match["ref"]):
+            pin = f"{known.commit} # {known.version}" if known else "<commit> # <version>"
+            message = f"{name}@{match['ref']} is not pinned by a commit"
+            yield Outdated(line=number, message=message, advice=f"Write {name}@{pin}.")
+        elif known and known.commit != match["ref"] and _is_older(match["version"], known.version):
+            yield Outdated(
+                line=number,
+                message=f"{name} {match['version'] or match['ref'][:12]} is older than {known.version}",
+                advice=f"Write {name}@{known.commit} # {known.version}.",
+            )
+
+
+def _is_older(version: str | None, known: str) -> bool:
+    try:
+        return Version(version or "0") < Version(known)
+    except InvalidVersion:
+        return True
+
+
+def _check_requirement(lines: list[str]) -> Iterator[Outdated]:
+    wanted = pin_latebind()
+    for number, line in enumerate(lines, 1):
+        match = _REQUIREMENT.match(line)
+        if match and match["text"] != wanted:
+            message = f"installs {match['text']}; the installed latebind is {wanted}"
+            yield Outdated(line=number, message=message, advice=f'Write "{wanted}", or install the one named here.')
+
+
+def _check_targets(lines: list[str], jobs: dict[str, int], native: list[Target]) -> Iterator[Outdated]:
+    text = "\n".join(line.partition(" #")[0] for line in lines)
+    for target in native:
+        if target.runner and not re.search(rf"(?<![\w-]){re.escape(target.rid)}(?![\w-])", text):
+            yield Outdated(
+                line=jobs.get("native", 1),
+                message=f'{target.rid} has toolchain = "host", and no job builds it',
+                advice="Run latebind ci --force, or add the target to the job `native`.",
+            )
+
+
+def _check_publishers(jobs: dict[str, int], publishers: list[Publisher]) -> Iterator[Outdated]:
+    for publisher in publishers:
+        if publisher.job not in jobs:
+            yield Outdated(
+                line=jobs["release"],
+                message=f"no job `{publisher.job}` publishes the packages that the configuration lists",
+                advice="Run latebind ci --force, or take the job `release` out if you publish elsewhere.",
+            )

@@ -1,0 +1,160 @@
+"""`latebind ci`: a workflow that linters accept and that can be edited, and what is out of date in one."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from latebind.adopt.workflow import WORKFLOW, list_outdated, list_publishers, pin_latebind, render_workflow
+from latebind.tables.actions import actions
+
+from tests.client import edit
+from tests.conftest import ROOT
+from tests.programs import assert_refused, assert_success, run_checked
+
+KINDS = {
+    "wheel": {"wheel": {"source": "python"}},
+    "nuget": {"nuget": {"id": "Demo"}},
+    "npm": {"npm": {"name": "demo"}},
+    "ep": {"ep": {"id": "demo", "names": ["Demo"]}},
+    "vendor": {"ep": {"id": "demo", "names": ["Demo"], "vendor": "Acme"}},
+    "sdk": {"sdk": True},
+}
+JOBS = {
+    "wheel": ["pypi"], "nuget": ["nuget"], "npm": ["npm"], "ep": ["pypi"], "vendor": ["pypi", "nuget"], "sdk": [],
+}  # fmt: skip
+TABLES = {
+    "targets": {
+        "include": ["linux-x64", "win-x64", "linux-riscv64"],
+        "win-x64": {"toolchain": "host"},
+        "linux-riscv64": {"toolchain": "host"},
+    },
+    "package": {name: package for name, package in KINDS.items() if name != "vendor"},
+}
+CHECKOUT = actions()["actions/checkout"]
+
+
+@pytest.fixture(scope="module")
+def text():
+    return render_workflow("demo", TABLES, branch="trunk", project="native")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kinds_in_use_are_published(name):
+    tables = {"package": {"demo": KINDS[name]}}
+    assert [publisher.job for publisher in list_publishers(tables)] == JOBS[name]
+    jobs = yaml.safe_load(render_workflow("demo", tables, branch="main"))["jobs"]
+    assert set(JOBS[name]) == set(jobs) & {"pypi", "nuget", "npm"}
+    assert jobs["github"]["needs"] == ["attest", *JOBS[name]]
+
+
+def test_every_step_has_a_name_and_every_action_a_commit(text):
+    document = yaml.safe_load(text)
+    assert document["permissions"] == {}
+    assert document[True]["push"]["branches"] == ["trunk"]  # YAML 1.1 reads `on` as true
+    for job in document["jobs"].values():
+        assert job["permissions"].keys() <= {"contents", "id-token", "attestations"}
+        for step in job["steps"]:
+            assert step["name"]
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}"))
+    assert "secrets." not in text
+
+
+def test_targets_with_the_systems_compiler_have_a_machine_of_their_own(text):
+    job = yaml.safe_load(text)["jobs"]["native"]
+    assert job["strategy"]["matrix"]["include"] == [{"target": "win-x64", "runner": "windows-2025"}]
+    assert "# linux-riscv64 is built with the system's compiler" in text
+    assert "native" not in yaml.safe_load(render_workflow("demo", {}, branch="main"))["jobs"]
+
+
+@pytest.mark.parametrize("reusable", [False, True])
+def test_zizmor_finds_nothing(tmp_path, reusable):
+    folder = tmp_path / ".github/workflows"
+    folder.mkdir(parents=True)
+    text = render_workflow("demo", TABLES, branch="main", reusable=reusable)
+    if reusable:  # known only where latebind was installed from its repository
+        text = re.sub(r"(adopter\.yml)@v\S+", rf"\1@{'0' * 40}", text)
+    (folder / "latebind.yml").write_text(text, "utf-8")
+    program = shutil.which("zizmor", path=str(Path(sys.executable).parent))
+    assert program, "the group `lint` of pyproject.toml has zizmor"
+    checked = subprocess.run(
+        [program, "--offline", "--quiet", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_short_form_passes_inputs_that_the_called_workflow_has():
+    called = yaml.safe_load((ROOT / ".github/workflows/adopter.yml").read_text("utf-8"))[True]["workflow_call"]
+    (job,) = yaml.safe_load(render_workflow("demo", TABLES, branch="main", reusable=True))["jobs"].values()
+    assert job["with"].keys() <= called["inputs"].keys()
+    assert job["with"]["native"] == '["win-x64"]'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        (f"{CHECKOUT.commit} # {CHECKOUT.version}", "0" * 40 + " # v1.0.0", "v1.0.0 is older than"),
+        (f"{CHECKOUT.commit} # {CHECKOUT.version}", "0" * 40, "is older than"),
+        (f"{CHECKOUT.commit} # {CHECKOUT.version}", "v7", "is not pinned by a commit"),
+        (pin_latebind(), "latebind[native,verify]==0.0.1", "installs latebind"),
+        ("target: win-x64", "target: win-arm64", "no job builds it"),
+        ("  npm:\n", "  registry:\n", "no job `npm` publishes"),
+    ],
+)
+def test_what_is_out_of_date_is_reported_with_its_line(text, before, after, message):
+    assert list_outdated(text, TABLES) == []
+    old = text.replace(before, after, 1)
+    (problem,) = list_outdated(old, TABLES)
+    assert message in problem.message
+    line = old.splitlines()[problem.line - 1]
+    assert after.strip() in line or line.strip() in ("native:", "release:")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"{CHECKOUT.commit} # {CHECKOUT.version}", "0" * 40 + " # v99.0.0"),
+        ("timeout-minutes: 60", "timeout-minutes: 5"),
+        ("  release:\n", "  made-elsewhere:\n"),
+    ],
+)
+def test_newer_actions_and_edits_are_the_projects_own(text, before, after):
+    assert before in text
+    tables = {**TABLES, "package": {}} if "release" in before else TABLES
+    assert list_outdated(text.replace(before, after), tables) == []
+
+
+def test_the_workflow_of_a_project_in_a_subfolder_is_at_the_top(latebind, tmp_path):
+    run_checked(["git", "init", "--quiet", "--initial-branch=trunk", str(tmp_path)])
+    assert_success(latebind("-C", tmp_path, "new", "demo"))
+    project = tmp_path / "demo"
+    assert_refused(latebind("-C", project, "ci", "--check"), "does not exist", "latebind ci")
+    assert_success(latebind("-C", project, "ci"))
+    text = (tmp_path / WORKFLOW).read_text("utf-8")
+    assert 'PROJECT: "demo"' in text
+    assert 'branches: ["trunk"]' in text
+    assert "is up to date" in assert_success(latebind("-C", project, "ci", "--check"))
+    assert_refused(latebind("-C", project, "ci"), "already exists", "--force")
+    assert_success(latebind("-C", project, "ci", "--force", "--reusable"))
+    assert "adopter.yml@" in (tmp_path / WORKFLOW).read_text("utf-8")
+    assert_success(latebind("-C", project, "ci", "--check"))
+
+
+def test_a_check_in_github_actions_annotates_the_line(latebind, tmp_path, monkeypatch):
+    assert_success(latebind("-C", tmp_path, "new", "demo"))
+    project = tmp_path / "demo"
+    edit(project / WORKFLOW, f"@{CHECKOUT.commit} # {CHECKOUT.version}", "@v1", count=1)
+    number = 1 + (project / WORKFLOW).read_text("utf-8").splitlines().index("        uses: actions/checkout@v1")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    checked = latebind("-C", project, "ci", "--check")
+    assert checked.returncode == 1
+    assert f"::error file={WORKFLOW},line={number}::actions/checkout@v1 is not pinned" in checked.stdout
+
+    edit(project / "latebind.toml", "[project]", "[project]\nnmae = 1")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    refused = latebind("-C", project, "plan")
+    assert refused.returncode == 2
+    assert re.search(r"^::error file=demo/latebind.toml,line=\d+::.*nmae", refused.stderr, re.MULTILINE)
