@@ -34,7 +34,7 @@ _FUNCTION = re.compile(r"(fromJSON|toJSON)\((.*)\)")
 _EQUAL = re.compile(r"(.+?)\s*(==|!=)\s*(.+)")
 _ALWAYS = ("always()", "!cancelled()")
 _NOTHING = ("actions/checkout", "actions/setup-python", "actions/setup-dotnet", "actions/cache")
-_BY_HAND = {"event_name": "workflow_dispatch", "token": ""}
+_BY_HAND = {"event_name": "workflow_dispatch", "ref_type": "branch", "repository": "", "token": ""}
 _SECONDS = 5400
 
 

@@ -128,7 +128,7 @@ def test_newer_actions_and_edits_are_the_projects_own(text, before, after):
 
 
 def test_the_workflow_of_a_project_in_a_subfolder_is_at_the_top(latebind, tmp_path):
-    run_checked(["git", "init", "--quiet", "--initial-branch=trunk", str(tmp_path)])
+    run_checked("git", "init", "--quiet", "--initial-branch=trunk", tmp_path)
     assert_success(latebind("-C", tmp_path, "new", "demo"))
     project = tmp_path / "demo"
     assert_refused(latebind("-C", project, "ci", "--check"), "does not exist", "latebind ci")

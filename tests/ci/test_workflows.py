@@ -16,11 +16,12 @@ from latebind.tables.targets import targets
 
 from ci import local_workflow
 from tests.conftest import ROOT
-from tests.programs import run_checked
+from tests.programs import assert_success, run_checked
 
 FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
 CACHE = f"actions/cache@{actions()['actions/cache'].commit}"
 """Our own workflows keep no compilers' cache."""
+IDENTITY = ("-c", "user.name=A Person", "-c", "user.email=a.person@example.com")
 SESSION = re.compile(r"python noxfile\.py -s (\w+)")
 
 
@@ -237,3 +238,38 @@ def test_the_jobs_for_other_projects_run_on_an_example(tmp_path):
     assert "failed" not in outcomes
     assert outcomes.count("passed") >= 25
     assert list((files / "dist").glob("zsolve-1.0.0-*-manylinux_2_28_x86_64.whl"))
+
+
+@pytest.mark.workflows
+def test_the_jobs_of_a_new_project_end_with_a_release(latebind, tmp_path, monkeypatch):
+    assert_success(latebind("-C", tmp_path, "new", "demo"))
+    project, files = tmp_path / "demo", tmp_path / "files"
+    settings = project / "latebind.toml"
+    text = re.sub(r"^include = .*", 'include = ["linux-x64"]', settings.read_text("utf-8"), flags=re.MULTILINE)
+    settings.write_text(re.sub(r"^(nuget|c) = .*\n", "", text, flags=re.MULTILINE), "utf-8")
+    (project / "CHANGELOG.md").write_text("## [0.1.0]\n\nThe first release.\n", "utf-8")
+    git = shutil.which("git")
+    run_checked(git, "-C", project, "init", "--quiet")
+    assert_success(latebind("-C", project, "ci", "--force"))
+    run_checked(git, "-C", project, "add", "--all")
+    run_checked(git, "-C", project, *IDENTITY, "commit", "--quiet", "--message", "Start")
+
+    run_checked(sys.executable, "-m", "venv", tmp_path / "venv")  # setup-python's
+    (tmp_path / "venv/bin/gh").write_text("#!/bin/sh\n", "utf-8")  # GitHub, where there is no release yet
+    (tmp_path / "venv/bin/gh").chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "venv/bin"), os.environ["PATH"]]))
+    document = yaml.safe_load((project / ".github/workflows/latebind.yml").read_text("utf-8"))
+    pin = document["env"]["LATEBIND"]
+    files.mkdir()
+    run = local_workflow.Run(document, files, project)
+    document["env"]["LATEBIND"] = f"{ROOT}[native,verify]"
+    for job in ("packages", "verify", "gate", "release"):
+        run.job(job, {})
+    assert pin.startswith("latebind[native,verify]")
+    assert [path.name for path in (files / "release/packages").glob("*.whl")] == [
+        "demo-0.1.0-py3-none-manylinux_2_28_x86_64.whl"
+    ]
+    commands = [step.get("run", "") for step in document["jobs"]["pypi"]["steps"]]
+    for command in commands[commands.index("latebind release --check release --publishable") :]:
+        run_checked(shutil.which("bash"), "-e", "-c", command, cwd=project)
+    assert len(list((project / "upload").iterdir())) == 2  # wheel and sdist
