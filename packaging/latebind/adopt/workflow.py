@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from packaging.version import InvalidVersion, Version
 
 from latebind import __version__
 from latebind.adopt.configured import list_packages
+from latebind.adopt.facts import git_output
 from latebind.registry import collect
 from latebind.tables.actions import actions
 from latebind.tables.targets import targets
@@ -86,13 +91,18 @@ def pin_latebind() -> str:
     return f"{extras} @ git+https://github.com/{_REPOSITORY}@{commit}" if commit else f"{extras}=={__version__}"
 
 
+@cache
 def _installed_commit() -> str:
-    """The commit that pip installed (PEP 610); "" for an index, a file or a folder."""
+    """The commit that pip installed, from a repository or a clone of it (PEP 610); "" for an index or a file."""
     try:
         text = distribution("latebind").read_text("direct_url.json") or "{}"
     except PackageNotFoundError:
         return ""
-    commit = json.loads(text).get("vcs_info", {}).get("commit_id", "")
+    origin = json.loads(text)
+    commit = origin.get("vcs_info", {}).get("commit_id", "")
+    if "dir_info" in origin:
+        folder = Path(url2pathname(urlsplit(origin["url"]).path))
+        commit = git_output(folder, "rev-parse", "HEAD") if (folder / ".git").exists() else ""
     return commit if _COMMIT.fullmatch(commit) else ""
 
 
