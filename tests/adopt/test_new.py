@@ -43,7 +43,7 @@ def test_the_files_are_the_same_for_the_same_name():
     assert files == project_files("demo", "c", "A Person")
     assert files["latebind.toml"].startswith(f"#:schema {SCHEMA_ID}\n")
     assert msgspec.toml.decode(files["latebind.toml"])["project"]["authors"] == ["A Person"]
-    assert not [path for path, text in files.items() if re.search(r"(?<!\$)\{[{%]|<[<%]|[ \t]$", text, re.MULTILINE)]
+    assert not [path for path, text in files.items() if re.search(r"(?<!\$)\{[{%]|<%|[ \t]$", text, re.MULTILINE)]
 
 
 def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere(latebind, tmp_path):
