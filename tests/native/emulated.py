@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from latebind.compilers.zig import find_zig
 from latebind.tables.targets import target
 from onnx import TensorProto, helper
 
-from machines import wine
+from machines import wine, wine_arm64
 from machines.emulator import Limits
 from tests import models
 from tests.native.building import HERE, build, program, tree_name
@@ -31,8 +32,15 @@ if TYPE_CHECKING:
 
 # What ONNX Runtime itself says under wine, which has no DXGI. All else on stderr is ours and must not be.
 NO_DXGI = b"Failed to create DXGI factory.\r\n"
+WINDOWS = {"win-x64": wine, "win-arm64": wine_arm64}
 FLOORS = {"glibc": "2.28", "musl": "1.2", "darwin": "11.0", "ucrt": ""}
 ORT_VERSIONS = ("1.19.2", "1.31.1")  # the floor, and the newest that the loader knows
+# Windows keeps the address of the thread's own block in x18. Debian's wine for arm64 has libraries that are built for
+# Linux, where x18 is free; after them, ucrtbase.dll reads the block at an address near 0. Our own code never writes
+# x18: tests/native/test_processors.py.
+LOST_TEB = re.compile(
+    rb"wine: Unhandled page fault on read access to 00000000000000[0-9A-F]{2} at address 000000018006AD10"
+)
 WHEEL_PLATFORMS = {
     "win-x64": ["win_amd64"],
     "win-arm64": ["win_arm64"],
@@ -147,6 +155,8 @@ class Emulated:
             self.name_of(argument) if isinstance(argument, pathlib.Path) else str(argument) for argument in arguments
         ]
         done = self.emulator.run(path, *converted, env=environment or {}, cwd=cwd, feed=feed.encode())
+        if isinstance(self.emulator, wine_arm64.WineArm64) and LOST_TEB.match(done.stderr):
+            pytest.skip("not run: libraries of this wine for arm64 change the register x18, which ucrtbase.dll reads")
         assert done.returncode == 0, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
         assert done.stderr.replace(NO_DXGI, b"") == b"", done.stderr[-2000:]
         return done.stdout
@@ -159,13 +169,15 @@ class Emulated:
 
 
 @contextlib.contextmanager
-def emulate_windows(shared: pathlib.Path, source: pathlib.Path = HERE) -> Iterator[Emulated]:
+def emulate_windows(shared: pathlib.Path, source: pathlib.Path = HERE, rid: str = "win-x64") -> Iterator[Emulated]:
     """The test programs in `source` on Windows, by wine. Skips where there is none."""
     # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
-    prefix = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-    emulator = available(wine.prepare, prefix, Limits(seconds=120))
-    folder = build_cross(shared, "win-x64", source=source)
-    emulator.start()
+    machine = WINDOWS[rid]
+    prefix = cache() / f"{machine.__name__.rpartition('.')[2]}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    emulator = available(machine.prepare, prefix, Limits(seconds=120))
+    folder = build_cross(shared, rid, source=source)
+    if machine is wine:
+        emulator.start()
     yield Emulated(folder, emulator, ".exe", ".dll", wine.windows_path)
     emulator.close()
 

@@ -52,3 +52,10 @@ def test_an_unknown_processor_is_an_error_of_the_compiler(tmp_path, triple, sour
     ended = run_program(*compiler(triple), LOADER / "src" / f"{source}.c", "-o", tmp_path / "made.o", timeout=300)
     assert (ended.returncode == 0) == (not message), ended.stderr
     assert re.search(message, ended.stderr)
+
+
+def test_our_machine_code_leaves_the_register_alone_that_windows_and_macos_reserve():
+    """x18, or w18 for its lower half ("Overview of ARM64 ABI conventions", learn.microsoft.com)."""
+    files = [*(LOADER / "src").glob("*.h"), *(LOADER / "src").glob("*.c"), *(LOADER / "src").glob("*.asm")]
+    assert len(files) > 50
+    assert not [file.name for file in files if re.search(r"\b[xw]18\b", file.read_text("utf-8"))]

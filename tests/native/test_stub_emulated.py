@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from machines import qemu, wine
+from machines import qemu, wine, wine_arm64
 from machines.emulator import Limits
 from tests.native.building import HERE, ROOT, build
 from tests.native.emulated import (
@@ -28,8 +28,10 @@ SYSTEMS = {
     "linux-arm64": (qemu, "", ".so", str, "libonnxruntime.so.*"),
     "linux-arm": (qemu, "", ".so", str, "libonnxruntime.so.1.21"),
     "linux-riscv64": (qemu, "", ".so", str, "libonnxruntime.so.1.21"),
-    "win-x64": (wine, ".exe", ".dll", getattr(wine, "windows_path", str), "onnxruntime.dll"),
+    "win-x64": (wine, ".exe", ".dll", wine.windows_path, "onnxruntime.dll"),
+    "win-arm64": (wine_arm64, ".exe", ".dll", wine.windows_path, "onnxruntime.dll"),
 }
+NO_RUNTIME = "not run: ONNX Runtime for Windows arm64 never returns from its unwinder under qemu"
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
@@ -52,6 +54,8 @@ def system(request, shared_folder, tmp_path_factory):
 
 def runtime_of(emulated, rid, version):
     """The runtime of the wheel for a target, or Debian's where there is no wheel."""
+    if rid == "win-arm64":
+        pytest.skip(NO_RUNTIME)
     glob = SYSTEMS[rid][-1]
     if rid not in WHEEL_PLATFORMS:
         return next(emulated.emulator.root.glob(f"usr/lib/*/{glob}"))

@@ -1,4 +1,4 @@
-"""The loader on Windows: built by zig, run under wine, with stand-ins."""
+"""The loader on Windows x64 and arm64: built by zig, run under wine, with stand-ins."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import pytest
 
 from machines import wine
 from tests.native import pe
-from tests.native.emulated import build_cross, cache, emulate_windows
+from tests.native.emulated import WINDOWS, build_cross, cache, emulate_windows
 from tests.native.situations import (
     ENVIRONMENT,
     EXPLICIT,
@@ -24,9 +24,9 @@ pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "onnxruntime.dll"
 
 
-@pytest.fixture(scope="module")
-def windows(shared_folder):
-    with emulate_windows(shared_folder) as system:
+@pytest.fixture(scope="module", params=WINDOWS)
+def windows(request, shared_folder):
+    with emulate_windows(shared_folder, rid=request.param) as system:
         yield system
 
 
@@ -69,11 +69,13 @@ def test_a_truncated_library_never_reaches_the_systems_loader(windows, tmp_path)
     assert "truncated: 5000 bytes of at least" in answer["report"]["sentence"]
 
 
-def test_another_processors_library(windows, shared_folder):
-    other = build_cross(shared_folder, "win-arm64") / "stand-ins" / "good.dll"
-    answer = windows.probe("--path", other)
+def test_another_processors_library(windows, shared_folder, request):
+    own = request.node.callspec.params["windows"]
+    (other,) = set(WINDOWS) - {own}
+    answer = windows.probe("--path", build_cross(shared_folder, other) / "stand-ins" / "good.dll")
     assert answer["outcome"] == "wrong-architecture"
-    assert "is for another processor: built for arm64, this process is x64" in answer["report"]["sentence"]
+    built = f"built for {other.removeprefix('win-')}, this process is {own.removeprefix('win-')}"
+    assert f"is for another processor: {built}" in answer["report"]["sentence"]
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
@@ -140,7 +142,9 @@ def decoy(windows):
 SYSTEM_COPY = r"C:\windows\system32\onnxruntime.dll"
 
 
-def test_a_copy_in_the_system_folder_is_refused_and_said_so(windows, decoy):
+def test_a_copy_in_the_system_folder_is_refused_and_said_so(windows, decoy, request):
+    if request.node.callspec.params["windows"] == "win-arm64":
+        pytest.skip("not run: this wine for arm64 finds nothing in the system folder by its name alone")
     answer = windows.probe(environment={"PATH": "/usr/bin"})
     assert answer["outcome"] == "refused"
     assert outcomes(answer)[-1] == ("system", "refused")
