@@ -76,14 +76,14 @@ int lb_image_keep(const void* entry);
 typedef struct lb_runtime {
   uint32_t size;                 /* sizeof(lb_runtime) */
   const char* name;              /* "onnxruntime" */
-  const char* title;             /* "ONNX Runtime", for sentences */
+  const char* title;             /* "ONNX Runtime", for messages */
   const char* environment;       /* "ONNXRUNTIME_LIB_PATH": an explicit file or folder given by the user */
   const char* const* file_names; /* NULL-terminated, names to try in a folder and in the system's search, best
                                     first: "libonnxruntime.so.1", "libonnxruntime.so" */
   const char* const* file_globs; /* NULL-terminated, '*' only, for folders: "libonnxruntime.so.*" */
   const char* entry_symbol;      /* "OrtGetApiBase": no image without it is the runtime */
   lb_read_version read_version;
-  lb_version minimum;     /* the floor: older is unsuitable, and so is another major version; 0.0.0 accepts any */
+  lb_version minimum;     /* older is unsuitable, and so is another major version; 0.0.0 accepts any */
   lb_version built;       /* the newest version whose interface the host was written for */
   const char* advice;     /* the command that fixes a missing runtime, or NULL */
   int is_calendar;        /* the major version is a year: another one is newer or older, not another interface */
@@ -109,7 +109,7 @@ typedef struct lb_options {
   const char* path;               /* explicit file or folder; wins over the environment variable */
   const char* const* directories; /* folders that the host offers, in order (step 3) */
   size_t directory_count;
-  lb_version minimum; /* raises the runtime's floor; 0.0.0 leaves it */
+  lb_version minimum; /* raises the runtime's minimum version; 0.0.0 leaves it */
   const char* advice; /* replaces runtime->advice when the host knows better, or NULL */
 } lb_options;
 
@@ -166,20 +166,20 @@ typedef struct lb_report {
   const char* runtime; /* runtime->name */
   const char* path;    /* the file that is bound, or "" */
   const char* version; /* the bound runtime's own version, or "" */
-  lb_version minimum;  /* the floor that was used */
+  lb_version minimum;  /* the minimum version that was used */
   lb_version built;
   size_t image_count; /* images with the entry symbol in this process; over 1 is worth a warning */
   const lb_attempt* attempts;
   size_t attempt_count;
-  const char* sentence; /* one ready sentence: what was wrong and the command that fixes it; or what was bound */
-  const char* warning;  /* a sentence about more than one image; or "" */
+  const char* sentence; /* the message: what was wrong and the command that fixes it; or what was bound */
+  const char* warning;  /* a message about more than one image; or "" */
   void* storage;        /* private */
 } lb_report;
 
 /* Attempt number `index`, in the order in which they were made; NULL past the last */
 const lb_attempt* lb_report_attempt(const lb_report* report, size_t index);
 
-/* The report as lines of text. The text belongs to the report. Never NULL; the sentence alone when out of memory. */
+/* The report as lines of text. The text belongs to the report. Never NULL; the message alone when out of memory. */
 const char* lb_report_text(lb_report* report);
 
 /*

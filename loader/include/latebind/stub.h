@@ -17,11 +17,11 @@
  * const char* lb_openvino_report(void)
  *   What the last binding tried, as lb_report_json() has it; "{}" before the first.
  * int lb_openvino_on_missing(lb_on_missing handler, void* context)
- *   A function of the program that is called when a call fails because there is no runtime: with the sentence, before
- *   the call returns its error, and once for each sentence. It may print it; C++ wrappers that nothing catches end the
+ *   A function of the program that is called when a call fails because there is no runtime: with the message, before
+ *   the call returns its error, and once for each message. It may print it; C++ wrappers that nothing catches end the
  *   process next. It must return, and call no function of the runtime. Asking lb_openvino_available() calls it never.
  *   Set it once, at the start. Returns 0, or 1 when there is one already or memory ran out, and nothing changed.
- *   Without one, LATEBIND_ON_MISSING=print in the environment prints the sentence to the standard error stream.
+ *   Without one, LATEBIND_ON_MISSING=print in the environment prints the message to the standard error stream.
  *
  * All texts are UTF-8 and live as long as the process. All functions may be called by several threads at once.
  */
