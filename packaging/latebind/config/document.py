@@ -68,7 +68,7 @@ class Native(Table, frozen=True):
             "does not rebuild when they change."
         ),
     ] = ()
-    define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables.")] = msgspec.field(
+    define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(
         default_factory=dict
     )
     hide: Annotated[
