@@ -37,104 +37,128 @@ _ENDINGS = {
 
 
 class DescribedFiles(Table, frozen=True):
-    """The runtime's library on each system."""
+    """The file names of the runtime's library on each system."""
 
     linux: Annotated[
-        tuple[str, ...], Meta(description="File names, best first; one with * is tried in folders: libthing.so.*")
+        tuple[str, ...],
+        Meta(
+            description="File names on Linux, the best first. The loader uses a name with * only to search "
+            "folders: libthing.so.*"
+        ),
     ] = ()
-    macos: Annotated[tuple[str, ...], Meta(description="The same for macOS.")] = ()
-    windows: Annotated[tuple[str, ...], Meta(description="The same for Windows.")] = ()
+    macos: Annotated[tuple[str, ...], Meta(description="File names on macOS, in the same form.")] = ()
+    windows: Annotated[tuple[str, ...], Meta(description="File names on Windows, in the same form.")] = ()
 
 
 class DescribedPython(Table, frozen=True):
-    """Who supplies the runtime on the package index."""
+    """The wheels that supply the runtime."""
 
-    folder: Annotated[str, Meta(description="The folder of the library below site-packages: thing/lib.")]
+    folder: Annotated[str, Meta(description="Folder of the library below site-packages, such as thing/lib.")]
     extras: Annotated[
         dict[str, str],
-        Meta(description='The distribution that each extra provides, the ordinary one first: { cpu = "thing" }.'),
+        Meta(description='Distribution that each extra installs, the ordinary one first: { cpu = "thing" }.'),
     ]
 
 
 class DescribedStub(Table, frozen=True):
-    """The stub for code that is written for a linked runtime."""
+    """The stub: a small library that code links instead of the runtime, and that binds the runtime late."""
 
     functions: Annotated[
         tuple[str, ...],
         Meta(
-            description="C functions, and files that hold them, relative to native.source: a shared library, a .def "
-            "file, a header. A pattern such as thing_* chooses among those of the files.",
+            description="C functions of the runtime, or files that list them: a shared library, a .def file or a "
+            "header. Files are relative to native.source. A pattern such as thing_* selects functions "
+            "from the files.",
             min_length=1,
         ),
     ]
     failures: Annotated[
         dict[str, int | Literal["sentence", "abort"]],
         Meta(
-            description="What functions return without a runtime, by pattern; the last match counts. A number, "
-            '"sentence" (a text that says what is wrong), or "abort": print it and end, the default.'
+            description="What each function returns if there is no runtime, by pattern; the last match takes "
+            'precedence. The value is a number, "sentence" (return a text that names the problem), or '
+            '"abort" (print it and end the process). The default is "abort".'
         ),
     ] = msgspec.field(default_factory=dict)
-    library: Annotated[str, Meta(description="What follows -l in link commands; by default from the file's name.")] = ""
+    library: Annotated[
+        str, Meta(description="Name after -l in link commands. The default follows from the file's name.")
+    ] = ""
     packages: Annotated[
-        tuple[str, ...], Meta(description="Names for find_package(); by default the runtime's and the library's.")
+        tuple[str, ...],
+        Meta(description="Names for find_package(). The default is the names of the runtime and of the library."),
     ] = ()
     targets: Annotated[
         tuple[str, ...],
-        Meta(description="CMake targets that projects link, besides NAME and NAME::NAME of each package."),
+        Meta(description="Further CMake targets that projects link. NAME and NAME::NAME of each package always exist."),
     ] = ()
-    header: Annotated[str, Meta(description="A header that identifies the folder of all headers.")] = ""
+    header: Annotated[str, Meta(description="A header file by which latebind finds the folder of all headers.")] = ""
     system: Annotated[
         bool,
-        Meta(description="Search the system's libraries too; false where an old copy there belongs to other programs."),
+        Meta(
+            description="Whether the stub also searches the system's libraries. Set false if the system may have "
+            "an old copy that belongs to other programs."
+        ),
     ] = True
 
 
 class DescribedRuntime(Table, frozen=True):
-    """A runtime without a preset: how it is found, recognized and supplied."""
+    """A runtime that has no preset: how the loader finds and recognizes it, and which packages supply it."""
 
     name: Annotated[
         str,
         Meta(
-            description="What it is called here, in CMake and in C: lb_<name>.",
+            description="Name of the runtime in this file, in CMake and in C: lb_<name>.",
             extra_json_schema={"pattern": _NAME.pattern},
         ),
     ]
     entry: Annotated[
         str,
         Meta(
-            description="An exported function that no other library has, and that reports the version.",
+            description="An exported function that only this library has, and that reports the version.",
             extra_json_schema={"pattern": _FUNCTION.pattern},
         ),
     ]
     version: Annotated[
         Literal["text", "three-numbers", "four-numbers", "own"],
         Meta(
-            description="How it reports: const char* entry(void); void entry(unsigned*, unsigned*, unsigned*), or with "
-            "a fourth; own: the project defines lb_<name>_read_version() of <latebind/latebind.h>."
+            description="How `entry` reports the version. text: const char* entry(void). three-numbers: void "
+            "entry(unsigned*, unsigned*, unsigned*). four-numbers: the same with a fourth argument. "
+            "own: your project defines lb_<name>_read_version(), which <latebind/latebind.h> declares."
         ),
     ]
     built: Annotated[
-        str, Meta(description="The newest version that it was tried with; a newer one is used and reported.")
+        str,
+        Meta(
+            description="Newest version that you have tried. The loader also uses newer versions, and its report "
+            "notes that."
+        ),
     ]
-    files: Annotated[DescribedFiles, Meta(description="The library's file names.")]
-    python: Annotated[DescribedPython | None, Meta(description="The wheels that supply it.")] = None
-    advice: Annotated[str, Meta(description="The command that gets it, where no wheel supplies it.")] = ""
-    stub: Annotated[DescribedStub | None, Meta(description="The stub of it, for drop_in and `latebind stub`.")] = None
-    title: Annotated[str, Meta(description="What it is called in sentences; by default the name.")] = ""
+    files: Annotated[DescribedFiles, Meta(description="File names of the library.")]
+    python: Annotated[DescribedPython | None, Meta(description="The wheels that supply the runtime.")] = None
+    advice: Annotated[str, Meta(description="Command that installs the runtime, if no wheel supplies it.")] = ""
+    stub: Annotated[DescribedStub | None, Meta(description="The stub for `drop_in` and `latebind stub`.")] = None
+    title: Annotated[str, Meta(description="Name of the runtime in messages. The default is `name`.")] = ""
     environment: Annotated[
-        str, Meta(description="The variable that names its file or folder; by default <NAME>_LIB_PATH.")
+        str,
+        Meta(
+            description="Environment variable that names the runtime's file or folder. The default is <NAME>_LIB_PATH."
+        ),
     ] = ""
-    nuget: Annotated[tuple[str, ...], Meta(description="Ids of the NuGet packages that supply it.")] = ()
+    nuget: Annotated[tuple[str, ...], Meta(description="Ids of the NuGet packages that supply the runtime.")] = ()
     markers: Annotated[
         tuple[str, ...],
-        Meta(description="Strings that only the runtime itself contains; the audit finds a linked-in copy by them."),
+        Meta(
+            description="Strings that only the runtime itself contains. The audit uses them to detect a copy that "
+            "was linked in."
+        ),
     ] = ()
-    calendar: Annotated[bool, Meta(description="The major version is a year: a later one has the same interface.")] = (
-        False
-    )
+    calendar: Annotated[
+        bool,
+        Meta(description="Whether the major version is a year. A later major version then has the same interface."),
+    ] = False
     libc: Annotated[
         tuple[Literal["glibc", "musl"], ...],
-        Meta(description="The C libraries of Linux that it is supplied for; by default any."),
+        Meta(description="C libraries of Linux that the runtime is supplied for. By default, any."),
     ] = ()
 
     def preset(self) -> RuntimePreset:

@@ -27,75 +27,97 @@ ANY_VERSION = "default"
 
 
 class ProjectTable(Table, frozen=True):
-    """What the project is called and how it is described in packages."""
+    """The name of the project, and its description in packages."""
 
-    name: Annotated[str, Meta(description="Name of the project; reports and symbol archives use it.", min_length=1)]
-    version: Annotated[str, Meta(description="Version of all packages, as in PEP 440.", min_length=1)]
-    description: Annotated[str, Meta(description="One line for package metadata.")] = ""
+    name: Annotated[str, Meta(description="Name of the project. Reports and symbol archives use it.", min_length=1)]
+    version: Annotated[str, Meta(description="Version of all packages, in the form of PEP 440.", min_length=1)]
+    description: Annotated[str, Meta(description="One line that describes the project in package metadata.")] = ""
     license: Annotated[str, Meta(description="SPDX license expression, such as MIT.")] = ""
-    license_file: Annotated[str, Meta(description="License text, relative to this file.")] = ""
-    authors: Annotated[tuple[str, ...], Meta(description="Names for package metadata.")] = ()
+    license_file: Annotated[str, Meta(description="File with the license text, relative to this file.")] = ""
+    authors: Annotated[tuple[str, ...], Meta(description="Names of the authors for package metadata.")] = ()
     repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
     readme: Annotated[str, Meta(description="Markdown file for NuGet packages, relative to this file.")] = ""
-    icon: Annotated[str, Meta(description="PNG or JPEG for NuGet packages, at most 1 MB, relative to this file.")] = ""
+    icon: Annotated[
+        str, Meta(description="PNG or JPEG file for NuGet packages, at most 1 MB, relative to this file.")
+    ] = ""
     sbom: Annotated[
-        SbomFormat, Meta(description="Format of the SBOM in each package. Few tools read CycloneDX 1.7 yet.")
+        SbomFormat,
+        Meta(
+            description="Format of the software bill of materials (SBOM) in each package. Few tools read CycloneDX "
+            "1.7 yet."
+        ),
     ] = "cyclonedx-1.6"
 
 
 class Native(Table, frozen=True):
-    """The CMake project that holds the native code."""
+    """The CMake project that builds the native code."""
 
     source: Annotated[str, Meta(description="Folder of the native code, relative to this file.")] = "native"
     cmake: Annotated[
         str,
-        Meta(description="Folder of the top CMakeLists.txt, relative to `source`: for a project that takes in ../src."),
+        Meta(
+            description="Folder of the top-level CMakeLists.txt, relative to `source`. Set it if that file uses "
+            "code in ../src."
+        ),
     ] = ""
     exclude: Annotated[
         tuple[str, ...],
         Meta(
-            description="Globs of files and folders that no build reads, such as test data and prebuilt libraries, "
-            "relative to the source folder. They are neither hashed nor in the sdist."
+            description="Globs of files and folders that no build reads, such as test data and prebuilt libraries. "
+            "They are relative to the source folder. latebind leaves these files out of the sdist, and "
+            "does not rebuild when they change."
         ),
     ] = ()
-    define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables.")] = msgspec.field(
+    define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(
         default_factory=dict
     )
     hide: Annotated[
         bool,
         Meta(
-            description="Link shared libraries so that they export what `exports` of the packages lists, and nothing "
-            "else: for code that marks nothing. On Windows the names must be exact; zig cannot do it for macOS."
+            description="Whether shared libraries export only the symbols in `exports` of the packages. Set it if "
+            "the code does not mark its exported symbols. On Windows, `exports` then needs exact "
+            "names. zig cannot do this for macOS."
         ),
     ] = False
     symbols: Annotated[
-        bool, Meta(description="Build twice, and write an archive of debug symbols for each target to dist/symbols/.")
+        bool,
+        Meta(
+            description="Whether to write an archive of debug symbols for each target to dist/symbols/. latebind "
+            "then builds the code twice."
+        ),
     ] = False
 
 
 class RuntimeUse(Table, frozen=True, kw_only=True):
-    """A runtime that the native code binds late."""
+    """A runtime that the native code binds late. The code finds it at run time and does not link it."""
 
-    preset: Annotated[str, Meta(description="Preset of the runtime; leave it out to describe a runtime yourself.")] = ""
-    describe: Annotated[
-        DescribedRuntime | None, Meta(description="[runtime.describe]: a runtime without a preset.")
-    ] = None
+    preset: Annotated[
+        str, Meta(description="Preset of the runtime. Leave it out if you describe the runtime yourself.")
+    ] = ""
+    describe: Annotated[DescribedRuntime | None, Meta(description="Description of a runtime that has no preset.")] = (
+        None
+    )
     minimum: Annotated[
-        str, Meta(description="Oldest version that works. The loader, package metadata and verification use it.")
+        str,
+        Meta(
+            description="Oldest version of the runtime that works. The loader, package metadata and verification "
+            "use it."
+        ),
     ]
     drop_in: Annotated[
         bool,
         Meta(
-            description="Answer every search of the CMake project for the runtime with a stub that binds late: code "
-            "that links the runtime stays as it is. A described runtime needs [runtime.describe.stub]."
+            description="Whether CMake finds a stub that binds late when your project searches for the runtime. "
+            "Code that links the runtime then needs no change. A described runtime needs "
+            "[runtime.describe.stub]."
         ),
     ] = False
     headers: Annotated[
         str, Meta(description="Folder of the runtime's own headers for `drop_in`, relative to native.source.")
     ] = ""
-    policy: Annotated[Literal["never-linked"], Meta(description="The audit reports a linked or bundled runtime.")] = (
-        "never-linked"
-    )
+    policy: Annotated[
+        Literal["never-linked"], Meta(description="never-linked: the audit reports a linked or bundled runtime.")
+    ] = "never-linked"
 
     @property
     def name(self) -> str:
@@ -114,30 +136,32 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
 
 
 class TargetOptions(Table, frozen=True):
-    """What differs for one target."""
+    """Settings that differ for one target."""
 
     toolchain: Annotated[
-        Literal["zig", "host"], Meta(description="Compiler for this target: zig, or the system's own.")
+        Literal["zig", "host"], Meta(description="Compiler for this target: zig, or the system's own (host).")
     ] = "zig"
     define: Annotated[
-        dict[str, TomlValue], Meta(description="CMake cache variables of this target, added to native.define.")
+        dict[str, TomlValue], Meta(description="CMake cache variables for this target, in addition to native.define.")
     ] = msgspec.field(default_factory=dict)
-    cflags: Annotated[tuple[str, ...], Meta(description="Options of the C compiler.")] = ()
-    cxxflags: Annotated[tuple[str, ...], Meta(description="Options of the C++ compiler.")] = ()
+    cflags: Annotated[tuple[str, ...], Meta(description="Options for the C compiler.")] = ()
+    cxxflags: Annotated[tuple[str, ...], Meta(description="Options for the C++ compiler.")] = ()
 
 
 class Targets(Table, frozen=True):
-    """The platforms that are built, and the oldest systems that they run on."""
+    """The platforms to build for, and the oldest systems that the packages support."""
 
-    include: Annotated[tuple[str, ...], Meta(description="Targets to build, by RID.", min_length=1)]
-    glibc: Annotated[str, Meta(description="Oldest glibc of the Linux targets.", pattern=r"^2\.(0|[1-9][0-9]*)$")] = (
-        "2.28"
-    )
+    include: Annotated[
+        tuple[str, ...], Meta(description="Targets to build, by runtime identifier (RID).", min_length=1)
+    ]
+    glibc: Annotated[
+        str, Meta(description="Oldest supported glibc of the Linux targets.", pattern=r"^2\.(0|[1-9][0-9]*)$")
+    ] = "2.28"
     macos: Annotated[
         str,
         Meta(
             # packaging.tags.mac_platforms: from macOS 11 on no installer knows a tag whose minor version is not 0.
-            description="Oldest macOS. From 11 on, installers accept only whole versions such as 13.0.",
+            description="Oldest supported macOS. From 11 on, installers accept only whole versions such as 13.0.",
             pattern=r"^(10\.(0|[1-9][0-9]*)|[1-9][0-9]+\.0)$",
         ),
     ] = "11.0"
@@ -147,78 +171,112 @@ class Targets(Table, frozen=True):
 
 
 class WheelConfig(Table, frozen=True):
-    """How a package becomes a wheel."""
+    """How latebind makes a wheel from the package."""
 
     source: Annotated[str, Meta(description="Folder of the wheel's pyproject.toml, relative to this file.")]
-    name: Annotated[str, Meta(description="Name of the distribution; by default that of the source folder.")] = ""
+    name: Annotated[
+        str,
+        Meta(
+            description="Name of the distribution. The default is the name in the pyproject.toml of the source folder."
+        ),
+    ] = ""
     extras: Annotated[
         Literal["none", "channels"],
-        Meta(description="channels: one extra for each distribution of the runtime, such as cpu and gpu."),
+        Meta(
+            description="channels: the wheel has one extra for each distribution of the runtime, such as cpu and gpu."
+        ),
     ] = "none"
     kind: Annotated[
         str,
         Meta(
-            description="Python versions of a wheel: py3-none (any), cpXY-abi3 (CPython X.Y and newer), "
-            "cpXY-abi3.abi3t (free-threaded ones too, from 3.15 on), cpython (the one that builds it).",
+            description="Python versions that a wheel supports: py3-none (any), cpXY-abi3 (CPython X.Y and newer), "
+            "cpXY-abi3.abi3t (also free-threaded CPython, from 3.15 on), cpython (the CPython that "
+            "builds the wheel).",
             extra_json_schema={"pattern": WHEEL_KINDS.pattern},
         ),
     ] = "py3-none"
     pythons: Annotated[
         tuple[Annotated[str, Meta(extra_json_schema={"pattern": PYTHONS.pattern})], ...],
         Meta(
-            description="The CPythons of kind cpython, one wheel for each and each target: 3.10, 3.13t (no GIL); "
-            "by default the one that builds it, for its own machine."
+            description="CPython versions for the kind cpython, such as 3.10 and 3.13t (free-threaded). Each "
+            "version gets one wheel for each target. By default, only the CPython that runs latebind "
+            "builds a wheel, for its own machine."
         ),
     ] = ()
 
 
 class NugetConfig(Table, frozen=True):
-    """How a package becomes a nupkg."""
+    """How latebind makes a NuGet package from the package."""
 
     id: Annotated[str, Meta(description="Id of the NuGet package.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$")]
     managed: Annotated[str, Meta(description="Folder of the .NET project, relative to this file.")] = ""
-    runtime: Annotated[str, Meta(description="Id of the runtime's NuGet package to depend on; by default none.")] = ""
-    description: Annotated[str, Meta(description="One line; by default that of the project.")] = ""
-    icon: Annotated[str, Meta(description="PNG or JPEG, relative to this file; by default that of the project.")] = ""
+    runtime: Annotated[
+        str,
+        Meta(
+            description="Id of the runtime's NuGet package that the package depends on. By default, it depends on none."
+        ),
+    ] = ""
+    description: Annotated[
+        str, Meta(description="One line that describes the package. The default is the project's description.")
+    ] = ""
+    icon: Annotated[
+        str, Meta(description="PNG or JPEG file, relative to this file. The default is the project's icon.")
+    ] = ""
     split: Annotated[
         bool | Literal["auto"],
         Meta(
-            description="Make one package for each target, and one that depends on all of them; auto: if a single "
-            "package would exceed the feed's limit."
+            description="Whether to make one NuGet package for each target, and one that depends on all of them. "
+            "auto: only if a single package would exceed the feed's size limit."
         ),
     ] = "auto"
-    tags: Annotated[tuple[str, ...], Meta(description="Search words.")] = ()
+    tags: Annotated[tuple[str, ...], Meta(description="Search terms for the package.")] = ()
 
 
 class Package(Table, frozen=True):
-    """One component of the native build, in packages of one ecosystem or several."""
+    """One component of the native build. It becomes a package in one or several ecosystems."""
 
     component: Annotated[
-        str, Meta(description="CMake install component of its files.", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
+        str,
+        Meta(
+            description="CMake install component that has the package's files.",
+            pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
+        ),
     ]
     exports: Annotated[
         tuple[str, ...],
         Meta(
-            description="Symbols that its libraries may export. Exact names are required on every target; globs "
-            "are allowed. Only a package with `ep` may leave it out.",
+            description="Symbols that the package's libraries may export, as names or globs. The libraries must "
+            "export every exact name, on every target. Only a package with `ep` may leave this key "
+            "out.",
             min_length=1,
         ),
     ] = ()
-    requires: Annotated[tuple[str, ...], Meta(description="Other packages of this project that it requires.")] = ()
-    runtime: Annotated[str, Meta(description="Runtime that it binds; by default the one with the package's name.")] = ""
-    wheel: Annotated[WheelConfig | None, Meta(description="Settings of its wheel; leave it out for none.")] = None
-    nuget: Annotated[NugetConfig | None, Meta(description="Settings of its NuGet package; leave it out for none.")] = (
-        None
-    )
+    requires: Annotated[
+        tuple[str, ...], Meta(description="Other packages of this project that the package requires.")
+    ] = ()
+    runtime: Annotated[
+        str, Meta(description="Runtime that the package binds. The default is the runtime with the package's name.")
+    ] = ""
+    wheel: Annotated[
+        WheelConfig | None, Meta(description="Settings of the wheel. Leave the table out to make no wheel.")
+    ] = None
+    nuget: Annotated[
+        NugetConfig | None,
+        Meta(description="Settings of the NuGet package. Leave the table out to make no NuGet package."),
+    ] = None
     sdk: Annotated[
         bool | SdkConfig,
         Meta(
-            description="`true` or a table: put its libraries and headers, and those of what it requires, into an "
-            "archive for C and C++ for each target."
+            description="`true` or a table: make an SDK archive for C and C++ for each target. It has the "
+            "libraries and headers of the package, and of the packages that it requires."
         ),
     ] = False
     ep: Annotated[
-        EpConfig | None, Meta(description="A plugin execution provider for ONNX Runtime, in a wheel and a nupkg.")
+        EpConfig | None,
+        Meta(
+            description="Settings of a plugin execution provider (EP) for ONNX Runtime. It becomes a wheel and a "
+            "NuGet package."
+        ),
     ] = None
 
     @property
@@ -233,106 +291,127 @@ class Package(Table, frozen=True):
 
 
 class Waive(Table, frozen=True):
-    """A finding that is accepted, with the reason why."""
+    """A finding that you accept, with the reason."""
 
     code: Annotated[str, Meta(description="Code of the check.", pattern=r"^[A-Z]{2,10}[0-9]{3}$")]
-    reason: Annotated[str, Meta(description="Why the finding is accepted; reports show it.", min_length=1)]
-    subject: Annotated[str, Meta(description="Glob of the subjects.")] = "*"
+    reason: Annotated[str, Meta(description="Why you accept the finding. Reports show the reason.", min_length=1)]
+    subject: Annotated[str, Meta(description="Glob that matches the files with the finding.")] = "*"
 
 
 class Audit(Table, frozen=True):
-    """Settings of the audit. The options of `latebind audit` have the same names and come first."""
+    """Settings of the audit. The options of `latebind audit` have the same names and take precedence."""
 
-    profile: Annotated[Profile, Meta(description="Checks to apply: every one, or those of a narrower profile.")] = "all"
+    profile: Annotated[Profile, Meta(description="Set of checks to apply: all, or a smaller set.")] = "all"
     select: Annotated[
-        tuple[str, ...], Meta(description="Codes of checks, or prefixes such as LB1, to apply instead of a profile.")
+        tuple[str, ...],
+        Meta(description="Codes of checks to apply instead of a profile, or prefixes of codes, such as LB1."),
     ] = ()
-    ignore: Annotated[tuple[str, ...], Meta(description="Codes of checks, or their prefixes, to leave out.")] = ()
-    fail_on: Annotated[FailOn, Meta(description="Least severity that fails the audit.")] = "error"
+    ignore: Annotated[tuple[str, ...], Meta(description="Codes of checks to leave out, or prefixes of codes.")] = ()
+    fail_on: Annotated[FailOn, Meta(description="Lowest severity that makes the audit fail.")] = "error"
     baseline: Annotated[
         str,
         Meta(
-            description="File of known findings, relative to this file; `latebind audit --write-baseline` writes it. "
-            "A release doesn't use it."
+            description="File that lists known findings, relative to this file. `latebind audit --write-baseline` "
+            "writes it. A release does not use it."
         ),
     ] = ""
-    waive: Annotated[tuple[Waive, ...], Meta(description="Accepted findings.")] = ()
+    waive: Annotated[tuple[Waive, ...], Meta(description="Findings that you accept.")] = ()
 
 
 class VerifyData(Table, frozen=True):
-    """A script that prepares what the consumers compute, in an environment of its own."""
+    """A script that prepares the data for the consumers. It runs in an environment of its own."""
 
-    script: Annotated[str, Meta(description="Script that gets the folder to write to, relative to this file.")]
+    script: Annotated[
+        str, Meta(description="The script, relative to this file. Its argument is the folder to write to.")
+    ]
     requires: Annotated[
         dict[str, tuple[str, ...]],
         Meta(
-            description="Requirements of the script, from a runtime version on: { 1.19 = [...] }, with the version "
-            "quoted; or for every version, as `default`."
+            description="Requirements of the script. Each key is the runtime version from which its list applies, "
+            'with quotes: { "1.19" = [...] }. The key `default` applies to every version.'
         ),
     ] = msgspec.field(default_factory=dict)
 
 
 class VerifyOwn(Table, frozen=True):
-    """What differs for one runtime of several."""
+    """Settings for one of several runtimes."""
 
-    scenarios: Annotated[tuple[str, ...], Meta(description="Scenarios to run; by default all.")] = ()
-    data: Annotated[VerifyData | None, Meta(description="Prepares inputs and expected outputs.")] = None
-    at_least: Annotated[dict[str, int], Meta(description="How many cases must pass, from a version on.")] = (
-        msgspec.field(default_factory=dict)
-    )
+    scenarios: Annotated[tuple[str, ...], Meta(description="Scenarios to run. By default, all scenarios run.")] = ()
+    data: Annotated[
+        VerifyData | None, Meta(description="Script that prepares inputs and expected outputs for this runtime.")
+    ] = None
+    at_least: Annotated[
+        dict[str, int],
+        Meta(description="How many cases must pass. Each key is the runtime version from which its number applies."),
+    ] = msgspec.field(default_factory=dict)
     native_only: Annotated[
-        bool, Meta(description="Skip it on emulated machines and with other CPythons, where it would be too slow.")
+        bool,
+        Meta(
+            description="Whether to skip the runtime on emulated machines and with other CPythons, where it would "
+            "be too slow."
+        ),
     ] = False
 
 
 class Verify(Table, frozen=True):
-    """How the packages are shown to work."""
+    """How latebind verifies that the packages work."""
 
     python: Annotated[str, Meta(description="Script that runs in each clean Python environment.")] = ""
     python_requires: Annotated[
-        tuple[str, ...], Meta(description="What the scripts need besides the packages and the runtime.")
+        tuple[str, ...], Meta(description="Requirements of the scripts, in addition to the packages and the runtime.")
     ] = ()
     reference: Annotated[
         str,
         Meta(
-            description="Script that computes the same without the packages; called with --reference. What it cannot "
-            "compute does not count against them."
+            description="Script that computes the same cases without the packages. latebind calls it with "
+            "--reference. Cases that it cannot compute do not count against the packages."
         ),
     ] = ""
     at_least: Annotated[
         dict[str, int],
         Meta(
-            description="How many cases must pass, from a runtime version on: { 1.19 = 1000 }, with the version quoted."
+            description="How many cases must pass. Each key is the runtime version from which its number applies, "
+            'with quotes: { "1.19" = 1000 }.'
         ),
     ] = msgspec.field(default_factory=dict)
-    data: Annotated[VerifyData | None, Meta(description="Prepares the inputs and expected outputs.")] = None
+    data: Annotated[VerifyData | None, Meta(description="Script that prepares inputs and expected outputs.")] = None
     wheel: Annotated[
-        str, Meta(description="Script that tests an installed wheel where it was built: cibuildwheel's test-command.")
+        str,
+        Meta(
+            description="Script that tests an installed wheel on the machine that built it. cibuildwheel uses it "
+            "as the test command."
+        ),
     ] = ""
     dotnet: Annotated[str, Meta(description="Folder of a console project that uses the NuGet packages.")] = ""
     c: Annotated[str, Meta(description="Folder of a CMake project in C that uses the NuGet packages.")] = ""
     sdk: Annotated[str, Meta(description="Folder of a CMake project in C or C++ that uses the SDK archive.")] = ""
     runtimes: Annotated[
         dict[str, tuple[str, ...]],
-        Meta(description="Versions to test: minimum, each-minor, latest, or a version."),
+        Meta(description="Versions of each runtime to test: minimum, each-minor, latest, or a version."),
     ] = msgspec.field(default_factory=dict)
     own: Annotated[
         dict[str, VerifyOwn],
-        Meta(description="What differs for a runtime. With several runtimes, the scripts get --runtime NAME."),
+        Meta(
+            description="Settings that differ for one runtime. With several runtimes, the scripts get --runtime NAME."
+        ),
     ] = msgspec.field(default_factory=dict)
     each_minor: Annotated[
         tuple[str, ...],
-        Meta(description="Targets that test `each-minor`, with --all; by default the first one."),
+        Meta(description="Targets that test `each-minor`, only with --all. The default is the first target."),
     ] = ()
     pythons: Annotated[
         tuple[str, ...],
-        Meta(description="CPython versions to test wheels with, with --all, such as 3.11; by default latebind's own."),
+        Meta(
+            description="Further CPython versions to test wheels with, such as 3.11; only with --all. By default, "
+            "there are none."
+        ),
     ] = ()
     required: Annotated[
         tuple[str, ...],
         Meta(
-            description="Globs over ids of test cases that must pass somewhere before a release: */linux-x64/*/works. "
-            "By default `works` and every negative scenario, for every target."
+            description="Globs that match the ids of the test cases that must pass before a release, such as "
+            "*/linux-x64/*/works. The default is `works` and every negative scenario, for every "
+            "target."
         ),
     ] = ()
 

@@ -21,35 +21,41 @@ _RELEASE = re.compile(r"^1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$")
 
 
 class EpConfig(Table, frozen=True, kw_only=True):
-    """A plugin execution provider: latebind makes its wheel and its NuGet package, with the helpers in both."""
+    """A plugin execution provider for ONNX Runtime. latebind makes a wheel and a NuGet package, with helpers."""
 
     id: Annotated[
         str,
         Meta(
-            description="Short name: the wheel is onnxruntime-ep-<id>, its module onnxruntime_ep_<id>.",
+            description="Short name. The wheel is onnxruntime-ep-<id>, and its module is onnxruntime_ep_<id>.",
             pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
         ),
     ]
     names: Annotated[
         tuple[str, ...],
-        Meta(description="Names of the execution providers that the library registers, best first.", min_length=1),
+        Meta(description="Names of the execution providers that the library registers, the best first.", min_length=1),
     ]
-    minimum: Annotated[str, Meta(description="Oldest ONNX Runtime that works, such as 1.23.")] = EP_FLOOR
+    minimum: Annotated[str, Meta(description="Oldest ONNX Runtime that works.")] = EP_FLOOR
     excepted: Annotated[
         tuple[str, ...],
-        Meta(description="Newer releases that do not work: 1.24.1 is one, 1.24 is all of that minor version."),
+        Meta(
+            description="Newer releases of ONNX Runtime that do not work. 1.24.1 is one release, and 1.24 is that "
+            "whole minor version."
+        ),
     ] = ()
     vendor: Annotated[
         str,
         Meta(
-            description="Start of the NuGet package's id, <vendor>.ML.OnnxRuntime.EP.<Id>; without it, and without "
-            "`nuget`, no NuGet package is made.",
+            description="Start of the NuGet package's id, <vendor>.ML.OnnxRuntime.EP.<Id>. Without it and without "
+            "`nuget`, latebind makes no NuGet package.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""
     companions: Annotated[
         tuple[str, ...],
-        Meta(description="Globs of further files of the component, packed next to the library: libacme_*.so, *.bin."),
+        Meta(
+            description="Globs of further files of the component, such as libacme_*.so and *.bin. latebind packs "
+            "them next to the library."
+        ),
     ] = ()
 
     @property

@@ -19,9 +19,10 @@ _PAGES: Mapping[str, tuple[str, frozenset[str]]] = {
 }
 """Each page with its title and the top-level tables on it."""
 
-_INTRODUCTION = """`latebind.toml`, or `[tool.latebind]` in `pyproject.toml`. Paths are relative to the file.
+_INTRODUCTION = """The configuration is in `latebind.toml`, or in the table `[tool.latebind]` of `pyproject.toml`.
+Paths are relative to that file.
 
-With this first line, editors check the file and complete its keys:
+If `latebind.toml` begins with this line, editors check the file and complete its keys:
 
 ```toml
 #:schema {schema}
@@ -110,7 +111,7 @@ def _link(schema: Mapping[str, Any], anchors: Mapping[str, str]) -> str:
 
 def _type(schema: Mapping[str, Any]) -> str:
     if "enum" in schema or "const" in schema:
-        return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+        return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]) if value)
     if "anyOf" in schema:
         return " or ".join(_type(option) for option in schema["anyOf"])
     if schema["type"] == "array":

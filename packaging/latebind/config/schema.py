@@ -22,7 +22,7 @@ def config_schema() -> dict[str, Any]:
     table = definitions["Targets"]
     del table["properties"]["options"]
     for rid in targets():
-        table["properties"][str(rid)] = {"$ref": "#/$defs/TargetOptions", "description": f"Settings of {rid} only."}
+        table["properties"][str(rid)] = {"$ref": "#/$defs/TargetOptions", "description": f"Settings for {rid} only."}
     table["properties"]["include"]["items"]["enum"] = [str(rid) for rid in targets()]
     definitions["RuntimeUse"]["properties"]["preset"]["enum"] = ["", *presets()]
     return {

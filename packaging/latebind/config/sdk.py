@@ -10,13 +10,14 @@ from latebind.config.reader import Table
 
 
 class SdkConfig(Table, frozen=True, kw_only=True):
-    """How a package is in an SDK archive."""
+    """Settings of the package's libraries in an SDK archive."""
 
     soversion: Annotated[
         int,
         Meta(
-            description="Version of the binary interface, for the SONAME in the archive: 1 gives libx.so.1. The native "
-            "code is built once more; libraries in wheels, NuGet and npm packages keep their names. Not for Windows.",
+            description="Version of the binary interface, for the SONAME in the archive: 1 gives libx.so.1. "
+            "latebind builds the native code once more for it. Libraries in wheels, NuGet and npm "
+            "packages keep their names. It has no effect on Windows.",
             ge=0,
         ),
     ]

@@ -23,23 +23,30 @@ PROGRAM = "java"
 
 
 class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
-    """How a package becomes a JAR with a POM."""
+    """How latebind makes a JAR with a POM from the package."""
 
-    group: Annotated[str, Meta(description="groupId, such as io.github.acme.", pattern=f"^{_ID.pattern}$")]
-    name: Annotated[str, Meta(description="artifactId.", pattern=f"^{_ID.pattern}$")]
+    group: Annotated[str, Meta(description="The groupId, such as io.github.acme.", pattern=f"^{_ID.pattern}$")]
+    name: Annotated[str, Meta(description="The artifactId.", pattern=f"^{_ID.pattern}$")]
     source: Annotated[
         str,
-        Meta(description="Folder of Java sources that the JAR has, too, relative to this file: com/acme/Thing.java."),
+        Meta(
+            description="Folder of Java sources to add to the JAR, such as com/acme/Thing.java, relative to this file."
+        ),
     ] = ""
     package: Annotated[
         str,
-        Meta(description="Java package of the class NativeLibrary; by default its group and name."),
+        Meta(description="Java package of the class NativeLibrary. The default follows from group and name."),
     ] = ""
     release: Annotated[
-        int, Meta(description="Oldest Java that the classes run on, for javac --release.", ge=OLDEST_JAVA)
+        int,
+        Meta(description="Oldest Java version that the classes run on. javac gets it as --release.", ge=OLDEST_JAVA),
     ] = OLDEST_JAVA
     runtime: Annotated[
-        str, Meta(description="The runtime's artifact to depend on, as group:name; by default an optional dependency.")
+        str,
+        Meta(
+            description="The runtime's artifact that the JAR requires, as group:name. By default, the JAR has the "
+            "runtime as an optional dependency."
+        ),
     ] = ""
 
     @property
@@ -70,7 +77,10 @@ def maven_tables(config: Config) -> dict[str, MavenConfig]:
 
 PACKAGE_KEYS = (
     PackageKey(
-        name="maven", title="Maven", table=MavenConfig, description="Settings of its JAR; leave it out for none."
+        name="maven",
+        title="Maven",
+        table=MavenConfig,
+        description="Settings of the JAR. Leave the table out to make none.",
     ),
 )
 PROGRAM_KEYS = (ProgramKey(name=PROGRAM, description="Folder of a Java program that uses the JARs."),)

@@ -21,28 +21,31 @@ _RESERVED = frozenset({"node_modules", "favicon.ico"})
 
 
 class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
-    """How a package becomes npm packages."""
+    """How latebind makes npm packages from the package."""
 
     name: Annotated[
         str,
         Meta(
-            description="Name of the main package, with or without a scope; the others are <name>-linux-x64 and so on.",
+            description="Name of the main package, with or without a scope. The packages for single targets are "
+            "<name>-linux-x64 and so on.",
             pattern=f"^{NPM_NAME.pattern}$",
         ),
     ]
     source: Annotated[
         str,
         Meta(
-            description="Folder of the main package's own files, relative to this file. index.cjs, index.mjs and "
-            "index.d.ts in it are the entry points, index.d.mts the types for import if they differ; without it the "
-            "generated module is."
+            description="Folder of the main package's own files, relative to this file. Its entry points are "
+            "index.cjs, index.mjs and index.d.ts, and index.d.mts if the types for import differ. "
+            "Without this folder, the generated module is the entry point."
         ),
     ] = ""
     dependencies: Annotated[
-        dict[str, str], Meta(description='Further npm packages that the main one requires: { koffi = "^3" }.')
+        dict[str, str], Meta(description='Further npm packages that the main package requires: { koffi = "^3" }.')
     ] = msgspec.field(default_factory=dict)
 
-    keywords: Annotated[tuple[str, ...], Meta(description="Search words; by default the tags of the table nuget.")] = ()
+    keywords: Annotated[
+        tuple[str, ...], Meta(description="Search terms. The default is the tags of the table nuget.")
+    ] = ()
 
     @property
     def paths(self) -> dict[str, str]:
@@ -64,7 +67,7 @@ PACKAGE_KEYS = (
         name="npm",
         title="npm",
         table=NpmConfig,
-        description="Settings of its npm packages; leave it out for none.",
+        description="Settings of the npm packages. Leave the table out to make none.",
     ),
 )
 PROGRAM_KEYS = (ProgramKey(name="node", description="Folder of a Node.js program that uses the npm packages."),)
