@@ -59,7 +59,8 @@ def _install(library: Path, system: Path) -> None:
 
 
 def _print_of(folder: Path, program: str) -> str:
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder / "lib")}
+    inherited = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
+    environment = {**inherited, "LD_LIBRARY_PATH": str(folder / "lib")}
     ended = subprocess.run(
         [f"./{program}"], cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False
     )

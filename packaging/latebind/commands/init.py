@@ -33,7 +33,11 @@ def declare_init(add: Add) -> None:
     init.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="the project (default: this folder)")
     init.add_argument("--yes", action="store_true", help="write new files without asking")
     init.add_argument("--dry-run", action="store_true", help="show the changes and write nothing")
-    init.add_argument("--apply", action="store_true", help="also change existing files: CMake, pyproject.toml, latebind.toml, .gitignore")
+    init.add_argument(
+        "--apply",
+        action="store_true",
+        help="also change existing files: CMake, pyproject.toml, latebind.toml, .gitignore",
+    )
 
 
 def _init(arguments: argparse.Namespace) -> int:
