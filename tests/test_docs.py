@@ -124,7 +124,7 @@ def test_the_layers_are_those_that_the_linter_checks():
 
 
 def test_every_place_in_the_architecture_is_there():
-    table = prose(DOCS / "architecture.md").partition("## Rooms")[2]
+    table = prose(DOCS / "architecture.md").partition("## Folders and layers")[2]
     cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     for cell in cells:
         names = re.findall(r"`([^`]+)`", cell)

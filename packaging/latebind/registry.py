@@ -4,7 +4,7 @@ This is the one row of an ecosystem. Its folder below `ecosystems/` has a module
 
 - `config`: PACKAGE_KEYS and PROGRAM_KEYS, its tables and keys of the configuration (`config/extension.py`)
 - `files`: FORMATS, the kinds of its package files (`formats.py`)
-- `reading`: READERS, what its packages say, for the audit (`audit/readers/reader.py`)
+- `reading`: READERS, what its packages say, for the audit (`audit/engine/reader.py`)
 - `checks`: its own checks, in a module or a folder of modules (`audit/engine/registry.py`)
 - `consumer`: CONSUMERS and RUNNERS, who installs its packages in `latebind verify` (`verify/cases/consumer.py`)
 - `kinds`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
