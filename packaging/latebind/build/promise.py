@@ -57,7 +57,7 @@ def newer(stage: Stage, libraries: Iterable[Path]) -> BuildError | None:
             need, reason = _NEEDS[platform.floor_key](image)
             if floors.pad_version(need) > floors.pad_version(floors.numeric(floor)):
                 return BuildError(
-                    f"{library.name} needs {reason}, and the floor of {platform.rid} is {platform.libc_title} {floor}",
+                    f"{library.name} needs {reason}, and {platform.rid} promises {platform.libc_title} {floor}",
                     where=str(library),
                     advice=_advice(platform, floor, floors.version_text(need)),
                 )

@@ -172,7 +172,7 @@ CASES = [
          wheel({LIB: thread("2.34")}, tag="py3-none-manylinux2014_x86_64.manylinux_2_35_x86_64"),
          wheel({LIB: thread("2.17")}, tag="py3-none-manylinux2014_x86_64.manylinux_2_35_x86_64"), at=f"!{LIB}",
          says="glibc 2.17"),
-    Case("LB301", "a nupkg is held to the configured floor",
+    Case("LB301", "a nupkg is held to the configured minimum",
          nupkg({"runtimes/linux-x64/native/liblatenn.so": thread("2.34")}),
          nupkg({"runtimes/linux-x64/native/liblatenn.so": thread("2.17")}),
          at="!runtimes/linux-x64/native/liblatenn.so", says="GLIBC_2.34", policy=Policy(glibc="2.28")),

@@ -341,7 +341,7 @@ def test_a_library_over_the_floor_is_refused_with_version_symbol_file_and_cure(t
     with pytest.raises(BuildError) as caught:
         pack_project(project, "linux-x64")
     text = str(caught.value)
-    assert "libtiny.so needs GLIBC_2.34 because of pthread_create, and the floor of linux-x64 is glibc 2.28" in text
+    assert "libtiny.so needs GLIBC_2.34 because of pthread_create, and linux-x64 promises glibc 2.28" in text
     assert "stage/linux-x64/tiny/lib/libtiny.so" in text
     assert "with zig, or in the image manylinux_2_28" in text
     assert 'write glibc = "2.34" below [targets]' in text
@@ -377,7 +377,7 @@ def test_a_library_that_needs_less_keeps_the_tag_of_the_floor(tmp_path):
 @pytest.mark.parametrize(
     ("rid", "triple", "sentence"),
     [
-        ("osx-arm64", "aarch64-macos.14.0", "needs macOS 14.0, and the floor of osx-arm64 is macOS 11.0"),
+        ("osx-arm64", "aarch64-macos.14.0", "needs macOS 14.0, and osx-arm64 promises macOS 11.0"),
         ("osx-arm64", "x86_64-macos.11.0", "is macho x86_64, and osx-arm64 runs macho aarch64"),
         ("linux-arm64", "x86_64-linux-gnu.2.28", "is elf x86_64, and linux-arm64 runs elf aarch64"),
         ("linux-x64", "aarch64-macos.11.0", "is macho aarch64, and linux-x64 runs elf x86_64"),
