@@ -180,7 +180,7 @@ CASES = [
         lambda bench: bench.mac(universal(bench.dylib("x86_64-macos.10.15"), bench.dylib()),
             "py3-none-macosx_10_15_universal2"), "in the slice x86_64", severity="warning"),
     row("LB308", "a nupkg is held to the configured minimum", native(newer), native(dylib()),
-        "the configured minimum promises 11.0", at=f"!{NATIVE}", policy=Policy(macos="11.0"), severity="warning"),
+        "the configuration promises 11.0", at=f"!{NATIVE}", policy=Policy(macos="11.0"), severity="warning"),
     row("LB309", "a function of CPython 3.11 under cp310-abi3", module(NEWER, "cp310-abi3"),
         module(NEWER, "cp311-abi3"), "PyType_GetName is new in CPython 3.11", at="!latenn/_core.abi3.so"),
     row("LB310", "a module of one CPython under an abi3 tag",

@@ -49,7 +49,7 @@ def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
     because="It fails on older systems once it uses a newer function.",
     formats=("macho",),
     example="liblatenn.dylib needs macOS 14.0; the tag macosx_11_0_arm64 promises 11.0",
-    cure="Build with MACOSX_DEPLOYMENT_TARGET or CMAKE_OSX_DEPLOYMENT_TARGET set to the configured minimum, or raise the tag.",
+    cure="Build with MACOSX_DEPLOYMENT_TARGET or CMAKE_OSX_DEPLOYMENT_TARGET set to the promised version.",
 )
 def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """dyld loads a library built for a newer macOS, but fails when the library needs a function that is missing.
@@ -63,7 +63,7 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
     names = package.wheel.platforms if package.wheel is not None else ()
     promises = [(floor, name) for name in names if (floor := platforms.macos_floor(name, image.arch))]
     if package.wheel is None and (floor := floors.numeric(policy.macos)):
-        promises = [(floor, "the configured minimum")]
+        promises = [(floor, "the configuration")]
     if promises and floors.pad_version(needed) > floors.pad_version(min(promises)[0]):
         floor, promiser = min(promises)
         yield Hit(

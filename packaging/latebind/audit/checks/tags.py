@@ -271,7 +271,7 @@ def _promised_glibc(package: Contents, policy: Policy) -> floors.Version:
 
 def _promise(package: Contents) -> str:
     return (
-        f"the tag {'.'.join(_platforms(package))} promises" if package.wheel is not None else "the configured minimum is"
+        f"the tag {'.'.join(_platforms(package))} promises" if package.wheel is not None else "the configuration promises"
     )
 
 
