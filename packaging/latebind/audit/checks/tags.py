@@ -270,9 +270,8 @@ def _promised_glibc(package: Contents, policy: Policy) -> floors.Version:
 
 
 def _promise(package: Contents) -> str:
-    return (
-        f"the tag {'.'.join(_platforms(package))} promises" if package.wheel is not None else "the configuration promises"
-    )
+    tag = f"the tag {'.'.join(_platforms(package))}" if package.wheel is not None else "the configuration"
+    return f"{tag} promises"
 
 
 def _places(package: Contents, file: File) -> list[tuple[str, str, tuple[str, ...]]]:
