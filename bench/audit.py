@@ -114,7 +114,11 @@ def claims(document: dict[str, Any]) -> list[dict[str, Any]]:
         ("time for one small wheel, from the start of the process, s", found["small"]["median"], SMALL_AT_MOST),
         (f"time for one wheel with {MEMBERS:,} members, s", found["many"]["median"], MANY_AT_MOST),
         ("peak memory of a worker, as a share of its limit (120 MB plus 3 times the member in flight)", share, 1.0),
-        ("peak memory of a worker for a wheel of 350 MB, MB", round(found["huge"]["peak"] / 10**6), HUGE_AT_MOST / 10**6),
+        (
+            "peak memory of a worker for a wheel of 350 MB, MB",
+            round(found["huge"]["peak"] / 10**6),
+            HUGE_AT_MOST / 10**6,
+        ),
     ]
     return [{"claim": text, "measured": value, "at most": most, "met": value <= most} for text, value, most in rows]
 

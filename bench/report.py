@@ -25,36 +25,42 @@ _INTRODUCTION = """# Benchmarks
 
 `python3 noxfile.py -s bench` measures again and rewrites this page.
 
-The programs in a table run one after the other, in several rounds. Unless the text says otherwise, each run is a whole
-process from start to exit. The tables show the median, and the lowest and highest value in parentheses. "Clock" is the
-time that a user waits. "CPU" is the CPU time of all processes together (user and system), which other load on the machine
-affects less.
+The programs in a table run one after the other, in several rounds. Unless the text says otherwise, each run is a
+whole process from start to exit. The tables show the median, and the lowest and highest value in parentheses. "Clock"
+is the time that a user waits. "CPU" is the CPU time of all processes together (user and system), which other load on
+the machine affects less.
 """
 _ABOUT = {
-    "audit": """This benchmark audits all wheels at once with `latebind audit`, by default and with all checks. It compares the audit with:
+    "audit": """This benchmark audits all wheels at once with `latebind audit`, by default and with all checks.
+It compares the audit with:
 
-- "peers": `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on the wheels that it supports;
-- "floor": plain Python code that decompresses every member with `zipfile` and hashes it with `hashlib`, in one thread.
+- "peers": `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on the wheels that it
+  supports;
+- "floor": plain Python code that decompresses every member with `zipfile` and hashes it with `hashlib`, in one
+  thread.
 
-The memory is the peak of a new worker process for each wheel. The "member in flight" is the largest member of the wheel.""",
-    "latency": """The models are chains of 1, 5 and 10 Relu nodes. They are small (16 floats) or large (600 KB), and have fixed or open
-shapes. `latenn.Model.run` and `InferenceSession.run` of the same runtime run each model in one process, in short turns,
-with other inputs in every call. "Bound" compares with `run_with_iobinding`. With "one thread", the runtime uses only the
-thread that calls it. The ratio of a round is the median of its turns, and the ratio of a row is the median of its
-rounds. Each row shows the worst model and runtime.""",
-    "pack": """This benchmark makes latenn's packages for all targets that were built. `latebind pack` runs with an empty `dist/`, and
-again without changes. hatchling makes the same wheels from the same files with `python -m build --wheel
---no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK, `dotnet pack` makes the same nupkgs from the
-same files.""",
-    "startup": """This benchmark measures `import latebind` with `python -X importtime`, and `latebind --help` as a whole process. It
-compares them with a process of the same Python that does nothing.""",
-    "stub": """One C program is linked with the runtime, and the other with the stub `latebind::onnxruntime`. The first row compares the
-best of 20 turns with a million calls of `GetAllocatorWithDefaultOptions` each. The other rows compare the time until the
-first call has returned with `dlopen()`, `dlsym()` and the same call. Each round runs both programs.""",
+The memory is the peak of a new worker process for each wheel. The "member in flight" is the largest member of the
+wheel.""",
+    "latency": """The models are chains of 1, 5 and 10 Relu nodes. They are small (16 floats) or large (600 KB),
+and have fixed or open shapes. `latenn.Model.run` and `InferenceSession.run` of the same runtime run each model in one
+process, in short turns, with other inputs in every call. "Bound" compares with `run_with_iobinding`. With "one
+thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
+ratio of a row is the median of its rounds. Each row shows the worst model and runtime.""",
+    "pack": """This benchmark makes latenn's packages for all targets that were built. `latebind pack` runs
+with an empty `dist/`, and again without changes. hatchling makes the same wheels from the same files with
+`python -m build --wheel --no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK, `dotnet pack`
+makes the same nupkgs from the same files.""",
+    "startup": """This benchmark measures `import latebind` with `python -X importtime`, and `latebind --help` as
+a whole process. It compares them with a process of the same Python that does nothing.""",
+    "stub": """One C program is linked with the runtime, and the other with the stub `latebind::onnxruntime`.
+The first row compares the best of 20 turns with a million calls of `GetAllocatorWithDefaultOptions` each. The other
+rows compare the time until the first call has returned with `dlopen()`, `dlsym()` and the same call. Each round runs
+both programs.""",
 }
 
-_LARGE = """The next table has each large model, as a share of the time of `InferenceSession.run`. The "floor" is a run with all values
-bound in advance, which measures the computation in the runtime alone. No program can be faster with this runtime."""
+_LARGE = """The next table has each large model, as a share of the time of `InferenceSession.run`. The "floor" is a
+run with all values bound in advance, which measures the computation in the runtime alone. No program can be faster
+with this runtime."""
 
 
 def main() -> None:

@@ -141,9 +141,8 @@ def claims_of_output(folder: Path) -> list[dict[str, Any]]:
         for key, limit in (("seconds", 1.1), ("grew", 1.05)):
             ratios = [one[key] / other[key] for one, other in zip(found[name], found["onnxruntime"], strict=True)]
             what = "time" if key == "seconds" else "peak memory"
-            claims.append(
-                claim(f"{name}, output of 256 MB with unknown shape: {what} as a share of onnxruntime's", limit, spread(ratios))
-            )
+            text = f"{name}, output of 256 MB with unknown shape: {what} as a share of onnxruntime's"
+            claims.append(claim(text, limit, spread(ratios)))
     return claims
 
 
