@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 _TITLES = {
-    "audit": "The audit, its peers, and bare reading",
+    "audit": "The audit compared with other tools",
     "latency": "latenn's runs compared with onnxruntime's own",
     "pack": "Packing",
     "startup": "Start-up",
@@ -25,33 +25,42 @@ _INTRODUCTION = """# Benchmarks
 
 `python3 noxfile.py -s bench` measures again and rewrites this page.
 
-The contenders of a table run in turns, round by round. Each run is a whole process from start to exit unless the text
-says otherwise, and the medians count. "Clock" is the time that a user waits; "CPU" is the CPU time of all processes
-together (user and system), which a busy machine distorts less.
+The programs in a table run one after the other, in several rounds. Unless the text says otherwise, each run is a
+whole process from start to exit. The tables show the median, and the lowest and highest value in parentheses. "Clock"
+is the time that a user waits. "CPU" is the CPU time of all processes together (user and system), which other load on
+the machine affects less.
 """
 _ABOUT = {
-    "audit": """`latebind audit` of all wheels at once, by default and with all checks, compared with `auditwheel show`,
-`delvewheel show`, `delocate-listdeps` and `abi3audit`, each on the wheels that it is made for, and with plain Python
-that inflates every member with `zipfile` and hashes it with `hashlib`, in one thread. The memory is
-the peak of a fresh worker for each wheel; the member in flight is the largest of the wheel.""",
-    "latency": """Chains of 1, 5 and 10 Relu, small (16 floats) and large (600 KB), of fixed and of open shapes, each
-by `latenn.Model.run` and by `InferenceSession.run` of the same runtime in one process, in short turns, on inputs that
-change with every call; "bound" is compared with `run_with_iobinding`; "one thread" means that the runtime uses only the
-thread that called it. The ratio of a round is the median of those of its turns, that of a row the median of the rounds;
-the spread is that of the rounds. The worst model and runtime of a row counts.""",
-    "pack": """latenn's packages for all staged targets: `latebind pack` with an empty `dist/`, and again with nothing
-changed. Plain hatchling makes each of the same wheels from the same files by `python -m build --wheel
---no-isolation`: no sdist, no nupkg, no SBOM. `dotnet pack` makes each nupkg of the same files, where
-there is an SDK.""",
-    "startup": """`import latebind`, as `python -X importtime` reports it, and `latebind --help` as a whole process,
-compared with one of the same Python that does nothing.""",
-    "stub": """A C program, linked with the runtime and with `latebind::onnxruntime`: the best of 20 turns of a million
-calls of `GetAllocatorWithDefaultOptions`; and the time until the first has returned, compared with `dlopen()`,
-`dlsym()` and the same call. Each round runs both, one after the other.""",
+    "audit": """This benchmark audits all wheels at once with `latebind audit`, by default and with all checks.
+It compares the audit with:
+
+- "peers": `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on the wheels that it
+  supports;
+- "floor": plain Python code that decompresses every member with `zipfile` and hashes it with `hashlib`, in one
+  thread.
+
+The memory is the peak of a new worker process for each wheel. The "member in flight" is the largest member of the
+wheel.""",
+    "latency": """The models are chains of 1, 5 and 10 Relu nodes. They are small (16 floats) or large (600 KB),
+and have fixed or open shapes. `latenn.Model.run` and `InferenceSession.run` of the same runtime run each model in one
+process, in short turns, with other inputs in every call. "Bound" compares with `run_with_iobinding`. With "one
+thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
+ratio of a row is the median of its rounds. Each row shows the worst model and runtime.""",
+    "pack": """This benchmark makes latenn's packages for all targets that were built. `latebind pack` runs
+with an empty `dist/`, and again without changes. hatchling makes the same wheels from the same files with
+`python -m build --wheel --no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK, `dotnet pack`
+makes the same nupkgs from the same files.""",
+    "startup": """This benchmark measures `import latebind` with `python -X importtime`, and `latebind --help` as
+a whole process. It compares them with a process of the same Python that does nothing.""",
+    "stub": """One C program is linked with the runtime, and the other with the stub `latebind::onnxruntime`.
+The first row compares the best of 20 turns with a million calls of `GetAllocatorWithDefaultOptions` each. The other
+rows compare the time until the first call has returned with `dlopen()`, `dlsym()` and the same call. Each round runs
+both programs.""",
 }
 
-_LARGE = """Each of the large models by itself, as a share of `InferenceSession.run`. The floor is a run with everything
-bound for good, in which nothing is left but the runtime's computing: no caller of this runtime gets below it."""
+_LARGE = """The next table has each large model, as a share of the time of `InferenceSession.run`. The "floor" is a
+run with all values bound in advance, which measures the computation in the runtime alone. No program can be faster
+with this runtime."""
 
 
 def main() -> None:
@@ -69,8 +78,8 @@ def main() -> None:
 def _section(name: str, document: dict[str, Any]) -> str:
     machine, versions = document["machine"], document["versions"]
     where = (
-        f"Taken on {machine['system']} {machine['processor']}, {machine['processors']} processors, Python "
-        f"{machine['python']}, load before the start {machine['load before'][0]}; "
+        f"Measured on {machine['system']} {machine['processor']}, {machine['processors']} CPUs, Python "
+        f"{machine['python']}, system load before the start {machine['load before'][0]}. Versions: "
         + ", ".join(f"{tool} {number}" for tool, number in versions.items())
         + "."
     )
@@ -87,8 +96,8 @@ def _section(name: str, document: dict[str, Any]) -> str:
     if memory := document.get("memory"):
         worst = memory["worst"]
         parts.append(
-            f"Nearest to its memory: {worst['wheel']}, a peak of {_mb(worst['peak'])} with a member of "
-            f"{_mb(worst['largest'])}."
+            f"The wheel that comes nearest to its memory limit is {worst['wheel']}. Its peak is "
+            f"{_mb(worst['peak'])}, and its largest member has {_mb(worst['largest'])}."
         )
     parts += [f"Not run: {tool}: {reason}." for tool, reason in document.get("not run", {}).items()]
     return "\n\n".join([*parts, where]) + "\n"
@@ -99,7 +108,7 @@ def _contenders(contenders: dict[str, Any]) -> str:
         (name, *(_spread(row[key]) for key in ("wall", "cpu")), str(len(row["samples"])))
         for name, row in contenders.items()
     ]
-    return table(("what", "clock, s", "CPU, s", "rounds"), rows)
+    return table(("program", "clock, s", "CPU, s", "rounds"), rows)
 
 
 def _claims(claims: list[dict[str, Any]]) -> str:
@@ -135,7 +144,7 @@ def _measured(row: dict[str, Any]) -> str:
 def _input(facts: dict[str, int]) -> str:
     noun = "wheels" if "wheels" in facts else "packages"
     text = f"Input: {facts[noun]} {noun}, {_mb(facts['bytes'])}"
-    return text + (f", {_mb(facts['inflated'])} inflated." if "inflated" in facts else ".")
+    return text + (f", {_mb(facts['inflated'])} decompressed." if "inflated" in facts else ".")
 
 
 def _mb(size: int) -> str:

@@ -54,8 +54,8 @@ def main() -> None:
     imports = [imported() for _ in range(arguments.rounds)]
     helps = [row.wall * 1000 for row in samples["latebind --help"]]
     claims = [
-        claim("milliseconds of import latebind", _LIMITS["import"], spread(imports, 1)),
-        claim("milliseconds of latebind --help", _LIMITS["help"], spread(helps, 1)),
+        claim("time of import latebind, ms", _LIMITS["import"], spread(imports, 1)),
+        claim("time of latebind --help, ms", _LIMITS["help"], spread(helps, 1)),
     ]
     show(claims)
     if arguments.write:

@@ -41,15 +41,16 @@ _WEIGHT = tuple(_MARKS)
 _SYSTEMS = {"manylinux": "Linux", "macosx": "macOS", "win": "Windows"}
 _INTRODUCTION = """# Published packages, audited
 
-What `latebind audit` finds in wheels that other projects publish, with the rules for any package and all presets. A
-verdict means that a rule is broken, not that the package fails: torchvision, for one, needs libraries that `import
-torch` has loaded before.
+This page lists what `latebind audit` finds in wheels that other projects publish. The audit uses the rules for any
+package and the presets of all runtimes. A finding means that the wheel breaks a rule, not that it fails. For example,
+torchvision needs libraries that `import torch` has loaded before.
 
 `python -m research.truth` audits [the pinned wheels](truth/wheels.toml) and writes this page. With `--confirm`, it
-checks every finding with other tools, such as readelf: [a table](../research/evidence.py) names the command for each
-code, and what it must show of the finding's evidence.
+checks every finding with other tools, such as readelf. [A table](../research/evidence.py) has the command for each
+code, and the evidence that its output must show.
 
-Errors are **bold**, warnings plain, notes in *italics*; each wheel counts by its most severe finding of a code.
+Errors are **bold**, warnings are plain, and notes are in *italics*. If a wheel has several findings with the same code,
+the most severe one decides.
 """
 
 

@@ -101,7 +101,7 @@ def claims_of_runs(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for shape, limit in limits.items():
             fit = [row for row in rows if (row["what"], row["shape"]) == (what, shape)]
             worst = max(fit, key=lambda row: float(row["wall"]["median"]))
-            text = f"{what}, {shape}: share of onnxruntime's time (worst: {worst['nodes']} nodes, "
+            text = f"{what}, {shape}: time as a share of onnxruntime's (worst: {worst['nodes']} nodes, "
             found.append(claim(f"{text}{worst['runtime']})", limit, worst["wall"], cpu=worst["cpu"]["median"]))
     return found
 
@@ -121,8 +121,8 @@ def claims_of_binding(folder: Path) -> list[dict[str, Any]]:
         beyond.append((first - opened) / 1e6)
         again.append(bound)
     return [
-        claim("the first lb_bind() beyond dlopen(), ms", 1, spread(beyond)),
-        claim("lb_bind() when bound, ns", 10, spread(again)),
+        claim("the first lb_bind() minus dlopen(), ms", 1, spread(beyond)),
+        claim("lb_bind() if the runtime is already bound, ns", 10, spread(again)),
     ]
 
 
@@ -130,7 +130,7 @@ def claim_of_import(folder: Path) -> dict[str, Any]:
     """What `import latenn` takes after NumPy."""
     code = "import numpy, time; t = time.perf_counter(); import latenn; print((time.perf_counter() - t) * 1e3)"
     times = [float(answer([sys.executable, "-c", code], PYTHONPATH=str(folder))) for _ in range(_SAMPLES + 1)]
-    return claim("import latenn after NumPy, ms", 30, spread(times[1:]))
+    return claim("import latenn if NumPy is already imported, ms", 30, spread(times[1:]))
 
 
 def claims_of_output(folder: Path) -> list[dict[str, Any]]:
@@ -141,9 +141,8 @@ def claims_of_output(folder: Path) -> list[dict[str, Any]]:
         for key, limit in (("seconds", 1.1), ("grew", 1.05)):
             ratios = [one[key] / other[key] for one, other in zip(found[name], found["onnxruntime"], strict=True)]
             what = "time" if key == "seconds" else "peak memory"
-            claims.append(
-                claim(f"{name}, 256 MB of unknown shape: share of onnxruntime's {what}", limit, spread(ratios))
-            )
+            text = f"{name}, output of 256 MB with unknown shape: {what} as a share of onnxruntime's"
+            claims.append(claim(text, limit, spread(ratios)))
     return claims
 
 

@@ -23,7 +23,8 @@ _RIDS = ("android-arm64", "android-x64")
     "Segments not aligned for 16 KB pages",
     "warning",
     profiles=("loads",),
-    because="It does not load on Android devices with 16 KB pages, and Google Play refuses apps that contain it.",
+    because="The library does not load on Android devices with 16 KB pages, and Google Play refuses apps that contain "
+    "it.",
     kinds=("wheel", "nupkg"),
     example="liblatenn.so in a wheel tagged android_24_arm64_v8a, with segments aligned to 4096 bytes",
     cure="Link with -Wl,-z,max-page-size=16384, or with NDK r28 or newer, where that is the default.",

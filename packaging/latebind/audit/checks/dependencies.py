@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     "Dependency that contradicts the minimum",
     "error",
     profiles=("runtime",),
-    because="It contradicts the configured minimum. A warning for pins where none is configured, a note for caps.",
+    because="The dependency contradicts the configured minimum. Without a configured minimum, a pinned version is a "
+    "warning. An upper limit is a note.",
     kinds=TWINS,
     example="Requires-Dist: onnxruntime==1.20.1",
     cure='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, ">=1.19.0" as a peer.',
@@ -43,7 +44,7 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
     "One distribution of the runtime required",
     "warning",
     profiles=("runtime",),
-    because="It fails for users of another distribution of the runtime.",
+    because="The package fails for users of another distribution of the runtime.",
     kinds=("wheel",),
     example="Requires-Dist: onnxruntime>=1.19",
     cure="Move each distribution to an extra of its own: cpu, gpu, directml, ...",

@@ -33,7 +33,7 @@ _OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|
     "warning",
     profiles=("runtime",),
     seeks_markers=lambda _policy: [ORT_EXCEPTION],
-    because="Programs in C, Python or C# cannot catch a C++ exception: without a runtime the process ends.",
+    because="Programs in C, Python or C# cannot catch a C++ exception, so the process ends if the runtime is missing.",
     formats=("elf",),
     example="libspeech.so exports 12 C functions, throws Ort::Exception, and catches nothing",
     cure="Catch Ort::Exception in each C function, or let callers ask lb_onnxruntime_available() first.",

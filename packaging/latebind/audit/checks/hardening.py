@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     "Executable stack",
     "error",
     profiles=("loads",),
-    because="glibc 2.41 and newer refuse to load it. A warning for programs, which still start.",
+    because="glibc 2.41 and newer refuse to load the library. The finding is a warning for programs, which still "
+    "start.",
     example="liblatenn.so: GNU_STACK RWE",
     cure="Link with -Wl,-z,noexecstack and add a .note.GNU-stack section to assembly files.",
 )
@@ -36,7 +37,7 @@ def executable_stack(image: Image) -> Iterator[Hit | Skip]:
     "Text relocations",
     "warning",
     profiles=("loads",),
-    because="SELinux and musl refuse to load it.",
+    because="SELinux and musl refuse to load the library.",
     example="liblatenn.so: DT_TEXTREL",
     cure="Compile everything, including assembly, with -fPIC, and link with -Wl,-z,text.",
 )
@@ -51,7 +52,7 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
     "RELRO missing",
     "note",
     profiles=("all",),
-    because="It weakens a protection, but nothing fails.",
+    because="The library lacks a protection, but nothing fails.",
     example="liblatenn.so has no GNU_RELRO segment",
     cure="Link with -Wl,-z,relro,-z,now.",
 )
@@ -74,7 +75,8 @@ def relro_missing(image: Image) -> Iterator[Hit | Skip]:
     "ASLR or NX disabled",
     "warning",
     profiles=("all",),
-    because="It weakens its whole process. A note where Windows protects the process anyway.",
+    because="The library weakens every process that loads it. The finding is a note if Windows protects the process "
+    "anyway.",
     formats=("macho", "pe"),
     example="latenn.dll: DYNAMIC_BASE is not set",
     cure="Link with the defaults: /DYNAMICBASE /HIGHENTROPYVA /NXCOMPAT (MSVC), or -pie on macOS.",

@@ -52,7 +52,8 @@ def find_missing_file(package: Contents) -> Iterator[Hit]:
     "Metadata that the index refuses",
     "warning",
     profiles=("all",),
-    because="It installs, but the package index refuses the upload. A note for an SBOM that cannot be read.",
+    because="The package installs, but the package index refuses the upload. The finding is a note for an SBOM that "
+    "cannot be read.",
     kinds=("wheel",),
     example="License-File: LICENSE in METADATA, and no file latenn-1.0.dist-info/licenses/LICENSE",
     cure="Write license as an SPDX expression and list license-files in pyproject.toml, then build again.",

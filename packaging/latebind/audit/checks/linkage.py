@@ -37,7 +37,8 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
     "Undefined symbol that nothing provides",
     "error",
     profiles=("loads",),
-    because="A module with an open symbol cannot be imported. A warning where another library may define it.",
+    because="Python cannot import a module with an undefined symbol. The finding is a warning if another library may "
+    "define the symbol.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     cure="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
@@ -145,8 +146,8 @@ def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
     "Needed library that is missing",
     "error",
     profiles=("loads",),
-    because="Nothing of the package loads without it. A warning if other modules do, a note if a dependency installs "
-    "it.",
+    because="Nothing in the package loads without the library. The finding is a warning if other modules load, and a "
+    "note if a dependency installs the library.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     cure="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",

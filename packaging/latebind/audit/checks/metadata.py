@@ -32,8 +32,8 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
     "RECORD missing, incomplete or wrong",
     "error",
     profiles=("loads",),
-    because="Without a readable RECORD it cannot be installed. A warning for wrong lines, which strict installers "
-    "refuse.",
+    because="Installers cannot install a wheel without a readable RECORD. The finding is a warning for wrong lines, "
+    "which strict installers refuse.",
     kinds=("wheel",),
     example="latenn/liblatenn.so was replaced after RECORD was written",
     cure="Build the wheel again, or run `wheel unpack` and `wheel pack` after a change.",
@@ -106,7 +106,7 @@ def _compare(record: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
     "Wheel metadata broken or different from the file name",
     "error",
     profiles=("loads",),
-    because="Installers refuse it. A note if only the tags inside differ.",
+    because="Installers refuse the wheel. The finding is a note if only the tags in the metadata differ.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
     cure="Build the wheel again. Rename wheels with `wheel tags`, never by hand.",

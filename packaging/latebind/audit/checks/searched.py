@@ -23,7 +23,7 @@ _DATA = ".data/data/"
     "Needed library that is in the package, but not searched there",
     "warning",
     profiles=("loads",),
-    because="The loader does not find it, unless the package loads it first by its path.",
+    because="The loader does not find the needed library, unless the package loads it first by its path.",
     formats=("elf", "macho"),
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
     cure="Set INSTALL_RPATH to the library's folder from the one that needs it: $ORIGIN/lib or @loader_path/lib.",

@@ -28,8 +28,8 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "Search path outside the package",
     "warning",
     profiles=("loads",),
-    because="A library of the build machine is missing elsewhere. An error if other users can write to the folder, "
-    "a note if nothing is searched there.",
+    because="A library of the build machine is missing on other machines. The finding is an error if other users can "
+    "write to the folder, and a note if nothing is searched there.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     cure="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",

@@ -66,7 +66,8 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     "C++ symbols exported",
     "note",
     profiles=("all",),
-    because="They clash only with a second library that has the same names. A warning for operator new and delete.",
+    because="The symbols clash only with a second library that exports the same names. The finding is a warning for "
+    "operator new and delete.",
     formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
     cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. In a "

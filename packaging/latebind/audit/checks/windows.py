@@ -24,7 +24,7 @@ _WITH_PYTHON = ("vcruntime140.dll", "vcruntime140_1.dll")
     "Visual C++ run-time library needed",
     "warning",
     profiles=("loads",),
-    because="It fails where the redistributable is not installed.",
+    because="The library does not load where the redistributable is not installed.",
     formats=("pe",),
     example="latenn.dll: import of MSVCP140.dll",
     cure="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
@@ -54,7 +54,7 @@ def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     "Debug run-time library needed",
     "error",
     profiles=("loads",),
-    because="It loads on developers' machines only.",
+    because="The library loads only on machines of developers.",
     formats=("pe",),
     example="latenn.dll: import of VCRUNTIME140D.dll",
     cure="Build the Release configuration (cmake --build . --config Release).",

@@ -24,13 +24,13 @@ OWN_PREFIX = "LB"
 FAMILIES: Mapping[str, str] = {
     "LB1": "Linkage",
     "LB2": "Symbols",
-    "LB3": "Tags and floors",
+    "LB3": "Platform tags and minimum versions",
     "LB4": "Layout",
     "LB5": "Metadata",
     "LB6": "Hygiene",
     "LB7": "Runtime identifiers",
     "LB8": "Execution providers",
-    "LB9": "npm packages",
+    "LB9": "npm packages and JARs",
 }
 
 

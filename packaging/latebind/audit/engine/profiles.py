@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from latebind.model import Profile
 
 PROFILES: Mapping[Profile, str] = {
-    "loads": "what decides whether the package installs and loads, or lets someone in; the default for other packages",
-    "runtime": "late binding: whether the runtime is linked, bundled, renamed, embedded or required",
-    "all": "every check; the default for your own project",
+    "loads": "Those that find whether a package installs and loads, and security holes. The default for other packages",
+    "runtime": "Those on late binding: whether the runtime is linked, bundled, renamed, embedded or required",
+    "all": "Every check. The default for your own project",
 }
 """The values of `--profile`, from the narrowest to the widest."""

@@ -43,7 +43,7 @@ def check_index() -> str:
     lines = ["# Checks of `latebind audit`", "", _INTRODUCTION]
     lines += [
         "",
-        "| `--profile` | applies |",
+        "| `--profile` | Which checks it runs |",
         "|---|---|",
         *(f"| `{name}` | {what} |" for name, what in PROFILES.items()),
     ]
@@ -57,15 +57,16 @@ def check_index() -> str:
 
 
 _HEAD = ("| Code | Severity | What it finds | Why this severity | Profiles |", "|---|---|---|---|---|")
-_INTRODUCTION = """`latebind audit --explain LB101` explains a check: why it exists, an example, how to fix
-findings and how to suppress them. The site has the same pages. A profile chooses checks:
-[choose what the audit reports](../howto/audit.md).
-[Write your own check](../howto/checks.md) shows how to add checks for your organization.
+_INTRODUCTION = """`latebind audit --explain LB101` explains a check: why it exists, an example, how to fix a finding,
+and how to suppress it. The site has the same pages. To choose checks, select a profile:
+[choose what the audit reports](../howto/audit.md). To add checks for your organization,
+[write your own check](../howto/checks.md).
 
-| Severity | What it means |
+| Severity | Meaning |
 |---|---|
-| error | The package cannot be installed, loaded, imported or found as it promises, or it lets someone in |
-| warning | It fails, or will fail, for some of its users |
-| note | Hygiene: nothing fails |
+| error | The package cannot be installed, loaded, imported or found as it promises, or it has a security hole |
+| warning | The package fails, or will fail, for some of its users |
+| note | Nothing fails, but the package could be better |
 
-Each check has one severity; clearer or milder cases may have another. Each row gives the reason."""
+Each check has one severity. In some cases, a finding of the check has another severity. The column "Why this severity"
+gives the reason, and the cases with another severity."""

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     "JAR without Maven's metadata, or with another artifact's",
     "warning",
     profiles=("all",),
-    because="Tools that read JARs cannot tell what it is. An error if the file's name is another version's.",
+    because="Tools that read JARs cannot identify the artifact. The finding is an error if the file name has another "
+    "version.",
     kinds=("jar",),
     example="tiny-1.2.3.jar has version 1.2.2 in META-INF/maven/io.github.acme/tiny/pom.xml",
     cure="Make the JAR with latebind pack or mvn package.",
@@ -51,7 +52,7 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     "Native folder of an unknown platform",
     "warning",
     profiles=("loads",),
-    because="The library is in the JAR, and no machine looks for it there.",
+    because="The JAR contains the library, but no machine looks for it in that folder.",
     kinds=("jar",),
     example="native/linux-amd64/libtiny.so",
     cure="Name the folder after the target: native/linux-x64, native/osx-arm64, native/win-x64.",
@@ -71,8 +72,8 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
     "JAR takes the place of the runtime's own",
     "error",
     profiles=("runtime",),
-    because="Of two JARs with one resource a program gets the first on its class path: which runtime it has depends on "
-    "the order of its dependencies.",
+    because="If two JARs contain the same resource, a program gets the one that is first on its class path. So the "
+    "order of its dependencies decides which runtime it uses.",
     kinds=("jar",),
     example="ai/onnxruntime/native/linux-x64/libonnxruntime.so in acme-nlp-1.0.0.jar",
     cure="Leave the runtime out, and depend on the artifact that supplies it.",

@@ -45,7 +45,7 @@ _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
     "package.json missing, broken or of another package",
     "error",
     profiles=("loads",),
-    because="npm does not install it. A warning if only the file's name differs.",
+    because="npm does not install the package. The finding is a warning if only the file name differs.",
     kinds=("npm",),
     example="acme-tiny-1.2.3.tgz has version 1.2.2 in package.json",
     cure="Make the tarball with latebind pack or npm pack.",
@@ -76,8 +76,8 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "Platform fields contradict the native files",
     "error",
     profiles=("loads",),
-    because="npm installs it where nothing in it loads. A warning for a field that is missing, a note if other files "
-    "fit.",
+    because="npm installs the package on systems where none of its native files load. The finding is a warning if a "
+    "field is missing, and a note if other files fit.",
     kinds=("npm",),
     example='"cpu": ["x64"] and an aarch64 library',
     cure="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
@@ -125,7 +125,8 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     "C library not the one that package.json names",
     "error",
     profiles=("loads",),
-    because="It does not load where npm installs it. A warning if package.json names none, a note if other files fit.",
+    because="The file does not load where npm installs it. The finding is a warning if package.json names no C "
+    "library, and a note if other files fit.",
     kinds=("npm",),
     example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
     cure='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
@@ -159,8 +160,9 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     "Install script",
     "warning",
     profiles=("loads",),
-    because="npm 12 and --ignore-scripts skip it. A note for scripts that run only when installing from git, and where "
-    "the package, or one that it requires, has the native file, unless the script's own file is missing.",
+    because="npm 12 and --ignore-scripts skip the script. The finding is a note if the script runs only for an "
+    "installation from git. The finding is also a note if the package, or one that it requires, has the "
+    "native file, unless the file of the script is missing.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
     cure="Put the native file into packages of one platform each, and find it with require.resolve().",
@@ -236,7 +238,7 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     "Entry point missing",
     "error",
     profiles=("loads",),
-    because="Importing the package fails. A warning for types, and for what Node.js does not use.",
+    because="Importing the package fails. The finding is a warning for types, and for files that Node.js does not use.",
     kinds=("npm",),
     example='"main": "./index.cjs", which the tarball lacks',
     cure="Correct main, exports, types and bin in package.json, or add the file.",

@@ -28,7 +28,7 @@ _MAY_LACK = re.compile(r"\bExists\s*\(", re.IGNORECASE)
     "Build file that names a missing file",
     "error",
     profiles=("loads",),
-    because="The build fails, or the library is not found.",
+    because="The build fails, or the application does not find the library.",
     kinds=("nupkg",),
     example=r"build/net461/Latenn.targets copies ..\..\runtimes\win-x86_64\native\*, but the folder is win-x64",
     cure="Correct the path, or add the file. If the file is optional, say so with Condition=\"Exists('...')\".",

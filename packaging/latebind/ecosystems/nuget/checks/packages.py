@@ -29,7 +29,7 @@ _PORTABLE = b"BSJB"
     "Build file that NuGet does not import",
     "error",
     profiles=("loads",),
-    because="The file has no effect, so what it copies is not found.",
+    because="The file has no effect, so applications lack the files that it should copy.",
     kinds=("nupkg",),
     example="build/net461/native.targets in Latenn.1.0.0.nupkg",
     cure="Name the file after the package: build/net461/Latenn.targets. It may import others.",
@@ -84,7 +84,7 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     "Package too large for the feed",
     "warning",
     profiles=("all",),
-    because="NuGet's public feed refuses it; it installs from other feeds.",
+    because="NuGet's public feed refuses the package. Other feeds accept it.",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg of 431.2 MB, with libraries for seven targets",
     cure='Make one package for each target: split = "auto" below [package.NAME.nuget], or Id.runtime.RID packages '

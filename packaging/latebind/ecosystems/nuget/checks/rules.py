@@ -61,7 +61,7 @@ class Rule:
     "NuGet packing rule broken",
     "warning",
     profiles=("all",),
-    because="Older clients cannot read it, or part of it is ignored.",
+    because="Older clients cannot read the package, or NuGet ignores a part of it.",
     kinds=("nupkg",),
     example="NU5104: the stable package 1.0.0 depends on the prerelease Latenn [0.1.0, 0.2.0-0)",
     cure="Look up the code in NuGet's reference of errors and warnings, which has a fix for each.",

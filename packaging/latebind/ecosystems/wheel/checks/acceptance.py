@@ -29,7 +29,8 @@ _MACHINES = (
     "Platform tag that no installer accepts",
     "error",
     profiles=("loads",),
-    because="Nobody can install the wheel there: installers ask for other tags. A warning if other tags are accepted.",
+    because="No installer accepts this tag, so nobody can install the wheel there. The finding is a warning if "
+    "installers accept other tags of the wheel.",
     kinds=("wheel",),
     example="voice-1.0-cp310-abi3-macosx_10_9_arm64.whl",
     cure="From macOS 11 on write the minor version 0 (macosx_12_0_arm64), and 11_0 or newer for arm64.",

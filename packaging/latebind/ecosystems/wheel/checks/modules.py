@@ -32,7 +32,8 @@ _WITH_GIL = "_Py_Dealloc"
     "Extension module outside the stable ABI",
     "error",
     profiles=("loads",),
-    because="Some Pythons that the tag includes cannot import it. A warning if they all happen to export the names.",
+    because="Some versions of Python that the tag includes cannot import the module. The finding is a warning if "
+    "every version so far exports the names.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
@@ -104,7 +105,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     "Module built for another CPython than the tag's",
     "error",
     profiles=("loads",),
-    because="The import fails, or the module uses objects of another layout than the interpreter's.",
+    because="The import fails, or the module uses objects with another layout than the interpreter's.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cp310-win_amd64.pyd in a wheel tagged cp310-cp310 imports python311.dll",

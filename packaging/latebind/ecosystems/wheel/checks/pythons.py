@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     "Extension module in a wheel for every Python",
     "error",
     profiles=("loads",),
-    because="Other Pythons install the wheel and cannot import the module. A warning if the file name fits every "
-    "Python.",
+    because="Other versions of Python install the wheel and cannot import the module. The finding is a warning if the "
+    "file name fits every Python.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
@@ -66,7 +66,8 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
     "File name and wheel tag name different ABIs",
     "error",
     profiles=("loads",),
-    because="The module is installed but not found. A warning if it is there for several Pythons, and not for all.",
+    because="Installers install the module, but Python does not find it. The finding is a warning if the wheel has "
+    "the module for several versions of Python, but not for all.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged cp310-abi3",

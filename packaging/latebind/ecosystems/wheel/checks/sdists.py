@@ -23,7 +23,7 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
     "Sdist without a clear build system",
     "error",
     profiles=("loads",),
-    because="It cannot be built, or not with the intended tool.",
+    because="Installers cannot build the sdist, or they build it with another tool than intended.",
     kinds=("sdist",),
     example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
     cure="Keep pyproject.toml with its build backend at the root of the sdist, and exclude an old setup.py.",
