@@ -124,39 +124,43 @@ def _check_pins(lines: list[str]) -> Iterator[Outdated]:
         match = _USES.match(line)
         if match is None:
             continue
-        name, known = match["name"], actions().get(match["name"])
+        name, release = match["name"], actions().get(match["name"])
         if name.startswith(f"{_REPOSITORY}/"):
-            wanted = _installed_commit() or f"v{__version__}"
-            if match["ref"] != wanted:
+            reference = _installed_commit() or f"v{__version__}"
+            if match["ref"] != reference:
                 yield Outdated(
-                    line=number, message=f"{name} is not the installed latebind's", advice=f"Write {name}@{wanted}."
+                    line=number,
+                    message=f"{name} is not the installed latebind's",
+                    advice=f"Write {name}@{reference}.",
                 )
         elif not _COMMIT.fullmatch(match["ref"]):
-            pin = f"{known.commit} # {known.version}" if known else "<commit> # <version>"
+            pin = f"{release.commit} # {release.version}" if release else "<commit> # <version>"
             message = f"{name}@{match['ref']} is not pinned by a commit"
             yield Outdated(line=number, message=message, advice=f"Write {name}@{pin}.")
-        elif known and known.commit != match["ref"] and _is_older(match["version"], known.version):
+        elif release and release.commit != match["ref"] and _is_older(match["version"], release.version):
             yield Outdated(
                 line=number,
-                message=f"{name} {match['version'] or match['ref'][:12]} is older than {known.version}",
-                advice=f"Write {name}@{known.commit} # {known.version}.",
+                message=f"{name} {match['version'] or match['ref'][:12]} is older than {release.version}",
+                advice=f"Write {name}@{release.commit} # {release.version}.",
             )
 
 
-def _is_older(version: str | None, known: str) -> bool:
+def _is_older(version: str | None, release: str) -> bool:
     try:
-        return Version(version or "0") < Version(known)
+        return Version(version or "0") < Version(release)
     except InvalidVersion:
         return True
 
 
 def _check_requirement(lines: list[str]) -> Iterator[Outdated]:
-    wanted = pin_latebind()
+    requirement = pin_latebind()
     for number, line in enumerate(lines, 1):
         match = _REQUIREMENT.match(line)
-        if match and match["text"] != wanted:
-            message = f"installs {match['text']}; the installed latebind is {wanted}"
-            yield Outdated(line=number, message=message, advice=f'Write "{wanted}", or install the one named here.')
+        if match and match["text"] != requirement:
+            message = f"installs {match['text']}; the installed latebind is {requirement}"
+            yield Outdated(
+                line=number, message=message, advice=f'Write "{requirement}", or install the one named here.'
+            )
 
 
 def _check_targets(lines: list[str], jobs: dict[str, int], native: list[Target]) -> Iterator[Outdated]:
