@@ -10,7 +10,6 @@ docs/img/update.svg shows the result.
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import shutil
 import subprocess
 import sys
@@ -59,8 +58,8 @@ def _install(library: Path, system: Path) -> None:
 
 
 def _print_of(folder: Path, program: str) -> str:
-    inherited = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
-    environment = {**inherited, "LD_LIBRARY_PATH": str(folder / "lib")}
+    # Nothing is inherited: a virtual environment or a variable of this shell may name another runtime.
+    environment = {"LD_LIBRARY_PATH": str(folder / "lib")}
     ended = subprocess.run(
         [f"./{program}"], cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False
     )
