@@ -34,10 +34,10 @@ def assert_success(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], *says: str) -> None:
-    """Hold that latebind refused a command line: with one error, which says all of this."""
+    """Hold that latebind refused a command line, with errors that say all of this."""
     assert done.returncode == 2, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("usage: ") or done.stderr.count("latebind: ") == 1, done.stderr
+    assert "\nerror: " in f"\n{done.stderr}", done.stderr
     for text in says:
         assert text in done.stderr
 

@@ -35,25 +35,27 @@ def pack_tiny(latebind, tiny):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pack", "--taget", "linux-x64"], "unrecognized arguments: --taget linux-x64. Did you mean --target?"),
-        (["verify", "--lst"], "unrecognized arguments: --lst. Did you mean --list?"),
-        (["cibuildwheel", "a", "--json"], "unrecognized arguments: --json. It prints text or a file, and no JSON."),
-        (["plan", "linux-x64"], "unrecognized arguments: linux-x64. See latebind plan --help."),
+        (["pack", "--taget", "linux-x64"], "arguments: --taget linux-x64\nhelp: Did you mean --target?"),
+        (["verify", "--lst"], "argument: --lst\nhelp: Did you mean --list?"),
+        (["cibuildwheel", "a", "--json"], "argument: --json\nhelp: It prints text or a file, and no JSON."),
+        (["plan", "linux-x64"], "argument: linux-x64\nhelp: See latebind plan --help."),
     ],
 )
 def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(latebind, arguments, message):
     result = latebind(*arguments)
     assert result.returncode == 2
-    assert result.stderr.startswith(f"usage: latebind {arguments[0]} ")
-    assert result.stderr.endswith(f"latebind {arguments[0]}: error: {message}\n")
+    assert result.stderr == f"error: unrecognized {message}\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["pakc"], "latebind: error: 'pakc' is not a command. Did you mean pack?"),
-        (["pack", "--format", "jsn"], "argument --format: 'jsn' is not one of its values. Did you mean json?"),
-        (["completion", "xyz"], "'xyz' is not one of its values. Choose one of: bash, zsh, fish, powershell, tcsh."),
+        (["pakc"], "error: 'pakc' is not a command\nhelp: Did you mean pack?"),
+        (["pack", "--format", "jsn"], "argument --format: 'jsn' is not one of its values\nhelp: Did you mean json?"),
+        (
+            ["completion", "xyz"],
+            "'xyz' is not one of its values\nhelp: Choose one of: bash, zsh, fish, powershell, tcsh.",
+        ),
     ],
 )
 def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, arguments, error):
@@ -87,7 +89,7 @@ def test_without_a_command_the_help_is_shown(latebind):
 
 
 def test_a_wrong_option_without_a_command_is_named(latebind):
-    assert_refused(latebind("--versoin"), "unrecognized arguments: --versoin", "Did you mean --version?")
+    assert_refused(latebind("--versoin"), "unrecognized argument: --versoin", "Did you mean --version?")
 
 
 def test_several_targets_may_be_separated_by_commas(latebind, tiny):
@@ -127,7 +129,7 @@ def test_an_option_of_one_value_that_is_given_twice_is_refused(latebind, argumen
     result = latebind(*arguments)
     assert result.returncode == 2
     assert f"error: argument {option}: given twice, as '" in result.stderr
-    assert result.stderr.endswith("': leave one of them out\n")
+    assert result.stderr.endswith("'\nhelp: Leave one of them out.\n")
 
 
 def test_no_option_keeps_its_last_value_alone():
@@ -138,11 +140,11 @@ def test_no_option_keeps_its_last_value_alone():
 
 
 def test_every_problem_of_a_configuration_is_told_at_once(latebind, tiny):
-    write_client(tiny, latebind=CONFIG.replace("version", "verson").replace("linux-x64", "linux-x46"))
+    write_client(tiny, latebind=CONFIG.replace("version", "verson").replace("name =", "nam ="))
 
     result = latebind("-C", tiny, "plan")
 
-    assert_refused(result, "unknown key project.verson", "Did you mean version?", "project.version is missing")
+    assert_refused(result, "unknown key project.verson", "Did you mean version?", "unknown key project.nam")
 
 
 def test_a_misspelled_preset_is_one_problem(latebind, tmp_path):
@@ -158,7 +160,7 @@ def test_a_scenario_that_does_not_exist_is_refused(latebind, tmp_path, command):
     assert_success(latebind("new", tmp_path / "demo"))
     edit(tmp_path / "demo" / "latebind.toml", '"absent"', '"abcent"')
     ended = latebind("-C", tmp_path / "demo", *command)
-    assert_refused(ended, "'abcent' is not a scenario (verify.own.onnxruntime.scenarios)", "Did you mean absent?")
+    assert_refused(ended, "'abcent' is not a scenario", "Did you mean absent?")
 
 
 def test_missing_source_folder(latebind, tiny):
@@ -370,7 +372,7 @@ def test_a_pass_is_remembered_until_anything_beside_the_consumer_changes(latebin
 
 def test_a_script_that_is_not_there_is_told_before_anything_is_installed(latebind, tiny):
     write_client(tiny, latebind=CONFIG + '\n[verify]\npython = "verify/nope.py"\n')
-    assert_refused(latebind("-C", tiny, "verify"), "not there: verify.python = verify/nope.py")
+    assert_refused(latebind("-C", tiny, "verify"), "verify.python: there is no file or folder 'verify/nope.py'")
 
 
 @pytest.mark.parametrize("count", ["0", "-3", "many"])

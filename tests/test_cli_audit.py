@@ -141,11 +141,11 @@ def test_what_cannot_be_read_is_reported_whatever_is_chosen(latebind, tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--select", "LB3O5"], "--select: LB3O5 matches no check\n  Did you mean LB305, Binary for another"),
-        (["--ignore", "LB611,XY1"], "--ignore: XY1 matches no check\n  Did you mean LB1?"),
-        (["--profile", "load"], "'load' is not one of its values. Did you mean loads?"),
+        (["--select", "LB3O5"], "--select: LB3O5 matches no check\nhelp: Did you mean LB305, Binary for another"),
+        (["--ignore", "LB611,XY1"], "--ignore: XY1 matches no check\nhelp: Did you mean LB1?"),
+        (["--profile", "load"], "'load' is not one of its values\nhelp: Did you mean loads?"),
         (["--profile", "all", "--select", "LB1"], "not allowed with argument"),
-        (["--fail-on", "notes"], "'notes' is not one of its values."),
+        (["--fail-on", "notes"], "'notes' is not one of its values\nhelp: "),
     ],
     ids=" ".join,
 )

@@ -1,5 +1,6 @@
 """What `plan` says and what `pack` makes: the same files, whatever the configuration."""
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -106,22 +107,41 @@ def test_plan_names_the_files_that_pack_makes(built_libraries, tmp_path, variant
 @pytest.mark.parametrize(
     ("key", "before", "after"),
     [
-        ("package.tiny.wheel.source = python/none/pyproject.toml", "python/tiny", "python/none"),
-        ("verify.python = gone.py", "[verify]", '[verify]\npython = "gone.py"'),
-        ("verify.data.script = gone.py", "[verify]", '[verify]\ndata = { script = "gone.py" }'),
-        ("package.tiny.nuget.managed = dotnet", 'id = "Tiny"', 'id = "Tiny", managed = "dotnet"'),
-        ("project.readme = READ.md", 'license = "MIT"', 'license = "MIT"\nreadme = "READ.md"'),
+        (
+            "package.tiny.wheel.source: there is no file or folder 'python/none/pyproject.toml'",
+            "python/tiny",
+            "python/none",
+        ),
+        ("verify.python: there is no file or folder 'gone.py'", "[verify]", '[verify]\npython = "gone.py"'),
+        (
+            "verify.data.script: there is no file or folder 'gone.py'",
+            "[verify]",
+            '[verify]\ndata = { script = "gone.py" }',
+        ),
+        (
+            "package.tiny.nuget.managed: there is no file or folder 'dotnet'",
+            'id = "Tiny"',
+            'id = "Tiny", managed = "dotnet"',
+        ),
+        (
+            "project.readme: there is no file or folder 'READ.md'",
+            'license = "MIT"',
+            'license = "MIT"\nreadme = "READ.md"',
+        ),
     ],
 )
 def test_plan_refuses_files_that_are_not_there(latebind, tiny, key, before, after):
     write_client(tiny, latebind=(CONFIG + "[verify]\n").replace(before, after))
     ended = latebind("-C", tiny, "plan")
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert f"latebind.toml: not there: {key}\n" in ended.stderr
+    line, shown, marks, help_line = ended.stderr.splitlines()
+    assert re.fullmatch(rf"error: latebind\.toml:\d+: {re.escape(key)}", line)
+    assert shown[marks.index("^") : marks.rindex("^") + 1].strip('"') in after
+    assert help_line == "help: Correct the path or remove the key."
 
 
 def test_pack_refuses_files_that_are_not_there_before_it_builds(latebind, tiny):
     write_client(tiny, latebind=CONFIG.replace("python/tiny", "python/none"))
     ended = latebind("-C", tiny, "pack", "--target", "linux-x64")
-    assert_refused(ended, "package.tiny.wheel.source = python/none/pyproject.toml")
+    assert_refused(ended, "package.tiny.wheel.source: there is no file or folder 'python/none/pyproject.toml'")
     assert not (tiny / "stage").exists()

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
-from latebind.commands.annotations import print_annotations
 from latebind.commands.audit import declare_audit
 from latebind.commands.ci import declare_ci
 from latebind.commands.completion import SHELLS, complete
@@ -34,6 +33,7 @@ from latebind.commands.make import (
 )
 from latebind.commands.new import declare_new
 from latebind.commands.parser import GroupedHelp, Parser
+from latebind.commands.problems import print_error, print_problems
 from latebind.commands.release import declare_release
 from latebind.commands.sbom import declare_sbom
 from latebind.commands.stub import declare_stub
@@ -81,19 +81,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # here, where a closed pipe is still handled
     except LatebindError as error:
         sys.stdout.flush()
-        print(f"latebind: {error}", file=sys.stderr)
-        print_annotations(error, arguments.project)
+        print_problems(error, arguments.project)
         return error.exit_status
     except KeyboardInterrupt as interruption:
-        print("\nlatebind: interrupted; earlier output is unchanged", file=sys.stderr)
+        print(file=sys.stderr)
+        print_error("interrupted; earlier output is unchanged")
         return _end_by_signal(interruption) if argv is None else INTERRUPTED
     except BrokenPipeError:  # the output pipe was closed, as by `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except OSError as error:
-        print(
-            f"latebind: {error.strerror or error}: {error.filename or ''}\n  {_system_advice(error)}", file=sys.stderr
-        )
+        place = f"{error.filename}: " if error.filename else ""
+        print_error(f"{place}{error.strerror or error}", _system_advice(error))
         return 2
     else:
         return status

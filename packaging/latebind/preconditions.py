@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.config.extension import program_keys
-from latebind.errors import InputError
+from latebind.errors import ConfigError, InputError
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:
@@ -23,15 +23,17 @@ _UNFINISHED = re.compile(r"^UNFINISHED = True\b", re.MULTILINE)
 def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> None:
     """Refuse a configuration that names missing files, before anything is built or installed.
 
-    `sources` are the files that packages are made from, `scripts` those that verify them. Raises InputError that lists
-    all missing ones.
+    `sources` are the files that packages are made from, `scripts` those that verify them. Raises ConfigError with all
+    missing ones.
     """
     named = [*(_sources(config) if sources else ()), *(_scripts(config) if scripts else ())]
-    missing = [f"{key} = {name}" for key, name in named if name and not (config.root / name).exists()]
-    if missing:
-        raise InputError(
-            f"not there: {', '.join(missing)}", where=config.file.name, advice="Correct the path or remove the key."
-        )
+    problems = [
+        config.problem_at(key, f"{key}: there is no file or folder {name!r}", "Correct the path or remove the key.")
+        for key, name in named
+        if name and not (config.root / name).exists()
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def refuse_unfinished(config: Config) -> None:
@@ -49,6 +51,8 @@ def _sources(config: Config) -> Iterator[tuple[str, str]]:
     project = config.project
     yield from (("project.readme", project.readme), ("project.icon", project.icon))
     yield "project.license_file", project.license_file
+    native = config.document.native
+    yield from ((f"native.sources.{name}", f"{native.source}/{path}") for name, path in native.sources.items())
     for name, source in config.wheel_sources.items():
         yield f"package.{name}.wheel.source", f"{source}/pyproject.toml"
     for name, package in config.packages.items():

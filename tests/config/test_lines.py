@@ -3,9 +3,10 @@
 import string
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from latebind.config.lines import line_of
+from latebind.config.lines import line_of, place_of
 
 TEXT = """\
 # a comment
@@ -65,3 +66,31 @@ def test_every_key_is_found_where_it_is_written(document):
 @given(st.text(max_size=200), st.lists(st.one_of(names, st.integers(0, 3)), max_size=4))
 def test_no_text_makes_it_fail(text, path):
     assert 1 <= line_of(text, tuple(path)) <= max(1, len(text.splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "marked"),
+    [
+        (("a", "b", "c"), "expected a text", "1"),
+        (("a", "b", "d"), "unknown key 'e'", "e"),
+        (("a", "b", "d"), "unknown key", "d"),
+        (("title",), "'x' is not a name", "x"),
+        (("rows", 1), "'n' is missing here", "rows"),
+    ],
+)
+def test_carets_lie_below_what_the_message_is_about(path, message, marked):
+    where, excerpt = place_of("latebind.toml", TEXT, path, message)
+    line, carets = excerpt.splitlines()
+    assert where == f"latebind.toml:{line_of(TEXT, path)}"
+    assert line[carets.index("^") : carets.rindex("^") + 1] == marked
+
+
+def test_a_key_that_no_line_belongs_to_shows_none():
+    assert place_of("f", TEXT, ("nowhere",), "nowhere is missing") == ("f:1", "")
+
+
+@given(st.text(max_size=200), st.lists(st.one_of(names, st.integers(0, 3)), max_size=4), st.text(max_size=40))
+def test_every_text_and_message_gives_a_place(text, path, message):
+    where, excerpt = place_of("f", text, tuple(path), message)
+    assert where.startswith("f:")
+    assert excerpt == "" or "^" in excerpt

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from latebind.build.buildtree import prepare_tree
 from latebind.build.codemodel import read_codemodel, request_codemodel
 from latebind.build.diagnostics import first_errors, headers_advice, provider_advice, relative, without_commands
+from latebind.build.downloads import offline_variables, report_downloads, source_definitions, sources_advice
 from latebind.build.extension import extension
 from latebind.build.inputs import SourceBoundary, read_inputs
 from latebind.build.loadersource import write_sources
@@ -123,7 +124,7 @@ class NativeBuild:
         log.unlink(missing_ok=True)
 
         def step(*arguments: str | Path) -> None:
-            environment = self.toolchain.environment(tree)
+            environment = {**self.toolchain.environment(tree), **offline_variables(self.config)}
             ended = run(
                 [cmake, *arguments], env=environment, timeout=_TIME_LIMIT, log=log, check=False, watcher=_show_progress
             )
@@ -139,6 +140,7 @@ class NativeBuild:
             self._refuse_missing_components(model.components)
             boundary.refuse_outside(model.files)
             boundary.note_outside(model.searched)
+            report_downloads(self.config, tree, self.target.rid)
             step("--build", tree)
         for component in self.components:
             step("--install", tree, "--component", component, "--prefix", prefix / component)
@@ -177,6 +179,9 @@ class NativeBuild:
         definitions = self.config.definitions(self.target.rid)
         existing = definitions.get(_TOP_LEVEL)
         files = [str(loader_dir(self.config) / "defaults.cmake")]
+        if sources := source_definitions(self.config):
+            files.append(str(loader_dir(self.config) / "sources.cmake"))
+            definitions |= sources
         for runtime in self._drop_ins():
             files.append(str(self._stub_prefix(runtime) / IN_FRONT))
             if runtime.headers:
@@ -221,6 +226,7 @@ class NativeBuild:
             specific_advice = specific_advice or headers_advice(ended.output, runtime.name, runtime.minimum)
         advice = (
             _full_disk(self.folder)
+            or sources_advice(self.config, ended.output)
             or specific_advice
             or f"Correct it and run the command again. The whole log is {log}."
         )
@@ -230,11 +236,12 @@ class NativeBuild:
         for package in self.packages:
             component = self.config.packages[package].component
             if component not in existing:
-                raise BuildError(
+                raise self.config.problem_at(
+                    f"package.{package}.component",
                     f"package.{package}.component: no install() rule has COMPONENT {component}",
-                    where=self.config.file.name,
-                    advice=f"The CMake project installs: {', '.join(existing) or 'nothing'}. Name one of these, or "
+                    f"The CMake project installs: {', '.join(existing) or 'nothing'}. Name one of these, or "
                     f"write install(TARGETS ... COMPONENT {component}).",
+                    BuildError,
                 )
 
 

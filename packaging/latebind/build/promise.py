@@ -76,13 +76,14 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
     if missing:
         exported = sorted({export.name for image in images for export in image.exports}) or ["nothing"]
         more = f" and {len(exported) - _NAMED} more" if len(exported) > _NAMED else ""
-        raise BuildError(
+        raise config.problem_at(
+            f"package.{package}.exports",
             f"package {package} lists {plural(len(missing), 'export')} that {stage.rid} lacks: "
             f"{', '.join(missing)}\n  {', '.join(path.name for path in libraries)} "
             f"{'exports' if len(libraries) == 1 else 'export'} {', '.join(exported[:_NAMED])}{more}",
-            where=config.file.name,
-            advice=f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "
+            f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "
             f"package.{package}.exports. A name with a wildcard is allowed and not required.",
+            BuildError,
         )
 
 

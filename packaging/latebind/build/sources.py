@@ -12,7 +12,7 @@ from latebind.config.config import SDIST_LOADER
 from latebind.fingerprint import digest
 from latebind.outputs import outputs
 from latebind.system.resources import cmake_dir
-from latebind.system.tree import hash_files, hash_tree, list_tree
+from latebind.system.tree import hash_file, hash_files, hash_tree, list_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,22 +26,24 @@ def hash_sources(config: Config, workdir: Path) -> str:
     It is the same on every system, for every working folder and in an unpacked sdist: files that were built on one are
     imported on another.
     """
-    shared = config.document.native.define
+    native = config.document.native
+    shared = native.define
     settings = {
         "version": config.project.version,
         "define": shared,
+        "sources": {name: _hash_path(config.native_source / path) for name, path in native.sources.items()},
         "targets": {rid: own for rid in config.document.targets.options if (own := config.definitions(rid)) != shared},
-        "cmake": config.document.native.cmake,
+        "cmake": native.cmake,
         "runtimes": {runtime.name: runtime.minimum for runtime in config.document.runtime},
-        "hide": config.document.native.hide and [package.exports for package in config.packages.values()],
+        "hide": native.hide and [package.exports for package in config.packages.values()],
         "drop-in": {runtime.name: runtime.headers for runtime in config.document.runtime if runtime.drop_in},
         "described": [msgspec.to_builtins(runtime.describe) for runtime in config.document.runtime if runtime.describe],
         "modules": config.module_kind,
         "eps": [msgspec.to_builtins(package.ep) for package in config.packages.values() if package.ep],
         "components": sorted({package.component for package in config.packages.values()}),
     }
-    native = hash_files(config.native_source, native_files(config, workdir), modes=False)
-    parts = [json.dumps(settings, sort_keys=True), native, hash_tree(loader_dir(config), modes=False)]
+    files = hash_files(config.native_source, native_files(config, workdir), modes=False)
+    parts = [json.dumps(settings, sort_keys=True), files, hash_tree(loader_dir(config), modes=False)]
     return digest(parts)
 
 
@@ -68,6 +70,11 @@ def _package_folders(config: Config) -> list[Path]:
     names = [*config.wheel_sources.values()]
     names += [package.nuget.managed for package in config.packages.values() if package.nuget is not None]
     return [(config.root / name).resolve() for name in names if name]
+
+
+def _hash_path(path: Path) -> str:
+    """A hash of an archive or a folder of native.sources: `exclude` may keep it out of the sdist."""
+    return hash_tree(path, modes=False) if path.is_dir() else hash_file(path)
 
 
 def _is_excluded(name: str, config: Config) -> bool:

@@ -6,8 +6,6 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.errors import LatebindError
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -94,11 +92,8 @@ def choose_targets(names: Sequence[str] | None, config: Config) -> list[Rid]:
     if not names:
         host = host_rid()
         if host not in included:
-            raise LatebindError(
-                f"this machine is {host}, which is not a target of the project",
-                where=config.file.name,
-                advice=f"Name one: --target {included[0]}.",
-            )
+            text = f"this machine is {host}, which is not a target of the project"
+            raise config.problem_at("targets.include", text, f"Name one: --target {included[0]}.")
         return [host]
     return list(dict.fromkeys(target(name).rid for name in (included if "all" in names else names)))
 

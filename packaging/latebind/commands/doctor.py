@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from latebind.commands.common import add_format, add_machines, print_json
+from latebind.commands.problems import print_error
 
 if TYPE_CHECKING:
     import argparse
@@ -34,7 +34,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
         return _status(findings)
     print("\n".join(_describe(findings)))
     if _status(findings):
-        print('latebind: nothing can be built here; run: pip install "latebind[native]"', file=sys.stderr)
+        print_error("nothing can be built here", 'Run: pip install "latebind[native]"')
     return _status(findings)
 
 

@@ -6,6 +6,8 @@ import argparse
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from latebind.commands.problems import print_error
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import NoReturn
@@ -25,7 +27,7 @@ class Once(argparse._StoreAction):  # noqa: SLF001  # argparse keeps its actions
     ) -> None:
         """Called by argparse each time that the option is given. Raises ArgumentError for the second."""
         if option_string is not None and self._previous is not None:
-            text = f"given twice, as {str(self._previous)!r} and {str(values)!r}: leave one of them out"
+            text = f"given twice, as {str(self._previous)!r} and {str(values)!r}\nLeave one of them out."
             raise argparse.ArgumentError(self, text)
         self._previous = values
         super().__call__(parser, namespace, values, option_string)
@@ -67,17 +69,24 @@ class Parser(argparse.ArgumentParser):
             return
         is_command = isinstance(action, argparse._SubParsersAction)  # noqa: SLF001  # as above
         text = f"{value!r} is not a command" if is_command else f"{value!r} is not one of its values"
-        raise argparse.ArgumentError(None if is_command else action, f"{text}. {suggestion(value, choices)}")
+        raise argparse.ArgumentError(None if is_command else action, f"{text}\n{suggestion(value, choices)}")
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with an error. A second line of the message is the advice; other errors refer to the help."""
+        text, _, advice = message.partition("\n")
+        print_error(text, advice or f"See {self.prog} --help.")
+        self.exit(2)
 
     def refuse_unknown(self, arguments: Sequence[str]) -> NoReturn:
         """Exit with an error that names words which the command does not know, and the nearest options."""
         actions = self._option_string_actions
         options = [argument.partition("=")[0] for argument in arguments if argument.startswith("-")]
         suggestions = [near for option in options if (near := _nearest(option, actions))]
-        hint = f"Did you mean {', '.join(suggestions)}?" if suggestions else f"See {self.prog} --help."
+        hint = f"Did you mean {', '.join(suggestions)}?" if suggestions else ""
         if "--json" in arguments:
             hint = "It prints text or a file, and no JSON."
-        self.error(f"unrecognized arguments: {' '.join(arguments)}. {hint}")
+        noun = "argument" if len(arguments) == 1 else "arguments"
+        self.error(f"unrecognized {noun}: {' '.join(arguments)}\n{hint}")
 
 
 def suggestion(text: str, choices: Iterable[str]) -> str:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.config.document import Document, Package, ProjectTable, RuntimeUse, TargetOptions, VerifyOwn
+from latebind.config.lines import place_of
 from latebind.config.sdk import SdkConfig
+from latebind.errors import LatebindError
 from latebind.tables.pythonabi import own_abi_kind
 
 if TYPE_CHECKING:
@@ -48,6 +50,14 @@ class Config:
     def text(self) -> str:
         """What was read, with the ends of lines that every system has."""
         return self.content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+
+    def problem_at(
+        self, key: str, message: str, advice: str = "", kind: type[LatebindError] = LatebindError
+    ) -> LatebindError:
+        """The error of a key such as `verify.python`, with its line."""
+        prefix = ("tool", "latebind") if self.file.name == "pyproject.toml" else ()
+        where, excerpt = place_of(self.file.name, self.text, (*prefix, *key.split(".")), message)
+        return kind(message, where=where, advice=advice, excerpt=excerpt)
 
     @property
     def project(self) -> ProjectTable:

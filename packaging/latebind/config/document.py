@@ -21,6 +21,7 @@ from latebind.tables.presets import RuntimePreset, preset
 from latebind.tables.pythonabi import PYTHONS, WHEEL_KINDS
 
 TomlValue = bool | int | str
+SourceName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.+-]+$")]
 _EcosystemTable = TypeVar("_EcosystemTable", bound=EcosystemTable)
 ANY_VERSION = "default"
 """The key of requirements that hold for every version of the runtime."""
@@ -68,6 +69,14 @@ class Native(Table, frozen=True):
             "does not rebuild when they change."
         ),
     ] = ()
+    sources: Annotated[
+        dict[SourceName, str],
+        Meta(
+            description="Archives or folders of what the CMake project would download, by the name that FetchContent, "
+            "CPM or ExternalProject gives it. They are relative to `source`. If this table is there, the build cannot "
+            "download anything."
+        ),
+    ] = msgspec.field(default_factory=dict)
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(
         default_factory=dict
     )

@@ -15,7 +15,7 @@ from latebind.config.config import SDIST_LOADER, Config
 from latebind.config.described import DescribedFile, problems, version_problems
 from latebind.config.document import Document, RuntimeUse
 from latebind.config.expand import expand
-from latebind.config.lines import Key, headers
+from latebind.config.lines import Key, headers, show_line
 from latebind.config.reader import Reader
 from latebind.config.sources import check_source
 from latebind.errors import ConfigError, InputError
@@ -179,11 +179,8 @@ def _show_syntax(message: str, text: str, file: Path) -> InputError:
     if place is None:
         return InputError(f"not TOML: {message}", where=str(file))
     number, column = int(place["line"]), int(place["column"])
-    line = text.splitlines()[number - 1]
-    margin = f"{number} | "
-    caret = "".join(" " if character != "\t" else character for character in line[: column - 1])
-    shown = f"  {margin}{line}\n  {' ' * (len(margin) - 2)}| {caret}^"
-    return InputError(f"not TOML: {message[: place.start()].rstrip()}\n{shown}", where=f"{file}:{number}")
+    reason = message[: place.start()].rstrip()
+    return InputError(f"not TOML: {reason}", where=f"{file}:{number}", excerpt=show_line(text, number, column - 1))
 
 
 def _split_targets(raw: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Finds the line of a key in TOML text that a parser has already accepted; for error messages only."""
+"""Finds and shows the line of a key in TOML text that a parser has already accepted; for error messages only."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _DOTTED = rf"{_PART}(?:\s*\.\s*{_PART})*"
 _HEADER = re.compile(rf"^\s*(\[\[?)\s*({_DOTTED})\s*\]\]?")
 _PAIR = re.compile(rf"^\s*({_DOTTED})\s*=")
+_QUOTED = re.compile(r"'([^'\n]+)'")
+_VALUE = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s,#\[\]{}]+)"""
 _FENCE = re.compile(r'"""|' + r"'''")
 
 
@@ -28,6 +30,37 @@ def line_of(text: str, path: tuple[Key, ...]) -> int:
         if shared == len(key) and shared > best_length:
             best_length, best_line = shared, line
     return best_line
+
+
+def place_of(name: str, text: str, path: tuple[Key, ...], message: str) -> tuple[str, str]:
+    """`name:line` of the key at `path` in a TOML text, and that line with carets below what a message is about.
+
+    That is the first quoted word of the message that the line has, else the value of the key, else the key. A key
+    that nothing in the text belongs to has no excerpt.
+    """
+    number = line_of(text, path)
+    if not any(_count_shared(key, path) for key, _ in _keys(text)):
+        return f"{name}:{number}", ""
+    return f"{name}:{number}", show_line(text, number, *_find_mark(text.splitlines()[number - 1], path, message))
+
+
+def show_line(text: str, number: int, start: int, end: int = 0) -> str:
+    """A line, counted from 1, with carets below the columns from `start`, counted from 0, up to `end`."""
+    line = text.splitlines()[number - 1]
+    before = "".join("\t" if character == "\t" else " " for character in line[:start])
+    margin = " " * len(str(number))
+    return f"  {number} | {line}\n  {margin} | {before}{'^' * max(end - start, 1)}"
+
+
+def _find_mark(line: str, path: tuple[Key, ...], message: str) -> tuple[int, int]:
+    for word in _QUOTED.findall(message):
+        if match := re.search(rf"(?<!\w){re.escape(word)}(?!\w)", line):
+            return match.span()
+    name = re.escape(str(next((key for key in reversed(path) if isinstance(key, str)), "")))
+    if not message.startswith("unknown key") and (match := re.search(rf"\b{name}[\"']?\s*=\s*({_VALUE})", line)):
+        return match.span(1)
+    match = re.search(rf"(?<![\w-]){name}(?![\w-])", line) if name else None
+    return match.span() if match else (len(line) - len(line.lstrip()), len(line.rstrip()))
 
 
 def headers(text: str) -> Iterator[tuple[str, tuple[Key, ...] | None]]:

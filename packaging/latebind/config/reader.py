@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
-from latebind.config.lines import Key, line_of
+from latebind.config.lines import Key, line_of, place_of
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class Reader:
     def problem(self, path: tuple[Key, ...], message: str, advice: str = "") -> None:
         """Note a problem at a key."""
         shown = tuple(key for key in path if path[:2] != ("targets", "options") or key != "options")
-        line = line_of(self._text, self._prefix + shown)
-        self.problems.append(LatebindError(message, where=f"{self._file.name}:{line}", advice=advice))
+        where, excerpt = place_of(self._file.name, self._text, self._prefix + shown, message)
+        self.problems.append(LatebindError(message, where=where, advice=advice, excerpt=excerpt))
 
     def read(self, kind: type[_T], raw: object, path: tuple[Key, ...]) -> _T | None:
         """A struct from a table, or None when something in it does not fit."""
@@ -74,14 +74,15 @@ class Reader:
             return None
         fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
         before = len(self.problems)
-        values = {}
+        values, advices = {}, set()
         for key, value in raw.items():
             if key in fields:
                 values[fields[key].name] = self._value(fields[key].type, value, (*path, key))
             else:
-                self.problem((*path, key), f"unknown key {format_key((*path, key))}", nearest(key, fields))
+                advices.add(advice := nearest(key, fields))
+                self.problem((*path, key), f"unknown key {format_key((*path, key))}", advice)
         for key, field in fields.items():
-            if field.required and key not in raw:
+            if field.required and key not in raw and f"Did you mean {key}?" not in advices:
                 self.problem(path, f"{format_key((*path, key))} is missing")
         return kind(**values) if len(self.problems) == before else None
 

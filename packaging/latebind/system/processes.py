@@ -31,6 +31,8 @@ DISMISSED = b"."
 _ROUNDS = 3
 """How many looks in a row must find nothing: a process that is being started has no mark of its own yet."""
 _PAUSE, _LIMIT = 0.02, 30.0
+_MEMORY, _ENVIRONMENT_END = 23 - 3, 51 - 3
+"""Fields of /proc/PID/stat, which begin to count after the name of the program, at the third."""
 _LINE = re.compile(rf"^\s*(\d+)\s.*\b{TREE}=(\S*)", re.MULTILINE)
 
 
@@ -53,7 +55,7 @@ def end_trees(marks: Collection[str]) -> None:
                 os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
             except (ProcessLookupError, PermissionError):
                 continue
-        quiet = 0 if pids else quiet + 1
+        quiet = 0 if pids or _is_any_starting() else quiet + 1
         time.sleep(_PAUSE)
 
 
@@ -112,6 +114,22 @@ def _of_proc(folder: Path) -> Iterator[tuple[int, str]]:
         _, separator, rest = (b"\0" + environment).partition(f"\0{TREE}=".encode())
         if separator:
             yield int(name), rest.partition(b"\0")[0].decode("ascii", "replace")
+
+
+def _is_any_starting() -> bool:
+    """Whether a process of this user is in the middle of exec, when its environment cannot be read; Linux only."""
+    return sys.platform == "linux" and any(map(_is_starting, Path("/proc").glob("[0-9]*")))
+
+
+def _is_starting(process: Path) -> bool:
+    """Whether a process has memory, and the end of its environment isn't known yet: fields 23 and 51 of proc(5)."""
+    try:
+        if (process / "environ").read_bytes():
+            return False
+        fields = (process / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    except OSError:
+        return False
+    return len(fields) > _ENVIRONMENT_END and fields[_MEMORY] != "0" and fields[_ENVIRONMENT_END] == "0"
 
 
 def _of_ps(command: list[str]) -> Iterator[tuple[int, str]]:

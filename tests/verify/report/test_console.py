@@ -65,3 +65,12 @@ def test_folders_and_versions_of_a_test_case_do_not_make_two_causes():
     shown = report_text(report(*named))
     assert shown.count("✗ ") == 1
     assert shown.startswith("✗ 1.19.0 was not found in /work/wheel_linux-x64_python3.11_onnxruntime-1.19.0_works/x\n")
+
+
+def test_without_a_network_the_last_lines_say_what_to_do():
+    shown = report_text(report(row("not run", reason="no-index"))).splitlines()
+    assert shown[-2:] == [
+        "Verification failed: no test case that loads the library could run: the package index cannot be reached.",
+        "help: Check the network, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has cached need neither.",
+    ]
+    assert "help:" not in report_text(report(row("not run", reason="no-machine")))

@@ -79,10 +79,11 @@ def ep_files(config: Config, package: str, stage: Stage) -> EpFiles:
     companions = tuple(path for path in matched if path != entry_libraries[0] and path not in stage.links)
     others = [path.name for path in libraries if path not in (entry_libraries[0], *companions)]
     if others:
-        raise BuildError(
+        raise config.problem_at(
+            f"package.{package}.ep.companions",
             f"component {component} installs {others[0]}, which is neither {entry_libraries[0].name} nor a companion",
-            where=config.file.name,
-            advice=f'Add it to package.{package}.ep.companions: ["{others[0]}"].',
+            f'Add it to package.{package}.ep.companions: ["{others[0]}"].',
+            BuildError,
         )
     names = [path.name.lower() for path in (entry_libraries[0], *companions)]
     if len(set(names)) < len(names):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from latebind.config.reader import nearest
-from latebind.errors import InputError
+from latebind.errors import ConfigError
 from latebind.verify.cases import situations as given
 from latebind.verify.cases.layouts import LAYOUTS, RUNNING
 from latebind.verify.cases.situations import ORDINARY, Situation
@@ -216,10 +216,13 @@ def scenario(name: str) -> Scenario:
 
 
 def refuse_unknown_scenarios(config: Config) -> None:
-    """Refuse a configuration that lists scenarios which don't exist. Raises InputError for the first one."""
+    """Refuse a configuration that lists scenarios which don't exist. Raises ConfigError with all of them."""
     names = [scenario.name for scenario in SCENARIOS]
-    for runtime, settings in config.document.verify.own.items():
-        for name in settings.scenarios:
-            if name not in names:
-                text = f"{name!r} is not a scenario (verify.own.{runtime}.scenarios)"
-                raise InputError(text, where=config.file.name, advice=nearest(name, names))
+    problems = [
+        config.problem_at(f"verify.own.{runtime}.scenarios", f"{name!r} is not a scenario", nearest(name, names))
+        for runtime, settings in config.document.verify.own.items()
+        for name in settings.scenarios
+        if name not in names
+    ]
+    if problems:
+        raise ConfigError(problems)

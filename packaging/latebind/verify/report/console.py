@@ -27,6 +27,7 @@ _SHOWN = 5
 _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b")
 _ORDER = (State.PASSED, State.NOT_RUN, State.FAILED)
 """What matters most is next to the prompt."""
+_OFFLINE = "Check the network, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has cached need neither."
 
 
 def report_text(report: Report, folder: Path | None = None) -> str:
@@ -46,7 +47,8 @@ def report_text(report: Report, folder: Path | None = None) -> str:
     place = f". Report: {_show_path(folder / 'verify.html')}" if folder else ""
     text = "\n".join([f"{_count(report)}{place}", *map(printable, describe_new_runtimes(report))])
     text = f"{buffer.getvalue()}{text}"
-    return f"{text}\nVerification failed: {report.problem}." if report.problem else text
+    advice = f"\nhelp: {_OFFLINE}" if any(result.reason == "no-index" for result in report.cases) else ""
+    return f"{text}\nVerification failed: {report.problem}.{advice}" if report.problem else text
 
 
 def _paragraphs(report: Report, folder: Path | None) -> Iterator[tuple[State, list[str]]]:

@@ -110,9 +110,10 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return ""
         if not self.cases:
             return "no test case was run"
-        reasons = sorted({result.reason for result in proofs})
-        why = f"those that do were not run: {', '.join(reasons)}" if reasons else "none of those that do was selected"
-        return f"no test case loaded the library and ran it; {why}"
+        if not proofs:
+            return "no test case that loads the library was selected"
+        reasons = sorted({NOT_RUN_REASONS[result.reason] for result in proofs})
+        return f"no test case that loads the library could run: {'; '.join(reasons)}"
 
     @property
     def exit_status(self) -> int:

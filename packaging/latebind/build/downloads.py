@@ -1,0 +1,58 @@
+"""What a CMake build would download: taken from native.sources, or else reported as downloaded."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.system.log import LOG
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from latebind.config.config import Config
+
+_NOWHERE = "http://127.0.0.1:9"  # the port of the discard protocol, on which nothing listens
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+_OFFLINE = {**dict.fromkeys(_PROXIES, _NOWHERE), "no_proxy": "", "NO_PROXY": "", "GIT_ALLOW_PROTOCOL": "file"}
+_NAMED = {"CMAKE_POLICY_DEFAULT_CMP0170": "NEW"}
+"""With which CMake 3.30 and newer name a dependency that has no source, instead of going on without it."""
+_REFUSED = re.compile(
+    r"requires\s+the\s+source\s+directory\s+for\s+dependency\s+(?P<content>[\w.+-]+)"
+    r"|would\s+download\s+(?P<project>[\w.+-]+),\s+which"
+    r"|Could not connect to server|transport '\w+' not allowed"
+)
+
+
+def offline_variables(config: Config) -> Mapping[str, str]:
+    """Environment variables with which programs download nothing, for a project that has native.sources."""
+    return _OFFLINE if config.document.native.sources else {}
+
+
+def source_definitions(config: Config) -> dict[str, str]:
+    """The variables that loader/sources.cmake needs; nothing for a project without native.sources."""
+    paths = [f"{name}={config.native_source / path}" for name, path in config.document.native.sources.items()]
+    return {"LATEBIND_SOURCES": ";".join(paths), **_NAMED} if paths else {}
+
+
+def sources_advice(config: Config, output: str) -> str:
+    """What to do when a build failed since it may not download; "" for other errors."""
+    refused = _REFUSED.search(output) if config.document.native.sources else None
+    if refused is None:
+        return ""
+    name = refused["content"] or refused["project"] or "NAME"
+    return (
+        f"Builds of projects with [native.sources] download nothing. Put an archive or a folder of it below "
+        f'{config.document.native.source}/, and name it there: {name} = "third_party/{name}.tar.gz".'
+    )
+
+
+def report_downloads(config: Config, tree: Path, rid: str) -> None:
+    """Name what FetchContent downloaded: no hash of latebind's covers it, and another build may get something else."""
+    names = sorted(path.name.removesuffix("-src") for path in tree.glob("_deps/*-src") if path.is_dir())
+    if names and not config.document.native.sources:
+        LOG.say(
+            f"note: {rid}: CMake downloaded {', '.join(names)}, which latebind does not hash. Name archives of them in "
+            "[native.sources] to build without a network."
+        )

@@ -1,0 +1,57 @@
+"""Prints problems to stderr: `error:`, the line of the file and `help:`; in GitHub Actions as annotations, too."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from latebind.errors import ConfigError, LatebindError
+from latebind.text import annotation
+
+_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
+_BOLD_RED, _BOLD_CYAN, _PLAIN = "\033[1;31m", "\033[1;36m", "\033[0m"
+
+
+def print_problems(error: LatebindError, project: Path) -> None:
+    """Print each problem of an error. `project` is the folder of -C, which names of files may be relative to."""
+    problems = error.problems if isinstance(error, ConfigError) else (error,)
+    for problem in problems:
+        print_error(f"{problem.where}: {problem.message}" if problem.where else problem.message,
+                    problem.advice, excerpt=problem.excerpt)  # fmt: skip
+    for problem in problems:
+        _print_annotation(problem, project)
+
+
+def print_error(message: str, advice: str = "", *, excerpt: str = "") -> None:
+    """Print `error: message`, an excerpt of the file that it is about, and `help: advice`."""
+    lines = [f"{_paint('error:', _BOLD_RED)} {message}", excerpt]
+    if advice:
+        lines.append(f"{_paint('help:', _BOLD_CYAN)} " + advice.replace("\n", "\n      "))
+    print("\n".join(filter(None, lines)), file=sys.stderr)
+
+
+def _paint(text: str, style: str) -> str:
+    """Text in color on a terminal that shows it (no-color.org)."""
+    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
+    return f"{style}{text}{_PLAIN}" if is_terminal else text
+
+
+def _print_annotation(problem: LatebindError, project: Path) -> None:
+    """Write an annotation for a problem with a file and a line, in GitHub Actions only.
+
+    It goes to stderr, since workflows write reports from stdout into the summary.
+    """
+    place = _LINE.fullmatch(problem.where)
+    if place is not None and os.environ.get("GITHUB_ACTIONS") == "true":
+        message = " ".join(filter(None, (problem.message, problem.advice)))
+        file = name_in_workspace(Path(place["file"]), project)
+        print(annotation("error", message, file=file, line=place["line"]), file=sys.stderr)
+
+
+def name_in_workspace(file: Path, project: Path) -> str:
+    """A file as annotations name it: relative to the repository's checkout."""
+    workspace = Path(os.environ.get("GITHUB_WORKSPACE", "")).resolve()
+    path = next((path.resolve() for path in (project / file, file) if path.exists()), file)
+    return path.relative_to(workspace).as_posix() if path.is_relative_to(workspace) else path.as_posix()

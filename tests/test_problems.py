@@ -1,0 +1,59 @@
+"""How problems are printed: `error:`, the line of the file, `help:`; in color on a terminal alone."""
+
+import sys
+
+import pytest
+from latebind.commands.problems import print_error, print_problems
+from latebind.errors import LatebindError
+
+from tests.programs import run_program
+
+
+def test_a_wrong_key_is_shown_with_its_line_carets_and_help(tmp_path):
+    (tmp_path / "latebind.toml").write_text('[project]\nname = "tiny"\nversoin = "1.0"\n', encoding="utf-8")
+    ended = run_program(sys.executable, "-m", "latebind", "-C", tmp_path, "plan")
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines() == [
+        "error: latebind.toml:3: unknown key project.versoin",
+        '  3 | versoin = "1.0"',
+        "    | ^^^^^^^",
+        "help: Did you mean version?",
+        "error: latebind.toml:1: targets is missing",
+        "error: latebind.toml:1: package is missing",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "variables", "colored"),
+    [
+        (True, {}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"TERM": "dumb"}, False),
+        (False, {}, False),
+    ],
+)
+def test_color_is_for_terminals_that_want_it(monkeypatch, capsys, is_terminal, variables, colored):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    print_error("it failed", "Try again.")
+    assert ("\033[1;31merror:\033[0m it failed" in capsys.readouterr().err) == colored
+
+
+def test_help_of_two_lines_is_indented_as_one(capsys):
+    print_error("it failed", "Do this,\nthen that.")
+    assert capsys.readouterr().err == "error: it failed\nhelp: Do this,\n      then that.\n"
+
+
+def test_a_problem_with_a_line_is_an_annotation_in_github_actions_alone(monkeypatch, tmp_path, capsys):
+    problem = LatebindError("is wrong", where="latebind.toml:3", advice="Correct it.")
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    print_problems(problem, tmp_path)
+    assert "::error" not in capsys.readouterr().err
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    print_problems(problem, tmp_path)
+    assert "::error file=latebind.toml,line=3::is wrong Correct it." in capsys.readouterr().err
