@@ -151,7 +151,7 @@ def test_sources_that_cannot_be_packed_are_an_error(tmp_path, latebind, name, te
         ('package = "1.2"', "not a Java package"),
         ('runtime = "onnxruntime"', "not an artifact"),
         ("release = 8", "release must be >= 11"),
-        ('source = "absent"', "package.tiny.maven.source = absent"),
+        ('source = "absent"', "package.tiny.maven.source: there is no file or folder 'absent'"),
     ],
 )
 def test_a_wrong_table_is_an_error_with_its_key(tmp_path, latebind, line, says):
