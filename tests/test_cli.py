@@ -183,7 +183,7 @@ def test_no_configuration(latebind, tmp_path):
         ({"cmakelists": CMAKE.replace("add_library", "add_libary")}, "add_libary"),
         ({"tiny": SOURCE.replace("a + b", "a + c")}, "undeclared identifier 'c'"),
         ({"cmakelists": CMAKE.replace("COMPONENT tiny", "COMPONENT other")},
-         "package.tiny.component: no install() rule has COMPONENT tiny\n  The CMake project installs: other."),
+         "help: The CMake project installs: other. Name one of these, or write"),
     ],
     ids=["configure", "compile", "install"],
 )  # fmt: skip

@@ -21,6 +21,7 @@ from onnx import TensorProto, helper
 
 from machines import wine, wine_arm64
 from machines.emulator import Limits
+from machines.macos import machine as macos
 from tests import models
 from tests.native.building import HERE, build, program, tree_name
 from tests.needs import available
@@ -41,6 +42,7 @@ ORT_VERSIONS = ("1.19.2", "1.31.1")  # the floor, and the newest that the loader
 LOST_TEB = re.compile(
     rb"wine: Unhandled page fault on read access to 00000000000000[0-9A-F]{2} at address 000000018006AD10"
 )
+RUNTIME_NAMES = {".dll": "onnxruntime.dll", ".so": "libonnxruntime.so.1", ".dylib": "libonnxruntime.1.25.3.dylib"}
 WHEEL_PLATFORMS = {
     "win-x64": ["win_amd64"],
     "win-arm64": ["win_arm64"],
@@ -135,7 +137,7 @@ class Emulated:
     @property
     def runtime_name(self) -> str:
         """What the runtime's file is called there."""
-        return "onnxruntime.dll" if self.suffix else "libonnxruntime.so.1"
+        return RUNTIME_NAMES[self.library_suffix]
 
     def stand_in(self, name: str) -> pathlib.Path:
         """One of the synthetic runtimes."""
@@ -179,6 +181,14 @@ def emulate_windows(shared: pathlib.Path, source: pathlib.Path = HERE, rid: str 
     if machine is wine:
         emulator.start()
     yield Emulated(folder, emulator, ".exe", ".dll", wine.windows_path)
+    emulator.close()
+
+
+@contextlib.contextmanager
+def emulate_macos(shared: pathlib.Path, rid: str, source: pathlib.Path = HERE) -> Iterator[Emulated]:
+    """The test programs in `source` on macOS: an emulated processor, and a dyld and a libSystem of ours."""
+    emulator = available(macos.prepare, cache() / rid, Limits(seconds=120), rid)
+    yield Emulated(build_cross(shared, rid, source=source), emulator, "", ".dylib", str)
     emulator.close()
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from machines import qemu, wine, wine_arm64
 from machines.emulator import Limits
+from machines.macos import machine as macos
 from tests.native.building import HERE, ROOT, build
 from tests.native.emulated import (
     ORT_VERSIONS,
@@ -30,8 +31,13 @@ SYSTEMS = {
     "linux-riscv64": (qemu, "", ".so", str, "libonnxruntime.so.1.21"),
     "win-x64": (wine, ".exe", ".dll", wine.windows_path, "onnxruntime.dll"),
     "win-arm64": (wine_arm64, ".exe", ".dll", wine.windows_path, "onnxruntime.dll"),
+    "osx-arm64": (macos, "", ".dylib", str, ""),
+    "osx-x64": (macos, "", ".dylib", str, ""),
 }
-NO_RUNTIME = "not run: ONNX Runtime for Windows arm64 never returns from its unwinder under qemu"
+NO_RUNTIME = {
+    "win-arm64": "not run: ONNX Runtime for Windows arm64 never returns from its unwinder under qemu",
+    **dict.fromkeys(macos.KINDS, "not run: the emulated macOS has no C++ library, only what our own code calls"),
+}
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
@@ -41,7 +47,7 @@ def system(request, shared_folder, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     include = official_header(shared_folder).parent
     folder_name = f"{request.param}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-    arguments = (request.param,) if maker is qemu else ()
+    arguments = (request.param,) if maker in (qemu, macos) else ()
     emulator = available(maker.prepare, cache() / folder_name, Limits(seconds=300), *arguments)
     defines = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}")
     configure_cross(HERE / "stub", folder, request.param, *defines)
@@ -54,8 +60,8 @@ def system(request, shared_folder, tmp_path_factory):
 
 def runtime_of(emulated, rid, version):
     """The runtime of the wheel for a target, or Debian's where there is no wheel."""
-    if rid == "win-arm64":
-        pytest.skip(NO_RUNTIME)
+    if rid in NO_RUNTIME:
+        pytest.skip(NO_RUNTIME[rid])
     glob = SYSTEMS[rid][-1]
     if rid not in WHEEL_PLATFORMS:
         return next(emulated.emulator.root.glob(f"usr/lib/*/{glob}"))
@@ -122,6 +128,8 @@ def test_programs_run_unchanged_and_every_slot_is_the_runtimes_own(system, versi
 
 
 def test_without_a_runtime_the_programs_own_error_says_why(system):
+    if system[1] in macos.KINDS:
+        pytest.skip(NO_RUNTIME[system[1]])
     status, output = run(system[0], "user", "no-model")
     assert status == 1
     assert output.startswith("Ort::Exception 1: ONNX Runtime was not found")

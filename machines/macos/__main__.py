@@ -1,0 +1,16 @@
+"""`python -m machines.macos arm64|x86_64 PROGRAM [ARGUMENT ...]`: run a program for macOS."""
+
+import sys
+from pathlib import Path
+
+from machines.macos.dyld import NotLoadedError
+from machines.macos.image import UnusableError
+from machines.macos.machine import run_program
+from machines.macos.process import WrongCallError
+from machines.macos.processor import FaultError
+
+if __name__ == "__main__":
+    try:
+        sys.exit(run_program(sys.argv[1], Path(sys.argv[2]), sys.argv[3:]))
+    except (NotLoadedError, UnusableError, WrongCallError, FaultError) as error:
+        sys.exit(f"macos: {error}")
