@@ -90,7 +90,7 @@ class Processor:
         return int(self.uc.reg_read(register))
 
     def argument(self, index: int) -> int:
-        """An argument that is no float and not variadic."""
+        """An argument that is not a float and not variadic."""
         registers = self.kind.arguments
         if index < len(registers):
             return self.read(registers[index])
