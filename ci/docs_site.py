@@ -34,7 +34,7 @@ from latebind.verify.report.report import verify_schema  # noqa: E402
 
 from ci import reference_c, reference_cli, reference_dotnet, reference_python  # noqa: E402
 from ci.reference_scenarios import scenarios_page  # noqa: E402
-from research import census, peers_page, sabotage_page  # noqa: E402
+from research import census, peers_page, rounds, sabotage_page  # noqa: E402
 
 REPOSITORY = "https://github.com/latebind/latebind"
 PLACED = {
@@ -76,7 +76,11 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def generate_pages() -> Mapping[str, str]:
     """The pages and schemas that only the site has, by their path on it."""
     modules = {"c": reference_c, "cli": reference_cli, "dotnet": reference_dotnet, "python": reference_python}
-    measured = {"census.md": census.page(), "compare.md": peers_page.page(), "sabotage.md": sabotage_page.page()}
+    measured = {
+        "census.md": census.page() + rounds.page(),
+        "compare.md": peers_page.page(),
+        "sabotage.md": sabotage_page.page(),
+    }
     reference = {f"reference/{name}.md": module.page().rstrip() + "\n" for name, module in modules.items()}
     schemas = {"audit": audit_schema(), "verify": verify_schema()}
     texts = {

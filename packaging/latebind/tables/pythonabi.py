@@ -29,6 +29,7 @@ _OLDEST = (3, 2)
 """PEP 384."""
 ABI3T = (3, 15)
 """The first CPython with a stable ABI of free-threaded builds, and the first that finds `.abi3t.so` (PEP 803)."""
+_LAST_WITH_M = 7
 _ON_WINDOWS = frozenset({"", "MS_WINDOWS", "PY_HAVE_THREAD_NATIVE_ID"})
 """Conditions that hold for every CPython on Windows, by the `windows` keys of Misc/stable_abi.toml."""
 _POSIX = re.compile(r"\.(?:cpython-3(?P<minor>\d+)(?P<flags>[a-z]*)|(?P<abi3>abi3t?))(?:-[\w-]+)?\.so$")
@@ -109,11 +110,14 @@ def abi_tags(kind: str) -> str:
 def module_abi(file_name: str) -> str:
     """The ABI that a module's file name says it is for: `abi3`, `abi3t`, `cp311`, `cp313t`; "" when it says none.
 
-    A plain `.pyd` states none: on Windows stable-ABI modules have that name, and others may have it.
+    A plain `.pyd` states none: on Windows stable-ABI modules have that name, and others may have it. Until CPython 3.7,
+    the ABI has an `m`, which modules on Windows leave out: `.cp37-win_amd64.pyd` is for cp37m (bpo-36707).
     """
     match = _POSIX.search(file_name) or _WINDOWS.search(file_name)
     if match is None:
         return ""
+    if file_name.endswith(".pyd") and int(match["minor"]) <= _LAST_WITH_M and not match["flags"]:
+        return f"cp3{match['minor']}m"
     return match.groupdict().get("abi3") or f"cp3{match['minor']}{match['flags']}"
 
 

@@ -222,6 +222,10 @@ CASES = [
     Case("LB106", "a symbol is left open that no library defines", wheel({LIB: link_with_undefined(STRANGER)}),
          wheel({LIB: link_with_undefined(STRANGER), "latenn/libodd.so": odd}), at=f"!{LIB}",
          says="odd"),
+    Case("LB106", "a symbol is left open by a plugin of another program",
+         wheel({"latenn/tool.duckdb_extension": link_with_undefined(STRANGER)}),
+         wheel({"latenn/tool.duckdb_extension": odd}), at="!latenn/tool.duckdb_extension",
+         says="the program that loads .duckdb_extension files has to define: odd", severity="note"),
     Case("LB106", "the runtime's entry symbol is left open", wheel({LIB: link_with_undefined(
              "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n")}),
          wheel({LIB: late}), at=f"!{LIB}", says="OrtGetApiBase"),

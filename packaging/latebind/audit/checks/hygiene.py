@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.engine.pool import is_slow
 from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, INSTALLED, WHOLE, Hit, Skip, check
 from latebind.audit.engine.wording import some
+from latebind.tables import pythonabi
 from latebind.text import human_size, plural
 
 if TYPE_CHECKING:
@@ -116,12 +117,16 @@ def _is_unportable(part: str) -> bool:
     "Unreadable binary",
     "error",
     always=True,
-    because="The binary does not load. The finding is a note for test data.",
+    because="The binary does not load. The finding is a note for test data, and a warning for an empty file next to "
+    "other modules.",
     example="an ELF file whose last segment is cut off",
     cure="Build the binary again, and compare its size and hash with the build's output.",
 )
 def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
-    """The file starts like a native binary but is damaged, so it does not load. In a folder of tests it is a note."""
+    """The file starts like a native binary but is damaged, so it does not load. In a folder of tests it is a note.
+
+    An empty file that is named like a module of Python is a warning if the package has other modules.
+    """
     for file in package.files:
         if file.problem and file.format is not None:
             yield Hit(
@@ -129,6 +134,13 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
                 message=f"is a damaged {file.format} file: {file.problem.removeprefix('damaged member: ')}",
                 evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
                 severity="note" if _TESTS.search(file.name) else "error",
+            )
+        elif not file.size and pythonabi.module_abi(file.base):
+            yield Hit(
+                inner=file.name,
+                message="is an empty file, which Python cannot import as a module",
+                evidence=("size 0",),
+                severity="warning" if package.modules else "error",
             )
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _OF_THE_SYSTEM = "Name the system's packages that users have to install (apt, dnf), or add the library to the package."
 _OF_PYTHON = re.compile(r"_?Py")
+_OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
+"""The ending of a plugin of another program, which is named neither like a library nor like a module."""
 _OF_NODE = re.compile(
     r"_?(napi|node|uv)_|_Z\w*?(2v8|4node)|_Z(N?K?S|T[ISV]N?K?S|TVN10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|_Unwind_"
 )
@@ -38,7 +40,7 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
     "error",
     profiles=("loads",),
     because="Python cannot import a module with an undefined symbol. The finding is a warning if another library may "
-    "define the symbol.",
+    "define the symbol, and a note for plugins of other programs, such as .duckdb_extension files.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     cure="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
@@ -67,7 +69,15 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
         missing &= set() if linked else entries
     libc = sorted(_of_libc(package, image, missing)) if image.format == "elf" else []
     others = sorted(missing - set(libc))
-    if others:
+    if others and _OF_HOST.search(file.base):
+        ending = file.base.rpartition(".")[2]
+        symbols = plural(len(others), "undefined symbol")
+        yield Hit(
+            message=f"has {symbols}, which the program that loads .{ending} files has to define: {first(others)}",
+            evidence=some(others),
+            severity="note",
+        )
+    elif others:
         yield Hit(
             message=f"has {plural(len(others), 'undefined symbol')} that nothing provides: {first(others)}",
             evidence=some(others),

@@ -1,0 +1,101 @@
+"""The rounds of drawn packages: what is counted, and rows without a verdict, which fail the count."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from research import imports, rounds
+
+ROW = rounds.Observation("a-1-cp311-cp311-linux_x86_64.whl", "0", "error", "LB107", "x", "right", "readelf shows it")
+
+
+@pytest.mark.parametrize("ledger", sorted(rounds.ROUNDS.glob("*.csv")), ids=lambda path: path.stem)
+def test_a_round_has_a_verdict_for_each_row_and_no_package_of_another(ledger):
+    rows = rounds.read_ledger(ledger)
+    assert list(rounds.list_problems(ledger.name, rows)) == []
+    others = {row.file for path in rounds.ROUNDS.glob("*.csv") if path != ledger for row in rounds.read_ledger(path)}
+    assert others.isdisjoint(row.file for row in rows)
+
+
+@pytest.mark.parametrize("change", [{"verdict": ""}, {"verdict": "reported"}, {"reason": ""}])
+def test_a_row_without_a_valid_verdict_is_a_problem(change):
+    [problem] = rounds.list_problems("1.csv", [ROW, replace(ROW, **change)])
+    assert problem.startswith("1.csv: a-1-cp311-cp311-linux_x86_64.whl error LB107: needs a verdict (right, ")
+
+
+def test_what_could_not_run_needs_no_verdict():
+    assert not [*rounds.list_problems("1.csv", [replace(ROW, source="import", text="not run: x", verdict="")])]
+
+
+def test_failures_with_one_cause_count_once():
+    rows = [
+        ROW,
+        replace(ROW, verdict="false"),
+        replace(ROW, source="import", verdict="reported", reason="no libfoo.so"),
+        replace(ROW, source="auditwheel", verdict="reported", reason="no libfoo.so"),
+        replace(ROW, source="auditwheel", verdict="missed", reason="another"),
+        replace(ROW, source="auditwheel", verdict="no failure", reason="a note"),
+    ]
+    assert [*rounds.count_verdicts(rows)] == [
+        ("errors that are right", 1, 2),
+        ("warnings that are right", 0, 0),
+        ("failures that are reported", 1, 2),
+    ]
+
+
+def test_the_interval_is_wilsons():
+    assert rounds.interval(16, 23) == pytest.approx((0.4914, 0.8440), abs=1e-3)
+    assert rounds.interval(0, 0) == (0.0, 1.0)
+
+
+def test_a_projects_newest_wheels_with_binaries_are_listed(monkeypatch):
+    def file(name, **more):
+        return {"filename": name, "url": name, "size": 1, "hashes": {"sha256": "0"}, **more}
+
+    files = [
+        file("a-1.9-cp311-cp311-win_amd64.whl"),
+        file("a-1.10-cp311-cp311-win_amd64.whl"),
+        file("a-1.10-cp311-cp311-linux_x86_64.whl", size=10**9),
+        file("a-1.11-py3-none-any.whl"),
+        file("a-1.12-cp311-cp311-win_amd64.whl", yanked=True),
+        file("a-1.13.tar.gz"),
+    ]
+    monkeypatch.setattr(rounds, "_read", lambda *_: json.dumps({"files": files}).encode())
+    assert [found["file"] for found in rounds.list_wheels("", "a")] == ["a-1.10-cp311-cp311-win_amd64.whl"]
+
+
+def test_packages_come_by_https_alone():
+    with pytest.raises(SystemExit, match="https"):
+        [*rounds.draw_wheels("http://example.invalid", 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("file", "project"),
+    [("Foo_Bar-1.0-cp311-cp311-win_amd64.whl", "foo-bar"), ("scope-name-linux-x64-1.2.3.tgz", "scope-name-linux-x64")],
+)
+def test_a_package_belongs_to_a_project(file, project):
+    assert rounds.project_of(file) == project
+
+
+def test_only_wheels_for_this_machine_have_an_interpreter(tmp_path, monkeypatch):
+    python = tmp_path / "3.11.7" / "bin" / "python3.11"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    monkeypatch.setenv("LATEBIND_PYTHONS", str(tmp_path))
+    imports.find_python.cache_clear()
+    imports._interpreter.cache_clear()
+
+    assert imports.find_python("a-1-cp38-abi3-manylinux_2_17_x86_64.whl") == python
+    assert imports.find_python("a-1-py3-none-linux_x86_64.whl") == python
+    for tags in ("cp39-cp39-linux_x86_64", "cp311-cp311-win_amd64", "cp311-cp311-musllinux_1_2_x86_64"):
+        assert imports.find_python(f"a-1-{tags}.whl") is None
+    imports.find_python.cache_clear()
+    imports._interpreter.cache_clear()
+
+
+def test_the_page_lists_what_was_wrong():
+    assert "| 1 | 130 | errors that are right | 7 of 9 | 45% to 94% |" in rounds.page()
+    assert "| LB310 | false | CPython 3.7 on Windows looks for" in rounds.page()
