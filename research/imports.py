@@ -1,7 +1,7 @@
 """Imports what a wheel or an npm package contains, without a network and as a user with no rights.
 
 The packages are drawn at random, so their code is untrusted: it runs in a network namespace of its own (`unshare`) as
-`nobody` (`setpriv`), with a time limit. Only root can do that; for anyone else, nothing is imported.
+`nobody` (`setpriv`), with a time limit. Only root can start such processes.
 """
 
 from __future__ import annotations

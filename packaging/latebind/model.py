@@ -150,6 +150,8 @@ class Finding:
     message: str
     evidence: tuple[str, ...] = ()
     fix: str = ""
+    assumption: str = ""
+    """What the finding assumes because the package doesn't show it; "" for nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,10 @@ from dataclasses import replace
 import defusedxml.ElementTree
 import jsonschema
 import pytest
-from latebind.audit.engine.catalog import checks, explain
+from latebind.audit.engine.catalog import checks, explain, own_checks
 from latebind.audit.engine.cause import cause_id, stable
+from latebind.audit.engine.policy import Policy
+from latebind.audit.engine.registry import Hit
 from latebind.audit.engine.wording import demangle
 from latebind.audit.reports.console import audit_text
 from latebind.audit.reports.pages import check_index, check_pages
@@ -34,6 +36,7 @@ def test_json_is_what_the_schema_says(report):
         "message": "links libonnxruntime.so.1, so it loads only where a file of exactly that name is found",
         "evidence": ["NEEDED libonnxruntime.so.1"],
         "fix": "Remove ONNX Runtime from target_link_libraries() and open it at run time with lb_bind().",
+        "assumption": "",
     }
 
 
@@ -250,3 +253,14 @@ def test_annotations_are_escaped_and_counted():
     assert lines[0] == "::error title=LB101 a%2Cb%3Ac.whl::50%25 of%0Ait%0AFix."
     assert lines[10] == "2 more causes of severity error: see the report"
     assert lines[-1].startswith("1 package: 13 errors with 12 causes")
+
+
+@pytest.mark.parametrize("render", RENDERERS.values(), ids=RENDERERS)
+def test_a_finding_that_assumes_something_says_so_and_is_no_error(render):
+    """What a check only infers can't fail a build, whatever severity it asks for."""
+    hit = Hit(message="needs libx.so", severity="error", assumption="x-runtime installs it")
+    check = replace(own_checks()["LB602"], run=lambda **_: [hit], parameters=("package",))
+    findings = tuple(check.judge(lambda inner: f"a.whl!{inner}", "libx.so", Policy(runtimes=()), package=object()))
+
+    assert [finding.severity for finding in findings] == ["warning"]
+    assert "x-runtime installs it" in render(AuditReport(subjects=1, findings=findings, packages=("a.whl",)))

@@ -76,12 +76,16 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
             message=f"has {symbols}, which the program that loads .{ending} files has to define: {first(others)}",
             evidence=some(others),
             severity="note",
+            assumption="the file is a plugin, because of its ending",
         )
     elif others:
         yield Hit(
             message=f"has {plural(len(others), 'undefined symbol')} that nothing provides: {first(others)}",
             evidence=some(others),
-            severity="error" if must_load(package, file, image) and not dependencies(package) else "warning",
+            severity="error" if must_load(package, file, image) else "warning",
+            assumption="no dependency defines them; latebind does not download dependencies"
+            if dependencies(package)
+            else "",
         )
     if libc and not _is_for_musl(package, image):
         yield Hit(
@@ -230,12 +234,15 @@ def _judge_supplier(provider: Supplier, name: str) -> Hit:
     text = f"needs {name}, expected from {provider.name}"
     if provider.is_guess:
         message = f"needs {name}, which is not in the package; {provider.name}, which it requires, may install it"
-        return Hit(message=message, fix=f"Check that {provider.name} installs it.", severity="warning")
+        assumption = f"{provider.name} belongs to the same project, because of its name or version"
+        fix = f"Check that {provider.name} installs it."
+        return Hit(message=message, fix=fix, severity="warning", assumption=assumption)
     if provider.extra:
         message = f"{text}, which only the extra {provider.extra} requires"
         return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")
     fix = f"Check that {provider.name} installs it, in each version that the package allows."
-    return Hit(message=f"{text}, which the package requires", fix=fix, severity="note")
+    assumption = f"{provider.name} installs it, because of its name or the search path"
+    return Hit(message=f"{text}, which the package requires", fix=fix, severity="note", assumption=assumption)
 
 
 def of_system(package: Contents, image: Image, name: str) -> bool:

@@ -62,9 +62,10 @@ def causes(findings: Iterable[Finding]) -> tuple[Cause, ...]:
     return tuple(sorted(unordered, key=_order))
 
 
-def _order(cause: Cause) -> tuple[int, str, str, int, str]:
+def _order(cause: Cause) -> tuple[int, str, str, str, int, str]:
     finding = cause.first
-    return SEVERITIES.index(finding.severity), finding.code, finding.fix, -len(cause.findings), finding.message
+    group = (SEVERITIES.index(finding.severity), finding.code, finding.fix, finding.assumption)
+    return *group, -len(cause.findings), finding.message
 
 
 def sections(report: AuditReport) -> dict[str, tuple[Cause, ...]]:

@@ -54,6 +54,8 @@ class Hit:
     """The file inside the package; None for the file that is checked."""
     severity: Severity | None = None
     """The severity of this case, where it differs from the check's."""
+    assumption: str = ""
+    """What this case assumes because the package doesn't show it. Such a case is a warning at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +131,15 @@ class Check:
     def _row(self, seen: Hit | Skip, subject: str) -> Finding | Skipped:
         if isinstance(seen, Skip):
             return Skipped(check=self.code, subject=subject, reason=seen.reason)
+        severity = seen.severity or self.severity
         return Finding(
             code=self.code,
-            severity=seen.severity or self.severity,
+            severity="warning" if seen.assumption and severity == "error" else severity,
             subject=subject,
             message=seen.message,
             evidence=seen.evidence,
             fix=seen.fix or self.cure,
+            assumption=seen.assumption,
         )
 
     def provided_by(self, distribution: str) -> Check:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from latebind.audit.engine.cause import Cause
     from latebind.binary import Format, Image
-    from latebind.model import AuditReport
+    from latebind.model import AuditReport, Finding
 
 _SHOWN = 12
 _IN_HEADLINE = 3
@@ -52,6 +52,19 @@ def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
     options, _, ran = report.choice.partition(": ")
     chosen = f"; {ran} ({options})" if ran else "" if options == "--profile all" else f"; {options}"
     return f"{what}: {', '.join(parts)}{chosen}"
+
+
+def assumption_line(finding: Finding) -> Iterator[str]:
+    """The line of a report that names what a finding assumes; none if it assumes nothing."""
+    if finding.assumption:
+        yield f"assumes: {finding.assumption}"
+
+
+def details(finding: Finding) -> Iterator[str]:
+    """What the check saw and assumes, and the fix, a line each."""
+    yield from (f"saw: {text}" for text in finding.evidence)
+    yield from assumption_line(finding)
+    yield f"fix: {finding.fix}"
 
 
 def place(subject: str, report: AuditReport) -> str:

@@ -6,14 +6,14 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.cause import package_of, sections
-from latebind.audit.engine.wording import CUT, count_line, demangle, others, place
+from latebind.audit.engine.wording import CUT, assumption_line, count_line, demangle, others, place
 from latebind.text import plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from latebind.audit.engine.cause import Cause
-    from latebind.model import AuditReport, Skipped
+    from latebind.model import AuditReport, Finding, Skipped
 
 _MOST_CAUSES, _MOST_WORDS, _LONGEST = (5, 2, 1), 6, 110
 """How many causes of a check are shown: the first of these numbers that makes the package's section short enough."""
@@ -44,8 +44,7 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
 def _section(shown: Iterable[Cause], report: AuditReport, *, verbose: bool) -> list[str]:
     """The causes of a package by check and fix. Without `verbose` at most _MOST_LINES."""
     groups = [
-        list(group)
-        for _, group in groupby(shown, key=lambda cause: (cause.severity, cause.first.code, cause.first.fix))
+        list(group) for _, group in groupby(shown, key=lambda cause: (cause.severity, *_shared_texts(cause.first)))
     ]
     if verbose:
         return [line for group in groups for line in _check(group, len(group), _everything, report)]
@@ -74,7 +73,12 @@ def _check(
         differences = _differing([cause.first.message for cause in group])[len(some) :]
         listed = f": {', '.join(differences[:_MOST_WORDS])}" if all(differences) else ""
         yield _short(f"{_INDENT}and {len(rest)} more of {group[0].first.code} (-v){listed}")
-    yield f"{_INDENT}fix: {group[0].first.fix}"
+    yield from (f"{_INDENT}{line}" for line in (*assumption_line(group[0].first), f"fix: {group[0].first.fix}"))
+
+
+def _shared_texts(finding: Finding) -> tuple[str, str, str]:
+    """What causes have in common that are listed together."""
+    return finding.code, finding.fix, finding.assumption
 
 
 def _summary(cause: Cause, report: AuditReport) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.cause import causes
-from latebind.audit.engine.wording import count_line, others
+from latebind.audit.engine.wording import assumption_line, count_line, others
 from latebind.text import annotation, plural
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ def audit_github(report: AuditReport) -> str:
         selected = [cause for cause in causes(report.findings) if cause.severity == severity]
         for cause in selected[:_MOST]:
             finding = cause.first
-            message = "\n".join(filter(None, [finding.message, *finding.evidence, finding.fix]))
+            texts = [finding.message, *finding.evidence, *assumption_line(finding), finding.fix]
+            message = "\n".join(filter(None, texts))
             title = f"{finding.code} {finding.subject}{others(cause, report)}"
             lines.append(annotation(level, message, title=title))
         if len(selected) > _MOST:

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # written here, never parsed
 
+from latebind.audit.engine.wording import details
 from latebind.text import plural, printable
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _suite(root: ET.Element, package: str, findings: Sequence[Finding], report: 
     for finding in findings:
         inner = finding.subject.partition("!")[2]
         case = _case(suite, finding.code, f"{inner or package}: {finding.message}")
-        text = printable("\n".join([*(f"saw: {seen}" for seen in finding.evidence), f"fix: {finding.fix}"]))
+        text = printable("\n".join(details(finding)))
         if report.fails(finding):
             ET.SubElement(case, "failure", type=finding.code, message=printable(finding.message)).text = text
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.cause import sections
-from latebind.audit.engine.wording import count_line, others, place
+from latebind.audit.engine.wording import assumption_line, count_line, others, place
 from latebind.text import markdown_code, markdown_text, plural
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def _row(cause: Cause, report: AuditReport) -> str:
     finding, inner = cause.first, place(cause.first.subject, report)
     where = f"{markdown_code(inner) if inner else ''}{others(cause, report)}"
     severity = f"{_SIGNS[finding.severity]} {finding.severity}"
-    return f"| {severity} | {finding.code} | {where} | {_text(finding.message)} | {_text(finding.fix)} |"
+    message = ". ".join([finding.message, *assumption_line(finding)])
+    return f"| {severity} | {finding.code} | {where} | {_text(message)} | {_text(finding.fix)} |"
 
 
 def _text(text: str) -> str:

@@ -43,6 +43,7 @@ def audit_schema() -> dict[str, Any]:
         "message": text,
         "evidence": {"type": "array", "items": text},
         "fix": text,
+        "assumption": {**text, "description": "what the finding assumes; empty for nothing"},
         "cause": {**text, "description": "the same in all findings of one check for one reason"},
     }
     return {
@@ -83,6 +84,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "evidence": list(finding.evidence),
         "fix": finding.fix,
+        "assumption": finding.assumption,
         "cause": cause_id(finding),
     }
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from latebind import __version__
 from latebind.audit.engine.catalog import checks
 from latebind.audit.engine.cause import cause_id
+from latebind.audit.engine.wording import details
 from latebind.text import encodable, printable
 
 if TYPE_CHECKING:
@@ -68,13 +69,12 @@ def _rule(check: Check) -> dict[str, Any]:
 
 
 def _result(finding: Finding, numbers: Mapping[str, int]) -> dict[str, Any]:
-    evidence = "".join(f"\nsaw: {text}" for text in finding.evidence)
     identity = f"{finding.code}\x00{finding.subject}\x00{finding.message}"
     return {
         "ruleId": finding.code,
         "ruleIndex": numbers[finding.code],
         "level": finding.severity,
-        "message": {"text": f"{finding.message}{evidence}\nfix: {finding.fix}"},
+        "message": {"text": "\n".join([finding.message, *details(finding)])},
         "locations": [_location(finding.subject)],
         "partialFingerprints": {
             "finding/v1": hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest(),
