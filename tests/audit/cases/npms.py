@@ -61,7 +61,9 @@ def twins(*, same: bool):
 
 
 def host_user(name: str):
-    code = "extern int napi_create_int32(void);\nint tiny(void) { return napi_create_int32(); }\n"
+    calls = ("napi_create_int32", "BrotliDecoderDecompress", "SSL_new")
+    code = "".join(f"extern int {call}(void);\n" for call in calls)
+    code += f"int tiny(void) {{ return {' + '.join(f'{call}()' for call in calls)}; }}\n"
     return npm({name: contents(shared(code, "-Wl,-z,undefs"))})
 
 
@@ -101,6 +103,8 @@ CASES = [
          says="its name says linux"),
     Case("LB902", "no processor", npm(cpu=None), npm(name="tiny", cpu=None), at="!package/package.json",
          says="no cpu", severity="warning"),
+    Case("LB902", "no processor, in a package without native files", npm({"libtiny.so": b""}, cpu=None),
+         npm({"libtiny.so": b""}, cpu=None, name="tiny"), at="!package/package.json", says="no cpu", severity="note"),
     Case("LB903", "a library for musl in a package for glibc", npm({"libtiny.so": musl}), npm(),
          at="!package/libtiny.so", says="linked against musl"),
     Case("LB903", "libraries for both", npm({"a.so": musl, "b.so": good()}), npm(), at="!package/a.so",

@@ -28,9 +28,13 @@ _OF_PYTHON = re.compile(r"_?Py")
 _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
 """The ending of a plugin of another program, which is named neither like a library nor like a module."""
 _OF_NODE = re.compile(
-    r"_?(napi|node|uv)_|_Z\w*?(2v8|4node)|_Z(N?K?S|T[ISV]N?K?S|TVN10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|_Unwind_"
+    r"_?(napi|node|uv|ares|nghttp2|(EVP|SSL|X509|BIO|CRYPTO|OPENSSL|ERR|RAND|RSA|EC|BN|PEM))_|_?Brotli(De|En)coder|"
+    r"_Z\w*?(2v8|4node)|_Z(N?K?S|T[ISV]N?K?S|TVN10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|_Unwind_"
 )
-"""What the program itself exports to the files that it loads: CPython; Node.js with libuv, V8 and C++'s library."""
+"""What the program itself exports to the files that it loads: CPython; Node.js with libuv, V8 and C++'s library.
+
+Official builds of Node.js 20 also export c-ares, nghttp2, OpenSSL and Brotli.
+"""
 _OF_A_PART = "Add the library to the package, or name what users have to install for this part."
 
 

@@ -152,6 +152,8 @@ def supplier(package: Contents, file: File, image: Image, name: str) -> Supplier
     ]
     if not siblings or platforms.is_common(base):
         return None
+    if named := [sibling for sibling in siblings if _is_named_after(sibling, package, base)]:
+        return named[0]
     pinned = (dependency for dependency in siblings if dependency.is_pinned)
     return next(pinned, None) or replace(siblings[0], is_guess=True)
 
@@ -185,6 +187,13 @@ def _is_sibling(package: Contents, dependency: Supplier) -> bool:
     """Whether a dependency is of the same project: pinned to the same version, with the same first word."""
     first = package.project.partition("-")[0]
     return dependency.name != package.project and (dependency.is_pinned or dependency.name.partition("-")[0] == first)
+
+
+def _is_named_after(sibling: Supplier, package: Contents, base: str) -> bool:
+    """Whether a library has the name of a sibling without the project's: libtbb.so of `pxr-tbb` for `pxr-pcp`."""
+    own = plain_letters(sibling.name.removeprefix(f"{package.project.partition('-')[0]}-"))
+    library = re.match(r"(?:lib)?([a-z0-9_+-]*[a-z])", base)
+    return library is not None and len(own) >= _SHORTEST - 1 and plain_letters(library[1]) == own
 
 
 def _other_tops(package: Contents, file: File, image: Image) -> Iterator[str]:

@@ -77,7 +77,7 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "error",
     profiles=("loads",),
     because="npm installs the package on systems where none of its native files load. The finding is a warning if a "
-    "field is missing, and a note if other files fit.",
+    "field is missing, and a note if other files fit or the package has no native files.",
     kinds=("npm",),
     example='"cpu": ["x64"] and an aarch64 library',
     cure="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
@@ -92,7 +92,8 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
         evidence = (f"name: {manifest.text('name')}", f"{key}: {', '.join(fields[key]) or 'missing'}")
         if value and not fields[key]:
             text = f"has no {key}, so every system installs it"
-            yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
+            severity: Severity = "warning" if any(package.native) else "note"
+            yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity=severity)
         elif value and not admits(fields[key], value):
             text = f"is for {key} {', '.join(fields[key])}, and its name says {value}"
             yield Hit(inner=manifest.inner, message=text, evidence=evidence)
