@@ -52,6 +52,7 @@ def test_a_target_has_its_own_table(tiny):
         (("version =", "verson ="), "latebind.toml:3", "unknown key project.verson", "Did you mean version?"),
         (("[native]", "[nativ]"), "latebind.toml:8", "unknown key nativ", "Did you mean native?"),
         (("1.2.3", "one"), "latebind.toml:3", "'one' is not a version", "Write it as 1.2.3."),
+        (('"MIT"', '"MTI"'), "latebind.toml:5", "'MTI' is not an SPDX license expression", "Write an identifier"),
         (("linux-x64", "linux-x86"), "latebind.toml:12", "'linux-x86' is not a target", "Did you mean linux-x64?"),
         (("glibc", "glbc"), "latebind.toml:13", "unknown key targets.glbc", "Did you mean glibc?"),
         (('"2.28"', '"2,28"'), "latebind.toml:13", "targets.glibc must match", ""),

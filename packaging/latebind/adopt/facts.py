@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
 from latebind.config.described import version_of
 from latebind.config.file import tables_of
 from latebind.errors import ToolError
@@ -54,7 +56,7 @@ def facts(discovery: Found) -> Facts:
     version = next(filter(version_of, [discovery.version, project.get("version", ""), _tag(discovery.root)]), "")
     licence_file = next((path for path in sorted(discovery.root.glob("LICEN[CS]E*")) if path.is_file()), None)
     licence = project.get("license", "")
-    if not isinstance(licence, str) or not licence:
+    if not isinstance(licence, str) or not _is_spdx(licence):
         licence = _licence(licence_file)
     notes = [] if version else ["no version was found in project(), pyproject.toml or git: 0.1.0 is written"]
     notes += [] if licence else ["no license was found: write its SPDX expression into latebind.toml"]
@@ -71,6 +73,13 @@ def facts(discovery: Found) -> Facts:
         pyproject=text,
         notes=tuple(notes),
     )
+
+
+def _is_spdx(text: str) -> bool:
+    try:
+        return bool(canonicalize_license_expression(text))
+    except InvalidLicenseExpression:
+        return False
 
 
 def _licence(file: Path | None) -> str:

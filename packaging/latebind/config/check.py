@@ -6,6 +6,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.version import Version
 
 from latebind.config.described import DescribedRuntime, problems, version_of, version_problems
@@ -20,7 +21,7 @@ from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse, VerifyData
+    from latebind.config.document import ProjectTable, RuntimeUse, VerifyData
     from latebind.config.lines import Key
 
 _ENTRIES = ("minimum", "each-minor", "latest")
@@ -34,8 +35,7 @@ _CMAKE_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
 def check_config(config: Config, reader: Reader) -> None:
     """All of it that needs no file."""
     document = config.document
-    if version_of(document.project.version) is None:
-        reader.problem(("project", "version"), f"{document.project.version!r} is not a version", "Write it as 1.2.3.")
+    _check_project(document.project, reader)
     rids = [str(rid) for rid in targets()]
     for path, rid in [
         *((("targets", "include"), rid) for rid in document.targets.include),
@@ -55,6 +55,16 @@ def check_config(config: Config, reader: Reader) -> None:
     _check_runtimes(config, reader)
     _check_verify(config, reader)
     _check_packages(config, reader)
+
+
+def _check_project(project: ProjectTable, reader: Reader) -> None:
+    if version_of(project.version) is None:
+        reader.problem(("project", "version"), f"{project.version!r} is not a version", "Write it as 1.2.3.")
+    try:
+        canonicalize_license_expression(project.license or "MIT")
+    except InvalidLicenseExpression:
+        advice = "Write an identifier of SPDX, such as MIT or Apache-2.0, or LicenseRef-NAME for a license of your own."
+        reader.problem(("project", "license"), f"{project.license!r} is not an SPDX license expression", advice)
 
 
 def _check_runtimes(config: Config, reader: Reader) -> None:

@@ -10,7 +10,7 @@ import re
 from dataclasses import asdict, dataclass
 from urllib.parse import quote
 
-from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.licenses import canonicalize_license_expression
 from packaging.version import Version
 
 from latebind.errors import BuildError
@@ -71,7 +71,7 @@ def _render_nuspec(template: str, nuspec: Nuspec) -> bytes:
     problems = list(_problems(nuspec))
     if problems:
         raise BuildError("; ".join(problems), where=f"{nuspec.id}.nuspec")
-    spdx = canonical_license(nuspec.license)
+    spdx = canonicalize_license_expression(nuspec.license) if nuspec.license else ""
     values = {
         **asdict(nuspec),
         "license": spdx,
@@ -98,23 +98,6 @@ def same_minor(version: str) -> str:
 def exactly(version: str) -> str:
     """The range of exactly that version, for the parts of a split package; `version` is in NuGet's form."""
     return f"[{version}]"
-
-
-def canonical_license(expression: str) -> str:
-    """An SPDX expression in its canonical form, "" for none.
-
-    Raises BuildError when it is not one.
-    """
-    if not expression:
-        return ""
-    try:
-        return str(canonicalize_license_expression(expression))
-    except InvalidLicenseExpression as error:
-        raise BuildError(
-            f"{expression!r} is not an SPDX licence expression: {error}",
-            where="project.license",
-            advice="Use identifiers of the SPDX list: MIT, Apache-2.0, MIT OR Apache-2.0.",
-        ) from error
 
 
 def license_url(expression: str) -> str:
