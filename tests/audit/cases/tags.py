@@ -234,7 +234,7 @@ CASES = [
     Case("LB310", "an abi3t module under the tag of one CPython",
          calling(STABLE, tag="cp315-cp315-manylinux_2_28_x86_64", file="_core.abi3t.so"),
          calling(STABLE, tag=ABI3T, file="_core.abi3t.so"), at="!latenn/_core.abi3t.so",
-         says="excludes all other CPythons", severity="warning"),
+         says="excludes all other CPythons", severity="note"),
     Case("LB310", "a stable-ABI module under the tag of one CPython", calling(STABLE, tag=OWN), calling(STABLE),
-         at="!latenn/_core.abi3.so", says="excludes all other CPythons", severity="warning"),
+         at="!latenn/_core.abi3.so", says="excludes all other CPythons", severity="note"),
 ]  # fmt: skip

@@ -160,8 +160,8 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
     "Same library twice",
     "note",
     profiles=("loads",),
-    because="The copy takes space. The finding is a warning for copies of links. The finding is also a warning if "
-    "different libraries share a name, because a process loads only the first.",
+    because="The copy takes space. The finding is a warning if different libraries share a name, because a process "
+    "loads only the first.",
     kinds=TWINS,
     example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
     cure="Keep one file: install only the name that is opened. Packages cannot contain links.",
@@ -169,8 +169,8 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
 def library_twice(package: Contents) -> Iterator[Hit | Skip]:
     """The loader treats two files as two libraries: twice the size, and two sets of global state in one process.
 
-    Most such duplicates were links in the build tree, which archives store as copies. Those that CMake's VERSION and
-    SOVERSION make are a warning, and so are two different libraries with the same name.
+    Most such duplicates were links in the build tree, such as those that CMake's VERSION and SOVERSION make. Archives
+    store them as copies.
     """
     groups: dict[tuple[str, str, str], list[File]] = defaultdict(list)
     for file in package.native:
@@ -218,7 +218,7 @@ def _copied_links(files: Sequence[File], soname: str) -> Hit:
         inner=copies[0],
         message=f"{plural(len(copies), 'link')} to {soname} became {'a copy' if len(copies) == 1 else 'copies'}",
         evidence=tuple(file.name for file in files),
-        severity="warning",
+        severity="note",
         fix=f"Keep {soname}, the library's own name, or remove VERSION and SOVERSION from its target in CMake.",
     )
 

@@ -67,7 +67,7 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
     "error",
     profiles=("loads",),
     because="Installers install the module, but Python does not find it. The finding is a warning if the wheel has "
-    "the module for several versions of Python, but not for all.",
+    "the module for several versions of Python, but not for all, and a note for a stable-ABI module, which works.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged cp310-abi3",
@@ -92,7 +92,7 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
         return
     if abi in ("abi3", "abi3t"):
         message = f"is a stable-ABI module, but the tag {tags} excludes all other CPythons"
-        yield Hit(message=message, evidence=evidence, severity="warning")
+        yield Hit(message=message, evidence=evidence, severity="note")
         return
     served = list_served(package, file)
     missing = find_missing(package, wheel, served) if served is not None else []
