@@ -86,8 +86,8 @@ def _list_promised(package: Contents, wheel: WheelName) -> set[int]:
     tagged: set[int] = set()
     for tag in wheel.pythons:
         version = pythonabi.floor_of(tag)
-        if tag == "py3":
-            tagged |= set(range(_LATEST + 1))
+        if generic := re.fullmatch(r"py3(\d*)", tag):  # py312 is for 3.12 and newer
+            tagged |= set(range(int(generic[1] or 0), _LATEST + 1))
         elif version:
             is_open = not {"abi3", "abi3t"}.isdisjoint(wheel.abis)
             tagged |= set(range(version[1], _LATEST + 1)) if is_open else {version[1]}
