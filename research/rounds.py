@@ -46,9 +46,11 @@ FAILURES = ("reported", "missed", "no failure")
 _SECTION = """
 ## Packages that nobody had read
 
-The packages of a round are drawn at random from all names of the package index and of npm, and none is drawn twice. The
-counts are those of the audit on that day, before any check was changed because of the round. Other tools and imports
-in the real interpreter show the failures. [The ledgers](truth/rounds/1.csv) have every finding with its verdict.
+The packages of a round are drawn at random from all names of the package index and of npm, and none is drawn twice.
+The counts are those of the audit on that day, before any check was changed because of the round. Other tools and
+imports in the real interpreter show the failures. Before the first round, on 147 packages that the checks were not
+tuned on, 16 of 23 errors were right (70%), 52 of 80 warnings (65%), and 40 of 52 failures were reported (77%). [The
+ledgers](truth/rounds/1.csv) have every finding with its verdict.
 """
 _SEVERITIES = ("error", "warning")
 _LARGEST = 40_000_000
