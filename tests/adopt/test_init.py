@@ -186,7 +186,14 @@ def list_hints(latebind, project):
     return re.findall(r"^by hand: (.+(?:\n    .+)*)", latebind("init", project).stdout, re.MULTILINE)
 
 
+def add_sources(project, *names):
+    """Add C++ files to the client's library."""
+    edit(project / "CMakeLists.txt", "LANGUAGES C)", "LANGUAGES C CXX)")
+    edit(project / "CMakeLists.txt", "SHARED voice.c", f"SHARED voice.c {' '.join(names)}")
+
+
 def test_objects_that_are_made_at_load_are_listed_and_functions_are_not(latebind, project):
+    add_sources(project, "voice.cpp")
     (project / "voice.cpp").write_text(
         'static Ort::Env env(ORT_LOGGING_LEVEL_WARNING, "voice");\nOrt::Session open(const char* path);\n'
         "Ort::SessionOptions options;\nint f() {\n  static Ort::Env lazy;\n  return 0;\n}\n"
@@ -420,6 +427,7 @@ def test_a_c_interface_over_ort_that_catches_nothing_is_listed(latebind, project
     }
     for name, text in sources.items():
         (project / name).write_text(text)
+    add_sources(project, *(name for name in sources if name.endswith(".cc")))
 
     (hint,) = [hint for hint in list_hints(latebind, project) if "catches nothing" in hint]
 

@@ -15,12 +15,19 @@ if TYPE_CHECKING:
 
 
 def edit_cmake(
-    text: str, components: Collection[str], component: str, variables: Mapping[str, str] = MappingProxyType({})
+    text: str,
+    components: Collection[str],
+    component: str,
+    variables: Mapping[str, str] = MappingProxyType({}),
+    alone: Mapping[int, str] = MappingProxyType({}),
 ) -> str:
-    """The text with the targets `components` installed as `component`; what they link stays as it is."""
+    """The text with the targets `components` installed as `component`; what they link stays as it is.
+
+    `alone` are targets that no install() names, by the line of the command that makes them.
+    """
     changes: list[tuple[int, str]] = []
     parsed = commands(text)
-    installed = {name for command in parsed if command.name == "install" for name in _find_installed_targets(command)}
+    installed = set(list_installed(text))
     for command in parsed:
         if command.name == "target_link_libraries" and any(
             runtime_of(argument, variables) for argument in command.words[1:]
@@ -35,9 +42,20 @@ def edit_cmake(
             and set(targets) <= set(components)
         ):
             changes.append((command.arguments[len(targets)].end, f" COMPONENT {component}"))
+    made = [(command, alone[command.line]) for command in parsed if command.line in alone]
+    changes += [
+        (command.end, f"\n{_indent(text, command.start)}install(TARGETS {name} COMPONENT {component})")
+        for command, name in made
+        if name not in installed
+    ]
     for position, new in sorted(changes, reverse=True):
         text = text[:position] + new + text[position:]
     return text
+
+
+def list_installed(text: str) -> list[str]:
+    """The targets that install(TARGETS ...) names in a file, as they are written."""
+    return [name for command in commands(text) for name in _find_installed_targets(command)]
 
 
 def _find_installed_targets(command: Command) -> tuple[str, ...]:

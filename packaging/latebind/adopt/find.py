@@ -1,4 +1,4 @@
-"""Finds in a project which targets link a runtime, and how; reads CMake and C files, runs none and changes none."""
+"""Finds in the text of CMake and C files which targets link a runtime, and how; runs and changes nothing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from latebind.adopt.cmake import Command, commands
+from latebind.adopt.libraries import PackableLibrary, list_libraries
 from latebind.adopt.uncaught import find_uncaught
 from latebind.errors import InputError
 from latebind.system.tree import list_tree
@@ -63,6 +64,8 @@ class Found:
     uncaught: tuple[Path, ...] = ()
     """C++ files with a C interface that catch nothing, in a project that uses `Ort::`."""
     mentions: tuple[Mention, ...] = ()
+    libraries: tuple[PackableLibrary, ...] = ()
+    """The shared libraries and modules that need a runtime."""
     variables: dict[str, str] = field(default_factory=dict)
     """`${NAME}` of each variable that holds only a runtime's library, with the runtime."""
     name: str = ""
@@ -115,14 +118,18 @@ def find(root: Path) -> Found:
         for path, text in texts.items()
         if path.is_relative_to(source) and project_of[path.parent] in (None, top)
     }
+    own_files = {path: text for path, text in files.items() if project_of[path.parent] in (None, top)}
+    own_mentions = tuple(mention for mention in mentions if project_of[mention.file.parent] in (None, top))
+    links = [(mention.target, mention.file) for mention in own_mentions if mention.kind == "link"]
     return Found(
         root=root,
         top=top.parent,
         source=source,
-        files={path: text for path, text in files.items() if project_of[path.parent] in (None, top)},
+        files=own_files,
         objects=tuple(_objects(own_texts)),
         uncaught=tuple(find_uncaught(own_texts)),
-        mentions=tuple(mention for mention in mentions if project_of[mention.file.parent] in (None, top)),
+        mentions=own_mentions,
+        libraries=tuple(list_libraries(own_files, links)),
         variables=by_variable,
         name=name,
         version=version,

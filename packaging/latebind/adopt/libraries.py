@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from latebind.adopt.cmake import Command
 
-_ADDS = ("add_library", "pybind11_add_module", "nanobind_add_module", "python_add_library")
+ADDS = ("add_library", "pybind11_add_module", "nanobind_add_module", "python_add_library")
 _ARCHIVES = frozenset({"STATIC", "OBJECT", "INTERFACE", "IMPORTED", "ALIAS"})
 _ONE_VALUE = 2  # words of set(NAME value)
 _SHARED = frozenset({"SHARED", "MODULE"})
@@ -32,6 +32,10 @@ class PackableLibrary:
     """`${NAME}` of each variable that holds this name alone."""
     is_undecided: bool
     """Whether BUILD_SHARED_LIBS decides that it is shared: add_library() without a type."""
+    line: int = 0
+    """The line of the command that makes it, as CMake reports it; 0 where CMake was not asked."""
+    component: str | None = None
+    """Its install component, as CMake reports it; "" for an install() without COMPONENT, None for no install()."""
 
 
 def list_libraries(files: Mapping[Path, str], linked: Iterable[tuple[str, Path]]) -> list[PackableLibrary]:
@@ -44,9 +48,9 @@ def list_libraries(files: Mapping[Path, str], linked: Iterable[tuple[str, Path]]
     values = _list_values(command for _, command in parsed)
     declared: dict[Scoped, list[tuple[Path, Command]]] = {}
     for path, command in parsed:
-        for scoped in _scopes(command.words[0], path, values) if command.name in _ADDS else ():
+        for scoped in _scopes(command.words[0], path, values) if command.name in ADDS else ():
             declared.setdefault(scoped, []).append((path, command))
-    libraries = {name for name, found in declared.items() if any(command.name == _ADDS[0] for _, command in found)}
+    libraries = {name for name, found in declared.items() if any(command.name == ADDS[0] for _, command in found)}
     links = [
         (target, {item for word in command.words[1:] for item in _scopes(word, path, values)})
         for path, command in parsed
@@ -61,12 +65,17 @@ def list_libraries(files: Mapping[Path, str], linked: Iterable[tuple[str, Path]]
             name=name,
             file=shared[0][0],
             variables=tuple(variable for variable, held in values.items() if held == {name}),
-            is_undecided=not any(_SHARED & set(command.words) for _, command in shared),
+            is_undecided=not any(has_type(command) for _, command in shared),
         )
         for (name, scope), declarations in declared.items()
         if (name, scope) in reached
         and (shared := [(path, command) for path, command in declarations if not _ARCHIVES & set(command.words)])
     ]
+
+
+def has_type(command: Command) -> bool:
+    """Whether an add_library() says by itself that the library is shared."""
+    return command.name != ADDS[0] or bool(_SHARED & set(command.words))
 
 
 def names_in(file: Path, libraries: Iterable[PackableLibrary]) -> list[str]:

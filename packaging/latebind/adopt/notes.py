@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.adopt.find import Found, Mention
-    from latebind.adopt.libraries import PackableLibrary
 
 _AT_LOAD = (
     "objects of ONNX Runtime are made while the library is loaded: without a runtime the program ends there, and on "
@@ -25,10 +24,10 @@ _CPP = (
 )
 
 
-def find_notes(discovery: Found, libraries: Iterable[PackableLibrary]) -> tuple[str, ...]:
-    """One text for each kind of hint; `libraries` are those that need a runtime."""
+def find_notes(discovery: Found) -> tuple[str, ...]:
+    """One text for each kind of hint."""
     at_load = [f"{_name(discovery, path)}:{line}: {name}" for path, line, name in discovery.objects]
-    folders = {library.file.parent for library in libraries}
+    folders = {library.file.parent for library in discovery.libraries}
     packed = [path for path in discovery.uncaught if any(path.is_relative_to(folder) for folder in folders)]
     uncaught = [_name(discovery, path) for path in packed if "onnxruntime" in discovery.runtimes]
     cpp = [_locate(discovery, link) for link in discovery.of("link") if "openvino::runtime" in link.command.words]

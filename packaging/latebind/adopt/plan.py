@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import Version
 
 from latebind.adopt.cmake import commands
-from latebind.adopt.configured import extend_configuration, list_drop_ins, list_packages, read_configuration
-from latebind.adopt.edit import edit_cmake
+from latebind.adopt.configuration import extend_configuration, list_drop_ins, list_packages, read_configuration
+from latebind.adopt.edit import edit_cmake, list_installed
 from latebind.adopt.facts import find_branch
-from latebind.adopt.libraries import list_libraries, names_in
+from latebind.adopt.libraries import names_in
 from latebind.adopt.notes import find_notes
 from latebind.adopt.python import edit_pyproject
 from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
@@ -25,6 +25,7 @@ from latebind.tables.presets import preset
 from latebind.templates import render
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from latebind.adopt.facts import Facts
@@ -66,15 +67,11 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     done = list_drop_ins(configured)
     is_bound = bool(done) and set(discovery.runtimes) <= done
     missing = _missing_components(discovery, configured)
-    libraries = list_libraries(discovery.files, [(link.target, link.file) for link in discovery.of("link")])
-    targets = [] if is_bound and not missing else libraries
+    targets = () if is_bound and not missing else discovery.libraries
     component = next(iter(missing), "") or _component(discovery, targets)
     component = component or re.sub(r"[^A-Za-z0-9_.-]", "-", facts.name)
-    changes = [
-        Change(path=path, before=text, after=edit_cmake(text, names_in(path, targets), component, discovery.variables))
-        for path, text in discovery.files.items()
-    ]
-    notes = list(find_notes(discovery, libraries)) if discovery.runtimes else []
+    changes = _edit_cmake_files(discovery, targets, component)
+    notes = list(find_notes(discovery)) if discovery.runtimes else []
     notes += facts.notes if targets and not configured else []  # else nothing is written that they are about
     package = next(iter(list_packages(configured)), component)
     after, note, with_wheel = edit_pyproject(facts.pyproject, package) if facts.pyproject else ("", "", False)
@@ -92,6 +89,27 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     return Plan(
         changes=tuple(_as_it_is(change) for change in changes if change.before != change.after), notes=tuple(notes)
     )
+
+
+def _edit_cmake_files(discovery: Found, targets: Sequence[PackableLibrary], component: str) -> list[Change]:
+    """The changes that install the targets with the component. What CMake says to be installed with one stays."""
+    bare = [library for library in targets if not library.component]
+    installed = {name for text in discovery.files.values() for name in list_installed(text)}
+    alone = [library for library in bare if library.line and installed.isdisjoint((library.name, *library.variables))]
+    return [
+        Change(
+            path=path,
+            before=text,
+            after=edit_cmake(
+                text,
+                names_in(path, bare),
+                component,
+                discovery.variables,
+                {library.line: library.name for library in alone if library.file == path},
+            ),
+        )
+        for path, text in discovery.files.items()
+    ]
 
 
 def _as_it_is(change: Change) -> Change:
@@ -183,8 +201,10 @@ def _minimum(discovery: Found, runtime: str) -> str:
     return max([floor, *filter(version_of, versions)], key=Version)
 
 
-def _component(discovery: Found, targets: list[PackableLibrary]) -> str:
+def _component(discovery: Found, targets: Sequence[PackableLibrary]) -> str:
     """The install component that the libraries have already; "" for none."""
+    if stated := next((library.component for library in targets if library.component), ""):
+        return stated
     for path, text in discovery.files.items():
         names = names_in(path, targets)
         for words in (command.words for command in commands(text) if command.name == "install"):

@@ -15,7 +15,7 @@ from urllib.request import url2pathname
 from packaging.version import InvalidVersion, Version
 
 from latebind import __version__
-from latebind.adopt.configured import list_packages
+from latebind.adopt.configuration import list_packages
 from latebind.adopt.facts import git_output
 from latebind.registry import collect
 from latebind.tables.actions import actions

@@ -158,7 +158,7 @@ class NativeBuild:
             *(f"-DLATEBIND_MINIMUM_{runtime.name}={runtime.minimum}" for runtime in document.runtime),
             *self._execution_providers(),
             *([f"-DLATEBIND_DESCRIBED={tree / _DESCRIBED}"] if described else []),
-            *(f"-D{name}={_cmake_value(value)}" for name, value in self._definitions().items()),
+            *(f"-D{name}={cmake_value(value)}" for name, value in self._definitions().items()),
         ]
         if self.config.module_kind:
             answers = self.folder / f"{tree.name}.python"
@@ -273,5 +273,6 @@ def _full_disk(folder: Path) -> str:
     return f"The disk is full: {free // 1024} KiB are left where {folder} is. Free space and run the command again."
 
 
-def _cmake_value(value: TomlValue) -> str:
+def cmake_value(value: TomlValue) -> str:
+    """A value of latebind.toml as CMake writes it."""
     return ("ON" if value else "OFF") if isinstance(value, bool) else str(value)

@@ -50,23 +50,28 @@ def read_codemodel(ninja: Path, tree: Path, source: Path) -> CodeModel:
     # The graph of what is built by default: targets that are excluded from it are not compiled.
     commanded = _NODE.findall(run([ninja, "-C", tree, "-t", "graph"], timeout=_LIMIT).output)
     files = {*(source / path for path in listed), *(tree / path for path in commanded)}
-    model = _reply(tree, _CODEMODEL)
-    targets = [
-        _read(tree, reference["jsonFile"])
-        for configuration in model["configurations"]
-        for reference in configuration["targets"]
-    ]
-    folders = [
-        _read(tree, reference["jsonFile"])
-        for configuration in model["configurations"]
-        for reference in configuration["directories"]
-    ]
-    components = {rule["component"] for folder in folders for rule in folder["installers"] if "component" in rule}
+    components = {rule["component"] for rule in list_installers(tree) if "component" in rule}
+    targets = list_targets(tree)
     groups = [group for target in targets for group in target.get("compileGroups", [])]
     searched = {source / include["path"] for group in groups for include in group.get("includes", [])}
     return CodeModel(
         files=_resolve_paths(files), searched=_resolve_paths(searched), components=tuple(sorted(components))
     )
+
+
+def list_targets(tree: Path) -> list[dict[str, Any]]:
+    """The targets of a configured tree, as cmake-file-api(7) describes the object "target" of the code model."""
+    return _list_objects(tree, "targets")
+
+
+def list_installers(tree: Path) -> list[dict[str, Any]]:
+    """The install() rules of a configured tree, as cmake-file-api(7) describes "installers"."""
+    return [rule for folder in _list_objects(tree, "directories") for rule in folder["installers"]]
+
+
+def _list_objects(tree: Path, kind: str) -> list[dict[str, Any]]:
+    configurations = _reply(tree, _CODEMODEL)["configurations"]
+    return [_read(tree, reference["jsonFile"]) for configuration in configurations for reference in configuration[kind]]
 
 
 def _resolve_paths(paths: set[Path]) -> tuple[Path, ...]:

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 _NOWHERE = "http://127.0.0.1:9"  # the port of the discard protocol, on which nothing listens
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-_OFFLINE = {**dict.fromkeys(_PROXIES, _NOWHERE), "no_proxy": "", "NO_PROXY": "", "GIT_ALLOW_PROTOCOL": "file"}
+OFFLINE = {**dict.fromkeys(_PROXIES, _NOWHERE), "no_proxy": "", "NO_PROXY": "", "GIT_ALLOW_PROTOCOL": "file"}
+"""Environment variables with which programs download nothing."""
 _NAMED = {"CMAKE_POLICY_DEFAULT_CMP0170": "NEW"}
 """With which CMake 3.30 and newer name a dependency that has no source, instead of going on without it."""
+DISCONNECTED = {"FETCHCONTENT_FULLY_DISCONNECTED": "ON", **_NAMED}
+"""CMake's variables with which FetchContent fails at once where it would download."""
 _REFUSED = re.compile(
     r"requires\s+the\s+source\s+directory\s+for\s+dependency\s+(?P<content>[\w.+-]+)"
     r"|would\s+download\s+(?P<project>[\w.+-]+),\s+which"
@@ -27,7 +30,7 @@ _REFUSED = re.compile(
 
 def offline_variables(config: Config) -> Mapping[str, str]:
     """Environment variables with which programs download nothing, for a project that has native.sources."""
-    return _OFFLINE if config.document.native.sources else {}
+    return OFFLINE if config.document.native.sources else {}
 
 
 def source_definitions(config: Config) -> dict[str, str]:
@@ -36,13 +39,16 @@ def source_definitions(config: Config) -> dict[str, str]:
     return {"LATEBIND_SOURCES": ";".join(paths), **_NAMED} if paths else {}
 
 
+def find_refused(output: str) -> str:
+    """The dependency that CMake may not download, by the name that the project gives it; "" for other errors."""
+    refused = _REFUSED.search(output)
+    return (refused["content"] or refused["project"] or "NAME") if refused else ""
+
+
 def sources_advice(config: Config, output: str) -> str:
     """What to do when a build failed since it may not download; "" for other errors."""
-    refused = _REFUSED.search(output) if config.document.native.sources else None
-    if refused is None:
-        return ""
-    name = refused["content"] or refused["project"] or "NAME"
-    return (
+    name = find_refused(output) if config.document.native.sources else ""
+    return name and (
         f"Builds of projects with [native.sources] download nothing. Put an archive or a folder of it below "
         f'{config.document.native.source}/, and name it there: {name} = "third_party/{name}.tar.gz".'
     )

@@ -47,8 +47,7 @@ class Stub:
         Raises BuildError or ToolError; what was there before stays then.
         """
         mark = prefix / _MARK
-        key = self._key()
-        if mark.is_file() and mark.read_text("utf-8") == key:
+        if mark.is_file() and mark.read_text("utf-8") == self.key:
             return
         if prefix.exists() and not mark.is_file():
             raise BuildError(
@@ -64,7 +63,7 @@ class Stub:
         ):
             aside = Path(scratch) / "prefix"
             self._install(Path(scratch), aside)
-            write_text(aside / _MARK, key)
+            write_text(aside / _MARK, self.key)
             swap_in(aside, prefix)
 
     def _install(self, folder: Path, prefix: Path) -> None:
@@ -109,7 +108,9 @@ class Stub:
             "LATEBIND_HEADER": names.header,
         }
 
-    def _key(self) -> str:
+    @property
+    def key(self) -> str:
+        """A hash of all that it is made from."""
         headers = hash_tree(self.headers, modes=False) if self.headers else ""
         made_of = [hash_tree(self.loader, modes=False), self.toolchain.fingerprint(), self.source.minimum]
         texts = [text for pair in sorted({**self._names(), **self.source.files()}.items()) for text in pair]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 _DONE = "nothing to do: the project already binds its runtime late"
 _BY_HAND = "nothing is left to write; what is left is listed above, by hand"
 _BLOCKED = "nothing can be written yet: do what is listed above by hand, then run this again"
+_OPTION = (
+    "note: latebind only reads the text of the project, because with its default options CMake makes no library that "
+    "links a runtime. If it needs an option, write it below [native] in latebind.toml: define = { NAME = true }"
+)
 _UNKNOWN = (
     "nothing to change: no target_link_libraries() names a runtime, its file, or a variable set to one\n"
     "  If yours is linked in another way, call latebind_add_runtime(TARGET RUNTIME), and write a latebind.toml.\n"
@@ -38,6 +43,10 @@ def declare_init(add: Add) -> None:
         action="store_true",
         help="also change existing files: CMake, pyproject.toml, latebind.toml, .gitignore",
     )
+    init.add_argument("--download", action="store_true", help="let CMake download what the project fetches")
+    init.add_argument(
+        "--no-configure", action="store_true", help="only read the CMake files, and do not run CMake on them"
+    )
 
 
 def _init(arguments: argparse.Namespace) -> int:
@@ -52,6 +61,8 @@ def _init(arguments: argparse.Namespace) -> int:
     if not root.is_dir():
         raise InputError("is not a folder", where=str(root), advice="Name the project's folder: latebind init FOLDER.")
     discovery = find(root)
+    if discovery.mentions and not arguments.no_configure:
+        discovery = _ask_cmake(discovery, may_download=arguments.download)
     _audit_present(root)
     _say(discovery)
     planned = plan(discovery, facts(discovery))
@@ -75,6 +86,23 @@ def _init(arguments: argparse.Namespace) -> int:
     else:
         print(f"nothing was written\nnext: {init} {'--apply ' if arguments.apply else ''}--yes")
     return 0
+
+
+def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
+    """What CMake knows about the project; where it cannot configure it, what the text says."""
+    from latebind.adopt.configure import configure
+    from latebind.adopt.narrow import narrow
+
+    try:
+        with TemporaryDirectory() as scratch:
+            project = configure(discovery, Path(scratch).resolve(), may_download=may_download)
+    except LatebindError as error:
+        print(f"note: latebind only reads the text of the project, because CMake cannot configure it: {error}")
+        return discovery
+    if discovery.libraries and not project.libraries:
+        print(_OPTION)
+        return discovery
+    return narrow(discovery, project)
 
 
 def _describe_end(discovery: Found, planned: Plan, pack: str) -> str:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from latebind.config.file import tables_of
+from latebind.build.cmake import cmake_value
+from latebind.build.downloads import source_definitions
+from latebind.config.file import load, tables_of
+from latebind.errors import LatebindError
+from latebind.tables.targets import host_rid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +22,18 @@ def read_configuration(root: Path) -> dict[str, Any]:
     """The tables of the project's latebind.toml; none where it has no such file, or it isn't TOML."""
     path = root / "latebind.toml"
     return (tables_of(path.read_text("utf-8")) if path.is_file() else None) or {}
+
+
+def read_definitions(root: Path) -> dict[str, str]:
+    """The CMake variables of the project's latebind.toml for this machine; none where it isn't valid yet."""
+    try:
+        config = load(root / "latebind.toml")
+    except LatebindError:
+        return {}
+    return {
+        name: cmake_value(value)
+        for name, value in (config.definitions(host_rid()) | source_definitions(config)).items()
+    }
 
 
 def list_drop_ins(configuration: dict[str, Any]) -> set[str]:

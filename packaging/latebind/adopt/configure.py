@@ -1,0 +1,205 @@
+"""Has CMake configure a project, with stubs in the runtimes' place, and reads which commands ran and what links what.
+
+CMake answers in two ways: `--trace-expand` lists each command that ran with its arguments (cmake(1)), and the file API
+lists each target with its sources and its link line (cmake-file-api(7)).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind.adopt.configuration import read_definitions
+from latebind.adopt.find import runtime_of
+from latebind.build.codemodel import list_installers, list_targets, request_codemodel
+from latebind.build.diagnostics import first_errors
+from latebind.build.downloads import DISCONNECTED, OFFLINE, find_refused
+from latebind.build.stub import IN_FRONT, Stub
+from latebind.build.stubtable import stub_source
+from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, installers_toolchain, require, toolchain
+from latebind.config.document import RuntimeUse
+from latebind.errors import BuildError
+from latebind.system.cache import user_cache
+from latebind.system.log import LOG
+from latebind.system.resources import cmake_dir
+from latebind.system.run import run
+from latebind.tables.presets import preset
+from latebind.tables.targets import host_rid, target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from latebind.adopt.find import Found
+    from latebind.compilers.choose import Toolchain
+
+_LIMIT = 1800.0  # seconds; a few are enough where nothing is downloaded
+_SHARED = frozenset({"SHARED_LIBRARY", "MODULE_LIBRARY"})
+_UNSPECIFIED = "Unspecified"
+"""CMake's name for the component of an install() without COMPONENT."""
+
+Place = tuple[Path, int]
+"""A file and a line of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkedLibrary:
+    """A shared library or module whose link line has a runtime."""
+
+    name: str
+    place: Place
+    """The command of the project that makes it: add_library(), or a call of a function that does."""
+    component: str | None
+    """The install component; "" for an install() without COMPONENT, None where nothing installs it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredProject:
+    """What CMake did."""
+
+    calls: Mapping[Place, list[list[str]]]
+    """The arguments of each command that ran, with variables expanded: a list for each time that it ran."""
+    libraries: tuple[LinkedLibrary, ...]
+    sources: frozenset[Path]
+    """The files of these libraries and of the libraries in them; of all that link a runtime where there are none."""
+
+
+class _Call(msgspec.Struct):
+    """A line of CMake's trace; the first line gives the trace's version instead, and some lines have no command."""
+
+    file: str = ""
+    line: int = 0
+    args: list[str] = []
+
+
+def configure(discovery: Found, scratch: Path, *, may_download: bool) -> ConfiguredProject:
+    """Configure the project for this machine in the empty folder `scratch`.
+
+    Raises BuildError with CMake's first error, NotRun where no compiler is there, ToolError at the time limit.
+    """
+    cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+    host = target(host_rid())
+    sources = [path for path in discovery.source.rglob("*") if path.suffix in (".cc", ".cpp", ".cxx")]
+    compiler = toolchain(installers_toolchain("zig", host, sources, is_sdist=True), host)
+    stubs = [_make_stub(runtime, compiler, scratch) for runtime in _list_runtimes(discovery)]
+    variables = _list_variables(discovery, stubs, may_download=may_download)
+    tree, trace = scratch / "tree", scratch / "trace"
+    request_codemodel(tree)
+    arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *compiler.configure(host, host.floor, scratch / "toolchain")]
+    arguments += [f"-D{name}={value}" for name, value in variables.items()]
+    traced = ["--trace-expand", "--trace-format=json-v1", f"--trace-redirect={trace}"]
+    with LOG.step("configuring the project with CMake", "configured the project with CMake"):
+        ended = run(
+            [cmake, "-S", discovery.top, "-B", tree, "-G", "Ninja", *traced, *arguments],
+            env={**compiler.environment(tree), **({} if may_download else OFFLINE)}, timeout=_LIMIT, check=False,
+        )  # fmt: skip
+    if ended.returncode != 0:
+        if name := find_refused(ended.output):
+            advice = "Allow the download with --download, or name an archive of it in [native.sources]."
+            raise BuildError(f"it would download {name}", advice=advice)
+        errors = first_errors(ended.output, discovery.root, discovery.top)
+        raise BuildError(errors[0] if errors else f"it ended with status {ended.returncode}")
+    return _read_tree(discovery, tree, _read_trace(trace, discovery.root))
+
+
+def _list_variables(discovery: Found, stubs: Iterable[Path], *, may_download: bool) -> dict[str, str | Path]:
+    """CMake's variables: those of `latebind build` as far as they matter before a latebind.toml is written."""
+    loader, is_undecided = cmake_dir(), any(library.is_undecided for library in discovery.libraries)
+    front = [loader / "defaults.cmake", *([] if may_download else [loader / "sources.cmake"]), *stubs]
+    return {
+        "CMAKE_BUILD_TYPE": "Release",
+        "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": ";".join(map(str, front)),
+        "latebind_DIR": loader,
+        "LATEBIND_PROJECT_VERSION": discovery.version or "0.1.0",
+        "LATEBIND_SOURCE_DIR": discovery.source,
+        **({"LATEBIND_HEADERS_onnxruntime": discovery.header} if discovery.header else {}),
+        **({} if may_download else DISCONNECTED),
+        **({"BUILD_SHARED_LIBS": "ON"} if is_undecided else {}),
+        **read_definitions(discovery.root),
+    }
+
+
+def _list_runtimes(discovery: Found) -> list[str]:
+    return list(dict.fromkeys(mention.runtime for mention in discovery.mentions))
+
+
+def _make_stub(runtime: str, compiler: Toolchain, scratch: Path) -> Path:
+    """Build the stub of a runtime, and return the file that puts it in front."""
+    host = target(host_rid())
+    source, _ = stub_source(RuntimeUse(preset=runtime, minimum=preset(runtime).floor, drop_in=True), scratch)
+    stub = Stub(source=source, target=host, floor=host.floor, toolchain=compiler, loader=cmake_dir())
+    cache = user_cache()
+    prefix = (cache or scratch) / "stubs" / stub.key
+    if not prefix.is_dir():
+        prefix.parent.mkdir(exist_ok=True)
+        with TemporaryDirectory(dir=prefix.parent, prefix=".") as aside:
+            stub.make(Path(aside) / "stub")
+            with suppress(OSError):  # another process was faster
+                (Path(aside) / "stub").rename(prefix)
+    return prefix / IN_FRONT
+
+
+def _read_trace(trace: Path, root: Path) -> dict[Place, list[list[str]]]:
+    """The commands of the project's own files that ran."""
+    calls: dict[Place, list[list[str]]] = {}
+    decoder, own = msgspec.json.Decoder(_Call), msgspec.json.encode(str(root))[:-1]
+    with trace.open("rb") as lines:
+        for call in (decoder.decode(line) for line in lines if own in line):
+            path = Path(call.file)
+            if path.is_relative_to(root):
+                calls.setdefault((path, call.line), []).append(call.args)
+    return calls
+
+
+def _read_tree(discovery: Found, tree: Path, calls: dict[Place, list[list[str]]]) -> ConfiguredProject:
+    targets = {item["id"]: item for item in list_targets(tree)}
+    installers = [rule for rule in list_installers(tree) if rule["type"] == "target"]
+    components = {rule["targetId"]: rule["component"].removeprefix(_UNSPECIFIED) for rule in reversed(installers)}
+    linked = {key: item for key, item in targets.items() if _links_runtime(item)}
+    shared = {key: item for key, item in linked.items() if item["type"] in _SHARED}
+    libraries = [
+        LinkedLibrary(name=item["name"], place=place, component=components.get(key))
+        for key, item in shared.items()
+        if (place := _find_place(item, discovery.top)) in calls
+    ]
+    needed = _close(targets, shared or linked)
+    files = (discovery.top / source["path"] for key in needed for source in targets[key].get("sources", ()))
+    return ConfiguredProject(
+        calls=calls,
+        libraries=tuple(sorted(libraries, key=lambda library: (library.place, library.name))),
+        sources=frozenset(path.resolve() for path in files),
+    )
+
+
+def _links_runtime(item: Mapping[str, Any]) -> bool:
+    fragments = item.get("link", {}).get("commandFragments", ())
+    return any(
+        fragment["role"] == "libraries" and runtime_of(fragment["fragment"].strip('"')) for fragment in fragments
+    )
+
+
+def _find_place(item: Mapping[str, Any], top: Path) -> Place:
+    """Where the project makes a target: the outermost command of its folder that isn't include()."""
+    graph, index = item["backtraceGraph"], item.get("backtrace")
+    place = (top, 0)
+    while index is not None:
+        node = graph["nodes"][index]
+        if "command" in node and graph["commands"][node["command"]] != "include":
+            place = (top / graph["files"][node["file"]], node["line"])
+        index = node.get("parent")
+    return place
+
+
+def _close(targets: Mapping[str, Any], keys: Iterable[str]) -> set[str]:
+    """These targets and all that they depend on."""
+    closed: set[str] = set()
+    waiting = list(keys)
+    while waiting:
+        if (key := waiting.pop()) in targets and key not in closed:
+            closed.add(key)
+            waiting += [dependency["id"] for dependency in targets[key].get("dependencies", ())]
+    return closed
