@@ -217,6 +217,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-distribution": "the index has no such distribution for this Python or platform",
     "no-compiler": "there is no C compiler for this target on this machine",
     "no-runtime": "the runtime that the package binds does not exist for this target",
+    "excluded": "the project's latebind.toml excludes the package from this target",
     "no-interpreter": "there is no CPython of this kind on this machine",
     "no-symbols": "debug symbols that match the library cannot be made for this target on this machine",
     "no-device": "the execution provider was registered, and this machine has no device for it",

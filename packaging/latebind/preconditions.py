@@ -73,11 +73,14 @@ def _scripts(config: Config) -> Iterator[tuple[str, str]]:
     yield from ((f"verify.{key}.script", settings.script) for key, settings in data.items() if settings is not None)
 
 
-def explain_unsupplied(config: Config, package: str, rid: str) -> str:
-    """Why a package cannot work on a target: its runtime does not exist for the target's C library; "" if it can.
+def explain_not_made(config: Config, package: str, rid: str) -> str:
+    """Why a package is not made for a target; "" if it is.
 
-    Such a package would install and never work.
+    Either the project excludes it, or its runtime does not exist for the target's C library. The package would then
+    install and never work.
     """
+    if package in config.excluded(rid):
+        return f"[targets.{rid}] of {config.file.name} excludes {package}"
     return explain_absent(config.runtime_of(package), rid)
 
 

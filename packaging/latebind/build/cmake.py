@@ -63,9 +63,13 @@ class NativeBuild:
 
     @property
     def packages(self) -> list[str]:
-        """The packages that the target has: all but Python modules that only a machine of the target can build."""
-        kind = self.config.wheel_kind
-        return [name for name in self.config.packages if self.pythons or kind(name) != "cpython"]
+        """The packages that the target has.
+
+        These are all but the excluded ones, and but Python modules that only a machine of the target can build.
+        """
+        kind, excluded = self.config.wheel_kind, self.config.excluded(self.target.rid)
+        present = [name for name in self.config.packages if name not in excluded]
+        return [name for name in present if self.pythons or kind(name) != "cpython"]
 
     @property
     def identity(self) -> str:

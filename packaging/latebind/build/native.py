@@ -133,7 +133,8 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     exports = json.dumps([package.exports for package in build.config.packages.values()])
     python_identity = [python.identity for python in build.pythons]
     made_by = [build.toolchain.fingerprint(), hash_backend()]
-    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity])
+    excluded = sorted(build.config.excluded(build.target.rid))
+    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded])
 
 
 def _refuse_incomplete(build: NativeBuild, aside: Path) -> None:

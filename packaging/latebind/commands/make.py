@@ -83,7 +83,7 @@ def declare_cibuildwheel(add: Add) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from latebind.pack.planned import list_unsupplied, plan_files
+    from latebind.pack.planned import list_not_made, plan_files
     from latebind.pack.render import not_made
     from latebind.preconditions import refuse_missing
     from latebind.verify.cases.scenarios import refuse_unknown_scenarios
@@ -95,12 +95,12 @@ def _plan(arguments: argparse.Namespace) -> int:
     refuse_unknown_scenarios(config)
     if arguments.format == "json":
         files = [asdict(planned) for planned in plan_files(config, rids)]
-        print_json({"files": files, "not_made": [asdict(refusal) for refusal in list_unsupplied(config, rids)]})
+        print_json({"files": files, "not_made": [asdict(refusal) for refusal in list_not_made(config, rids)]})
         return 0
     for planned in plan_files(config, rids):
         print(f"{project.dist / planned.file}")
         print(f"    {planned.kind} of {planned.package}, from {', '.join(planned.inputs)}")
-    for missing in list_unsupplied(config, rids):
+    for missing in list_not_made(config, rids):
         print(not_made(missing))
     return 0
 

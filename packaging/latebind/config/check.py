@@ -52,9 +52,27 @@ def check_config(config: Config, reader: Reader) -> None:
         ):
             text = f"glibc {document.targets.glibc} is older than {rid} can be built for"
             reader.problem(("targets", "glibc"), text, f'Write glibc = "{platform.floor}" or a newer one.')
+    for rid in document.targets.options:
+        _check_excluded(config, reader, rid)
     _check_runtimes(config, reader)
     _check_verify(config, reader)
     _check_packages(config, reader)
+
+
+def _check_excluded(config: Config, reader: Reader, rid: str) -> None:
+    here, excluded = ("targets", rid, "exclude"), config.excluded(rid)
+    for name in excluded:
+        if name not in config.packages:
+            reader.problem(here, f"{name!r} is not a package here", nearest(name, config.packages))
+    if rid in config.document.targets.include and set(config.packages) <= set(excluded):
+        reader.problem(
+            here, f"{rid} has no package left", f"Remove {rid} from targets.include, or a name from this list."
+        )
+    for name, package in config.packages.items():
+        needed = [other for other in package.requires if other in excluded]
+        if needed and name not in excluded:
+            text = f"{name} is made for {rid} and requires {needed[0]}, which is not"
+            reader.problem(here, text, f"Exclude {name} as well, or remove {needed[0]} from this list.")
 
 
 def _check_project(project: ProjectTable, reader: Reader) -> None:

@@ -107,6 +107,10 @@ class Config:
                 definitions[name] = " ".join(filter(None, [str(definitions.get(name, "")), *flags]))
         return definitions
 
+    def excluded(self, rid: str) -> tuple[str, ...]:
+        """The packages that the project does not make for a target."""
+        return self.document.targets.options.get(rid, TargetOptions()).exclude
+
     def with_toolchain(self, rid: str, name: str) -> Config:
         """The same project with another toolchain for a target."""
         targets = self.document.targets
@@ -124,10 +128,11 @@ class Config:
         name = self.packages[package].runtime or package
         return next((runtime for runtime in self.document.runtime if runtime.name == name), None)
 
-    def package_of(self, runtime: RuntimeUse | None) -> str:
-        """The package that binds a runtime; the first package where none does."""
-        binding = (name for name in self.packages if self.runtime_of(name) == runtime)
-        return next(binding, next(iter(self.packages)))
+    def package_of(self, runtime: RuntimeUse | None, rid: str = "") -> str:
+        """The package that binds a runtime, on a target one that is made for it; the first package where none does."""
+        binding = [name for name in self.packages if self.runtime_of(name) == runtime]
+        made = [name for name in binding if name not in self.excluded(rid)]
+        return next(iter((*made, *binding, *self.packages)))
 
     def provider(self, runtime: RuntimeUse | None) -> EpConfig | None:
         """The execution provider that a package of the project adds to the runtime, or None."""

@@ -155,6 +155,10 @@ class TargetOptions(Table, frozen=True):
     ] = msgspec.field(default_factory=dict)
     cflags: Annotated[tuple[str, ...], Meta(description="Options for the C compiler.")] = ()
     cxxflags: Annotated[tuple[str, ...], Meta(description="Options for the C++ compiler.")] = ()
+    exclude: Annotated[
+        tuple[str, ...],
+        Meta(description="Packages that are not made for this target. CMake need not install their components there."),
+    ] = ()
 
 
 class Targets(Table, frozen=True):

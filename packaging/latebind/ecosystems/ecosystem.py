@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from latebind.preconditions import explain_unsupplied
+from latebind.preconditions import explain_not_made
 from latebind.registry import collect
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class PackRun:
 
     def suited(self, package: str) -> list[Stage]:
         """The stages of targets for which the package's runtime exists."""
-        return [stage for stage in self.stages if not explain_unsupplied(self.config, package, stage.rid)]
+        return [stage for stage in self.stages if not explain_not_made(self.config, package, stage.rid)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.outputs import outputs
 from latebind.pack.ledger import Ledger, Losses
-from latebind.pack.planned import list_unsupplied
+from latebind.pack.planned import list_not_made
 from latebind.system.archive import sha256, source_date_epoch
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
@@ -53,7 +53,7 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     ledger = open_ledger(workdir, dist)
     run = start_run(config, stages, workdir, dist)
     artifacts: list[Artifact] = []
-    not_made = list(list_unsupplied(config, [stage.rid for stage in stages]))
+    not_made = list(list_not_made(config, [stage.rid for stage in stages]))
     for later in (False, True):
         jobs = [(kind, job) for kind in package_kinds() if bool(kind.after) is later for job in kind.jobs(run)]
         for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):

@@ -13,7 +13,7 @@ from latebind.ecosystems.wheel.environment import disturbances, freeze, is_left_
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
-from latebind.preconditions import explain_unsupplied
+from latebind.preconditions import explain_not_made
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.installers import consumer_environment
@@ -68,7 +68,7 @@ def wheels_of(bench: Bench) -> list[Artifact]:
         raise NotRun("no-sandbox", "it would change this very machine")
     wheels = wheels_for(bench.case.target, bench.artifacts, bench.case.consumer.removeprefix(PYTHON))
     wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
-    if len(wheels) < sum(not explain_unsupplied(bench.config, name, bench.case.target) for name in wheel_packages):
+    if len(wheels) < sum(not explain_not_made(bench.config, name, bench.case.target) for name in wheel_packages):
         raise NotRun("not-built", "not every wheel of the project was made")
     return wheels
 

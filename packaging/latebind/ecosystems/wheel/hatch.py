@@ -40,7 +40,7 @@ from latebind.errors import BuildError
 from latebind.filenames import tag
 from latebind.fill import fill
 from latebind.outputs import outputs
-from latebind.preconditions import explain_unsupplied
+from latebind.preconditions import explain_not_made
 from latebind.system.archive import UNIX, replacing, write_text
 from latebind.system.lock import exclusive
 from latebind.system.tree import is_scratch
@@ -174,7 +174,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:
         config = self._config
         package = _package(config, self.config)
-        why = explain_unsupplied(config, package, self._rid)
+        why = explain_not_made(config, package, self._rid)
         if why:
             raise BuildError(why, advice=f"Build for a target that has it: set {TARGET_VARIABLE}.")
         refuse_foreign(self._kind, self._rid)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.model import Case, Rid
-from latebind.preconditions import explain_absent, explain_unsupplied
+from latebind.preconditions import explain_not_made
 from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import find_consumer, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
@@ -144,18 +144,18 @@ def expand_cases(config: Config, rid: Rid, extent: Extent, answers: Answers) -> 
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     """The runtimes that exist for a target; (None,) for a project that binds none."""
     uses = config.document.runtime or (None,)
-    return tuple(runtime for runtime in uses if not explain_unsupplied(config, config.package_of(runtime), rid))
+    return tuple(runtime for runtime in uses if not explain_not_made(config, config.package_of(runtime, rid), rid))
 
 
-def _list_subjects(config: Config) -> list[_Subject]:
+def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
     names = {name for scenario in SCENARIOS for name in name_consumers(scenario.consumers)}
     first = config.document.runtime[:1]
     return [
         _Subject(
             runtime=runtime,
-            package=config.package_of(runtime),
-            needed=config.runtime_of(config.package_of(runtime)),
-            is_loaded=bool(config.packages[config.package_of(runtime)].requires),
+            package=(package := config.package_of(runtime, rid)),
+            needed=config.runtime_of(package),
+            is_loaded=bool(config.packages[package].requires),
             provider=config.provider(runtime),
             settings=config.verification_of(runtime),
             entries=config.document.verify.runtimes.get(runtime.name if runtime else "", _USUAL),
@@ -170,8 +170,8 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     system = target(rid).system
     each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
     widens = is_wanted(config, PYTHON)
-    for subject in _list_subjects(config):
-        if explain_absent(subject.needed, rid):
+    for subject in _list_subjects(config, rid):
+        if explain_not_made(config, subject.package, rid):
             continue
         for scenario in SCENARIOS:
             if system not in scenario.systems or not _possible(subject, scenario, rid):
