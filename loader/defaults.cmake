@@ -12,6 +12,11 @@ if(NOT MSVC AND NOT CMAKE_GENERATOR MATCHES "Visual Studio")
   endif()
 endif()
 
+# Projects add folders to CMAKE_MODULE_PATH, so this one stays in front.
+if(LATEBIND_PYTHON_SOABI)
+  list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/find")
+endif()
+
 # native.hide: shared libraries export what the packages' `exports` lists (LATEBIND_EXPORTS), and nothing else.
 if(LATEBIND_EXPORTS)
   set(_latebind_flags "")
@@ -66,6 +71,8 @@ function(_latebind_change_targets)
     _latebind_set_soversion("${target}")
     if(WIN32 AND NOT MSVC)
       _latebind_translate_definition_file("${target}")
+    elseif(APPLE AND LATEBIND_ZIG)
+      _latebind_translate_undefined_symbols("${target}")
     endif()
   endforeach()
 endfunction()
@@ -92,6 +99,20 @@ function(_latebind_translate_definition_file target)
       set_property(TARGET "${target}" APPEND PROPERTY LINK_DEPENDS ${files})
     endif()
   endforeach()
+endfunction()
+
+# zig's linker takes no list of symbols that may be undefined, which nanobind gives to each module as a file of options
+# (`-U _PyList_New`). It takes the option that permits them all, as pybind11 uses it.
+function(_latebind_translate_undefined_symbols target)
+  get_target_property(options "${target}" LINK_OPTIONS)
+  if(options MATCHES "(LINKER:|-Wl,)@([^;,>\"]+)")
+    set(listed "${CMAKE_MATCH_0}")
+    file(STRINGS "${CMAKE_MATCH_2}" others REGEX "^ *[^- ]|^ *-[^U]" LIMIT_COUNT 1)
+    if(NOT others)
+      string(REPLACE "${listed}" "LINKER:-undefined,dynamic_lookup" options "${options}")
+      set_property(TARGET "${target}" PROPERTY LINK_OPTIONS "${options}")
+    endif()
+  endif()
 endfunction()
 
 cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _latebind_change_targets)

@@ -81,6 +81,7 @@ def row(code: str, what: str, bad, good, says: str, **how: object) -> Case:
 ENTRY = "int CreateEpFactories(void) { return 1; }\n"
 SECOND = "int ReleaseEpFactory(void) { return 1; }\n"
 BOTH = ["CreateEpFactories", "ReleaseEpFactory"]
+MODULE = "void *PyInit__m(void) { return 0; }\nint _ZTI5error(void) { return 1; }\n"
 CASES = [
     row("LB101", "linked", windows(link_runtime()), of(LATE), "import of onnxruntime.dll"),
     row("LB101", "linked with delay", windows(link_runtime(DELAYED, "-delayload:onnxruntime.dll")), of(LATE),
@@ -123,6 +124,13 @@ CASES = [
     row("LB201", "a function of the loader is exported",
         of(f"{F}int lb_bind(void) {{ return 1; }}\n", exports=["latenn_f", "lb_bind"]),
         of(f"{F}int lb_bind(void) {{ return 1; }}\n"), "lb_bind", policy=ONLY_LATENN),
+    row("LB201", "a Python module exports a function beside its C++ symbols",
+        of(f"{MODULE}int lb_bind(void) {{ return 1; }}\n", exports=["PyInit__m", "_ZTI5error", "lb_bind"]),
+        of(MODULE, exports=["PyInit__m", "_ZTI5error"]), "1 symbol that `exports` does not list: lb_bind",
+        policy=ONLY_LATENN),
+    row("LB201", "a library that is no module exports a C++ symbol",
+        of(f"{F}int _ZTI5error(void) {{ return 1; }}\n", exports=["latenn_f", "_ZTI5error"]),
+        of(F), "_ZTI5error", policy=ONLY_LATENN),
     row("LB202", "a C++ function is exported",
         of('int speak(int a) __asm__("?speak@@YAHH@Z");\nint speak(int a) { return a; }\n', exports=["?speak@@YAHH@Z"]),
         of(F), "?speak@@YAHH@Z", severity="note"),

@@ -198,3 +198,53 @@ def test_a_user_who_installs_it_gets_the_module_for_their_own_cpython(tmp_path):
 def test_pack_refuses_a_cpython_that_is_not_here(tmp_path):
     project = write_project(tmp_path / "tiny", "3.77")
     assert_refused(run_program(*CLI, "-C", project, "pack", "--target", "linux-x64"), "no CPython 3.77 is here", "uv ")
+
+
+FIND_PYTHON = """cmake_minimum_required(VERSION 3.20)
+project(tiny C)
+find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
+Python_add_library(_tiny MODULE WITH_SOABI tiny.c)
+set_target_properties(_tiny PROPERTIES C_VISIBILITY_PRESET hidden)
+install(TARGETS _tiny DESTINATION . COMPONENT tiny)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rid", "module"), [("win-x64", "_tiny.cp311-win_amd64.pyd"), ("osx-arm64", "_tiny.cpython-311-darwin.so")]
+)
+def test_a_python_config_of_this_machine_is_not_asked(tmp_path, monkeypatch, rid, module):
+    """Debian's python3-dev installs one: it names libraries and file names of this machine, which the target lacks."""
+    if not interpreters(["3.11"]) or host_rid() != "linux-x64":
+        pytest.skip("not run: this is not Linux x64, or it lacks CPython 3.11")
+    answers = {"--prefix": "/usr", "--libs": "-lnowhere -lm", "--extension-suffix": ".cpython-311-x86_64-linux-gnu.so"}
+    lines = [f"{option}) echo '{answer}';;" for option, answer in answers.items()]
+    config = tmp_path / "bin" / "python3.11-config"
+    config.parent.mkdir()
+    config.write_text("\n".join(["#!/bin/sh", 'case "$1" in', *lines, "*) exit 0;;", "esac"]) + "\n")
+    config.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{config.parent}{os.pathsep}{os.environ['PATH']}")
+    project = write_project(tmp_path / "tiny", "3.11")
+    (project / "native" / "CMakeLists.txt").write_text(FIND_PYTHON)
+
+    result = pack_project(project, rid)
+
+    assert_module(result, module)
+
+
+def assert_module(result, module):
+    (wheel,) = (artifact.path for artifact in result.artifacts if artifact.kind == "wheel")
+    with zipfile.ZipFile(wheel) as archive:
+        assert f"tiny/{module}" in archive.namelist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["Python", "Python3"])
+def test_a_project_of_the_newest_cmake_finds_python(tmp_path, package):
+    """Policy CMP0190 of CMake 4.1 refuses an interpreter in a cross build without an emulator."""
+    if not interpreters(["3.11"]) or host_rid() != "linux-x64":
+        pytest.skip("not run: this is not Linux x64, or it lacks CPython 3.11")
+    project = write_project(tmp_path / "tiny", "3.11")
+    text = FIND_PYTHON.replace("VERSION 3.20", "VERSION 4.1").replace("Python REQ", f"{package} REQ")
+    (project / "native" / "CMakeLists.txt").write_text(text.replace("Python_add", f"{package}_add"))
+    assert_module(pack_project(project, "win-arm64"), "_tiny.cp311-win_arm64.pyd")

@@ -43,16 +43,19 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
 def export_outside_policy(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Every export is an interface that others can bind to, and a name that can clash with another library's.
 
-    Applies if the configuration lists what a package exports.
+    Applies if the configuration lists what a package exports. The C++ symbols of a Python module do not count: nobody
+    links a module, and pybind11 and nanobind export their exceptions on Windows. LB202 reports such symbols.
     """
     allowed = policy.allowed_exports(file.base or package.path.name, package.project)
     if allowed is None:
         return
+    names = [export.name for export in list_offered_exports(image)]
+    entries = [name for name in names if name.startswith(_OWN_ENTRY)]
     surplus = [
-        export.name
-        for export in list_offered_exports(image)
-        if not any(fnmatchcase(export.name, glob) for glob in allowed)
-        if not export.name.startswith(_OWN_ENTRY)
+        name
+        for name in names
+        if not any(fnmatchcase(name, glob) for glob in allowed)
+        if name not in entries and not (entries and name.startswith(_CXX))
     ]
     if surplus:
         yield Hit(
