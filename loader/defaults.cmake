@@ -13,7 +13,7 @@ if(NOT MSVC AND NOT CMAKE_GENERATOR MATCHES "Visual Studio")
 endif()
 
 # Projects add folders to CMAKE_MODULE_PATH, so this one stays in front.
-if(LATEBIND_PYTHON_SOABI)
+if(LATEBIND_PYTHON_ANSWERS)
   list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/find")
 endif()
 

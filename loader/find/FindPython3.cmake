@@ -1,9 +1,7 @@
-# Read instead of CMake's own FindPython3.cmake when modules are built for a CPython that latebind chose. In a cross build, CMake
-# does not ask the interpreter for the file names of modules, and with policy CMP0190 it accepts none without an emulator.
-cmake_policy(PUSH)
-if(POLICY CMP0190)
-  cmake_policy(SET CMP0190 OLD)
-endif()
+# Read instead of CMake's own FindPython3.cmake when modules are built for a CPython that latebind chose, whose sysconfig answers
+# for the target. In a cross build, CMake 4.4.5 does not ask it, but a python3.11-config on PATH, which answers for this
+# machine; and policy CMP0190 (CMake 4.1) refuses an interpreter without an emulator.
+set(_latebind_crosscompiling "${CMAKE_CROSSCOMPILING}")
+set(CMAKE_CROSSCOMPILING FALSE)
 include("${CMAKE_ROOT}/Modules/FindPython3.cmake")
-cmake_policy(POP)
-set(Python3_SOABI "${LATEBIND_PYTHON_SOABI}")
+set(CMAKE_CROSSCOMPILING "${_latebind_crosscompiling}")

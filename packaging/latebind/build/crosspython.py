@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from latebind.compilers.interpreters import Interpreter
 
-_NO_CONFIG = "#!/bin/sh\nexit 1\n"
-"""In a cross build, FindPython asks python3.11-config for libraries and file names, and that of PATH answers for this
-machine. FindPython finds this one first, which fails, and then does without."""
 _TIME_LIMIT = 120.0
 _DECLARATION = re.compile(r"PyAPI_(?P<sort>FUNC|DATA)\((?:[^()]|\([^()]*\))*\)(?P<declared>[^;]*);")
 _NAME = re.compile(r"(?:^|,)[\s*(]*(?:const\s+)?(_?P[yY]\w+)")
@@ -68,11 +65,6 @@ def make_cross_python(interpreter: Interpreter, folder: Path, answers: Mapping[s
     folders = dict.fromkeys((paths["purelib"], paths["platlib"]))
     write_text(site / "_latebind_target.py", fill("cross_sysconfig.py", answers=repr(dict(sorted(answers.items())))))
     write_text(site / "latebind.pth", "\n".join(["import _latebind_target", *folders]) + "\n")
-    if host.system != "windows":
-        for flags in ("", "t"):
-            config = folder / "bin" / f"python{interpreter.minor}{flags}-config"
-            write_text(config, _NO_CONFIG)
-            config.chmod(0o755)
     return folder / host.python
 
 

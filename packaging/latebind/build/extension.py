@@ -97,10 +97,8 @@ class Extension:
         names = ("Python", "Python3", "PYTHON")
         return [
             *(_executable(name, python) for name in names),
-            *(
-                f"-D{name}_ROOT_DIR={folder / 'environment'}" for name in names[:2]
-            ),  # where it looks for python3.11-config
-            f"-DLATEBIND_PYTHON_SOABI={soabi}",
+            *(),  # where it looks for python3.11-config
+            "-DLATEBIND_PYTHON_ANSWERS=ON",
             *(f"-D{name}_INCLUDE_DIR={include}" for name in names),
             *(f"-D{name}_LIBRARY={library}" for name in names if library),
             *(f"-D{name}_FIND_ABI=OFF;OFF;OFF;ON" for name in names[:2] if flags),
