@@ -128,9 +128,9 @@ def plan(session: nox.Session) -> None:
 
 
 @nox.session
-def cells(session: nox.Session) -> None:
+def cases(session: nox.Session) -> None:
     """Run the test cases of one job of that matrix: LATEBIND_JOB has it as JSON."""
-    jobs.cells(session)
+    jobs.cases(session)
 
 
 @nox.session

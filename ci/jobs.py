@@ -20,7 +20,7 @@ def plan(session: nox.Session) -> None:
     _append("GITHUB_OUTPUT", f"matrix={text.strip()}\n")
 
 
-def cells(session: nox.Session) -> None:
+def cases(session: nox.Session) -> None:
     """The share of the test cases that a job of the matrix (LATEBIND_JOB, JSON) is for, of the packages in dist/."""
     job = json.loads(os.environ["LATEBIND_JOB"])
     _, *arguments = job["args"].split()

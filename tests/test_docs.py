@@ -191,7 +191,7 @@ def test_every_test_case_of_a_new_project_passes(latebind, tmp_path):
 
     ended = latebind("-C", project, "verify", "--format", "json")
 
-    outcomes = json.loads(ended.stdout)["cells"]
+    outcomes = json.loads(ended.stdout)["cases"]
     if any(cell["reason"] == "no-index" for cell in outcomes):
         pytest.skip("the package index cannot be reached")
     assert {cell["scenario"] for cell in outcomes} == {

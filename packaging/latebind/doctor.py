@@ -35,7 +35,7 @@ class Row:
     what: str
     there: bool
     detail: str
-    cure: str = ""
+    fix: str = ""
     is_target: bool = False
     builds: bool = False
     """Whether it is a target that can be built here."""
@@ -62,7 +62,7 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
 def _program(name: str, requirement: str, note: str = "") -> Row:
     path = program(name)
     if path is None:
-        return Row(what=name, there=False, detail=note, cure=f'Run: pip install "{requirement}"')
+        return Row(what=name, there=False, detail=note, fix=f'Run: pip install "{requirement}"')
     return Row(what=name, there=True, detail=_version(path))
 
 
@@ -74,8 +74,8 @@ def _version(path: Path, *arguments: str) -> str:
 def _zig() -> Row:
     zig = find_zig()
     if zig is None:
-        cure = 'Run: pip install "latebind[native]"'
-        return Row(what="zig", there=False, detail="compiles for every target from any machine", cure=cure)
+        fix = 'Run: pip install "latebind[native]"'
+        return Row(what="zig", there=False, detail="compiles for every target from any machine", fix=fix)
     return Row(what="zig", there=True, detail=_version(zig, "version"))
 
 
@@ -86,28 +86,28 @@ def _host_compiler() -> Row:
     try:
         return Row(what="host compiler", there=True, detail=toolchain("host", host_target).identity())
     except LatebindError as error:
-        return Row(what="host compiler", there=False, detail=error.message, cure=error.advice)
+        return Row(what="host compiler", there=False, detail=error.message, fix=error.advice)
 
 
 def _python_headers() -> Row:
     try:
         return Row(what="python headers", there=True, detail=str(find_headers()))
     except LatebindError as error:
-        return Row(what="python headers", there=False, detail=error.message, cure=error.advice)
+        return Row(what="python headers", there=False, detail=error.message, fix=error.advice)
 
 
 def _dotnet() -> Row:
     path = which("dotnet")
     if path is None:
         detail = "without it, managed assemblies are not compiled and .NET test cases are not run"
-        return Row(what="dotnet", there=False, detail=detail, cure="Install a .NET SDK, 8.0 or newer.")
+        return Row(what="dotnet", there=False, detail=detail, fix="Install a .NET SDK, 8.0 or newer.")
     return Row(what="dotnet", there=True, detail=_version(path))
 
 
 def _ecosystem_program(needed: NeededProgram) -> Row:
     paths = [path for name in needed.names if (path := which(name)) is not None]
     if len(paths) < len(needed.names):
-        return Row(what=needed.names[0], there=False, detail=needed.detail, cure=needed.cure)
+        return Row(what=needed.names[0], there=False, detail=needed.detail, fix=needed.fix)
     return Row(what=needed.names[0], there=True, detail=_version(paths[0]))
 
 
@@ -116,14 +116,14 @@ def _mono() -> Row:
         return Row(what="mono", there=True, detail=_version(mono.find(os.environ).program))
     except NotRun as reason:
         detail = f"applications for .NET Framework are not tried: {reason.message}"
-        return Row(what="mono", there=False, detail=detail, cure=reason.advice)
+        return Row(what="mono", there=False, detail=detail, fix=reason.advice)
 
 
 def _dsymutil() -> Row:
     path = which("dsymutil")
     if path is None:
         detail = "debug symbols of macOS libraries are not made without it"
-        return Row(what="dsymutil", there=False, detail=detail, cure="Install LLVM (Debian: apt install llvm).")
+        return Row(what="dsymutil", there=False, detail=detail, fix="Install LLVM (Debian: apt install llvm).")
     return Row(what="dsymutil", there=True, detail=_version(path))
 
 
@@ -135,13 +135,13 @@ def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
         built = f"built here by {' or '.join(builders)}" if builders else "not built here"
         runs = _runs(rid, machines.get(rid))
         detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"
-        cure = _EMULATED if target.emulator else "Verify them on such a machine."
+        fix = _EMULATED if target.emulator else "Verify them on such a machine."
         findings.append(
             Row(
                 what=rid,
                 there=bool(builders) and runs is not None,
                 detail=detail,
-                cure=cure if runs is None else "",
+                fix=fix if runs is None else "",
                 is_target=True,
                 builds=bool(builders),
             )

@@ -200,11 +200,37 @@ class AuditReport:
 
 
 class State(Enum):
-    """How a test case ended."""
+    """How a test case ended. What passed on an emulator never counts as passed on the system itself."""
 
     PASSED = "passed"
+    """The real runtime, on the real system."""
+    EMULATED = "passed, emulated"
+    """The real runtime, on an emulated system."""
+    GLUE = "glue passed"
+    """The package's own machine code on an emulated system, without the real runtime."""
     FAILED = "failed"
     NOT_RUN = "not run"
+
+    @property
+    def is_pass(self) -> bool:
+        """Whether it passed at any level."""
+        return self in _LEVEL_OF.values()
+
+
+Level = Literal["real", "emulated", "glue"]
+LEVELS: tuple[Level, ...] = ("real", "emulated", "glue")
+"""How much a test case proves that passed, the most first."""
+_LEVEL_OF: Mapping[Level, State] = {"real": State.PASSED, "emulated": State.EMULATED, "glue": State.GLUE}
+
+
+def passed_at(level: Level) -> State:
+    """The state of a test case that passed on a machine of that level."""
+    return _LEVEL_OF[level]
+
+
+def list_passes(level: Level) -> tuple[State, ...]:
+    """The states that prove at least as much as a level."""
+    return tuple(_LEVEL_OF[name] for name in LEVELS[: LEVELS.index(level) + 1])
 
 
 NOT_RUN_REASONS: Mapping[str, str] = {

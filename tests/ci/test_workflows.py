@@ -205,8 +205,8 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     here = ["--matrix", "target=linux-x64"]
     subprocess.run([*script, "packages", "build", "verify", "gate", *here], cwd=clone, check=False)  # the gate fails
     report = json.loads((tmp_path / "files/reports/verify.json").read_bytes())
-    assert not [cell["id"] for cell in report["cells"] if cell["outcome"] == "failed"]
-    assert len([cell for cell in report["cells"] if cell["outcome"] == "passed"]) >= 50
+    assert not [cell["id"] for cell in report["cases"] if cell["outcome"] == "failed"]
+    assert len([cell for cell in report["cases"] if cell["outcome"] == "passed"]) >= 50
 
     (tmp_path / "gh").write_text("#!/bin/sh\necho '[]'\n")  # GitHub, where there was no release yet
     (tmp_path / "gh").chmod(0o755)
@@ -234,7 +234,7 @@ def test_the_jobs_for_other_projects_run_on_an_example(tmp_path):
     ended = subprocess.run(script, cwd=clone, env={**os.environ, "PATH": path}, stderr=subprocess.PIPE, check=False)
     assert ended.stderr.decode().strip().endswith("the job gate failed")  # other targets have no machine here
     report = json.loads((files / "reports/verify.json").read_bytes())
-    outcomes = [cell["outcome"] for cell in report["cells"]]
+    outcomes = [cell["outcome"] for cell in report["cases"]]
     assert "failed" not in outcomes
     assert outcomes.count("passed") >= 25
     assert list((files / "dist").glob("zsolve-1.0.0-*-manylinux_2_28_x86_64.whl"))

@@ -46,7 +46,7 @@ def test_a_new_project_is_released_by_the_documented_commands(latebind, project,
     environment = {"UV_DEFAULT_INDEX": index, "UV_CACHE_DIR": str(tmp_path / "cache")}
     assert_success(latebind("-C", project, "pack", "--target", "all"))
     assert_success(latebind("-C", project, "verify", "--all", env=environment))
-    cases = json.loads((project / "reports" / "verify.json").read_text("utf-8"))["cells"]
+    cases = json.loads((project / "reports" / "verify.json").read_text("utf-8"))["cases"]
     assert {case["outcome"] for case in cases} == {"passed"}
     supply = preset("onnxruntime").python
     tried = {case["runtime"] for case in cases if case["kind"] == "wheel" and case["scenario"] == "works"}

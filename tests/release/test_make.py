@@ -35,7 +35,7 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, t
     assert json.loads(files["api/api.json"])["exports"] == {
         "tiny": {"linux-arm64": ["tiny_add"], "linux-x64": ["tiny_add"]}
     }
-    assert not release.blocks
+    assert not release.blockers
     run_checked(shutil.which("sha256sum"), "--check", "--quiet", "SHA256SUMS", cwd=tmp_path / "out")
 
 
@@ -95,7 +95,7 @@ def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(release_inputs
     make_release(config, sources, tmp_path / "out", dry_run=True)
     manifest = json.loads((tmp_path / "out/manifest.json").read_bytes())
     assert not manifest["publishable"]
-    assert [block["subject"] for block in manifest["blocked"]] == expected
+    assert [blocker["subject"] for blocker in manifest["blocked"]] == expected
     assert "Not publishable" in (tmp_path / "out/index.html").read_text("utf-8")
 
 
@@ -133,8 +133,8 @@ def test_a_changelog_without_the_version_is_told(release_inputs, tmp_path):
     checked = check_release(tmp_path / "out")
     assert checked.problems == ()
     assert (
-        [block.subject for block in checked.release.blocks]
-        == [block.subject for block in release_inputs.blocks]
+        [blocker.subject for blocker in checked.release.blockers]
+        == [blocker.subject for blocker in release_inputs.blockers]
         == ["changelog"]
     )
 

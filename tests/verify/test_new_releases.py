@@ -68,8 +68,8 @@ def verify_on_day(latebind, index, tmp_path):
         environment = {"UV_DEFAULT_INDEX": f"{index}/{day}/simple", "UV_CACHE_DIR": str(tmp_path / "cache")}
         ended = latebind("-C", project, "verify", "--all", "-k", "works", env=environment)
         report = json.loads((project / "reports" / "verify.json").read_text("utf-8"))
-        outcomes = {(case["runtime"], case["version"]): case["outcome"] for case in report["cells"]}
-        passed = {case["version"]: case["facts"]["passed"] for case in report["cells"] if case["outcome"] == "passed"}
+        outcomes = {(case["runtime"], case["version"]): case["outcome"] for case in report["cases"]}
+        passed = {case["version"]: case["facts"]["passed"] for case in report["cases"] if case["outcome"] == "passed"}
         return ended, outcomes, passed, latebind("-C", project, "gate")
 
     return run

@@ -72,7 +72,7 @@ def project(tmp_path, pristine_dist, latebind):
         return ended
 
     def cases():
-        return json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cells"]
+        return json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cases"]
 
     return SimpleNamespace(root=root, dist=dist, verify=verify, cases=cases)
 

@@ -56,15 +56,15 @@ def _describe(findings: Sequence[Row]) -> Iterator[str]:
         yield "missing:"
     for tool in missing:
         yield f"  {tool.what:{width}}  {tool.detail}"
-        yield from [f"  {'':{width}}  {tool.cure}"] if tool.cure else []
+        yield from [f"  {'':{width}}  {tool.fix}"] if tool.fix else []
     not_run: dict[str, list[str]] = {}
     for finding in findings:
         if finding.is_target and not finding.there:
-            not_run.setdefault(finding.cure, []).append(finding.what)
+            not_run.setdefault(finding.fix, []).append(finding.what)
     if not_run:
         yield "not run here, the packages for:"
-    for cure, names in not_run.items():
-        yield from (f"  {', '.join(names)}", f"    {cure}")
+    for fix, names in not_run.items():
+        yield from (f"  {', '.join(names)}", f"    {fix}")
 
 
 def _status(findings: Sequence[Row]) -> int:

@@ -31,7 +31,7 @@ def declare_release(add: Add) -> None:
     what.add_argument("--output", type=Path, metavar="DIR", help="make the release in this new folder")
     what.add_argument("--check", type=Path, metavar="FOLDER", help="check a release, offline; make nothing")
     release.add_argument(
-        "--dry-run", action="store_true", help="make it even if the gate failed, and list what blocks publishing"
+        "--dry-run", action="store_true", help="make it even if the gate failed, and list what prevents publishing"
     )
     release.add_argument("--dist", type=Path, metavar="DIR", help="the packages; by default dist/")
     release.add_argument("--report", type=Path, metavar="FILE", help="by default reports/verify.json")
@@ -39,7 +39,9 @@ def declare_release(add: Add) -> None:
     release.add_argument(
         "--previous", type=Path, metavar="PATH", help="the last release, or its api.json: what callers rely on"
     )
-    release.add_argument("--publishable", action="store_true", help="with --check: fail also while anything blocks")
+    release.add_argument(
+        "--publishable", action="store_true", help="with --check: fail also while anything prevents publishing"
+    )
     add_format(release)
 
 
@@ -78,26 +80,27 @@ def _check(arguments: argparse.Namespace) -> int:
         raise LatebindError(f"{', '.join(vain)} would have no effect with --check", advice="Leave it out.")
     checked: Checked = check_release(arguments.check)
     _show(arguments.format, checked.release, checked.problems, checked.notes)
-    shut = arguments.publishable and checked.release is not None and bool(checked.release.blocks)
+    shut = arguments.publishable and checked.release is not None and bool(checked.release.blockers)
     return int(bool(checked.problems) or shut)
 
 
 def _show(
     form: str, derived: Derived | None, problems: Sequence[Contradiction] = (), notes: Sequence[str] = ()
 ) -> None:
-    blocks = derived.blocks if derived else ()
+    blockers = derived.blockers if derived else ()
     if form == "json":
-        document = {"problems": list(map(asdict, problems)), "blocked": list(map(asdict, blocks)), "notes": list(notes)}
+        blocked = list(map(asdict, blockers))
+        document = {"problems": list(map(asdict, problems)), "blocked": blocked, "notes": list(notes)}
         print_json(document)
         return
     for problem in problems:
-        print(printable(f"{problem.file}: {problem.why}\n  {problem.cure}"))
-    for block in blocks:
-        print(printable(f"blocked: {block.subject}: {block.why}\n  {block.cure}"))
+        print(printable(f"{problem.file}: {problem.why}\n  {problem.fix}"))
+    for blocker in blockers:
+        print(printable(f"blocked: {blocker.subject}: {blocker.why}\n  {blocker.fix}"))
     for note in notes:
         print(note)
     if derived is not None:
         named = derived.config.project
-        state = "not publishable" if blocks or problems else "publishable"
+        state = "not publishable" if blockers or problems else "publishable"
         print(f"{named.name} {named.version}: {plural(len(derived.packages), 'package')}, "
-              f"{plural(len(problems), 'problem')}, {plural(len(blocks), 'block')}: {state}")  # fmt: skip
+              f"{plural(len(problems), 'problem')}, {plural(len(blockers), 'blocker')}: {state}")  # fmt: skip

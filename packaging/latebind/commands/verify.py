@@ -16,7 +16,7 @@ from latebind.commands.common import (
     pack_targets,
 )
 from latebind.errors import LatebindError
-from latebind.model import Rid
+from latebind.model import LEVELS, Rid
 from latebind.system.log import LOG
 
 if TYPE_CHECKING:
@@ -61,6 +61,9 @@ def declare_gate(add: Add) -> None:
     gate = add("gate", _gate, "check that every required test case of a report passed; what is missing and what to run")
     gate.add_argument("report", type=Path, nargs="?", metavar="REPORT.json", help="by default reports/verify.json")
     gate.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+    gate.add_argument(
+        "--level", choices=LEVELS, help="what counts as passed: also emulated, also glue (default: verify.level)"
+    )
 
 
 def declare_matrix(add: Add) -> None:
@@ -194,7 +197,8 @@ def _gate(arguments: argparse.Namespace) -> int:
     from latebind.verify.report.report import read_report
 
     project = open_project(arguments)
-    gate = judge_gate(project.config, read_report(arguments.report or project.reports / "verify.json"))
+    report = read_report(arguments.report or project.reports / "verify.json")
+    gate = judge_gate(project.config, report, arguments.level)
     print(GATE_RENDERERS[arguments.format](gate), end="")
     return gate.exit_status
 

@@ -16,7 +16,7 @@ from latebind.config.ep import EpConfig  # noqa: TC001  # as above
 from latebind.config.extension import EcosystemTable, add_package_keys, add_program_keys, package_keys
 from latebind.config.reader import Table
 from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
-from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as above
+from latebind.model import FailOn, Level, Profile, SbomFormat  # noqa: TC001  # as above
 from latebind.tables.presets import RuntimePreset, preset
 from latebind.tables.pythonabi import PYTHONS, WHEEL_KINDS
 
@@ -427,6 +427,13 @@ class Verify(Table, frozen=True):
             "target."
         ),
     ] = ()
+    level: Annotated[
+        Level,
+        Meta(
+            description="What the gate accepts as passed: real (on the system itself), emulated (also on an emulator) "
+            "or glue (also without the real runtime)."
+        ),
+    ] = "emulated"
 
     def find_program(self, key: str) -> str:
         """The folder of the program that an ecosystem's key names; "" for none."""

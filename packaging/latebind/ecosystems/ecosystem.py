@@ -27,7 +27,7 @@ class NeededProgram:
     """All of them must be there; the first is the one whose version is shown."""
     detail: str
     """What is not done without them."""
-    cure: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,7 +47,7 @@ def check_release(folder: Path) -> Checked:
         derived = derive(folder, origin)
     except (InputError, ConfigError) as error:
         problems.append(
-            Contradiction(file=_inside(folder, error.where), why=error.message, cure=error.advice or _FROM_A_COPY)
+            Contradiction(file=_inside(folder, error.where), why=error.message, fix=error.advice or _FROM_A_COPY)
         )
         return Checked(problems=tuple(problems), release=None)
     problems += contradictions(derived)
@@ -72,25 +72,25 @@ def _sums(folder: Path) -> Iterator[Contradiction]:
     try:
         lines = (folder / SUMS).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        yield Contradiction(file=SUMS, why=f"cannot be read: {error}", cure=_FROM_A_COPY)
+        yield Contradiction(file=SUMS, why=f"cannot be read: {error}", fix=_FROM_A_COPY)
         return
     for number, line in enumerate(lines, 1):
         match = _LINE.fullmatch(line)
         if not match or match[2] in recorded:
             why = f"line {number} is {'there twice' if match else 'no sum and name'}"
-            yield Contradiction(file=SUMS, why=why, cure=_FROM_A_COPY)
+            yield Contradiction(file=SUMS, why=why, fix=_FROM_A_COPY)
         else:
             recorded[match[2]] = match[1]
     here = files_of(folder)
     for name in here:
         if (folder / name).is_symlink():
-            yield Contradiction(file=name, why="is a link", cure=_FROM_A_COPY)
+            yield Contradiction(file=name, why="is a link", fix=_FROM_A_COPY)
         elif name not in recorded:
-            yield Contradiction(file=name, why=f"is not in {SUMS}: it is not part of this release", cure="Remove it.")
+            yield Contradiction(file=name, why=f"is not in {SUMS}: it is not part of this release", fix="Remove it.")
         elif sha256(folder / name) != recorded[name]:
-            yield Contradiction(file=name, why=f"is not the file that {SUMS} is about", cure=_FROM_A_COPY)
+            yield Contradiction(file=name, why=f"is not the file that {SUMS} is about", fix=_FROM_A_COPY)
     for name in sorted(recorded.keys() - set(here)):
-        yield Contradiction(file=name, why=f"is in {SUMS} and not in the folder", cure=_FROM_A_COPY)
+        yield Contradiction(file=name, why=f"is in {SUMS} and not in the folder", fix=_FROM_A_COPY)
 
 
 def _different(folder: Path, derived: Derived, origin: Origin) -> Iterator[Contradiction]:
@@ -98,14 +98,14 @@ def _different(folder: Path, derived: Derived, origin: Origin) -> Iterator[Contr
     here = set(files_of(folder))
     for name in sorted(here - derived.files.keys()):
         if not is_given(name):
-            yield Contradiction(file=name, why="belongs to no release", cure="Remove it.")
+            yield Contradiction(file=name, why="belongs to no release", fix="Remove it.")
     for name, data in derived.files.items():
         if origin.latebind != __version__ and not name.startswith((SBOMS, SURFACE)):
             continue
         if name not in here:
-            yield Contradiction(file=name, why="is missing", cure=_FROM_A_COPY)
+            yield Contradiction(file=name, why="is missing", fix=_FROM_A_COPY)
         elif (folder / name).read_bytes() != data:
-            yield Contradiction(file=name, why=_how(name, (folder / name).read_bytes(), data), cure=_FROM_A_COPY)
+            yield Contradiction(file=name, why=_how(name, (folder / name).read_bytes(), data), fix=_FROM_A_COPY)
 
 
 def _how(name: str, actual: bytes, expected: bytes) -> str:

@@ -29,7 +29,7 @@ class Contradiction:
 
     file: str
     why: str
-    cure: str = _AGAIN
+    fix: str = _AGAIN
 
 
 def contradictions(derived: Derived) -> Iterator[Contradiction]:
@@ -69,26 +69,24 @@ def _check_verified(derived: Derived) -> Iterator[Contradiction]:
     """Check that exactly these packages were verified, byte for byte."""
     verified = {package.file: package.sha256 for package in derived.report.packages}
     here = {package.artifact.path.name: package.artifact for package in derived.packages}
-    cure = "Verify these packages: latebind verify --dist DIR --all, and make the release from that report."
+    fix = "Verify these packages: latebind verify --dist DIR --all, and make the release from that report."
     for name in sorted(verified.keys() | here.keys()):
         if name not in here:
-            yield Contradiction(file=VERIFICATION, why=f"is about {name}, which is not in {PACKAGES}/", cure=cure)
+            yield Contradiction(file=VERIFICATION, why=f"is about {name}, which is not in {PACKAGES}/", fix=fix)
         elif name not in verified:
             if here[name].kind not in installed_kinds():
                 continue
-            yield Contradiction(
-                file=f"{PACKAGES}/{name}", why=f"is not among the packages of {VERIFICATION}", cure=cure
-            )
+            yield Contradiction(file=f"{PACKAGES}/{name}", why=f"is not among the packages of {VERIFICATION}", fix=fix)
         elif verified[name] != here[name].sha256:
             why = f"has SHA-256 {here[name].sha256[:16]}..., and {VERIFICATION} is about {verified[name][:16]}..."
-            yield Contradiction(file=f"{PACKAGES}/{name}", why=why, cure=cure)
+            yield Contradiction(file=f"{PACKAGES}/{name}", why=why, fix=fix)
 
 
 def _check_audit(derived: Derived) -> Iterator[Contradiction]:
     for finding in derived.audit.findings:
         if finding.severity == "error":
             yield Contradiction(
-                file=f"{PACKAGES}/{finding.subject}", why=f"{finding.code} {finding.message}", cure=finding.fix
+                file=f"{PACKAGES}/{finding.subject}", why=f"{finding.code} {finding.message}", fix=finding.fix
             )
 
 
@@ -98,7 +96,7 @@ def _check_breaks(derived: Derived) -> Iterator[Contradiction]:
         return
     before = Version(derived.old.version)
     least = f"{before.major + 1}.0.0" if before.major else f"0.{before.minor + 1}.0"
-    cure = f"Keep what callers use, or give the release version {least} or higher. All changes: {API}/changes.md."
+    fix = f"Keep what callers use, or give the release version {least} or higher. All changes: {API}/changes.md."
     for change in breaks:
         why = f"{change.how} since {derived.old.version}, which breaks callers: {change.what}"
-        yield Contradiction(file=SURFACE, why=why, cure=cure)
+        yield Contradiction(file=SURFACE, why=why, fix=fix)

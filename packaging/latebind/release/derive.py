@@ -19,6 +19,7 @@ from latebind.release import api, layout
 from latebind.release.facts import Origin, manifest, obstacles
 from latebind.release.packages import ReleasePackage, read_packages
 from latebind.templates import render
+from latebind.text import plural
 from latebind.verify.report.files import read_log, renderings
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
 from latebind.verify.report.render import report_count
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.model import AuditReport
     from latebind.release.api import ApiChange, Surface
-    from latebind.verify.report.gate import Block
+    from latebind.verify.report.gate import Blocker
     from latebind.verify.report.report import Report
 
 
@@ -43,7 +44,7 @@ class Derived:
     packages: tuple[ReleasePackage, ...]
     report: Report
     audit: AuditReport
-    blocks: tuple[Block, ...]
+    blockers: tuple[Blocker, ...]
     old: Surface | None
     new: Surface
     changes: tuple[ApiChange, ...]
@@ -65,7 +66,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
     page_of_api = api.api_markdown(old, new, changes)
     gate = judge_gate(config, report)
     changelog = _changelog(folder)
-    blocks = (*gate.blocks, *obstacles(config, packages, report, changelog))
+    blockers = (*gate.blockers, *obstacles(config, packages, report, changelog))
     texts = renderings(report, lambda result: read_log(folder / layout.REPORTS, result))
     files = {
         **{f"{layout.SBOMS}/{package.bill_file}": package.bill for package in packages if package.bill},
@@ -75,10 +76,11 @@ def derive(folder: Path, origin: Origin) -> Derived:
         f"{layout.REPORTS}/gate.json": GATE_RENDERERS["json"](gate).encode(),
         layout.SURFACE: api.api_json(new),
         f"{layout.API}/changes.md": page_of_api.encode(),
-        layout.RELEASE_MANIFEST: manifest(config, packages, report, origin, blocks, old.version if old else ""),
+        layout.RELEASE_MANIFEST: manifest(config, packages, report, origin, blockers, old.version if old else ""),
     }
     page = render(
         "release.html.j2",
+        plural=plural,
         project=config.project,
         origin=origin,
         packages=packages,
@@ -86,12 +88,13 @@ def derive(folder: Path, origin: Origin) -> Derived:
         runtimes=config.document.runtime,
         audit=count_line(audit),
         verification=report_count(report),
-        blocks=blocks,
+        blockers=blockers,
         surface=page_of_api,
         changelog=changelog,
     )
     return Derived(
-        config=config, packages=packages, report=report, audit=audit, blocks=blocks, old=old, new=new, changes=changes,
+        config=config, packages=packages, report=report, audit=audit, blockers=blockers,
+        old=old, new=new, changes=changes,
         files={**files, layout.PAGE: page.encode()},
     )  # fmt: skip
 

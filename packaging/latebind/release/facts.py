@@ -15,7 +15,7 @@ from latebind.formats import installed_kinds
 from latebind.model import State
 from latebind.release import changelog
 from latebind.text import plural
-from latebind.verify.report.gate import Block, absent, is_required, patterns
+from latebind.verify.report.gate import Blocker, absent, is_required, patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,10 +51,10 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
     packages: Sequence[ReleasePackage],
     report: Report,
     origin: Origin,
-    blocks: Sequence[Block],
+    blockers: Sequence[Blocker],
     since: str,
 ) -> bytes:
-    """The build manifest: what was made, from which commit, by what, for which runtimes, and what still blocks it."""
+    """The build manifest: what was made, from which commit, by what, for which runtimes, and what blocks it."""
     count = {state.value: sum(result.outcome is state for result in report.cases) for state in State}
     document: dict[str, Any] = {
         "project": config.project.name,
@@ -76,25 +76,25 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
             }
             for package in packages
         ],
-        "cells": count,
-        "publishable": not blocks,
-        "blocked": [asdict(block) for block in blocks],
+        "cases": count,
+        "publishable": not blockers,
+        "blocked": [asdict(blocker) for blocker in blockers],
     }
     return (json.dumps(document, indent=2) + "\n").encode()
 
 
-def obstacles(config: Config, packages: Sequence[ReleasePackage], report: Report, changes: str) -> tuple[Block, ...]:
-    """What blocks a release besides the gate: unreported test cases, targets without packages, a silent changelog."""
+def obstacles(config: Config, packages: Sequence[ReleasePackage], report: Report, changes: str) -> tuple[Blocker, ...]:
+    """What prevents a release besides the gate: unreported test cases, targets without packages, a silent changelog."""
     return (*_find_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
 
 
-def _untold(config: Config, changes: str) -> Iterator[Block]:
+def _untold(config: Config, changes: str) -> Iterator[Blocker]:
     if changes.partition("\n")[0] != changelog.heading(config, named=True):
         version = config.project.version
-        yield Block(subject="changelog", why=f"has no section [{version}]", cure=f"Write one: ## [{version}] - DATE.")
+        yield Blocker(subject="changelog", why=f"has no section [{version}]", fix=f"Write one: ## [{version}] - DATE.")
 
 
-def _find_unreported(config: Config, report: Report) -> Iterator[Block]:
+def _find_unreported(config: Config, report: Report) -> Iterator[Blocker]:
     """Configured test cases that are not in the report, not even as *not run*; the gate names required ones."""
     required = patterns(config)
     by_target: dict[str, list[str]] = {}
@@ -104,17 +104,17 @@ def _find_unreported(config: Config, report: Report) -> Iterator[Block]:
             names.append(f"{configured.case.kind} {configured.case.scenario}")
     for rid, missing in by_target.items():
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-        yield Block(
+        yield Blocker(
             subject=f"{rid}: {', '.join(missing[:_SHOWN])}{more}",
             why=f"the report lacks {plural(len(missing), 'test case')} of the configuration",
-            cure=f"Run latebind verify --target {rid}, and merge its report.",
+            fix=f"Run latebind verify --target {rid}, and merge its report.",
         )
 
 
-def _unmade(config: Config, packages: Sequence[ReleasePackage]) -> Iterator[Block]:
+def _unmade(config: Config, packages: Sequence[ReleasePackage]) -> Iterator[Blocker]:
     for rid in config.document.targets.include:
         if not any(rid in package.targets for package in packages if package.artifact.kind in installed_kinds()):
-            yield Block(
+            yield Blocker(
                 subject=rid, why="is a target of the project, and no package holds a library for it",
-                cure="Run latebind pack --target all.",
+                fix="Run latebind pack --target all.",
             )  # fmt: skip

@@ -50,7 +50,7 @@ class GateError(LatebindError):
 def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_run: bool) -> Derived:
     """Make the folder `output`; an earlier release there is replaced once the new one is whole.
 
-    A dry run makes it even if something blocks the release, and the manifest says what.
+    A dry run makes it even if something prevents the release, and the manifest says what.
 
     Raises InputError for what cannot be read and for an output that is not a release, GateError when parts contradict
     each other, or, except in a dry run, when the gate failed.
@@ -114,14 +114,14 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
 
 
 def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
-    wrong = [f"{problem.file}: {problem.why}\n  {problem.cure}" for problem in contradictions(derived)]
+    wrong = [f"{problem.file}: {problem.why}\n  {problem.fix}" for problem in contradictions(derived)]
     if wrong:
         raise GateError("\n".join(["there is no release of this:", *wrong[:_SHOWN]]))
-    if derived.blocks and not dry_run:
-        blocks = [f"{block.subject}: {block.why}\n  {block.cure}" for block in derived.blocks]
-        remaining = [f"... and {len(blocks) - _SHOWN} more"] if len(blocks) > _SHOWN else []
+    if derived.blockers and not dry_run:
+        blockers = [f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in derived.blockers]
+        remaining = [f"... and {len(blockers) - _SHOWN} more"] if len(blockers) > _SHOWN else []
         advice = "To see the folder as it would be: latebind release --dry-run."
-        raise GateError("\n".join(["the gate failed:", *blocks[:_SHOWN], *remaining]), advice=advice)
+        raise GateError("\n".join(["the gate failed:", *blockers[:_SHOWN], *remaining]), advice=advice)
 
 
 @contextmanager

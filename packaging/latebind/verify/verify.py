@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
 from latebind.errors import LatebindError, NotRun
-from latebind.model import Artifact, Outcome, Rid, State
+from latebind.model import Artifact, Outcome, Rid, State, passed_at
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
@@ -139,9 +139,10 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
     key = run.memory.key(configured, [row.version for row in pythons], f"{machine.rid} {machine.title}")
     known = None if run.chosen.request.fresh else run.memory.recall(case, key)
     if known is not None:
-        return replace(known, log=relative)
+        return replace(known, state=passed_at(machine.level), log=relative)
     outcome = try_case(_bench(run, configured, machine, pythons, log), find_runner(case, scenario(case.scenario)))
-    outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=relative)
+    state = passed_at(machine.level) if outcome.state.is_pass else outcome.state
+    outcome = replace(outcome, state=state, seconds=round(time.monotonic() - started, 2), log=relative)
     LOG.say(_describe_end(outcome))
     run.memory.keep(outcome, key)
     return outcome
@@ -149,7 +150,7 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
 
 def _describe_end(outcome: Outcome) -> str:
     """How a test case ended, in a line; why it did not pass is in the report, by cause."""
-    summary = f"{outcome.summary.splitlines()[0]}  " if outcome.summary and outcome.state is State.PASSED else ""
+    summary = f"{outcome.summary.splitlines()[0]}  " if outcome.summary and outcome.state.is_pass else ""
     return f"{outcome.state.value:8} {outcome.case.id}  {shorten(summary, _SUMMARY)}{outcome.seconds:.1f} s"
 
 

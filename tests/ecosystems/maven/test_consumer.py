@@ -56,7 +56,7 @@ def run_verify(latebind, folder, *more, env=None):
     """The outcome of the one test case, and its reason or summary."""
     latebind("-C", folder, "verify", "--target", "linux-x64", "-k", "*/java/*/works", *more, env=env)
     report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
-    (case,) = report["cells"]
+    (case,) = report["cases"]
     return case["outcome"], f"{case.get('reason', '')} {case.get('summary', '')}"
 
 

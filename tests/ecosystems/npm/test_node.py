@@ -54,7 +54,7 @@ def run_verify(latebind, folder, *more, env=None):
     """The outcome of the one test case, its reason, and all that was printed."""
     ended = latebind("-C", folder, "verify", "--target", "linux-x64", "-k", "*/node/*/works", *more, env=env)
     report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
-    (case,) = report["cells"]
+    (case,) = report["cases"]
     if case.get("reason") == "no-index":
         pytest.skip("not run: the npm registry cannot be reached")
     return case["outcome"], f"{case.get('reason', '')} {case.get('summary', '')}", ended

@@ -54,7 +54,7 @@ def project(packed_root, tmp_path):
 def run_verify(latebind, folder, consumer, *more):
     """How the test case ended, its reason and its summary."""
     latebind("-C", folder, "verify", "--target", "linux-x64", "-k", consumer, *more)
-    (case,) = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))["cells"]
+    (case,) = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))["cases"]
     if case["reason"] == "no-compiler" and consumer == "sdk-pkg-config":
         pytest.skip(f"not run: {case['summary']}")
     return case["outcome"], f"{case['reason']} {case['summary']}"

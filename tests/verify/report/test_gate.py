@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from latebind.config.file import load
+from latebind.model import State
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.files import write_reports
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, patterns
@@ -28,8 +29,8 @@ def requiring(*globs, include=("linux-x64",)):
     return dataclasses.replace(LATENN, document=document)
 
 
-def find_blocks(config, cases, machine=None):
-    return {block.subject: block for block in judge_gate(config, report(*cases, machine=machine)).blocks}
+def find_blockers(config, cases, machine=None):
+    return {blocker.subject: blocker for blocker in judge_gate(config, report(*cases, machine=machine)).blockers}
 
 
 def replace_case(config, bad):
@@ -47,66 +48,67 @@ def test_the_gate_passes_when_every_required_cell_passed():
     config = requiring()
     gate = judge_gate(config, report(*complete(config), row("not run", scenario="extra")))
     negative = {scenario.name for scenario in SCENARIOS if scenario.negative}
-    assert (gate.exit_status, gate.blocks) == (0, ())
+    assert (gate.exit_status, gate.blockers) == (0, ())
     assert {"works", "absent"} <= {case.scenario for case in gate.required} <= negative | {"works"}
 
 
-def test_a_report_of_one_cell_blocks_with_the_cells_that_the_configuration_requires_besides():
+def test_a_report_of_one_test_case_blocks_with_those_that_the_configuration_requires_besides():
     """As `verify -k ...` leaves it."""
-    blocks = find_blocks(requiring(), [row()])
-    assert len(blocks) > 10
-    assert "wheel/linux-x64/python3.11/no-runtime/absent" in blocks
-    assert all("latebind verify --target linux-x64" in block.cure for block in blocks.values())
+    blockers = find_blockers(requiring(), [row()])
+    assert len(blockers) > 10
+    assert "wheel/linux-x64/python3.11/no-runtime/absent" in blockers
+    assert all("latebind verify --target linux-x64" in blocker.fix for blocker in blockers.values())
     text = GATE_RENDERERS["text"](judge_gate(requiring(), report(row())))
-    assert text.endswith(f"Gate failed: 1 of {1 + len(blocks)} required test cases passed, {len(blocks)} problems.\n")
+    number = len(blockers)
+    assert text.endswith(f"Gate failed: 1 of {1 + number} required test cases passed, {number} problems.\n")
 
 
 @pytest.mark.parametrize("entry", ["minimum", "latest", "<"])
 def test_each_entry_of_a_runtimes_versions_must_be_reported(entry):
     config = requiring()
     cases = [case for case in complete(config) if not (case.runtime == "onnxruntime" and entry in case.entries)]
-    assert any(f"onnxruntime-{entry}/" in subject for subject in find_blocks(config, cases))
+    assert any(f"onnxruntime-{entry}/" in subject for subject in find_blockers(config, cases))
 
 
 def test_one_cell_may_answer_several_entries():
     config = requiring("wheel/*/onnxruntime-*/works")
     cases = [row(entries=("minimum", "latest"))]
-    assert find_blocks(config, cases) == {}
+    assert find_blockers(config, cases) == {}
 
 
 def test_cells_of_another_python_count():
     config = requiring("wheel/*/works")
     cases = [row(consumer="python3.9", version=case.version, entries=case.entries, runtime=case.runtime)
             for case in complete(config) if (case.kind, case.scenario) == ("wheel", "works")]  # fmt: skip
-    assert find_blocks(config, cases) == {}
+    assert find_blockers(config, cases) == {}
 
 
-def test_a_failed_cell_blocks_with_its_words_and_its_log():
+def test_a_failed_test_case_blocks_with_its_words_and_its_log():
     config = requiring()
     bad = row("failed", version="latest", reason="it broke")
-    block = find_blocks(config, replace_case(config, bad))[bad.id]
-    assert "it broke" in block.why
-    assert bad.log in block.cure
+    blocker = find_blockers(config, replace_case(config, bad))[bad.id]
+    assert "it broke" in blocker.why
+    assert bad.log in blocker.fix
 
 
-def test_a_cell_that_ran_nowhere_blocks_with_the_command():
+def test_a_test_case_that_ran_nowhere_blocks_with_the_command():
     config = requiring()
     idle = row("not run", scenario="absent", runtime="", version="", entries=("",))
-    block = find_blocks(config, replace_case(config, idle))[idle.id]
-    assert "no-machine" in block.why
-    assert "latebind verify --target linux-x64" in block.cure
+    blocker = find_blockers(config, replace_case(config, idle))[idle.id]
+    assert "no-machine" in blocker.why
+    assert "latebind verify --target linux-x64" in blocker.fix
 
 
-def test_a_target_without_a_cell_blocks_once():
+def test_a_target_without_a_test_case_blocks_once():
     config = requiring(include=("linux-x64", "osx-x64"))
-    blocks = find_blocks(config, complete(requiring()))
-    assert list(blocks) == ["*/osx-x64/*"]
-    assert "--target osx-x64" in blocks["*/osx-x64/*"].cure
+    blockers = find_blockers(config, complete(requiring()))
+    assert list(blockers) == ["*/osx-x64/*"]
+    assert "--target osx-x64" in blockers["*/osx-x64/*"].fix
 
 
 def test_a_pattern_for_all_targets_asks_each_target_for_its_cases():
     config = requiring("*/works", include=("linux-x64", "osx-x64"))
-    assert list(find_blocks(config, complete(requiring()))) == ["*/osx-x64/*"]
+    assert list(find_blockers(config, complete(requiring()))) == ["*/osx-x64/*"]
 
 
 def with_consumers(**consumers):
@@ -119,29 +121,29 @@ def test_a_project_whose_consumers_are_in_c_must_have_been_consumed():
     config = with_consumers(sdk="verify/c")
     shows = {pattern.glob for pattern in patterns(config) if not pattern.may_be_empty}
     assert shows == {f"*/{rid}/*/consumed" for rid in LATENN.document.targets.include}
-    assert find_blocks(config, [case for case in complete(config) if case.scenario != "consumed"])
+    assert find_blockers(config, [case for case in complete(config) if case.scenario != "consumed"])
 
 
 def test_a_configuration_that_verifies_nothing_does_not_pass():
     config = with_consumers()
-    assert set(find_blocks(config, [])) == {f"*/{rid}/*/works" for rid in LATENN.document.targets.include}
+    assert set(find_blockers(config, [])) == {f"*/{rid}/*/works" for rid in LATENN.document.targets.include}
 
 
 def test_a_pattern_of_the_configuration_that_matches_nothing_blocks():
     config = requiring("wheel/*/works", "nupkg/*/nothing")
-    assert list(find_blocks(config, complete(config))) == ["nupkg/*/nothing"]
+    assert list(find_blockers(config, complete(config))) == ["nupkg/*/nothing"]
 
 
 def test_what_is_not_required_may_fail():
     config = requiring("*/works")
-    assert find_blocks(config, replace_case(config, row("failed", scenario="absent", version="", runtime=""))) == {}
+    assert find_blockers(config, replace_case(config, row("failed", scenario="absent", version="", runtime=""))) == {}
 
 
 def test_a_share_that_nobody_reported_blocks():
     machine = {"target": "linux-x64", "targets": "linux-x64", "share": "2/3"}
-    blocks = find_blocks(requiring("*/works"), [row()], machine=machine)
-    assert list(blocks) == ["share 1/3 of linux-x64", "share 3/3 of linux-x64"]
-    assert "latebind verify --target linux-x64 --shard 1/3" in blocks["share 1/3 of linux-x64"].cure
+    blockers = find_blockers(requiring("*/works"), [row()], machine=machine)
+    assert list(blockers) == ["share 1/3 of linux-x64", "share 3/3 of linux-x64"]
+    assert "latebind verify --target linux-x64 --shard 1/3" in blockers["share 1/3 of linux-x64"].fix
 
 
 @pytest.mark.parametrize("form", GATE_RENDERERS)
@@ -154,7 +156,7 @@ def test_every_form_tells_what_blocks_and_what_next(form):
     if form == "json":
         document = json.loads(text)
         assert {"id": bad.id, "outcome": "failed"} in document["required"]
-        assert set(document["blocks"][0]) == {"subject", "why", "cure"}
+        assert set(document["blockers"][0]) == {"subject", "why", "fix"}
 
 
 @pytest.mark.parametrize(
@@ -171,7 +173,7 @@ def test_the_command(latebind, tiny, state, status, last):
     assert (ended.returncode, ended.stderr) == (status, "")
     assert ended.stdout.rstrip().endswith(last)
     named = latebind("-C", tiny, "gate", tiny / "reports" / "verify.json", "--format", "json")
-    assert (named.returncode, len(json.loads(named.stdout)["blocks"])) == (status, status)
+    assert (named.returncode, len(json.loads(named.stdout)["blockers"])) == (status, status)
 
 
 def test_without_a_report_the_command_says_which(latebind, tiny):
@@ -186,7 +188,7 @@ def test_a_target_that_no_runtime_exists_for_needs_no_test_case_even_if_another_
 
     assert "*/linux-musl-x64/*/works" in optional
     assert "*/linux-x64/*/works" not in optional
-    assert find_blocks(config, complete(config)) == {}
+    assert find_blockers(config, complete(config)) == {}
 
 
 def test_a_distribution_that_the_index_lacks_is_not_required():
@@ -195,7 +197,7 @@ def test_a_distribution_that_the_index_lacks_is_not_required():
         "not run", reason="no-distribution", runtime="onnxruntime-openvino", version="latest", entries=("latest",)
     )
     gate = judge_gate(config, report(*complete(config), idle))
-    assert gate.blocks == ()
+    assert gate.blockers == ()
     assert idle.id not in {case.id for case in gate.required}
 
 
@@ -203,12 +205,43 @@ def test_a_distribution_that_the_index_lacks_is_not_required():
 def test_a_distribution_that_could_be_tried_elsewhere_is_required(reason):
     config = requiring()
     idle = row("not run", reason=reason, runtime="onnxruntime-openvino", version="latest", entries=("latest",))
-    assert list(find_blocks(config, [*complete(config), idle])) == [idle.id]
+    assert list(find_blockers(config, [*complete(config), idle])) == [idle.id]
 
 
 def test_a_version_without_a_wheel_for_one_python_must_be_tried_with_another():
     config = requiring("wheel/*/works")
     idle = row("not run", reason="no-distribution", consumer="python3.14", version="minimum", entries=("minimum",))
-    assert find_blocks(config, [*complete(config), idle]) == {}
+    assert find_blockers(config, [*complete(config), idle]) == {}
     rest = [case for case in complete(config) if "minimum" not in case.entries]
-    assert idle.id in find_blocks(config, [*rest, idle])
+    assert idle.id in find_blockers(config, [*rest, idle])
+
+
+@pytest.mark.parametrize(
+    ("level", "state", "passes"),
+    [
+        ("real", "passed", True),
+        ("real", "passed, emulated", False),
+        ("real", "glue passed", False),
+        ("emulated", "passed, emulated", True),
+        ("emulated", "glue passed", False),
+        ("glue", "glue passed", True),
+        ("glue", "not run", False),
+    ],
+)
+def test_a_gate_accepts_its_level_and_better(level, state, passes):
+    config = requiring("wheel/*/works")
+    first = next(case for case in complete(config) if case.scenario == "works")
+    lesser = msgspec.structs.replace(first, outcome=State(state), reason="no-machine" if state == "not run" else "")
+    gate = judge_gate(config, report(*replace_case(config, lesser)), level)
+    assert {blocker.subject for blocker in gate.blockers} == (set() if passes else {lesser.id})
+    assert gate.exit_status == (not passes)
+
+
+def test_the_configuration_sets_the_level_and_the_option_replaces_it(latebind, tiny):
+    write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\nrequired = ["*/works"]\nlevel = "real"\n')
+    emulated = row("passed, emulated", runtime="", version="", entries=("",))
+    write_reports(report(emulated), tiny / "reports", lambda _: "")
+    ended = latebind("-C", tiny, "gate")
+    assert ended.returncode == 1
+    assert "passed, emulated; the gate requires the level real" in ended.stdout
+    assert latebind("-C", tiny, "gate", "--level", "emulated").returncode == 0

@@ -44,7 +44,7 @@ def test_the_report_fits_its_schema_and_reasons_are_a_closed_list():
     jsonschema.Draft202012Validator.check_schema(verify_schema())
     document = json.loads(report_json(EVERY))
     jsonschema.validate(document, verify_schema())
-    document["cells"][2]["reason"] = "because"
+    document["cases"][2]["reason"] = "because"
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, verify_schema())
 
@@ -83,6 +83,25 @@ def test_not_run_is_a_state_of_its_own_in_every_rendering():
         assert "not run: no-dotnet (there is no .NET SDK on this machine)" in text
     assert last.replace("3 passed", "3 passed (1 cached)") in report_text(EVERY)
     assert last in report_markdown(EVERY)
+
+
+def test_what_passed_on_an_emulator_is_never_counted_as_passed():
+    reported = report(row(), row("passed, emulated", target="win-x64"), row("glue passed", target="osx-arm64"))
+    count = "1 passed, 1 passed emulated, 1 glue passed, 0 failed, 0 not run"
+    markdown, page = report_markdown(reported), report_html(reported, lambda _: "")
+    assert report_count(reported) == count
+    assert count in markdown
+    assert count in page
+    assert "✅ passed, ☑️ emulated, 🔘 glue passed" in markdown
+    assert 'class="m e"' in page
+    assert 'class="m g"' in page
+    assert "emulated" not in report_markdown(report(row()))
+
+
+def test_glue_alone_verifies_nothing():
+    reported = report(row("glue passed"))
+    assert reported.exit_status == 1
+    assert "none of the machines runs the real runtime" in reported.problem
 
 
 def test_a_junit_reader_counts_the_same():
@@ -176,16 +195,16 @@ def break_report(change):
         ("", "is not a verification report"),
         ("[]", "is not a verification report"),
         ('{"subjects": 0, "findings": [], "waived": [], "skipped": []}', "is not a verification report"),
-        (break_report(lambda d: d["cells"][1].update(d["cells"][0])), "a test case occurs twice"),
+        (break_report(lambda d: d["cases"][1].update(d["cases"][0])), "a test case occurs twice"),
         (break_report(lambda d: d["packages"].append(d["packages"][0])), "a package occurs twice"),
-        (break_report(lambda d: d["cells"][0].update(target="win-x64")), "does not match its test case"),
-        (break_report(lambda d: d["cells"][0].update(outcome="not run", reason="lazy")), "is not a known reason"),
-        (break_report(lambda d: d["cells"][0].update(outcome="skipped")), "Invalid enum value"),
-        (break_report(lambda d: d["cells"][0].update(machine=1)), "names a machine that does not exist"),
-        (break_report(lambda d: d["cells"][0].update(log="/etc/passwd")), "is not in logs/"),
-        (break_report(lambda d: d["cells"][0].update(log="logs/../../secret")), "is not in logs/"),
-        (break_report(lambda d: d["cells"][0].update(log="logs\\x")), "is not in logs/"),
-        (break_report(lambda d: d["cells"][0].update(more=1)), "unknown field"),
+        (break_report(lambda d: d["cases"][0].update(target="win-x64")), "does not match its test case"),
+        (break_report(lambda d: d["cases"][0].update(outcome="not run", reason="lazy")), "is not a known reason"),
+        (break_report(lambda d: d["cases"][0].update(outcome="skipped")), "Invalid enum value"),
+        (break_report(lambda d: d["cases"][0].update(machine=1)), "names a machine that does not exist"),
+        (break_report(lambda d: d["cases"][0].update(log="/etc/passwd")), "is not in logs/"),
+        (break_report(lambda d: d["cases"][0].update(log="logs/../../secret")), "is not in logs/"),
+        (break_report(lambda d: d["cases"][0].update(log="logs\\x")), "is not in logs/"),
+        (break_report(lambda d: d["cases"][0].update(more=1)), "unknown field"),
         (break_report(lambda d: d["machines"][0].update(share="6/5")), "6/5 is not a share"),
     ],
 )

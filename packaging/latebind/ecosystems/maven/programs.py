@@ -22,7 +22,7 @@ PROGRAMS = (
     NeededProgram(
         names=("java", "javac"),
         detail="JARs are neither made nor verified without a JDK",
-        cure="Install a JDK, 11 or newer (Debian: apt install default-jdk-headless).",
+        fix="Install a JDK, 11 or newer (Debian: apt install default-jdk-headless).",
     ),
 )
 
@@ -36,7 +36,7 @@ def find_jdk(oldest: int, environment: Mapping[str, str] = os.environ) -> Path:
     compiler = which("javac", path=str(Path(home, "bin"))) if home else which("javac", path=environment.get("PATH"))
     if compiler is None:
         where = f"in JAVA_HOME ({home})" if home else "on PATH"
-        raise NotRun("no-program", f"there is no javac {where}", advice=PROGRAMS[0].cure)
+        raise NotRun("no-program", f"there is no javac {where}", advice=PROGRAMS[0].fix)
     major = read_major(compiler)
     if major < oldest:
         text = f"Java {oldest} is needed, and {compiler} is of Java {major}"

@@ -8,6 +8,6 @@ PROGRAMS = (
     NeededProgram(
         names=("node", "npm"),
         detail="npm packages are not verified without Node.js and npm",
-        cure="Install Node.js, 18 or newer.",
+        fix="Install Node.js, 18 or newer.",
     ),
 )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.errors import InputError, NotRun, ToolError
-from latebind.model import Rid  # noqa: TC001  # msgspec reads the types
+from latebind.model import Level, Rid  # noqa: TC001  # msgspec reads the types
 from latebind.system.parallel import each
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target, targets
@@ -51,6 +51,8 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """How many programs it runs at once; 0 for this machine's CPU count."""
     constraints: tuple[str, ...] = ()
     """Requirements that exclude what is known not to run there: `numpy<2.1`."""
+    level: Level = "emulated"
+    """What passing there proves: `real` for the system itself, reached by a command."""
 
     @property
     def is_host(self) -> bool:
@@ -94,7 +96,13 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 def host_machine(python: Path) -> Machine:
     """This machine, with the interpreter that environments are made for."""
-    return Machine(rid=host_rid(), title=platform.platform(), python=python, python_version=platform.python_version())
+    return Machine(
+        rid=host_rid(),
+        title=platform.platform(),
+        python=python,
+        python_version=platform.python_version(),
+        level="real",
+    )
 
 
 def machines_folder(folder: Path | None, workdir: Path) -> Path | None:

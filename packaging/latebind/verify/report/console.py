@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 
     from latebind.verify.report.report import CaseResult, Report
 
-_STYLES = {State.PASSED: "green", State.FAILED: "bold red", State.NOT_RUN: "yellow"}
+_STYLES = {
+    State.PASSED: "green",
+    State.EMULATED: "green",
+    State.GLUE: "cyan",
+    State.FAILED: "bold red",
+    State.NOT_RUN: "yellow",
+}
 _LONGEST, _SYNOPSIS = 1500, 200
 _SHOWN = 5
 _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b")
-_ORDER = (State.PASSED, State.NOT_RUN, State.FAILED)
+_ORDER = (State.PASSED, State.EMULATED, State.GLUE, State.NOT_RUN, State.FAILED)
 """What matters most is next to the prompt."""
 _OFFLINE = "Check the network, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has cached need neither."
 
@@ -61,7 +67,7 @@ def _paragraphs(report: Report, folder: Path | None) -> Iterator[tuple[State, li
         causes[result.outcome, text].append(result)
     for state in _ORDER:
         for (outcome, _), results in causes.items():
-            if outcome is state is State.PASSED:
+            if outcome is state and state.is_pass:
                 yield from ((state, [_describe_pass(report, result)]) for result in results if LOG.level == "verbose")
             elif outcome is state:
                 yield state, [_find_cause(report, results[0]), *_list_details(report, results, folder)]
@@ -69,7 +75,7 @@ def _paragraphs(report: Report, folder: Path | None) -> Iterator[tuple[State, li
 
 def _find_cause(report: Report, result: CaseResult) -> str:
     """What ended a test case, in a line: of a failure, its headline or the exception that it does not name."""
-    if result.outcome is State.PASSED:
+    if result.outcome.is_pass:
         return ""
     text = words(report, result)
     first, decisive = text.partition("\n")[0], decisive_line(text)

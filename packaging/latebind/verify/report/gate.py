@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from latebind.model import Rid, State
+from latebind.model import Level, Rid, State, list_passes
 from latebind.tables.targets import targets
 from latebind.text import markdown_code, markdown_text, plural, printable
 from latebind.verify.cases.consumer import name_consumers
@@ -42,27 +42,29 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Blocker:
     """One reason for which the gate fails: a test case or a pattern, why, and what to do about it."""
 
     subject: str
     why: str
-    cure: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The required test cases of a report, in its order, and everything that blocks."""
+    """The required test cases of a report, in its order, and everything that blocks it."""
 
     required: tuple[CaseResult, ...]
-    blocks: tuple[Block, ...]
+    blockers: tuple[Blocker, ...]
     missing: int = 0
     """How many required test cases are not in the report."""
+    level: Level = "emulated"
+    """What a test case must at least prove."""
 
     @property
     def exit_status(self) -> int:
-        """1 while anything blocks, else 0."""
-        return int(bool(self.blocks))
+        """1 while anything blocks it, else 0."""
+        return int(bool(self.blockers))
 
 
 def patterns(config: Config) -> tuple[Pattern, ...]:
@@ -91,21 +93,24 @@ def _asked_for(config: Config) -> list[Scenario]:
     return [scenario for scenario in SCENARIOS if scenario.required not in ("no", without)]
 
 
-def judge_gate(config: Config, report: Report) -> Gate:
-    """Compare a report with what the configuration requires: of its own test cases and of those of the report."""
-    required_patterns = patterns(config)
+def judge_gate(config: Config, report: Report, level: Level | None = None) -> Gate:
+    """Compare a report with what the configuration requires: of its own test cases and of those of the report.
+
+    `level` replaces the configuration's.
+    """
+    required_patterns, level = patterns(config), level or config.document.verify.level
     relevant = (result for result in report.cases if not _exists_nowhere(config, report, result))
     required = tuple(result for result in relevant if is_required(result.id, required_patterns))
     shares = tuple(_missing_shares(report))
     missing = [
         configured for configured in absent(config, report) if is_required(configured.case.id, required_patterns)
     ]
-    blocks = [
-        *(block for pattern in required_patterns for block in _empty(pattern, report, missing)),
+    blockers = [
+        *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
         *(shares or _absences(missing, report)),  # a missing share is reported once
-        *(_block(report, result) for result in required if result.outcome is not State.PASSED),
+        *(_describe_blocker(report, result, level) for result in required if result.outcome not in list_passes(level)),
     ]
-    return Gate(required=required, blocks=tuple(blocks), missing=len(missing))
+    return Gate(required=required, blockers=tuple(blockers), missing=len(missing), level=level)
 
 
 def absent(config: Config, report: Report) -> tuple[ConfiguredCase, ...]:
@@ -152,18 +157,18 @@ def is_required(id_: str, required_patterns: Iterable[Pattern]) -> bool:
     return any(fnmatchcase(id_, pattern.glob) for pattern in required_patterns)
 
 
-def _empty(pattern: Pattern, report: Report, missing: Sequence[ConfiguredCase]) -> Iterator[Block]:
-    """A block for a pattern that matches no test case: none of the report, and none that is missing from it."""
+def _empty(pattern: Pattern, report: Report, missing: Sequence[ConfiguredCase]) -> Iterator[Blocker]:
+    """A blocker for a pattern that matches no test case: none of the report, and none that is missing from it."""
     ids = (*(result.id for result in report.cases), *(configured.case.id for configured in missing))
     if not pattern.may_be_empty and not any(fnmatchcase(id_, pattern.glob) for id_ in ids):
         target = pattern.glob.split("/")[1] if pattern.glob.count("/") else ""
         is_exact = target and not set(target) & set("*?[")
-        cure = f"Run latebind verify{f' --target {target}' if is_exact else ''}, merge its report, or fix the pattern."
-        yield Block(subject=pattern.glob, why="is required and matches no test case of the report", cure=cure)
+        fix = f"Run latebind verify{f' --target {target}' if is_exact else ''}, merge its report, or fix the pattern."
+        yield Blocker(subject=pattern.glob, why="is required and matches no test case of the report", fix=fix)
 
 
-def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Block]:
-    """A block for each required test case that is absent, and one for all test cases of a target that has no row."""
+def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Blocker]:
+    """A blocker for each required test case that is absent, and one for all test cases of a target that has no row."""
     reported = {result.target for result in report.cases}
     subjects = {
         configured.case.target: f"*/{configured.case.target}/*"
@@ -173,11 +178,11 @@ def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Blo
     for subject, rid in dict.fromkeys(
         (subjects.get(configured.case.target, configured.case.id), configured.case.target) for configured in missing
     ):
-        cure = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
-        yield Block(subject=subject, why="is required by the configuration and is not in the report", cure=cure)
+        fix = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
+        yield Blocker(subject=subject, why="is required by the configuration and is not in the report", fix=fix)
 
 
-def _missing_shares(report: Report) -> Iterator[Block]:
+def _missing_shares(report: Report) -> Iterator[Blocker]:
     """Shares that are in no report: nobody would miss their test cases."""
     by_run: dict[tuple[str, str, int], set[int]] = {}
     for machine in report.machines:
@@ -188,62 +193,64 @@ def _missing_shares(report: Report) -> Iterator[Block]:
     for (rids, _, number), have in sorted(by_run.items()):
         for index in sorted(set(range(1, number + 1)) - have):
             options = " ".join(f"--target {rid}" for rid in rids.split())
-            yield Block(
+            yield Blocker(
                 subject=f"share {index}/{number} of {rids}",
                 why="was reported by no machine",
-                cure=f"Run latebind verify {options} --shard {index}/{number}, and merge its report.",
+                fix=f"Run latebind verify {options} --shard {index}/{number}, and merge its report.",
             )
 
 
-def _block(report: Report, result: CaseResult) -> Block:
+def _describe_blocker(report: Report, result: CaseResult, level: Level) -> Blocker:
     if result.outcome is State.FAILED:
         why = f"failed: {words(report, result)}"
-        return Block(
-            subject=result.id, why=why, cure=f"Read {result.log}, fix it, and run: latebind verify -k {result.id}"
+        return Blocker(
+            subject=result.id, why=why, fix=f"Read {result.log}, fix it, and run: latebind verify -k {result.id}"
         )
-    cure = f"Run latebind verify --target {result.target} where that can run, and merge its report."
-    return Block(subject=result.id, why=words(report, result), cure=cure)
+    fix = f"Run latebind verify --target {result.target} where that can run, and merge its report."
+    if result.outcome.is_pass:
+        return Blocker(subject=result.id, why=f"{result.outcome.value}; the gate requires the level {level}", fix=fix)
+    return Blocker(subject=result.id, why=words(report, result), fix=fix)
 
 
 def gate_text(gate: Gate) -> str:
-    """For a terminal: the required test cases; what blocks, equal reasons once, and what to do; the count."""
+    """For a terminal: the required test cases; what blocks it, equal reasons once, and what to do; the count."""
     lines = [f"{MARKS[result.outcome]}  {result.id}" for result in gate.required]
     reasons: dict[tuple[str, str], list[str]] = {}
-    for block in gate.blocks:
-        reasons.setdefault((block.why, block.cure), []).append(block.subject)
-    for (why, cure), subjects in reasons.items():
-        lines += ["", *subjects, f"  {why}", f"  {cure}"]
+    for blocker in gate.blockers:
+        reasons.setdefault((blocker.why, blocker.fix), []).append(blocker.subject)
+    for (why, fix), subjects in reasons.items():
+        lines += ["", *subjects, f"  {why}", f"  {fix}"]
     return "".join(f"{printable(line)}\n" for line in [*lines, "", gate_count(gate)])
 
 
 def gate_json(gate: Gate) -> str:
-    """`{"required": [{"id", "outcome"}], "blocks": [{"subject", "why", "cure"}]}`, ending with a line feed."""
+    """`{"required": [{"id", "outcome"}], "blockers": [{"subject", "why", "fix"}]}`, ending with a line feed."""
     document = {
         "required": [{"id": result.id, "outcome": result.outcome.value} for result in gate.required],
-        "blocks": [asdict(block) for block in gate.blocks],
+        "blockers": [asdict(blocker) for blocker in gate.blockers],
     }
     return json.dumps(document, indent=2) + "\n"
 
 
 def gate_markdown(gate: Gate) -> str:
     """For a job's summary."""
-    lines = [f"## {'❌' if gate.blocks else '✅'} latebind gate", "", gate_count(gate)]
-    if gate.blocks:
+    lines = [f"## {'❌' if gate.blockers else '✅'} latebind gate", "", gate_count(gate)]
+    if gate.blockers:
         lines += ["", "| what | why | what next |", "|---|---|---|"]
         lines += [
-            f"| {markdown_code(block.subject)} | {markdown_text(block.why, _LONGEST)} | "
-            f"{markdown_text(block.cure, _LONGEST)} |"
-            for block in gate.blocks
+            f"| {markdown_code(blocker.subject)} | {markdown_text(blocker.why, _LONGEST)} | "
+            f"{markdown_text(blocker.fix, _LONGEST)} |"
+            for blocker in gate.blockers
         ]
     return "\n".join(lines) + "\n"
 
 
 def gate_count(gate: Gate) -> str:
     """`Gate passed: 12 of 12 required test cases.`, `Gate failed: 11 of 12 required test cases passed, 1 problem.`."""
-    passed = sum(result.outcome is State.PASSED for result in gate.required)
+    passed = sum(result.outcome in list_passes(gate.level) for result in gate.required)
     ratio = f"{passed} of {plural(len(gate.required) + gate.missing, 'required test case')}"
-    problems = plural(len(gate.blocks), "problem")
-    return f"Gate failed: {ratio} passed, {problems}." if gate.blocks else f"Gate passed: {ratio}."
+    problems = plural(len(gate.blockers), "problem")
+    return f"Gate failed: {ratio} passed, {problems}." if gate.blockers else f"Gate passed: {ratio}."
 
 
 GATE_RENDERERS: Mapping[str, Callable[[Gate], str]] = {"text": gate_text, "json": gate_json, "markdown": gate_markdown}

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from latebind.verify.report.report import CaseResult, Report
 
-LOG_LIMITS: Mapping[State, int] = {State.FAILED: 40_000, State.PASSED: 4_000, State.NOT_RUN: 4_000}
+LOG_LIMITS: Mapping[State, int] = {**dict.fromkeys(State, 4_000), State.FAILED: 40_000}
 """Characters of a log that the page holds, so that a phone can open a page of 500 of them. The files have the rest."""
-_CLASSES = {State.PASSED: "p", State.FAILED: "f", State.NOT_RUN: "n"}
+_CLASSES = {State.PASSED: "p", State.EMULATED: "e", State.GLUE: "g", State.FAILED: "f", State.NOT_RUN: "n"}
 _FAILURES = 20
 _FACTS = 4_000
 
@@ -46,7 +46,11 @@ def report_html(report: Report, log_of: Callable[[CaseResult], str]) -> str:
         source=printable(source_line(report)),
         commit=printable(report.source.commit),
         problem=printable(report.problem),
-        states=[(state.value, _CLASSES[state], states[state]) for state in State],
+        states=[
+            (state.value, _CLASSES[state], states[state])
+            for state in State
+            if states[state] or state not in {State.EMULATED, State.GLUE}
+        ],
         groups=groups(report),
         machines=[(machine_name(report, index), machine) for index, machine in enumerate(report.machines)],
         packages=report.packages,

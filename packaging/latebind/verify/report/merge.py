@@ -16,16 +16,16 @@ from latebind.verify.report.report import CaseResult, Elsewhere, PackageHash, Pr
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_WEIGHT = {State.FAILED: 2, State.PASSED: 1, State.NOT_RUN: 0}
-"""A failure anywhere counts; a pass anywhere makes up for machines that could not run the test case."""
+_WEIGHT = {State.FAILED: 4, State.PASSED: 3, State.EMULATED: 2, State.GLUE: 1, State.NOT_RUN: 0}
+"""A failure anywhere counts; a pass anywhere makes up for machines that could not run the test case, or proved less."""
 _ADVICE = "Build once, verify these very files on every machine, and merge the reports."
 
 
 def merge(reports: Mapping[str, Report]) -> Report:
     """One report of several, by the names of their files, with the machines in the order given.
 
-    Of each test case the weightiest outcome counts: failed, then passed, then not run; the first of equals. Others that
-    ran are kept in `elsewhere`.
+    Of each test case the weightiest outcome counts: failed, then passed from the real system to the least level, then
+    not run; the first of equals. Others that ran are kept in `elsewhere`.
 
     Raises InputError when a report is given twice, when sources or packages differ, and when a package is missing from
     the report of a machine that needed it.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from latebind.verify.report.grid import Grid
     from latebind.verify.report.report import CaseResult, Report
 
-MARKS = {State.PASSED: "✓", State.FAILED: "✗", State.NOT_RUN: "–"}
-_SIGNS = {State.PASSED: "✅", State.FAILED: "❌", State.NOT_RUN: "➖"}
+MARKS = {State.PASSED: "✓", State.EMULATED: "≈", State.GLUE: "○", State.FAILED: "✗", State.NOT_RUN: "–"}
+_SIGNS = {State.PASSED: "✅", State.EMULATED: "☑️", State.GLUE: "🔘", State.FAILED: "❌", State.NOT_RUN: "➖"}
 _LONGEST, _SENTENCE = 1500, 200
 _FAILURES = 50
 _SUMMARY_BYTES = 1_000_000
@@ -28,7 +28,10 @@ _SUMMARY_BYTES = 1_000_000
 def report_count(report: Report) -> str:
     """How many test cases ended in each state, and why some were not run."""
     states = Counter(result.outcome for result in report.cases)
-    text = f"{states[State.PASSED]} passed, {states[State.FAILED]} failed, {states[State.NOT_RUN]} not run"
+    emulated = f"{states[State.EMULATED]} passed emulated, " if states[State.EMULATED] else ""
+    glue = f"{states[State.GLUE]} glue passed, " if states[State.GLUE] else ""
+    text = f"{states[State.PASSED]} passed, {emulated}{glue}{states[State.FAILED]} failed, "
+    text += f"{states[State.NOT_RUN]} not run"
     reasons = Counter(result.reason for result in report.cases if result.outcome is State.NOT_RUN)
     if reasons:
         text += " (" + ", ".join(f"{reason}: {number}" for reason, number in sorted(reasons.items())) + ")"
@@ -43,7 +46,7 @@ def report_markdown(report: Report) -> str:
     if report.problem:
         heading += ["", f"Verification failed: {markdown_text(report.problem, _LONGEST)}."]
     heading += [line for text in describe_new_runtimes(report) for line in ("", markdown_text(text, _SENTENCE))]
-    lines = [*heading, *_failures(report)]
+    lines = [*heading, *_failures(report), *_legend(report)]
     for group in groups(report):
         for grid in group.grids:
             title = markdown_text(f"{group.kind}, {group.consumer}: {grid.title}", _SENTENCE)
@@ -119,6 +122,13 @@ def _failures(report: Report) -> Iterator[str]:
         )
     if len(failed) > _FAILURES:
         yield f"- and {len(failed) - _FAILURES} more"
+
+
+def _legend(report: Report) -> Iterator[str]:
+    """What the signs mean, where some test cases prove less than that the package works on its system."""
+    lesser = {result.outcome for result in report.cases} & {State.EMULATED, State.GLUE}
+    if lesser:
+        yield from ("", ", ".join(f"{sign} {state.value}" for state, sign in _SIGNS.items()).replace("passed, e", "e"))
 
 
 def _table(grid: Grid) -> Iterator[str]:

@@ -12,7 +12,7 @@ from msgspec import Meta
 from packaging.version import Version
 
 from latebind.errors import InputError
-from latebind.model import NOT_RUN_REASONS, Case, CaseKind, State
+from latebind.model import NOT_RUN_REASONS, Case, CaseKind, State, list_passes
 from latebind.text import plural
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.select import read_shard
@@ -91,7 +91,7 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole report. Of each machine it has what it is, and in `share` (`2/5`) and `targets` which part it ran."""
 
     packages: tuple[PackageHash, ...]
-    cases: tuple[CaseResult, ...] = msgspec.field(name="cells")
+    cases: tuple[CaseResult, ...] = msgspec.field(name="cases")
     machines: tuple[dict[str, str], ...]
     source: Provenance = Provenance()
 
@@ -99,21 +99,23 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def problem(self) -> str:
         """Why the verification failed, "" when it did not: a test case failed, or none loaded and computed anything.
 
-        Refusing a runtime proves little. A share may have none that could prove more; the gate judges all shares.
+        Refusing a runtime proves little, and so does running without the real one. A share may have none that could
+        prove more; the gate judges all shares.
         """
         failed = sum(result.outcome is State.FAILED for result in self.cases)
         if failed:
             return f"{plural(failed, 'test case')} failed"
         proofs = [result for result in self.cases if result.scenario in _PROOFS]
         is_share = len(self.machines) == 1 and "share" in self.machines[0]
-        if any(result.outcome is State.PASSED for result in proofs) or (is_share and not proofs):
+        if any(result.outcome in list_passes("emulated") for result in proofs) or (is_share and not proofs):
             return ""
         if not self.cases:
             return "no test case was run"
         if not proofs:
             return "no test case that loads the library was selected"
-        reasons = sorted({NOT_RUN_REASONS[result.reason] for result in proofs})
-        return f"no test case that loads the library could run: {'; '.join(reasons)}"
+        reasons = sorted({NOT_RUN_REASONS[result.reason] for result in proofs if result.outcome is State.NOT_RUN})
+        why = "; ".join(reasons) or "none of the machines runs the real runtime"
+        return f"no test case that loads the library could run: {why}"
 
     @property
     def exit_status(self) -> int:

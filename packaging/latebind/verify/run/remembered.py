@@ -89,7 +89,7 @@ class Memory:
 
     def keep(self, outcome: Outcome, key: str) -> None:
         """Remember a test case, if it passed."""
-        if outcome.state is State.PASSED:
+        if outcome.state.is_pass:
             text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
             write_text(self._folder / f"{key}.json", json.dumps(text))
 
