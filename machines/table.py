@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.system.archive import write_text
 
-from machines import NotAvailableError, Ready, arm64_python, dotnet_sdk, mono, qemu, windows_python, wine
+from machines import NotAvailableError, Ready, arm64_python, chroot, dotnet_sdk, mono, qemu, windows_python, wine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +32,8 @@ class Machine:
     """Runs programs of the target `name`, for `latebind verify`, in a folder that is prepared."""
     misleading: tuple[str, ...] = ()
     """How variables of this system begin that its programs must not get."""
+    on_request: bool = False
+    """Whether it is made only if it is named: it would replace this computer."""
 
 
 def prepare_windows(dest: Path) -> Ready:
@@ -70,9 +72,27 @@ def prepare_arm64(dest: Path) -> Ready:
     return Ready(str(file["title"]), file=file)
 
 
+def prepare_debian11(dest: Path) -> Ready:
+    """The oldest Debian that a mirror has, with its CPython: an old user space on this kernel."""
+    with chroot.open_debian11(dest) as system:
+        number = _ask_version(system, system.python)
+    glibc = chroot.SYSTEMS["debian11"].glibc
+    file = {
+        "rid": "linux-x64",
+        "title": f"Debian 11 with glibc {glibc} and CPython {number}, in a root folder",
+        "command": _start_command("debian11", dest),
+        "python": str(system.python),
+        "python_version": number,
+        "platforms": [f"manylinux_{glibc.replace('.', '_')}_x86_64"],
+        "level": "real",
+    }
+    return Ready(str(file["title"]), file=file)
+
+
 MACHINES = (
     Machine("win-x64", prepare_windows, wine.open_free, wine.MISLEADING),
     Machine("linux-arm64", prepare_arm64, qemu.open_arm64, qemu.MISLEADING),
+    Machine("debian11", prepare_debian11, chroot.open_debian11, chroot.MISLEADING, on_request=True),
     Machine("mono", mono.prepare),
     Machine("dotnet", dotnet_sdk.prepare),
 )
@@ -82,7 +102,7 @@ def make(dest: Path, *names: str) -> dict[str, str]:
     """Make those, by default all that run the programs of a target; report of each what it is, or why it is missing."""
     report = {}
     for machine in MACHINES:
-        if machine.name not in names and (names or machine.open is None):
+        if machine.name not in names and (names or machine.open is None or machine.on_request):
             continue
         file = dest / f"{machine.name}.toml"
         try:

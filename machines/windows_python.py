@@ -1,12 +1,14 @@
 """Makes Windows x64 CPythons for tests, from pinned wheels that carry one and this machine's own library.
 
 python.org's DLLs come from the wheel, the standard library's Python files from a CPython of the same version here (they
-are the same on every system), python.exe and python3.dll from zig. Next to them lies a stand-in for dxcore.dll, which
-wine lacks: what passes thanks to it is evidence for wine alone.
+are the same on every system), python.exe, python3.dll and the launcher of virtual environments from zig. Next to them
+are stand-ins for dxcore.dll and bcryptprimitives.dll, which wine lacks: what passes thanks to them is evidence for wine
+alone.
 """
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +37,8 @@ def prepare(dest: Path, version: str = VERSION) -> Path:
 
     Raises NotAvailableError without zig, a CPython of that version or the wheel.
     """
-    return make_once(dest.absolute() / "python", lambda folder: _make(folder, version)) / "python.exe"
+    stamp = f"{version} with a launcher of virtual environments"
+    return make_once(dest.absolute() / "python", lambda folder: _make(folder, version), stamp) / "python.exe"
 
 
 def _make(folder: Path, version: str) -> None:
@@ -53,6 +56,11 @@ def _make(folder: Path, version: str) -> None:
     _copy(library, folder / "Lib")
     _compile(zig, HERE / "python.c", folder / "python.exe", "-municode", f'-DPYTHON_LIBRARY=L"{own}.dll"')
     _compile(zig, HERE / "dxcore.c", folder / "dxcore.dll", "-shared")
+    _compile(zig, HERE / "bcryptprimitives.c", folder / "bcryptprimitives.dll", "-shared", "-ladvapi32")
+    launcher = folder / "Lib/venv/scripts/nt/python.exe"
+    launcher.parent.mkdir(parents=True, exist_ok=True)
+    _compile(zig, HERE / "venv.c", launcher, "-municode")
+    shutil.copy(launcher, launcher.with_name("pythonw.exe"))
     source = folder / "python3.c"
     source.write_text(forwarder(own), encoding="ascii")
     _compile(zig, source, folder / "python3.dll", "-shared")

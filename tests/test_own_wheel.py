@@ -5,12 +5,14 @@ import sys
 import zipfile
 from pathlib import Path
 
+import latebind as latebind_package
 import msgspec
 import pytest
 from latebind.build.intree import ABI3_REQUIREMENT, BACKEND_REQUIREMENTS
 from latebind.errors import LatebindError
 from latebind.system import resources
 from latebind.system.tarball import unpack_tar
+from latebind.verify.kit.own_wheel import write_own_wheel
 from packaging.requirements import Requirement
 
 from tests.client import built_wheel, members
@@ -70,6 +72,18 @@ def test_an_sdist_of_a_checkout_without_the_generated_headers_has_them_and_needs
     source = unpack_tar(sdist, tmp_path / "source")
     assert not (source / "ci/gen_loader.py").exists()
     assert members(built_wheel(source, tmp_path / "again")) == members(wheel)
+
+
+def test_a_kit_has_the_same_wheel(wheel, tmp_path):
+    (tmp_path / "kit").mkdir()
+    ours, theirs = members(write_own_wheel(tmp_path / "kit")), members(wheel)
+    info = f"latebind-{latebind_package.__version__}.dist-info"
+    different = {name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)}
+    assert different <= {f"{info}/{name}" for name in ("WHEEL", "RECORD", "METADATA", "licenses/LICENSE")}
+    for name in ("METADATA", "entry_points.txt"):
+        assert sorted(ours[f"{info}/{name}"].split(b"\n\n")[0].split()) == sorted(
+            theirs[f"{info}/{name}"].split(b"\n\n")[0].split()
+        )
 
 
 def places(python, *path):

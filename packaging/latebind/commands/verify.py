@@ -18,6 +18,7 @@ from latebind.commands.common import (
 from latebind.errors import LatebindError
 from latebind.model import LEVELS, Rid
 from latebind.system.log import LOG
+from latebind.text import plural
 
 if TYPE_CHECKING:
     import argparse
@@ -50,9 +51,12 @@ def declare_verify(add: Add) -> None:
     )
     verify.add_argument("--format", choices=("text", "json", "markdown", "junit"), default="text")
     verify.add_argument(
-        "--merge", type=Path, action="extend", nargs="+", default=[], metavar="REPORT.json",
-        help="run nothing: merge the reports of several machines on the same packages",
+        "--merge", type=Path, action="extend", nargs="+", default=[], metavar="REPORT",
+        help="run nothing: merge the reports of several machines on the same packages, or the files that kits wrote",
     )  # fmt: skip
+    verify.add_argument(
+        "--kit", type=Path, metavar="DIR", help="run nothing: write a folder that verifies the packages elsewhere"
+    )
     verify.add_argument("--output", type=Path, metavar="DIR", help="folder for the reports (default: reports/)")
 
 
@@ -91,11 +95,13 @@ def _assert_used(arguments: argparse.Namespace) -> None:
     chosen = {
         "--all": arguments.everything, "-k": arguments.select, "--shard": arguments.shard != "1/1",
         "--list": arguments.list, "--dist": arguments.dist, "--machines": arguments.machines,
-        "--fresh": arguments.fresh, "--jobs": arguments.jobs, "--target": arguments.target,
+        "--fresh": arguments.fresh, "--jobs": arguments.jobs, "--target": arguments.target, "--kit": arguments.kit,
     }  # fmt: skip
     written = {"--format": arguments.format != "text", "--output": arguments.output}
-    only, others = ("--merge", chosen) if arguments.merge else ("--list", written) if arguments.list else ("", {})
-    vain = [name for name, value in others.items() if value]
+    local = {name: chosen[name] for name in ("--list", "--machines", "--fresh", "--jobs", "--shard")}
+    useless = {"--merge": chosen, "--kit": {**local, **written}, "--list": written}
+    only = next((option for option in useless if getattr(arguments, option.removeprefix("--"))), "")
+    vain = [name for name, value in useless.get(only, {}).items() if value]
     if vain:
         raise LatebindError(f"{', '.join(vain)} would have no effect with {only}", advice="Leave one of them out.")
 
@@ -114,6 +120,8 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     artifacts = _artifacts(project, request.rids, arguments.dist)
     refuse_missing(project.config, sources=False)
     refuse_unfinished(project.config)
+    if arguments.kit:
+        return _write_kit(arguments, project, artifacts, source)
     chosen = choose_cases(project.config, request, folder)
     report = verify(start_verification(project, chosen, artifacts), source)
     output = arguments.output or project.reports
@@ -122,13 +130,26 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     return report.exit_status
 
 
+def _write_kit(
+    arguments: argparse.Namespace, project: Project, artifacts: Sequence[Artifact], source: Provenance
+) -> int:
+    from latebind.verify.kit.kit import write_kit
+
+    options = [*(["--all"] if arguments.everything else []), *(f"-k={pattern}" for pattern in arguments.select)]
+    write_kit(project, artifacts, arguments.kit, source, options)
+    print(
+        f"{arguments.kit}: {plural(len(artifacts), 'package')}; run verify.sh or verify.ps1 there, and merge the result"
+    )
+    return 0
+
+
 def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     """What the options ask for. Raises LatebindError for values that cannot be used."""
     from latebind.verify.cases.machine import machines, machines_folder
     from latebind.verify.cases.select import check_patterns, read_shard
     from latebind.verify.choose import Request
 
-    targets = arguments.target or (["all"] if arguments.everything else None)
+    targets = arguments.target or (["all"] if arguments.everything or arguments.kit else None)
     return Request(
         rids=tuple(choose_targets(targets, project.config)),
         everything=arguments.everything,
@@ -150,12 +171,13 @@ def _describe_source(config: Config) -> Provenance:
 
 
 def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tuple[Artifact, ...]:
-    """The packages in a folder, or those in dist/: made there where they are missing or out of date.
+    """The packages that consumers install: in a folder, or in dist/, made there where they are missing or out of date.
 
     Every target that is in dist/ is packed again with the chosen ones, so that packages keep all their targets.
     Packages that something else put there are verified as they are.
     """
     from latebind.dist import artifacts_in, list_artifacts
+    from latebind.formats import installed_kinds
     from latebind.pack.present import inspect_dist
     from latebind.pack.render import not_made
 
@@ -168,7 +190,7 @@ def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tu
     packed = pack_targets(project, list(dict.fromkeys([*rids, *map(Rid, present.targets)])))
     for missing in packed.not_made:
         LOG.say(not_made(missing))
-    return packed.artifacts
+    return tuple(artifact for artifact in packed.artifacts if artifact.kind in installed_kinds())
 
 
 def _merge(arguments: argparse.Namespace) -> int:

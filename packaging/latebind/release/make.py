@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from latebind.release.contradictions import contradictions
 from latebind.release.derive import derive
 from latebind.release.facts import Origin
 from latebind.system.archive import sha256, source_date_epoch
+from latebind.system.folders import replacing_folder
 from latebind.verify.report.report import read_report
 
 if TYPE_CHECKING:
@@ -126,25 +126,11 @@ def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
 
 @contextmanager
 def _replacing(output: Path) -> Iterator[Path]:
-    """A folder to fill. If the block succeeds it becomes `output`; otherwise it is removed and an earlier one stays."""
-    is_taken = output.exists() and (not output.is_dir() or any(output.iterdir()))
-    if is_taken and not (output / layout.RELEASE_MANIFEST).is_file():
-        raise InputError("exists and is not a release", where=str(output), advice="Name another folder, or remove it.")
+    """A folder to fill that becomes `output`, as `replacing_folder` does. Raises InputError inside another release."""
     marks = (layout.RELEASE_MANIFEST, layout.SUMS)
-    releases = (folder for folder in output.parents if all((folder / name).is_file() for name in marks))
-    holder = next(releases, None)
+    holder = next((folder for folder in output.parents if all((folder / name).is_file() for name in marks)), None)
     if holder is not None:
         text = f"is inside the release {holder}, whose manifest names every file"
         raise InputError(text, where=str(output), advice="Name a folder outside of it.")
-    aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("part", "old"))
-    aside.mkdir(parents=True)
-    try:
+    with replacing_folder(output, layout.RELEASE_MANIFEST, "a release") as aside:
         yield aside
-        if output.exists():
-            output.rename(old)
-        aside.rename(output)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-        if old.exists() and not output.exists():
-            old.rename(output)
-        shutil.rmtree(old, ignore_errors=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from latebind.compilers import dotnet, mono
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Outcome, Rid, State, passed_at
+from latebind.system.emulation import find_emulator
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
@@ -186,12 +187,13 @@ def _describe_machine(chosen: ChosenCases) -> dict[str, str]:
     request = chosen.request
     share = {"share": "/".join(map(str, request.shard))} if request.shard != (1, 1) else {}
     emulated = {f"{rid} by": machine.title for rid, machine in request.machines.items() if rid in request.rids}
+    own = find_emulator()
     return {
         **share,
         **emulated,
         "targets": " ".join(request.rids),
         "target": host_rid(),
-        "system": platform.platform(),
+        "system": platform.platform() + (f", run by {own}" if own else ""),
         "python": platform.python_version(),
         "installer": chosen.tool.name,
     }

@@ -16,6 +16,7 @@ import msgspec
 
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.model import Level, Rid  # noqa: TC001  # msgspec reads the types
+from latebind.system.emulation import find_emulator
 from latebind.system.parallel import each
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target, targets
@@ -96,12 +97,13 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 def host_machine(python: Path) -> Machine:
     """This machine, with the interpreter that environments are made for."""
+    emulator = find_emulator()
     return Machine(
         rid=host_rid(),
-        title=platform.platform(),
+        title=platform.platform() + (f", run by {emulator}" if emulator else ""),
         python=python,
         python_version=platform.python_version(),
-        level="real",
+        level="emulated" if emulator else "real",
     )
 
 

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.system.archive import write_text
+from latebind.system.archive import ZipReader, write_text
 from latebind.verify.report.html import report_html
 from latebind.verify.report.merge import merge
 from latebind.verify.report.render import report_junit, report_markdown
-from latebind.verify.report.report import CaseResult, Report, read_report, report_json
+from latebind.verify.report.report import CaseResult, Report, parse_report, read_report, report_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
+    LogReader = Callable[[CaseResult], str]
+
+_REPORT = "verify.json"
 _LOG_BYTES = 64 << 20
 """A consumer in a loop could fill the disk; a report is copied between machines."""
 
 
-def write_reports(report: Report, folder: Path, log_of: Callable[[CaseResult], str]) -> None:
+def write_reports(report: Report, folder: Path, log_of: LogReader) -> None:
     """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/, which is emptied first."""
     texts = {result.log: log_of(result) for result in report.cases if result.log}
     shutil.rmtree(folder / "logs", ignore_errors=True)
     for name, text in texts.items():
         write_text(folder / name, text)
-    write_text(folder / "verify.json", report_json(report))
+    write_text(folder / _REPORT, report_json(report))
     for name, text in renderings(report, lambda result: texts.get(result.log, "")).items():
         write_text(folder / name, text)
 
 
-def renderings(report: Report, log_of: Callable[[CaseResult], str]) -> dict[str, str]:
+def renderings(report: Report, log_of: LogReader) -> dict[str, str]:
     """The texts of a report for readers, by file name."""
     return {
         "verify.md": report_markdown(report),
@@ -41,18 +45,31 @@ def renderings(report: Report, log_of: Callable[[CaseResult], str]) -> dict[str,
     }
 
 
-def merge_files(files: Sequence[Path]) -> tuple[Report, Callable[[CaseResult], str]]:
-    """The merged report of several files, and a function that reads a test case's log from the folder of its report.
+def merge_files(files: Sequence[Path]) -> tuple[Report, LogReader]:
+    """The merged report of several files, and a function that reads a test case's log from where its report is.
 
-    Raises InputError for a file that is named twice, and as `read_report` and `merge` do.
+    A file is a `verify.json` with its logs in the same folder, or a zip archive of both, as a kit writes it. Raises
+    InputError for a file that is named twice, for a damaged archive, and as `read_report` and `merge` do.
     """
     twice = [str(file) for file, number in Counter(file.resolve() for file in files).items() if number > 1]
     if twice:
         raise InputError("is given twice", where=", ".join(twice), advice="Name each report once.")
-    reports = {str(file): read_report(file) for file in files}
-    merged = merge(reports)
-    beside = [Path(name).parent for name, report in reports.items() for _ in report.machines]
-    return merged, lambda result: read_log(beside[result.machine], result)
+    opened = {str(file): _open_report(file) for file in files}
+    merged = merge({name: report for name, (report, _) in opened.items()})
+    readers = [reader for report, reader in opened.values() for _ in report.machines]
+    return merged, lambda result: readers[result.machine](result)
+
+
+def _open_report(file: Path) -> tuple[Report, LogReader]:
+    """A report and its logs. Only the logs that the report names are read from an archive, into memory."""
+    if not zipfile.is_zipfile(file):
+        return read_report(file), lambda result: read_log(file.parent, result)
+    with ZipReader(file) as archive:
+        report = parse_report(archive.read(_REPORT, _LOG_BYTES), file)
+        stored = {member.name for member in archive.members}
+        names = {result.log for result in report.cases} & stored
+        texts = {name: archive.read(name, _LOG_BYTES).decode("utf-8", "backslashreplace") for name in sorted(names)}
+    return report, lambda result: texts.get(result.log, "")
 
 
 def read_log(folder: Path, result: CaseResult) -> str:

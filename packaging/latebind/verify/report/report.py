@@ -29,6 +29,7 @@ _PROBLEM = "problem"
 NEWER_THAN = "newer_than"
 """The fact of a test case whose runtime has a newer minor version than any that latebind was tried with: that one."""
 _HASH = r"^[0-9a-f]{64}$"
+_ADVICE = "Run latebind verify, or give a verify.json that it wrote."
 
 
 class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,11 +163,18 @@ def report_json(report: Report) -> str:
 
 def read_report(file: Path) -> Report:
     """Read a report that `report_json` wrote. Raises InputError when it cannot be read, or is invalid."""
-    advice = "Run latebind verify, or give a verify.json that it wrote."
     try:
-        report = _decode(file.read_bytes())
+        data = file.read_bytes()
     except OSError as error:
-        raise InputError(error.strerror or str(error), where=str(file), advice=advice) from error
+        raise InputError(error.strerror or str(error), where=str(file), advice=_ADVICE) from error
+    return parse_report(data, file)
+
+
+def parse_report(data: bytes, file: Path) -> Report:
+    """The report that a file has. Raises InputError when it is invalid."""
+    advice = _ADVICE
+    try:
+        report = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(f"is not a verification report: {error}", where=str(file), advice=advice) from error
     problem = _problem(report)

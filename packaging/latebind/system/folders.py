@@ -1,0 +1,38 @@
+"""Writes whole folders: the new one takes its name only when it is complete."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from latebind.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@contextmanager
+def replacing_folder(output: Path, mark: str, title: str) -> Iterator[Path]:
+    """A folder to fill. If the block succeeds it becomes `output`; otherwise it is removed and an earlier one stays.
+
+    An earlier folder is replaced if it has the file `mark`, which each `title` has. Raises InputError for any other
+    folder that is not empty.
+    """
+    is_taken = output.exists() and (not output.is_dir() or any(output.iterdir()))
+    if is_taken and not (output / mark).is_file():
+        raise InputError(f"exists and is not {title}", where=str(output), advice="Name another folder, or remove it.")
+    aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("part", "old"))
+    aside.mkdir(parents=True)
+    try:
+        yield aside
+        if output.exists():
+            output.rename(old)
+        aside.rename(output)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        if old.exists() and not output.exists():
+            old.rename(output)
+        shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""A folder that verifies the packages on another computer."""

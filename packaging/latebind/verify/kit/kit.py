@@ -1,0 +1,111 @@
+"""Writes a kit: the packages, their consumers, this latebind, and a script that verifies them with Python alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind import __version__
+from latebind.config.extension import program_keys
+from latebind.config.file import FILE_NAME, load, standalone_text
+from latebind.errors import InputError
+from latebind.outputs import outputs
+from latebind.system.folders import replacing_folder
+from latebind.system.resources import folder as resource_folder
+from latebind.system.tree import list_tree
+from latebind.templates import render
+from latebind.verify.kit.own_wheel import find_pip_wheel, pin_requirements, write_own_wheel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from latebind.config.config import Config
+    from latebind.config.project import Project
+    from latebind.model import Artifact
+    from latebind.verify.report.report import Provenance
+
+MANIFEST = "kit.json"
+"""What the kit's script reads: templates/kit/run.py."""
+PACKAGES, PROJECT, TOOLS = "packages", "project", "latebind"
+_SCRIPTS = {"run.py": "run.py.in", "verify.sh": "verify.sh", "verify.ps1": "verify.ps1"}
+
+
+def write_kit(
+    project: Project, artifacts: Sequence[Artifact], output: Path, source: Provenance, arguments: Sequence[str]
+) -> None:
+    """Write the kit; `arguments` are those of `latebind verify` on the other computer.
+
+    Raises InputError if `output` is another folder that is not empty, or if a consumer's folder is the project's own.
+    """
+    with replacing_folder(output, MANIFEST, "a kit") as aside:
+        for artifact in artifacts:
+            _copy(artifact.path, aside / PACKAGES / artifact.path.name)
+        home = _copy_project(project, aside / PROJECT)
+        (aside / TOOLS).mkdir()
+        wheel = write_own_wheel(aside / TOOLS)
+        pip = find_pip_wheel()
+        _copy(pip, aside / TOOLS / pip.name)
+        (aside / TOOLS / "constraints.txt").write_text("\n".join(pin_requirements()) + "\n", encoding="utf-8")
+        for name, template in _SCRIPTS.items():
+            _copy(resource_folder("templates") / "kit" / template, aside / name)
+        (aside / "verify.sh").chmod(0o755)
+        manifest = {
+            "project": source.project,
+            "version": source.version,
+            "commit": source.commit,
+            "latebind": __version__,
+            "wheel": f"{TOOLS}/{wheel.name}",
+            "pip": f"{TOOLS}/{pip.name}",
+            "home": f"{PROJECT}/{home}" if home else PROJECT,
+            "arguments": list(arguments),
+        }
+        (aside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        readme = render("kit/README.txt.j2", source=source, packages=[artifact.path.name for artifact in artifacts])
+        (aside / "README.txt").write_text(readme, encoding="utf-8")
+
+
+def _copy_project(project: Project, destination: Path) -> str:
+    """Copy the configuration and what verification reads; the place of the configuration in the copy.
+
+    What is above the project's folder stays where it is compared with it.
+    """
+    config = project.config
+    top = config.native_source / "CMakeLists.txt"  # a configuration whose sources are missing is refused
+    files = {file for path in _find_consumers(config) for file in _list_files(project, path)} | {top}
+    base = Path(os.path.commonpath([config.root, *files]))
+    home = config.root.relative_to(base)
+    for path in sorted(files):
+        _copy(path, destination / path.relative_to(base))
+    (destination / home).mkdir(parents=True, exist_ok=True)
+    file = destination / home / FILE_NAME
+    file.write_text(standalone_text(config), encoding="utf-8", newline="\n")
+    load(file)  # what the other computer will read
+    return "" if home == Path() else home.as_posix()
+
+
+def _find_consumers(config: Config) -> Iterator[Path]:
+    """The scripts and folders that verification runs or builds."""
+    verify = config.document.verify
+    data = [verify.data, *(settings.data for settings in verify.own.values())]
+    names = [verify.python, verify.reference, *(settings.script for settings in data if settings)]
+    names += [verify.dotnet, verify.c, verify.sdk, *(verify.find_program(key.name) for key in program_keys())]
+    yield from dict.fromkeys((config.root / name).resolve() for name in names if name)
+
+
+def _list_files(project: Project, path: Path) -> Iterator[Path]:
+    """The files of a consumer's folder, or of a script's; of the project's own folder only those next to the script."""
+    root = path if path.is_dir() else path.parent
+    if project.config.root.resolve().is_relative_to(root):
+        if path.is_dir():
+            raise InputError("is the project's own folder", where=str(path), advice="Give the consumer its own folder.")
+        yield from (file for file in root.iterdir() if file.suffix == ".py" and file.is_file())
+        return
+    yield from list_tree(root, outputs=outputs(project.config, project.workdir))
+
+
+def _copy(source: Path, destination: Path) -> None:
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, destination)
