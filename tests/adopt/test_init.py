@@ -118,6 +118,21 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     assert 'pip install "acme-voice[cpu]"' in module
 
 
+def test_a_python_package_in_a_subfolder_is_left_to_a_person(latebind, project):
+    (project / "python").mkdir()
+    (project / "python" / "pyproject.toml").write_text('[project]\nname = "voices"\n', encoding="utf-8")
+    (hint,) = list_hints(latebind, project)
+    assert hint.startswith("python/pyproject.toml: init changes only a pyproject.toml in the project's own folder.")
+    assert hint.endswith('wheel = { source = "python", name = "voices", extras = "channels" }')
+
+
+def test_missing_headers_are_one_reason_why_cmake_cannot_configure(latebind, project):
+    edit(project / "CMakeLists.txt", "add_library(", "find_path(ORT_HEADERS ort.h REQUIRED)\nadd_library(")
+    assert "headers of the runtime, get them and run this again: latebind headers onnxruntime" in (
+        latebind("init", project).stdout
+    )
+
+
 def test_a_script_that_nobody_finished_is_refused(latebind, project):
     text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n[project]\nname = "voice"\n'
     (project / "pyproject.toml").write_text(text)

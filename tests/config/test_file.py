@@ -170,7 +170,7 @@ def test_a_wheel_source_has_the_wheels_name(tmp_path):
     (tmp_path / "latebind.toml").write_text(named, encoding="utf-8")
     assert load(tmp_path / "latebind.toml").wheel_name("tiny") == "tin.y"
     (tmp_path / "latebind.toml").write_text(CONFIG, encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"calls the wheel Tin_Y, and latebind\.toml tiny"):
+    with pytest.raises(ConfigError, match=r"named Tin_Y in .*pyproject\.toml, but tiny in latebind\.toml"):
         load(tmp_path / "latebind.toml")
 
 

@@ -77,7 +77,7 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     after, note, with_wheel = edit_pyproject(facts.pyproject, package) if facts.pyproject else ("", "", False)
     if discovery.runtimes:
         changes.append(Change(path=discovery.root / "pyproject.toml", before=facts.pyproject, after=after))
-        notes += [note] if note else []
+        notes += [note] if note else _elsewhere(discovery.root, facts, configured)
     if discovery.runtimes and not targets and not is_bound:
         notes.append(_NO_LIBRARY)
     if targets or (configured and with_wheel and after != facts.pyproject):
@@ -89,6 +89,21 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     return Plan(
         changes=tuple(_as_it_is(change) for change in changes if change.before != change.after), notes=tuple(notes)
     )
+
+
+def _elsewhere(root: Path, facts: Facts, configured: dict[str, Any]) -> list[str]:
+    """Notes on Python packages in subfolders, which `init` does not change; none if a wheel is configured."""
+    if facts.pyproject or any(table.get("wheel") for table in list_packages(configured).values()):
+        return []
+    files = {file.parent.name: file.read_text("utf-8", "replace") for file in root.glob("*/pyproject.toml")}
+    names = {folder: tables["project"].get("name", folder) for folder, text in files.items()
+             if "project" in (tables := tables_of(text) or {})}  # fmt: skip
+    return [
+        f"{folder}/pyproject.toml: init changes only a pyproject.toml in the project's own folder. For a wheel, write "
+        "hatchling and latebind's two hooks into this one, name a consumer below [verify], and add to the package\n"
+        f'    wheel = {{ source = "{folder}", name = "{name}", extras = "channels" }}'
+        for folder, name in sorted(names.items())
+    ]
 
 
 def _edit_cmake_files(discovery: Found, targets: Sequence[PackableLibrary], component: str) -> list[Change]:

@@ -25,6 +25,7 @@ _OPTION = (
     "note: latebind only reads the text of the project, because with its default options CMake makes no library that "
     "links a runtime. If it needs an option, write it below [native] in latebind.toml: define = { NAME = true }"
 )
+_HEADERS = "If it lacks the headers of the runtime, get them and run this again:"
 _UNKNOWN = (
     "nothing to change: no target_link_libraries() names a runtime, its file, or a variable set to one\n"
     "  If yours is linked in another way, call latebind_add_runtime(TARGET RUNTIME), and write a latebind.toml.\n"
@@ -92,12 +93,15 @@ def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
     """What CMake knows about the project; where it cannot configure it, what the text says."""
     from latebind.adopt.configure import configure
     from latebind.adopt.narrow import narrow
+    from latebind.tables.presets import preset
 
     try:
         with TemporaryDirectory() as scratch:
             project = configure(discovery, Path(scratch).resolve(), may_download=may_download)
     except LatebindError as error:
         print(f"note: latebind only reads the text of the project, because CMake cannot configure it: {error}")
+        if runtime := next((name for name in discovery.runtimes if preset(name).headers), ""):
+            print(f"  {_HEADERS} latebind headers {runtime} --output third_party/{runtime}")
         return discovery
     if discovery.libraries and not project.libraries:
         print(_OPTION)

@@ -40,7 +40,7 @@ def _check_wheel_sources(config: Config, reader: Reader) -> None:
         shown = PurePosixPath(source, "pyproject.toml")
         own_name, wheel_name = _project_name(path), config.wheel_name(name)
         if own_name and canonicalize_name(own_name) != canonicalize_name(wheel_name):
-            text = f"{shown} calls the wheel {own_name}, and {config.file.name} {wheel_name}"
+            text = f"the wheel is named {own_name} in {shown}, but {wheel_name} in {config.file.name}"
             reader.problem(here, text, f'Write name = "{own_name}" in wheel of package.{name}.')
 
 

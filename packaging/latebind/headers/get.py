@@ -48,12 +48,12 @@ def get_headers(runtime: RuntimePreset, version: str, given: Path | None = None)
         try:
             headers = _check(find(runtime, version), runtime, version)
         except (NotRun, InputError, ToolError) as error:
-            reasons.append(f"  {place}: {error.message.splitlines()[-1]}")
+            reasons.append(f"  {place}: {error.message.splitlines()[-1].strip()}")
             continue
         if kept:
             write_headers(headers, runtime.name, kept)
         return headers
-    text = f"the headers of {runtime.title} {version} were found nowhere\n" + "\n".join(reasons)
+    text = f"no headers of {runtime.title} {version} were found\n" + "\n".join(reasons)
     raise LatebindError(text, advice=_explain_by_hand(runtime, version))
 
 
@@ -61,7 +61,7 @@ def _explain_by_hand(runtime: RuntimePreset, version: str) -> str:
     ids, supply = runtime.nuget.ids, runtime.headers
     sources = f"the sources of {supply.repository} at tag {supply.tag}{version}" if supply else "its sources"
     package = f"the NuGet package {ids[0]} {version}, or " if ids else ""
-    return f"Where there is a network, download {package}{sources}; then name the file or folder here: --from PATH."
+    return f"Download {package}{sources} on a machine with a network. Then name the file or folder: --from PATH."
 
 
 def _is_of(version: str, wanted: str) -> bool:
@@ -90,7 +90,7 @@ def _from_nuget(runtime: RuntimePreset, version: str) -> Headers:
             return replace(
                 extract_headers(runtime, folder / exact, f"NuGet package {folder.name} {exact}"), version=exact
             )
-    raise NotRun("no-distribution", f"none of {runtime.title} {version}")
+    raise NotRun("no-distribution", f"the package cache does not have {runtime.title} {version}")
 
 
 def _from_system(runtime: RuntimePreset, version: str) -> Headers:
@@ -112,7 +112,7 @@ def _from_wheel(runtime: RuntimePreset, version: str) -> Headers:
     """Of the runtime's wheel, for those that hold their headers."""
     name = runtime.headers.wheel if runtime.headers else ""
     if not name:
-        raise NotRun("no-distribution", "holds no headers")
+        raise NotRun("no-distribution", "contains no headers")
     with tempfile.TemporaryDirectory(prefix="latebind-headers-") as aside:
         folder = Path(aside) / "wheel"
         log = Path(aside) / "log"

@@ -157,6 +157,7 @@ CASES = [
         severity="note"),
     row("LB201", "a function of the loader is exported", of(f"{F}int lb_bind(void) {{ return 1; }}\n"),
         of(f"{F}{HIDDEN} int lb_bind(void) {{ return 1; }}\n"), "lb_bind", policy=ONLY_LATENN),
+    row("LB201", "the C++ library's operators are exported", of(f"{F}{DELETE}"), of(F), "_ZdlPv", policy=ONLY_LATENN),
     row("LB202", "a C++ function is exported", of("int _Z5speaki(int a) { return a; }\n"),
         of(f"{F}{HIDDEN} int _Z5speaki(int a) {{ return a; }}\n"), "_Z5speaki", severity="note"),
     row("LB202", "operator delete is defined, and not passed on from the system's library", of(DELETE),

@@ -28,6 +28,11 @@ _EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_en
 _SECTION_EDGES = ("__start_", "__stop_")
 _CXX = ("_Z", "?")  # the Itanium names of GCC and clang, and Microsoft's
 _OWN_ENTRY = ("PyInit_", "PyModExport_")
+_FIX_ON_MACOS = (
+    "Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,-exported_symbols_list,FILE. zig's "
+    "linker ignores this option. If zig links the library, waive the finding, or build on macOS with Apple's Clang."
+)
+"""For C++ symbols alone, most of which the static C++ library leaves in a library that hides its own."""
 
 
 @check(
@@ -61,6 +66,7 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
         yield Hit(
             message=f"exports {plural(len(surplus), 'symbol')} that `exports` does not list: {first(surplus)}",
             evidence=(f"allowed: {', '.join(allowed) or 'none'}", *some(surplus)),
+            fix=_FIX_ON_MACOS * (image.format == "macho" and all(name.startswith(_CXX) for name in surplus)),
         )
 
 
@@ -95,7 +101,7 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     fix = (
         "Ask the library's project, or build it with hidden visibility: it was copied into the package."
         * file.is_grafted
-    )
+    ) or _FIX_ON_MACOS * (image.format == "macho")
     if allocation:
         yield Hit(
             message=f"exports operator new or delete, of {plural(len(names), 'C++ symbol')}: {first(allocation)}",
