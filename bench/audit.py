@@ -96,18 +96,18 @@ def claims(document: dict[str, Any]) -> list[dict[str, Any]]:
     """What is claimed, what was measured, and whether it is met."""
     worst, ratios, found = document["memory"]["worst"], document["ratios"], document["extremes"]
     share = round(worst["peak"] / worst["allowed"], 3)
-    floor = "time of the audit, as a multiple of the floor"
+    all_checks, floor = "time of the audit with all checks", "as a multiple of the floor's time"
     rows: list[tuple[str, float, float]] = [
-        (f"{floor}, clock", ratios["wall"]["latebind audit"]["floor"], FLOOR_AT_MOST),
-        (f"{floor}, all checks, clock", ratios["wall"]["all checks"]["floor"], FLOOR_WITH_ALL_CHECKS),
-        (f"{floor}, all checks, CPU", ratios["cpu"]["all checks"]["floor"], FLOOR_WITH_ALL_CHECKS),
+        (f"time of the audit, {floor}, clock", ratios["wall"]["latebind audit"]["floor"], FLOOR_AT_MOST),
+        (f"{all_checks}, {floor}, clock", ratios["wall"]["all checks"]["floor"], FLOOR_WITH_ALL_CHECKS),
+        (f"{all_checks}, {floor}, CPU", ratios["cpu"]["all checks"]["floor"], FLOOR_WITH_ALL_CHECKS),
         (
-            "time of the audit, as a share of the peers' time, all checks, clock",
+            f"{all_checks}, as a share of the peers' time, clock",
             ratios["wall"]["all checks"]["peers"],
             1 / PEERS_AT_LEAST,
         ),
         (
-            "time of the audit, as a share of the peers' time, all checks, CPU",
+            f"{all_checks}, as a share of the peers' time, CPU",
             ratios["cpu"]["all checks"]["peers"],
             1 / PEERS_AT_LEAST,
         ),

@@ -95,9 +95,10 @@ def fill_measurements(text: str, ran: list[Ran]) -> str:
     seconds = round(sum(step.seconds for step in ran))
     recorded = [step for step in ran if step.command.startswith(("latebind new", *RECORDED))]
     size = sum(len(step.output.encode()) for step in recorded)
+    own_seconds = round(sum(step.seconds for step in recorded))
     line = (
-        f"{len(ran)} commands, {seconds} seconds on {os.cpu_count()} processors, downloads included; `new`, `pack`,\n"
-        f"`audit` and `verify` take {round(sum(step.seconds for step in recorded))} of them and print {size} bytes."
+        f"The {len(ran)} commands take {seconds} seconds on {os.cpu_count()} processors, downloads included. `new`,\n"
+        f"`pack`, `audit` and `verify` take {own_seconds} of these seconds, and print {size} bytes."
     )
     return _MEASURED.sub(lambda match: f"{match[1]}{line}\n{match[2]}", text)
 

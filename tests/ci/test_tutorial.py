@@ -34,8 +34,8 @@ def test_the_measurements_are_written_into_the_page():
         tutorial.Ran(command="ls\n", status=0, seconds=20.6, output="much"),
     ]
     page = tutorial.fill_measurements(PAGE, measurements)
-    assert "2 commands, 41 seconds on" in page
-    assert "take 21 of them and print 2 bytes." in page
+    assert "The 2 commands take 41 seconds on" in page
+    assert "take 21 of these seconds, and print 2 bytes." in page
 
 
 def test_the_output_of_the_last_commands_is_written_into_the_readme():
@@ -62,7 +62,7 @@ def test_the_recording_is_of_this_version():
 
 
 def test_the_page_says_how_many_commands_it_has():
-    shown = re.search(r"^(\d+) commands, (\d+) seconds", PAGE, re.MULTILINE)
+    shown = re.search(r"^The (\d+) commands take (\d+) seconds", PAGE, re.MULTILINE)
     assert int(shown[1]) == len(tutorial.commands(PAGE)) == PAGE.count("```bash")
     assert int(shown[2]) < 300
 

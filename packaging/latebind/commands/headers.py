@@ -21,13 +21,13 @@ def declare_headers(add: Add) -> None:
     command.add_argument(
         "version", nargs="?", default="", metavar="VERSION", help="such as 1.21 or 1.21.0 (default: the oldest known)"
     )
-    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder to write them to")
+    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder for the headers")
     command.add_argument(
         "--from",
         type=Path,
         dest="given",
         metavar="PATH",
-        help="take them from this folder, NuGet package, wheel or source archive",
+        help="take the headers from this folder, NuGet package, wheel or source archive",
     )
     add_format(command)
 

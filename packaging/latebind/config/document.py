@@ -85,7 +85,7 @@ class Native(Table, frozen=True):
         Meta(
             description="Whether shared libraries export only the symbols in `exports` of the packages. Set it if "
             "the code does not mark its exported symbols. On Windows, `exports` then needs exact "
-            "names. zig cannot do this for macOS."
+            "names. zig cannot hide the symbols of its C++ library for macOS, so LB201 reports them."
         ),
     ] = False
     symbols: Annotated[
@@ -325,7 +325,7 @@ class Audit(Table, frozen=True):
         str,
         Meta(
             description="File that lists known findings, relative to this file. `latebind audit --write-baseline` "
-            "writes it. A release does not use it."
+            "writes it. `latebind release` ignores it."
         ),
     ] = ""
     waive: Annotated[tuple[Waive, ...], Meta(description="Findings that you accept.")] = ()

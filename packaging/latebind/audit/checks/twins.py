@@ -107,7 +107,7 @@ def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
                     inner=whole.subject,
                     message=f"depends on {stated} instead of exactly its own version",
                     evidence=(stated, f"version: {whole.version}"),
-                    fix=f'Write "{whole.exact}" as its version in the nuspec or in package.json.',
+                    fix=f'Write "{whole.exact}" as the version of {pin.id} in the nuspec or in package.json.',
                 )
             elif parts and (pin.id.lower(), _version(pin.version)) not in audited and _is_needed(whole, pin, parts):
                 seen = ", ".join(sorted(part.subject for part in parts))

@@ -67,7 +67,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     version: str
     scenario: str
     outcome: State
-    reason: Annotated[str, Meta(description="of not run: one of the list; of failed: what was expected and found")]
+    reason: Annotated[str, Meta(description="for not run: one of the list; for failed: what was expected and found")]
     summary: str
     seconds: float
     log: Annotated[str, Meta(description="relative to the report; empty when nothing ran")]
@@ -77,7 +77,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         tuple[str, ...],
         Meta(description="the entries of [verify].runtimes that the test case answers; [''] when it needs no version"),
     ] = ()
-    machine: Annotated[int, Meta(description="whose outcome counts: an index of machines")] = 0
+    machine: Annotated[int, Meta(description="index in machines of the machine whose outcome counts")] = 0
     elsewhere: Annotated[
         tuple[Elsewhere, ...], Meta(description="how the test case ended on other machines, in a merged report")
     ] = ()

@@ -105,7 +105,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     "Module built for another CPython than the tag's",
     "error",
     profiles=("loads",),
-    because="The import fails, or the module uses objects with another layout than the interpreter's.",
+    because="The import fails, or the module and the interpreter lay out objects differently.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cp310-win_amd64.pyd in a wheel tagged cp310-cp310 imports python311.dll",
