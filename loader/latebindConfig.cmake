@@ -273,10 +273,10 @@ function(latebind_hardening target)
     POSITION_INDEPENDENT_CODE TRUE
     SKIP_BUILD_RPATH TRUE
     INSTALL_RPATH ""
-    # On macOS a library's own name is its plain file name. It is opened by path, so nobody needs to find it by name;
-    # "@rpath/..." would ask of everybody who does link it for a search path in their own binary.
-    MACOSX_RPATH FALSE
-    INSTALL_NAME_DIR ""
+    # On macOS, what links a library records its install name. dyld looks for a plain file name in the working folder;
+    # for "@rpath/..." CMake puts the library's folder into the program.
+    MACOSX_RPATH TRUE
+    INSTALL_NAME_DIR "@rpath"
     BUILD_WITH_INSTALL_NAME_DIR TRUE)
   if(NOT MSVC)
     target_compile_options("${target}" PRIVATE

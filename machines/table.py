@@ -5,12 +5,26 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.system.archive import write_text
 
-from machines import NotAvailableError, Ready, arm64_python, chroot, dotnet_sdk, mono, qemu, windows_python, wine
+from machines import (
+    NotAvailableError,
+    Ready,
+    arm64_python,
+    chroot,
+    dotnet_sdk,
+    mono,
+    qemu,
+    windows_python,
+    wine,
+    wine_arm64,
+)
+from machines.macos import machine as macos
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,9 +103,40 @@ def prepare_debian11(dest: Path) -> Ready:
     return Ready(str(file["title"]), file=file)
 
 
+def prepare_macos(rid: str, dest: Path) -> Ready:
+    """An emulated processor with a dyld and a libSystem of this repository: no runtime, no C++ and no Python."""
+    with macos.open_machine(rid, dest):
+        pass
+    file = {
+        "title": f"an emulated macOS ({rid.removeprefix('osx-')}) of unicorn {metadata.version('unicorn')}",
+        "command": _start_command(rid, dest),
+        "level": "glue",
+    }
+    return Ready(str(file["title"]), file=file)
+
+
+def prepare_windows_arm64(dest: Path) -> Ready:
+    """wine for arm64, run by qemu: ONNX Runtime does not start in it."""
+    with wine_arm64.open_machine(dest):
+        pass
+    file = {
+        "title": "wine 8.0 for arm64, run by qemu",
+        "command": _start_command("win-arm64", dest),
+        "path_prefix": "Z:",
+        "jobs": 1,  # its programs share a wineserver
+        "level": "glue",
+    }
+    return Ready(str(file["title"]), file=file)
+
+
 MACHINES = (
     Machine("win-x64", prepare_windows, wine.open_free, wine.MISLEADING),
     Machine("linux-arm64", prepare_arm64, qemu.open_arm64, qemu.MISLEADING),
+    Machine("win-arm64", prepare_windows_arm64, wine_arm64.open_machine, wine_arm64.MISLEADING),
+    *(
+        Machine(rid, partial(prepare_macos, rid), partial(macos.open_machine, rid), macos.MISLEADING)
+        for rid in macos.KINDS
+    ),
     Machine("debian11", prepare_debian11, chroot.open_debian11, chroot.MISLEADING, on_request=True),
     Machine("mono", mono.prepare),
     Machine("dotnet", dotnet_sdk.prepare),

@@ -3,10 +3,12 @@
 import sys
 from pathlib import Path
 
+from latebind.verify.cases.machine import NOT_SUPPORTED
+
 from machines.macos.dyld import NotLoadedError
 from machines.macos.image import UnusableError
 from machines.macos.machine import run_program
-from machines.macos.process import WrongCallError
+from machines.macos.process import NotSupportedError, WrongCallError
 from machines.macos.processor import FaultError
 
 if __name__ == "__main__":
@@ -14,3 +16,6 @@ if __name__ == "__main__":
         sys.exit(run_program(sys.argv[1], Path(sys.argv[2]), sys.argv[3:]))
     except (NotLoadedError, UnusableError, WrongCallError, FaultError) as error:
         sys.exit(f"macos: {error}")
+    except NotSupportedError as error:
+        print(f"macos: {error}", file=sys.stderr)
+        sys.exit(NOT_SUPPORTED)

@@ -279,21 +279,22 @@ def close_stream(process: Process, stream: int) -> int:
 
 @function("_fread")
 def read_stream(process: Process, to: int, size: int, count: int, stream: int) -> int:
-    data = _file(process, stream).read(size * count)
+    data = find_stream(process, stream).read(size * count)
     process.processor.write(to, data)
     return len(data) // size if size else 0
 
 
 @function("_fgets")
 def read_line(process: Process, to: int, size: int, stream: int) -> int:
-    data = _file(process, stream).readline(size - 1)
+    data = find_stream(process, stream).readline(size - 1)
     if not data:
         return 0
     process.processor.write(to, data + b"\0")
     return to
 
 
-def _file(process: Process, stream: int) -> Any:
+def find_stream(process: Process, stream: int) -> Any:
+    """The file of a stream."""
     if stream == process.state["stdin"]:
         return process.state["input"]
     return streams(process).files[stream]
@@ -318,12 +319,12 @@ def write_character(process: Process, character: int, stream: int) -> int:
 
 @function("_fseek")
 def seek_stream(process: Process, stream: int, offset: int, whence: int) -> int:
-    return attempt(process, lambda: _file(process, stream).seek(signed(offset), whence) and 0)
+    return attempt(process, lambda: find_stream(process, stream).seek(signed(offset), whence) and 0)
 
 
 @function("_ftell")
 def tell_stream(process: Process, stream: int) -> int:
-    return int(_file(process, stream).tell())
+    return int(find_stream(process, stream).tell())
 
 
 @function("_fflush")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from machines import NotAvailableError
 from machines.emulator import Emulator, Group, Limits, inherit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from machines.macos.dyld import Dyld
     from machines.macos.process import Process, Steps
@@ -48,12 +49,23 @@ def prepare(_dest: Path, limits: Limits | None = None, rid: str = "osx-arm64") -
     return MacOS(Group(limits), KINDS[rid])
 
 
+@contextlib.contextmanager
+def open_machine(rid: str, dest: Path, limits: Limits | None = None) -> Iterator[MacOS]:
+    """The machine of a target; all that it runs ends with the block."""
+    emulator = prepare(dest, limits, rid)
+    try:
+        yield emulator
+    finally:
+        emulator.close()
+
+
 def run_program(kind: str, path: Path, arguments: Sequence[str]) -> int:
     """Run a program; its exit status. Raises NotLoadedError, UnusableError or WrongCallError."""
     from machines.macos import (  # noqa: F401, PLC0415  # each registers its functions
         dynamic_functions,
         file_functions,
         print_functions,
+        scan_functions,
         system_functions,
         text_functions,
         thread_functions,

@@ -22,7 +22,7 @@ _PAUSE = 0.0005
 
 
 class WrongCallError(Exception):
-    """The program did what a Mac would end it for, or called what this package does not have."""
+    """The program did what a Mac would end it for."""
 
 
 class ExitedError(Exception):
@@ -31,6 +31,10 @@ class ExitedError(Exception):
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
+
+
+class NotSupportedError(Exception):
+    """The program called a function that this package does not have."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +211,7 @@ class Process:
         name = self.names[number]
         implementation = FUNCTIONS.get(name)
         if implementation is None:
-            raise WrongCallError(f"{name} is not a function of machines/macos")
+            raise NotSupportedError(f"{name} is not a function of machines/macos")
         count = _count_arguments(implementation)
         result = implementation(self, *(self.processor.argument(index) for index in range(count)))
         if isinstance(result, Generator):

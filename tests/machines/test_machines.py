@@ -38,11 +38,13 @@ def test_what_is_not_available_is_told_with_its_cure_and_its_file_goes(tmp_path,
     for module in (wine, qemu):
         monkeypatch.setattr(module.shutil, "which", lambda *_, **__: None)
     monkeypatch.setattr(wine, "_FOLDER", tmp_path)
+    monkeypatch.setitem(sys.modules, "unicorn", None)
     (tmp_path / "win-x64.toml").write_text("", encoding="utf-8")
     monkeypatch.setattr(sys, "argv", ["machines", str(tmp_path)])
     assert main() == 0
     printed = capsys.readouterr().out
     assert "win-x64      not available: " in printed
+    assert "pip install unicorn" in printed
     assert "apt-get install --no-install-recommends wine64" in printed
     assert "apt-get install --no-install-recommends qemu-user-static" in printed
     assert not list(tmp_path.glob("*.toml"))

@@ -53,23 +53,31 @@ bool comparable(int32_t type);
 /* Whether two tensors agree; if not, `message` says where. */
 bool agrees(const test_case* one, const latenn_tensor* actual, const latenn_tensor* expected, char* message);
 
-/* The result, written while the cases run; docs/consumers.md of latebind says what it holds. */
+/* A text that grows; `lost` once there was no memory for all of it. */
+typedef struct text {
+  char* start;
+  size_t length;
+  size_t room;
+  bool lost;
+} text;
+
+/* The result, collected while the cases run; docs/consumers.md of latebind says what it holds. */
 typedef struct result {
-  FILE* passed;
-  FILE* failed;
-  FILE* skipped;
+  text passed;
+  text failed;
+  text skipped;
   size_t passes;
   size_t failures;
   size_t skips;
   char* report;
 } result;
 
-bool result_open(result* out);
+void result_open(result* out);
 void result_passed(result* out, const char* name);
 void result_failed(result* out, const char* name, const char* message);
 void result_skipped(result* out, const char* name, const char* why);
 void result_report(result* out, const char* report);
-/* Writes the JSON; `error` is the sentence when nothing could be loaded, else NULL. False when it cannot. */
+/* Writes the JSON; `error` is the message when nothing could be loaded, else NULL. False when it cannot. */
 bool result_write(result* out, const char* path, const char* error);
 
 #endif

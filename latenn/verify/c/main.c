@@ -118,12 +118,13 @@ static latenn_status* run_cases(const arguments* given, const latenn_load_option
 int main(int count, char** words) {
   arguments given;
   result out;
-  if (!parse(count, words, &given) || !result_open(&out)) {
+  if (!parse(count, words, &given)) {
     fprintf(stderr,
             "usage: consumer CASES RESULT.json FOLDER [--sample N] [--runtime NAME] [--runtime-path P] "
             "[--runtime-minimum V]\n");
     return USAGE;
   }
+  result_open(&out);
   latenn_load_options options = {
       .size = sizeof options,
       .backend = given.backend,

@@ -4,57 +4,62 @@
 
 #include "consumer.h"
 
-static void put_text(FILE* out, const char* text) {
-  fputc('"', out);
-  for (const unsigned char* c = (const unsigned char*)text; *c; c++) {
-    if (*c == '"' || *c == '\\')
-      fprintf(out, "\\%c", *c);
-    else if (*c < ' ')
-      fprintf(out, "\\u%04x", *c);
-    else
-      fputc(*c, out);
+/* Adds to a text; what there is no memory for is left out, and the text says so by `lost`. */
+static void add(text* out, const char* more) {
+  size_t length = strlen(more);
+  if (out->length + length >= out->room) {
+    size_t room = 2 * (out->length + length) + 4096;
+    char* larger = realloc(out->start, room);
+    if (!larger) {
+      out->lost = true;
+      return;
+    }
+    out->start = larger;
+    out->room = room;
   }
-  fputc('"', out);
+  memcpy(out->start + out->length, more, length + 1);
+  out->length += length;
 }
 
-bool result_open(result* out) {
+/* Adds a text as a string of JSON. */
+static void add_string(text* out, const char* string) {
+  char escaped[8];
+  add(out, "\"");
+  for (const unsigned char* c = (const unsigned char*)string; *c; c++) {
+    bool is_control = *c < ' ', is_special = *c == '"' || *c == '\\';
+    snprintf(escaped, sizeof escaped, is_control ? "\\u%04x" : is_special ? "\\%c" : "%c", *c);
+    add(out, escaped);
+  }
+  add(out, "\"");
+}
+
+void result_open(result* out) {
   memset(out, 0, sizeof *out);
-  out->passed = tmpfile();
-  out->failed = tmpfile();
-  out->skipped = tmpfile();
-  return out->passed && out->failed && out->skipped;
 }
 
 void result_passed(result* out, const char* name) {
-  if (out->passes++) fputc(',', out->passed);
-  put_text(out->passed, name);
+  if (out->passes++) add(&out->passed, ",");
+  add_string(&out->passed, name);
 }
 
 void result_failed(result* out, const char* name, const char* message) {
-  fputs(out->failures++ ? ",{\"name\":" : "{\"name\":", out->failed);
-  put_text(out->failed, name);
-  fputs(",\"message\":", out->failed);
-  put_text(out->failed, message);
-  fputc('}', out->failed);
+  add(&out->failed, out->failures++ ? ",{\"name\":" : "{\"name\":");
+  add_string(&out->failed, name);
+  add(&out->failed, ",\"message\":");
+  add_string(&out->failed, message);
+  add(&out->failed, "}");
 }
 
 void result_skipped(result* out, const char* name, const char* why) {
-  if (out->skips++) fputc(',', out->skipped);
-  put_text(out->skipped, name);
-  fputc(':', out->skipped);
-  put_text(out->skipped, why);
+  if (out->skips++) add(&out->skipped, ",");
+  add_string(&out->skipped, name);
+  add(&out->skipped, ":");
+  add_string(&out->skipped, why);
 }
 
 void result_report(result* out, const char* report) {
   free(out->report);
   out->report = report && *report ? strdup(report) : NULL;
-}
-
-static void put_file(FILE* out, FILE* part) {
-  char block[4096];
-  rewind(part);
-  for (size_t got; (got = fread(block, 1, sizeof block, part)) > 0;) fwrite(block, 1, got, out);
-  fclose(part);
 }
 
 /* Whether the file of a mapping is one of the packages' or the runtime's libraries. */
@@ -64,7 +69,7 @@ static bool is_ours(const char* path) {
 }
 
 /* The libraries in this process, each once: mappings of one file follow each other. */
-static void put_libraries(FILE* out) {
+static void add_libraries(text* out) {
   char line[4096], last[4096] = "";
   bool first = true;
   FILE* maps = fopen("/proc/self/maps", "r");
@@ -73,32 +78,40 @@ static void put_libraries(FILE* out) {
     if (!path) continue;
     path[strcspn(path, "\n")] = 0;
     if (!is_ours(path) || strcmp(path, last) == 0) continue;
-    if (!first) fputc(',', out);
-    put_text(out, path);
+    if (!first) add(out, ",");
+    add_string(out, path);
     strcpy(last, path);
     first = false;
   }
   if (maps) fclose(maps);
 }
 
+static void add_part(text* out, const char* before, text* part) {
+  add(out, before);
+  add(out, part->start ? part->start : "");
+  out->lost |= part->lost;
+  free(part->start);
+}
+
 bool result_write(result* out, const char* path, const char* error) {
-  FILE* file = fopen(path, "w");
-  if (!file) return false;
-  fprintf(file, "{\"report\":%s,\"backend\":\"\",\"passed\":[", out->report ? out->report : "null");
-  put_file(file, out->passed);
-  fputs("],\"failed\":[", file);
-  put_file(file, out->failed);
-  fputs("],\"out_of_scope\":{", file);
-  put_file(file, out->skipped);
-  fputs("},\"libraries\":[", file);
-  put_libraries(file);
-  fputs("]", file);
+  text all = {0};
+  add(&all, "{\"report\":");
+  add(&all, out->report ? out->report : "null");
+  add_part(&all, ",\"backend\":\"\",\"passed\":[", &out->passed);
+  add_part(&all, "],\"failed\":[", &out->failed);
+  add_part(&all, "],\"out_of_scope\":{", &out->skipped);
+  add(&all, "},\"libraries\":[");
+  add_libraries(&all);
+  add(&all, "]");
   if (error) {
-    fputs(",\"error\":{\"message\":", file);
-    put_text(file, error);
-    fputs("}", file);
+    add(&all, ",\"error\":{\"message\":");
+    add_string(&all, error);
+    add(&all, "}");
   }
-  fputs("}\n", file);
+  add(&all, "}\n");
   free(out->report);
-  return fclose(file) == 0;
+  FILE* file = all.lost ? NULL : fopen(path, "wb");
+  bool is_written = file && fwrite(all.start, 1, all.length, file) == all.length;
+  free(all.start);
+  return file && fclose(file) == 0 && is_written;
 }

@@ -17,7 +17,7 @@ from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, q
 from latebind.verify.cases.index import Answers, ask
 from latebind.verify.cases.installers import Installer, installer
 from latebind.verify.cases.machine import Machine, host_machine
-from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios
+from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import is_selected
 from latebind.verify.cases.select import shard as share
 
@@ -111,6 +111,7 @@ def _extent(config: Config, request: Request, minor: str) -> Extent:
         others=tuple(other for other in config.document.verify.pythons if other != minor),
         served=tuple(other for other in _module_pythons(config) if other != minor),
         home=host_rid(),
+        glue=frozenset(rid for rid, machine in request.machines.items() if machine.level == "glue"),
     )
 
 
@@ -163,7 +164,9 @@ def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tupl
     if not machine.is_host and configured.native_only:
         runtime = case.runtime or "this"
         raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
-    consumer = find_consumer(case.consumer)
+    consumer, kind = find_consumer(case.consumer), scenario(case.scenario)
+    if machine.level == "glue" and not kind.glue and not (kind.versions == "none" and consumer.is_cross_built):
+        raise NotRun("no-machine", f"{machine.title} runs no runtime")
     is_built_here = not consumer.has_interpreters
     if not machine.is_host and is_built_here and not consumer.is_cross_built:
         raise NotRun("not-emulated", "applications of .NET, Node.js and pkg-config are built by the machine itself")

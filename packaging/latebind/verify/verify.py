@@ -6,8 +6,9 @@ import os
 import platform
 import re
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from threading import Semaphore
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
@@ -30,6 +31,7 @@ from latebind.verify.run.supply import Supply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from latebind.compilers.interpreters import Interpreter
@@ -54,6 +56,8 @@ class VerifyRun:
     unusable: Mapping[Rid, NotRun]
     """Why machines cannot be used."""
     memory: Memory
+    places: Mapping[Rid, AbstractContextManager[object]]
+    """What a test case on a machine with `jobs` waits for, by target."""
 
 
 def start_verification(project: Project, chosen: ChosenCases, artifacts: Sequence[Artifact]) -> VerifyRun:
@@ -74,6 +78,7 @@ def start_verification(project: Project, chosen: ChosenCases, artifacts: Sequenc
         folder=folder,
         unusable=unusable(described, folder / "home"),
         memory=Memory(project, artifacts, (*pins, chosen.tool.name, sdk)),
+        places={rid: Semaphore(machine.jobs) for rid, machine in request.machines.items() if machine.jobs},
     )
 
 
@@ -128,7 +133,6 @@ def _pinned(tool: Installer, wanted: str, python: Path) -> str:
 
 def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
     case = configured.case
-    started = time.monotonic()
     log = run.folder / "logs" / f"{_safe(case.id)}.log"
     relative = log.relative_to(run.folder).as_posix()
     try:
@@ -141,7 +145,9 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
     known = None if run.chosen.request.fresh else run.memory.recall(case, key)
     if known is not None:
         return replace(known, state=passed_at(machine.level), log=relative)
-    outcome = try_case(_bench(run, configured, machine, pythons, log), find_runner(case, scenario(case.scenario)))
+    with run.places.get(machine.rid, nullcontext()):
+        started = time.monotonic()
+        outcome = try_case(_bench(run, configured, machine, pythons, log), find_runner(case, scenario(case.scenario)))
     state = passed_at(machine.level) if outcome.state.is_pass else outcome.state
     outcome = replace(outcome, state=state, seconds=round(time.monotonic() - started, 2), log=relative)
     LOG.say(_describe_end(outcome))

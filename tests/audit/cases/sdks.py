@@ -45,6 +45,7 @@ Cflags: -I"${includedir}"
 Libs: -L${prefix}/lib -lx -lm
 """
 LINUX, WINDOWS_SDK = "x-1.0.0-linux-x64-sdk.tar.gz", "x-1.0.0-win-x64-sdk.zip"
+MACOS = "x-1.0.0-osx-arm64-sdk.tar.gz"
 
 
 def library(bench: Bench) -> bytes:
@@ -81,6 +82,18 @@ def sdk(name=LINUX, without=(), links=(), **changed):
                 info.type, info.linkname = tarfile.SYMTYPE, leads
                 archive.addfile(info)
         return [path]
+
+    return make
+
+
+def for_macos(install_name):
+    """An archive for macOS, whose library has that install name."""
+
+    def make(bench: Bench):
+        data = bench.compiler.dylib("int x(void) { return 1; }\n", f"-Wl,-install_name,{install_name}").read_bytes()
+        texts = {CONFIG_FILE: CONFIG, "lib/cmake/x/x-targets.cmake": EXPORTED}
+        changed = {name: text.replace("libx.so", "libx.dylib") for name, text in texts.items()}
+        return sdk(MACOS, without=["lib/libx.so"], **{"lib/libx.dylib": lambda _: data}, **changed)(bench)
 
     return make
 
@@ -165,6 +178,9 @@ CASES = [
     *(Case(code=code, what=what, bad=bad, good=sdk(), at=at, says=says) for code, what, bad, at, says in ROWS),
     *(Case(code="LB433", what=what, bad=windows(bad), good=windows(implib()), at=at, says=says)
       for what, bad, at, says in WINDOWS_ROWS),
+    Case(code="LB431", what="a library for macOS that is looked for in the working folder",
+         bad=for_macos("libx.dylib"), good=for_macos("@rpath/libx.dylib"), at=f"{MACOS}!x/lib/libx.dylib",
+         says="working folder"),
     Case(code="LB431", what="a SONAME that is a link", bad=cmake(*NEWER), good=LINKED,
          at=AT_CMAKE, says="1"),
     Case(code="LB431", what="a header that another one includes", bad=headers("c/y.h"), good=headers("b/y.h"),

@@ -44,9 +44,16 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
     here = {
         scenario.name
         for scenario in SCENARIOS
-        if "linux" in scenario.systems and scenario.needs != "an execution provider"
+        if "linux" in scenario.systems and scenario.needs != "an execution provider" and not scenario.glue
     }
     assert {case.scenario for case in cases} == here
+
+
+def test_libraries_are_loaded_in_c_where_a_machine_runs_no_runtime_once_for_all_runtimes():
+    mac = Rid("osx-arm64")
+    scope = Extent(pythons={LINUX: "3.11", mac: "3.11"}, home=LINUX, glue=frozenset({mac}))
+    ids = [configured.case.id for rid in (LINUX, mac) for configured in expand_cases(CONFIG, rid, scope, Answers())]
+    assert [text for text in ids if "/c-loader/" in text] == ["wheel/osx-arm64/c-loader/no-runtime/loads-in-c"]
 
 
 def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_versions(tmp_path):

@@ -55,6 +55,14 @@ def test_a_file_is_read(tmp_path):
     assert not machine.is_host
 
 
+def test_a_machine_for_machine_code_alone_needs_no_python(tmp_path):
+    text = 'rid = "osx-arm64"\ntitle = "a processor"\ncommand = ["run"]\nlevel = "glue"\n'
+    (machine,) = machines(write(tmp_path, text, "osx-arm64.toml")).values()
+    assert (machine.level, machine.python_version) == ("glue", "")
+    with pytest.raises(InputError, match="python: a machine of the level glue has none"):
+        machines(write(tmp_path, text + 'python = "{python}"\n', "osx-arm64.toml"))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

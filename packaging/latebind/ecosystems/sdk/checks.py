@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _CMAKE_VERSION = re.compile(r'^\s*set\s*\(\s*PACKAGE_VERSION\s+"?([^"\s)]+)', re.MULTILINE | re.IGNORECASE)
 _PC_VERSION = re.compile(r"^Version:\s*(\S+)", re.MULTILINE)
+_RPATH = "Link with -Wl,-install_name,@rpath/NAME (CMake: MACOSX_RPATH ON, the default)."
 _SONAME = re.compile(r'IMPORTED_SONAME\w*\s+"([^"]+)"')
 _LIBDIR = re.compile(r"/lib(?:32|64)?(?:/[a-z0-9_]+(?:-[a-z0-9_]+)+)?$")
 _IMPORT_LIBRARIES = ("{}.lib", "lib{}.dll.a", "{}.dll.a")
@@ -105,13 +106,21 @@ def names_missing(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
-    """The linker writes a library's own name into programs, whatever name the CMake files use."""
+    """The linker writes a library's own name into programs, whatever name the CMake files use.
+
+    On macOS, a name without a folder is looked for in the working folder (dyld(1)).
+    """
     for file, image in package.images:
         soname = posixpath.basename(image.soname)
         is_linked = file.base.startswith("lib") and _LIBDIR.search(file.folder) is not None
-        if soname and soname not in bases and image.format != "pe" and is_linked:
+        if not soname or image.format == "pe" or not is_linked:
+            continue
+        if soname not in bases:
             text = f"is linked as {soname}, which is not in the archive"
             yield Hit(inner=file.name, message=text, evidence=(own_name(image),))
+        elif image.format == "macho" and image.soname == soname:
+            text = f"is linked as {soname}, which programs look for in their working folder"
+            yield Hit(inner=file.name, message=text, evidence=(own_name(image),), fix=_RPATH)
 
 
 def _headers_missing(package: Contents, names: set[str]) -> Iterator[Hit]:

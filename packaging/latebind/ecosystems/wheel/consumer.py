@@ -11,13 +11,14 @@ import msgspec
 
 from latebind.ecosystems.wheel.environment import disturbances, freeze, is_left_out, make_environment, upgrade
 from latebind.ecosystems.wheel.files import wheels_for
+from latebind.ecosystems.wheel.loader import run_loader_case
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.preconditions import explain_not_made
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.installers import consumer_environment
-from latebind.verify.cases.scenarios import PYTHON
+from latebind.verify.cases.scenarios import LOADER, PYTHON
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import Expectation, judge
@@ -197,5 +198,13 @@ CONSUMERS = (
         find_runtime=lambda runtime: runtime.traits.python.distribution,
         find_install_words=_find_install_words,
     ),
+    Consumer(
+        names=(LOADER,),
+        kind="wheel",
+        is_cross_built=True,
+        is_wanted=lambda config, _runtime: any(package.wheel for package in config.packages.values()),
+        name_package=lambda config, package: config.wheel_name(package),
+        find_runtime=lambda _runtime: "",
+    ),
 )
-RUNNERS = (Runner(names=(PYTHON,), run=run_python_case),)
+RUNNERS = (Runner(names=(PYTHON,), run=run_python_case), Runner(names=(LOADER,), run=run_loader_case))

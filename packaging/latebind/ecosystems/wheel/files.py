@@ -34,12 +34,13 @@ def wheels_for(rid: Rid, artifacts: Iterable[Artifact], python: str) -> list[Art
 
     A wheel of one CPython's own ABI counts for that one alone; the installer judges all others.
     """
-    wheels = [artifact for artifact in artifacts if artifact.path.suffix == _SUFFIX]
-    return [
-        wheel
-        for wheel in wheels
-        if _installs_on(rid, platform_tags(wheel.path.name)) and _serves(python, wheel.path.name)
-    ]
+    return [wheel for wheel in wheels_on(rid, artifacts) if _serves(python, wheel.path.name)]
+
+
+def wheels_on(rid: Rid, artifacts: Iterable[Artifact]) -> list[Artifact]:
+    """The wheels that install on a target with some Python, by the tags in their names."""
+    wheels = (artifact for artifact in artifacts if artifact.path.suffix == _SUFFIX)
+    return [wheel for wheel in wheels if _installs_on(rid, platform_tags(wheel.path.name))]
 
 
 def _serves(python: str, file_name: str) -> bool:

@@ -35,6 +35,8 @@ class Extent:
     """Also each minor version of the runtimes, their other distributions, and `others`."""
     others: tuple[str, ...] = ()
     """Further minor versions of CPython, tried on `home`."""
+    glue: frozenset[Rid] = frozenset()
+    """The targets whose machine runs no runtime."""
     served: tuple[str, ...] = ()
     """Further minor versions that have wheels of their own (`3.13t`: free-threaded): always tried on `home`."""
 
@@ -174,7 +176,7 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
         if explain_not_made(config, subject.package, rid):
             continue
         for scenario in SCENARIOS:
-            if system not in scenario.systems or not _possible(subject, scenario, rid):
+            if system not in scenario.systems or not _possible(subject, scenario, rid, extent):
                 continue
             for consumer in name_consumers(scenario.consumers):
                 if consumer not in subject.consumers or not _is_supplied(subject.runtime, scenario, consumer, rid):
@@ -258,9 +260,11 @@ def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[ConfiguredCa
         )
 
 
-def _possible(subject: _Subject, scenario: Scenario, rid: Rid) -> bool:
+def _possible(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> bool:
     """Whether a project can have a scenario at all: a test case that could never run would block the gate for good."""
     runtime, ep = subject.runtime, subject.provider
+    if scenario.glue:  # the machine asks for it, not the project
+        return rid in extent.glue and subject.is_first
     if runtime is None:
         return scenario.without_runtime
     if ep is not None and not scenario.provider:

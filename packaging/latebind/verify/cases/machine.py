@@ -1,7 +1,7 @@
 """Machines that test cases run on: this one, and those of other targets that a file describes.
 
 A machine of another target is a command that goes before a program and its arguments, a Python of that target, and the
-names that our files have there. docs/verify.md describes the file.
+names that our files have there. One of the level glue has no Python. docs/verify.md describes the file.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _FOLDER = ".machines"
 _ADVICE = "docs/verify.md describes machine files; python -m machines DEST makes some."
 _PROBE = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
 _PROBE_LIMIT = 120.0
+NOT_SUPPORTED = 125
+"""The exit status of a machine's command that cannot run the program at all, as of docker: *not run*."""
 _VERSION = re.compile(r"3\.\d+\.\d+")
 
 
@@ -41,9 +43,9 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Its name in reports: `wine 8.0 with CPython 3.11.9`, never the name of a system that it only resembles."""
     command: tuple[str, ...] = ()
     """Goes before a program and its arguments; passes environment, folder and status on; ends what it started."""
-    python: Path
-    """The interpreter, by its path here."""
-    python_version: str
+    python: Path = Path()
+    """The interpreter, by its path here; none on a machine of the level glue."""
+    python_version: str = ""
     path_prefix: str = ""
     """The prefix of our absolute paths there, followed by backslashes; "" where they are the same."""
     platforms: tuple[str, ...] = ()
@@ -153,12 +155,16 @@ def _problems(machine: Machine) -> Iterator[str]:
         yield f"rid: {machine.rid} is not a target; known are {', '.join(targets())}"
     if not machine.command:
         yield "command: it must not be empty"
+    if machine.jobs < 0:
+        yield f"jobs: {machine.jobs} is less than 0"
+    if machine.level == "glue":
+        if machine.python != Path():
+            yield "python: a machine of the level glue has none"
+        return
     if not machine.platforms:
         yield "platforms: it must not be empty; no wheel would install"
     if not _VERSION.fullmatch(machine.python_version):
         yield f"python_version: {machine.python_version} is not of the form 3.11.9"
-    if machine.jobs < 0:
-        yield f"jobs: {machine.jobs} is less than 0"
     if not machine.python.is_absolute():
         yield f"python: {machine.python} is not an absolute path"
     elif not machine.python.is_file():
@@ -176,6 +182,8 @@ def unusable(described: Iterable[Machine], home: Path) -> Mapping[Rid, NotRun]:
 
 
 def _trouble(machine: Machine, home: Path) -> NotRun | None:
+    if machine.level == "glue":
+        return None
     advice = "Fix its file, or make it again: python -m machines DEST."
     argv = machine.argv(machine.python, "-I", "-c", _PROBE)
     try:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from latebind.verify.cases.situations import SetUp
 
 PYTHON, DOTNET = "python", "dotnet-build"
+LOADER = "c-loader"
+"""A program of latebind's own in C that loads each native library of the wheels."""
 C_NUPKG = "c-nupkg"
 """A C program that takes header and library out of the nupkgs."""
 CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
@@ -84,6 +86,8 @@ class Scenario:
     """Whether `--all` adds other interpreters and other distributions of the runtime."""
     loads_alone: bool = False
     """Whether each native library of the wheels is also loaded alone, and must change nothing in the process."""
+    glue: bool = False
+    """Whether it exists only for machines of the level glue, which run no runtime."""
     slow: bool = False
     """Whether it takes so long that it starts before the others."""
 
@@ -130,6 +134,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         without_runtime=True, provider=True, required="in place of others"),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
         computes=False, consumers=FILES, without_runtime=True, provider=True),
+    _ok("loads-in-c", "each library loads in a program in C, exports its names, and unloads; nothing else happens",
+        versions="none", computes=False, consumers=(LOADER,), glue=True, without_runtime=True, provider=True),
     # How it is installed.
     _ok("extra", "installed with its extra, as a user would", Situation(by_extra=True), **_PYTHON),
     _ok("with-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,

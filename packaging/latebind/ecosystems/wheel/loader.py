@@ -1,0 +1,86 @@
+"""Loads each native library of the wheels in a program in C, on machines that run no runtime and no Python."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.binary import read_images
+from latebind.binary.read import PEEK, sniff
+from latebind.ecosystems.wheel.files import wheels_on
+from latebind.errors import NotRun
+from latebind.model import Outcome, State
+from latebind.system.limits import CASE_LIMITS
+from latebind.system.run import run
+from latebind.tables.targets import target
+from latebind.text import ending, plural
+from latebind.verify.cases.machine import NOT_SUPPORTED
+from latebind.verify.run.bench import failing_at
+from latebind.verify.run.native import build_for, clean_environment
+from latebind.verify.run.protocol import with_output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from latebind.verify.run.bench import Bench
+
+_SOURCE = Path(__file__).with_name("loading")
+_MODULE = "PyInit_"
+"""How the entry point of a Python module begins, which needs a Python to be loaded."""
+_NAMES_AT_ONCE = 200
+"""A command line of Windows has at most 32,767 characters."""
+
+
+def run_loader_case(bench: Bench) -> Outcome:
+    """Unpack the wheels, compile the program, and load each library in a process of its own.
+
+    Raises NotRun without a wheel or a library that such a program can load, and where the machine cannot run it.
+    """
+    rid = bench.case.target
+    wheels = wheels_on(rid, bench.artifacts)
+    if not wheels:
+        raise NotRun("not-built", f"there is no wheel for {rid}")
+    site = bench.work / "site"
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel.path) as archive:
+            archive.extractall(site)
+    exports = dict(_list_libraries(site))
+    if not exports:
+        raise NotRun("not-built", f"the wheels for {rid} have no library that a program in C can load")
+    with failing_at("prepare"):
+        program = build_for(rid, bench.config.floor(target(rid)), _SOURCE, bench.work / "build", log=bench.log)
+    problems = [text for library, names in exports.items() for text in _load(bench, program, library, names)]
+    facts = {"libraries": [path.relative_to(site).as_posix() for path in exports], "machine": bench.machine.title}
+    if problems:
+        facts["phase"] = "load"
+        return Outcome(case=bench.case, state=State.FAILED, reason="\n".join(problems), facts=facts)
+    number = sum(map(len, exports.values()))
+    libraries = "1 library loads and has its" if len(exports) == 1 else f"{len(exports)} libraries load and have their"
+    summary = f"{libraries} {plural(number, 'export')} (by {bench.machine.title})"
+    return Outcome(case=bench.case, state=State.PASSED, summary=summary, facts=facts)
+
+
+def _list_libraries(site: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The libraries in a folder, apart from Python modules, with the names that each exports."""
+    for path in sorted(site.rglob("*")):
+        data = path.read_bytes() if path.is_file() else b""
+        images = read_images(data, path.name) if sniff(data[:PEEK]) else ()
+        names = {export.name for image in images for export in image.exports}
+        if images and not any(name.startswith(_MODULE) for name in names):
+            yield path, tuple(sorted(names))
+
+
+def _load(bench: Bench, program: Path, library: Path, names: Sequence[str]) -> Iterator[str]:
+    """What goes wrong with a library. Raises NotRun if the machine cannot run it."""
+    for first in range(0, max(1, len(names)), _NAMES_AT_ONCE):
+        argv = bench.machine.argv(program, library, *names[first : first + _NAMES_AT_ONCE])
+        ended = run(argv, cwd=bench.work, env=clean_environment(), check=False, log=bench.log, limits=CASE_LIMITS)
+        if ended.returncode == NOT_SUPPORTED:
+            raise NotRun("not-emulated", with_output(f"{bench.machine.title} cannot load {library.name}", ended.output))
+        if ended.returncode:
+            yield with_output(f"{library.name}: the program in C {ending(ended.returncode)}", ended.output)
+            return
+        if ended.output.strip():
+            yield with_output(f"{library.name} prints when it is loaded", ended.output)
+            return
