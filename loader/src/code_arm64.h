@@ -41,8 +41,8 @@
     "ldp q0, q1, [sp, #96]\n" \
     "ldp q2, q3, [sp, #128]\n" \
     "ldp q4, q5, [sp, #160]\n" \
-    "ldp q6, q7, [sp, #192]\n" \
-    "ldp x29, x30, [sp], #224\n"
+    "ldp q6, q7, [sp, #192]\n"
+#define LB_ASM_RESTORE_FRAME "ldp x29, x30, [sp], #224\n"
 
 #if defined(_WIN32)
 #define LB_ASM_COMMON \
@@ -54,6 +54,10 @@
     ".seh_set_fp\n" \
     ".seh_endprologue\n" \
     LB_ASM_CALL_TARGET \
+    ".seh_startepilogue\n" \
+    LB_ASM_RESTORE_FRAME \
+    ".seh_save_fplr_x 224\n" \
+    ".seh_endepilogue\n" \
     "br x16\n" /* allowed by a landing pad of either kind */ \
     ".seh_endproc\n"
 #else
@@ -67,6 +71,7 @@
     "mov x29, sp\n" \
     ".cfi_def_cfa w29, 224\n" \
     LB_ASM_CALL_TARGET \
+    LB_ASM_RESTORE_FRAME \
     ".cfi_def_cfa wsp, 0\n" \
     ".cfi_restore w29\n" \
     ".cfi_restore w30\n" \

@@ -38,7 +38,7 @@
     "movaps 96(%rsp), %xmm2\n" \
     "movaps 112(%rsp), %xmm3\n" \
     "addq $136, %rsp\n" \
-    "jmp *%r11\n" \
+    ".byte 0x49, 0xff, 0xe3\n" /* jmp *%r11 with REX.W, by which Windows' unwinder knows the end of a function */ \
     ".seh_endproc\n"
 #else
 #define LB_ASM_COMMON \

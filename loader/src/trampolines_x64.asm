@@ -54,7 +54,7 @@ lb_trampoline_common PROC FRAME
   movaps xmm2, xmmword ptr [rsp + 96]
   movaps xmm3, xmmword ptr [rsp + 112]
   add rsp, 136
-  jmp r11
+  DB 49h, 0FFh, 0E3h ; jmp r11 with REX.W, by which Windows' unwinder knows the end of a function
 lb_trampoline_common ENDP
 
 END
