@@ -24,6 +24,21 @@
 #define LB_ASM_LOCAL(name) ".globl " LB_ASM_NAME(name) "\n.hidden " LB_ASM_NAME(name) "\n"
 #endif
 
+/* Programs that Visual C++ links with control-flow guard call only what a table has. It has each jump by a symbol. */
+#if defined(_MSC_VER)
+#define LB_ASM_DEFINE_LISTED   \
+  ".macro lb_list_here\n"      \
+  "lb_listed_\\@:\n"           \
+  ".section .gfids$y,\"dr\"\n" \
+  ".symidx lb_listed_\\@\n"    \
+  ".text\n"                    \
+  ".endm\n"
+#define LB_ASM_LISTED "lb_list_here\n"
+#else
+#define LB_ASM_DEFINE_LISTED ""
+#define LB_ASM_LISTED        ""
+#endif
+
 /* clang-format off */
 __asm__(
     ".text\n"
@@ -45,11 +60,13 @@ __asm__(
     ".cfi_endproc\n"
 #endif
 #if !defined(LATEBIND_STUB)
+    LB_ASM_DEFINE_LISTED
     LB_ASM_LOCAL(lb_jump_first)
     LB_ASM_NAME(lb_jump_first) ":\n"
     ".set number, 0\n"
     ".rept " LB_ASM_TEXT(LB_TRAMPOLINE_COUNT) "\n"
     ".balign 16\n"
+    LB_ASM_LISTED
     LB_ASM_JUMP("number")
     ".set number, number + 1\n"
     ".endr\n"

@@ -33,7 +33,7 @@
 #endif
 
 /* For what only assembly refers to, which a compiler of the whole program would leave out. */
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
 #define LB_USED __attribute__((used))
 #else
 #define LB_USED

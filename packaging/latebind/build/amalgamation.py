@@ -31,10 +31,16 @@ _PUBLIC = ("path", "available", "sentence", "version", "file", "report", "on_mis
 """The stub's own functions, of <latebind/stub.h>."""
 _ORT_API = "defined(LATEBIND_ORT_API)"
 _HIDDEN = """\
-#ifndef _MSC_VER
+#if !defined(_MSC_VER) || defined(__clang__)
 #pragma GCC visibility push(hidden)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function" /* a header's, in the main file */
+#endif
+"""
+_HIDDEN_END = """\
+#if !defined(_MSC_VER) || defined(__clang__)
+#pragma GCC diagnostic pop
+#pragma GCC visibility pop
 #endif
 """
 _FIRST = "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
@@ -112,7 +118,7 @@ def _join_sources(
     lines = [_guard(_includes([*some, *(headers if not when else ())]), when) for some, when in texts]
     lines += [_HIDDEN, first, *headers]
     lines += [_guard("".join(_OWN.sub("", body) for body in some), when) for some, when in texts]
-    return [*lines, "#ifndef _MSC_VER\n#pragma GCC diagnostic pop\n#pragma GCC visibility pop\n#endif\n"]
+    return [*lines, _HIDDEN_END]
 
 
 def _floor(runtime: str, minimum: str) -> str:

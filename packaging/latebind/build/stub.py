@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from latebind.build.amalgamation import amalgamation
 from latebind.build.loadersource import write_changed
 from latebind.build.stage import swap_in
+from latebind.build.visualcpp import VISUAL_CPP_FOLDER, VisualCpp
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
@@ -40,6 +41,8 @@ class Stub:
     loader: Path
     headers: Path | None = None
     """A folder of the runtime's official headers to install as well."""
+    visual_cpp: Path | None = None
+    """zig, if a stub for Windows is to have a library for Visual C++ as well."""
 
     def make(self, prefix: Path) -> None:
         """Build and install it as `prefix`, unless what is there was made from the same inputs.
@@ -94,6 +97,22 @@ class Stub:
             if ended.returncode != 0:
                 text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
                 raise BuildError(f"{text}\n{tail(ended.output)}")
+        if self.visual_cpp is not None and self.target.system == "windows":
+            headers = self.loader / "stub" / "msvc"
+            compiler = VisualCpp(zig=self.visual_cpp, target=self.target, headers=headers, environment=environment)
+            self._install_for_visual_cpp(compiler, folder / "single", prefix)
+
+    def _install_for_visual_cpp(self, compiler: VisualCpp, single: Path, prefix: Path) -> None:
+        """Add the library for Visual C++, and a file with which pkg-config finds it."""
+        names, folder = self.source.names, prefix / VISUAL_CPP_FOLDER
+        compiler.build(single / f"latebind_{self.source.runtime.name}.c", folder / f"{names.library}.lib")
+        file = Path("pkgconfig") / f"{names.pkg_config or names.library}.pc"
+        text = (prefix / "lib" / file).read_text("utf-8")
+        moved = {"prefix=${pcfiledir}/../..": "prefix=${pcfiledir}/../../..", "/lib\n": f"/{VISUAL_CPP_FOLDER}\n"}
+        for before, after in moved.items():
+            text = text.replace(before, after)
+        (folder / "pkgconfig").mkdir()
+        write_text(folder / file, text)
 
     def _names(self) -> dict[str, str]:
         """CMake's variables for how projects look for the runtime."""
@@ -114,4 +133,5 @@ class Stub:
         headers = hash_tree(self.headers, modes=False) if self.headers else ""
         made_of = [hash_tree(self.loader, modes=False), self.toolchain.fingerprint(), self.source.minimum]
         texts = [text for pair in sorted({**self._names(), **self.source.files()}.items()) for text in pair]
-        return digest([*made_of, self.target.rid, self.floor, headers, *texts])
+        kinds = "visual-cpp" if self.visual_cpp is not None else ""
+        return digest([*made_of, self.target.rid, self.floor, headers, kinds, *texts])

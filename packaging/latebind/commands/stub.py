@@ -123,6 +123,7 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
     """One stub for each target. Raises LatebindError for missing headers, NotRun without zig."""
     from latebind.build.stub import Stub
     from latebind.compilers.choose import toolchain
+    from latebind.compilers.zig import find_zig
     from latebind.system.resources import cmake_dir
 
     headers = arguments.headers and arguments.headers.resolve()
@@ -136,6 +137,7 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
             toolchain=toolchain("zig", target),
             loader=cmake_dir(),
             headers=headers,
+            visual_cpp=find_zig(),
         )
         for target in targets
     ]

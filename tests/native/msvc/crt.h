@@ -1,0 +1,46 @@
+/*
+ * crt.h: what Visual C++'s libraries add to each program, for programs that are linked without them: the start, the
+ * stack cookie, and a table for control-flow guard (synthetic); what DLLs export is imported.
+ */
+#ifndef LATEBIND_TEST_CRT_H
+#define LATEBIND_TEST_CRT_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <windows.h>
+
+__declspec(noreturn) void exit(int status);
+__declspec(dllimport) const char* WINAPI GetCommandLineA(void);
+__declspec(dllimport) void WINAPI RaiseException(DWORD code, DWORD flags, DWORD count, const uintptr_t* arguments);
+
+uintptr_t __security_cookie = 0x2B992DDFA232u;
+void __security_check_cookie(uintptr_t cookie);
+void __security_check_cookie(uintptr_t cookie) {
+  if (cookie != __security_cookie) exit(99);
+}
+int _fltused = 1;
+
+/* IMAGE_LOAD_CONFIG_DIRECTORY64 up to the long jumps; the linker defines what it points to. */
+extern const char __guard_fids_table[], __guard_fids_count[], __guard_longjmp_table[], __guard_longjmp_count[];
+extern const char __guard_iat_table[], __guard_iat_count[];
+static void check_nothing(void) {}
+static void (*const guard_check)(void) = check_nothing;
+const volatile struct { /* volatile: compilers would compute what is in it, and not read it */
+  uint32_t size, first[5];
+  uint64_t second[8];
+  const void *cookie, *handlers[2], *check, *dispatch, *functions, *function_count;
+  uint32_t flags, third[3];
+  const void *imports, *import_count, *jumps, *jump_count;
+} _load_config_used = {.size = sizeof _load_config_used,
+                       .cookie = &__security_cookie,
+                       .check = &guard_check,
+                       .dispatch = &guard_check,
+                       .functions = __guard_fids_table,
+                       .function_count = __guard_fids_count,
+                       .flags = 0x10500, /* instrumented, with the tables of functions and of long jumps */
+                       .imports = __guard_iat_table,
+                       .import_count = __guard_iat_count,
+                       .jumps = __guard_longjmp_table,
+                       .jump_count = __guard_longjmp_count};
+
+#endif

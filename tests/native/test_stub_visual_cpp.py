@@ -1,0 +1,158 @@
+"""The stub for Visual C++: what its library needs, and programs in Microsoft's ABI that link it, run by wine."""
+
+import os
+import re
+
+import pytest
+from latebind.compilers.zig import find_zig
+
+from machines import wine, wine_arm64
+from machines.emulator import Limits
+from tests.native.building import ROOT
+from tests.native.coff import external_symbols
+from tests.native.emulated import cache
+from tests.native.visual_cpp import KERNEL32, MACHINES, SOURCES, STATIC, UCRT, VCRUNTIME, VisualCpp
+from tests.needs import available
+
+EMULATORS = {"win-x64": wine, "win-arm64": wine_arm64}
+VERSIONS = {"good": "1.25.3", "old": "1.10.0", "raising": "1.25.3"}
+PROVIDED = STATIC | VCRUNTIME | UCRT | KERNEL32 | {f"__imp_{name}" for name in KERNEL32}
+
+
+@pytest.fixture(scope="module")
+def stubs(tmp_path_factory, latebind):
+    """The folder of the stubs for both processors."""
+    folder = tmp_path_factory.mktemp("stubs")
+    ended = latebind("stub", "onnxruntime", "--target", ",".join(MACHINES), "--output", folder, timeout=1200)
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+@pytest.fixture(scope="module", params=MACHINES)
+def linked(request, stubs, tmp_path_factory):
+    """The linker for a target, with the test program and the runtimes that it binds."""
+    compiler = VisualCpp(request.param, tmp_path_factory.mktemp(request.param))
+    compiler.write_libraries()
+    for name, version in VERSIONS.items():
+        raises = ["-DRAISES"] if name == "raising" else []
+        runtime = compiler.compile(SOURCES / "runtime.c", name, f'-DVERSION="{version}"', *raises)
+        compiler.link(compiler.folder / name / "onnxruntime.dll", "-dll", runtime)
+    compiler.compile(SOURCES / "program.c", "program")
+    library = stubs / request.param / "lib" / "msvc" / "onnxruntime.lib"
+    compiler.link(compiler.folder / "program.exe", "-guard:cf", "program.obj", library)
+    return compiler
+
+
+@pytest.fixture(scope="module")
+def run(linked):
+    """Runs one of the programs with the runtime in a folder, or none; how it ended and what it printed."""
+    maker, worker = EMULATORS[linked.rid], os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    emulator = available(maker.prepare, cache() / f"{linked.rid}-{worker}", Limits(seconds=120))
+
+    def run(*arguments, runtime="", program="program.exe"):
+        path = wine.windows_path(linked.folder / runtime)
+        environment = {"ONNXRUNTIME_LIB_PATH": path} if runtime else {}
+        done = emulator.run(linked.folder / program, *arguments, env=environment, cwd=None, feed=b"")
+        return done.returncode, done.stdout.decode().replace("\r\n", "\n")
+
+    yield run
+    emulator.close()
+
+
+def link_changed(latebind, linked, name, pattern):
+    """Link the program with the stub's source after every line of assembly that matches was left out."""
+    assert latebind("stub", "onnxruntime", "--source", "--output", linked.folder).returncode == 0
+    source = linked.folder / "latebind_onnxruntime.c"
+    text, count = re.subn(rf'^ *"(?:{pattern}).*?\\n"', '    ""', source.read_text("utf-8"), flags=re.MULTILINE)
+    assert count
+    (linked.folder / f"{name}.c").write_text(text, "utf-8")
+    changed = linked.compile(linked.folder / f"{name}.c", name, "-Xclang", "-cfguard-no-checks")
+    return linked.link(linked.folder / f"{name}.exe", "-guard:cf", "program.obj", changed).name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rid", MACHINES)
+def test_the_library_needs_only_what_windows_and_visual_cpp_supply(stubs, rid):
+    defined, undefined = external_symbols(stubs / rid / "lib" / "msvc" / "onnxruntime.lib")
+    assert undefined
+    assert undefined <= PROVIDED, sorted(undefined - PROVIDED)
+    own = {name for name in defined if not name.startswith(("??_C@", "__real@", "__xmm@"))}  # shared constants
+    assert all(re.match(r"(lb_(in_)?onnxruntime_|Ort)", name) for name in own), sorted(own)
+    # The library for zig and GCC needs what mingw-w64 has alone: the same reading finds that.
+    _, of_mingw = external_symbols(stubs / rid / "lib" / "onnxruntime.lib")
+    assert {"__mingw_snprintf", "__stack_chk_fail"} <= of_mingw - PROVIDED
+
+
+@pytest.mark.parametrize(
+    ("definition", "names"), [("kernel32", KERNEL32), ("vcruntime140-common", VCRUNTIME), ("ucrtbase-common", UCRT)]
+)
+def test_the_dlls_of_windows_export_what_the_list_says(definition, names):
+    """By mingw-w64's lists of their exports, which zig has."""
+    zig = find_zig() or pytest.skip("not run: the ziglang package is missing")
+    lists = zig.resolve().parent / "lib" / "libc" / "mingw" / "lib-common"
+    exported = set(re.findall(r"^(?:F\w*\()?(\w+)", (lists / f"{definition}.def.in").read_text("utf-8"), re.MULTILINE))
+    assert names <= exported, sorted(names - exported)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rid", MACHINES)
+def test_the_library_names_no_path_of_this_machine_and_no_library(stubs, rid):
+    data = (stubs / rid / "lib" / "msvc" / "onnxruntime.lib").read_bytes()
+    for name in (str(stubs), str(ROOT), ".cache", "/DEFAULTLIB", "-defaultlib"):
+        assert name.lower().encode() not in data.lower(), name
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
+def test_a_program_binds_the_runtime_and_calls_it(run):
+    assert run(runtime="good") == (0, "right mine 1.25.3\n")
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("runtime", "says"),
+    [
+        ("", r"ONNX Runtime was not found in Z:\\.*; version 1\.19 or newer is needed\. Get it with: pip install "),
+        ("old", r"ONNX Runtime 1\.10\.0 at Z:\\.*onnxruntime\.dll is too old; version 1\.19 or newer is needed\."),
+    ],
+)
+def test_without_a_usable_runtime_its_own_error_says_why(run, runtime, says):
+    status, printed = run(runtime=runtime)
+    assert status == 1
+    assert re.match(says, printed), printed
+
+
+EXCEPTIONS = {
+    "of the runtime, from the first call": ("good", ["raise"]),
+    "of the runtime, from a later call": ("good", ["raise", "again"]),
+    "of the runtime, while it is bound": ("raising", ["raise"]),
+    "of the program's handler for a missing runtime": ("", ["raise", "on-missing"]),
+}
+"""Where an exception comes from. In the last two, a trampoline is between the exception and who catches it."""
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
+@pytest.mark.parametrize(("runtime", "arguments"), EXCEPTIONS.values(), ids=EXCEPTIONS)
+def test_exceptions_reach_the_caller(run, runtime, arguments):
+    assert run(*arguments, runtime=runtime) == (0, "caught\n")
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
+def test_exceptions_do_not_pass_a_trampoline_without_unwinding_data(latebind, linked, run):
+    program = link_changed(latebind, linked, "bare", r"\.seh_")
+    assert run(runtime="good", program=program) == (0, "right mine 1.25.3\n")
+    for runtime, arguments in list(EXCEPTIONS.values())[2:]:
+        status, printed = run(*arguments, runtime=runtime, program=program)
+        assert status
+        assert "caught" not in printed
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
+def test_control_flow_guard_lets_programs_call_each_function(latebind, linked, run):
+    assert run("guarded") == (0, "400 of 400\n")
+    program = link_changed(latebind, linked, "unlisted", r"\.symidx ")
+    assert run("guarded", program=program) == (0, "0 of 400\n")

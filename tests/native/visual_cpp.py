@@ -1,0 +1,66 @@
+"""Links test programs in Visual C++'s ABI as its linker does, without its SDK: LLVM's linker and libraries of names."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from latebind.compilers.zig import find_zig, zig_variables
+from latebind.tables.targets import target
+
+from tests.conftest import ROOT
+from tests.programs import run_checked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOURCES = ROOT / "tests" / "native" / "msvc"
+MACHINES = {"win-x64": "x64", "win-arm64": "arm64"}
+_PROVIDED = msgspec.toml.decode((SOURCES / "provided.toml").read_bytes())
+KERNEL32, VCRUNTIME, UCRT, STATIC = (frozenset(_PROVIDED[name]) for name in ("kernel32", "vcruntime", "ucrt", "static"))
+_OF_PROGRAMS = {"GetCommandLineA", "RaiseException"}
+_LIBRARIES = {"KERNEL32": KERNEL32 | _OF_PROGRAMS, "VCRUNTIME140": VCRUNTIME, "ucrtbase": UCRT, "ntdll": {"__chkstk"}}
+"""__chkstk is in Microsoft's static library; ntdll.dll exports the same function."""
+
+
+@dataclass(frozen=True)
+class VisualCpp:
+    """The compiler, the linker and the libraries for one target, in a folder."""
+
+    rid: str
+    folder: Path
+
+    def zig(self, *arguments: str | Path) -> None:
+        """Run a command of zig in the folder."""
+        zig = find_zig() or pytest.skip("not run: the ziglang package is missing")
+        run_checked(zig, *arguments, cwd=self.folder, env={**os.environ, **zig_variables(zig, self.folder)})
+
+    def write_libraries(self) -> None:
+        """Write the import libraries, from nothing but names."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for name, functions in _LIBRARIES.items():
+            lines = [f"LIBRARY {name}.dll", "EXPORTS", *sorted(functions)]
+            (self.folder / f"{name}.def").write_text("\n".join(lines) + "\n", "ascii")
+            machine = target(self.rid).dlltool_machine
+            self.zig("dlltool", "-m", machine, "-d", f"{name}.def", "-l", f"{name}.lib")
+
+    def compile(self, source: Path, name: str, *flags: str) -> Path:
+        """Compile a C file to an object."""
+        compiled = self.folder / f"{name}.obj"
+        include = ["-isystem", ROOT / "loader" / "stub" / "msvc", f"-I{ROOT / 'loader' / 'include'}"]
+        self.zig(
+            *("cc", "-target", f"{target(self.rid).arch}-windows-msvc", "-std=c99", "-O1", "-s", "-Wall", "-Werror"),
+            *(*include, *flags, "-c", source, "-o", compiled),
+        )
+        return compiled
+
+    def link(self, output: Path, *inputs: str | Path) -> Path:
+        """Link a program or, with `-dll`, a library; what no input and no library has is an error."""
+        output.parent.mkdir(parents=True, exist_ok=True)
+        libraries = [f"{name}.lib" for name in _LIBRARIES]
+        options = ["-nologo", "-nodefaultlib", f"-machine:{MACHINES[self.rid]}", f"-out:{output}"]
+        self.zig("lld-link", *options, *inputs, *libraries)
+        return output
