@@ -18,7 +18,7 @@ int __stdio_common_vsprintf(unsigned long long options, char* text, size_t size,
                             va_list values);
 #define stderr (__acrt_iob_func(2))
 
-__attribute__((format(printf, 2, 3))) static inline int fprintf(FILE* file, const char* format, ...) {
+static inline int fprintf(FILE* file, const char* format, ...) {
   va_list values;
   va_start(values, format);
   int length = __stdio_common_vfprintf(0, file, format, NULL, values);
@@ -27,7 +27,7 @@ __attribute__((format(printf, 2, 3))) static inline int fprintf(FILE* file, cons
 }
 
 /* The option, _CRT_INTERNAL_PRINTF_STANDARD_SNPRINTF_BEHAVIOR, asks for the length of the whole text. */
-__attribute__((format(printf, 3, 4))) static inline int snprintf(char* text, size_t size, const char* format, ...) {
+static inline int snprintf(char* text, size_t size, const char* format, ...) {
   va_list values;
   va_start(values, format);
   int length = __stdio_common_vsprintf(2, text, size, format, NULL, values);
