@@ -4,15 +4,17 @@ import os
 import re
 
 import pytest
-from latebind.compilers.zig import find_zig
+from latebind.compilers.choose import toolchain
+from latebind.tables.targets import target
 
-from machines import wine, wine_arm64
+from machines import clang_cl, wine, wine_arm64
 from machines.emulator import Limits
-from tests.native.building import ROOT
+from tests.native.building import ROOT, program
 from tests.native.coff import external_symbols
 from tests.native.emulated import cache
-from tests.native.visual_cpp import KERNEL32, MACHINES, SOURCES, STATIC, UCRT, VCRUNTIME, VisualCpp
+from tests.native.visual_cpp import KERNEL32, MACHINES, SOURCES, STATIC, UCRT, VCRUNTIME, VisualCpp, needed_zig
 from tests.needs import available
+from tests.programs import run_checked
 
 EMULATORS = {"win-x64": wine, "win-arm64": wine_arm64}
 VERSIONS = {"good": "1.25.3", "old": "1.10.0", "raising": "1.25.3"}
@@ -88,7 +90,7 @@ def test_the_library_needs_only_what_windows_and_visual_cpp_supply(stubs, rid):
 )
 def test_the_dlls_of_windows_export_what_the_list_says(definition, names):
     """By mingw-w64's lists of their exports, which zig has."""
-    zig = find_zig() or pytest.skip("not run: the ziglang package is missing")
+    zig = needed_zig()
     lists = zig.resolve().parent / "lib" / "libc" / "mingw" / "lib-common"
     exported = set(re.findall(r"^(?:F\w*\()?(\w+)", (lists / f"{definition}.def.in").read_text("utf-8"), re.MULTILINE))
     assert names <= exported, sorted(names - exported)
@@ -156,3 +158,51 @@ def test_control_flow_guard_lets_programs_call_each_function(latebind, linked, r
     assert run("guarded") == (0, "400 of 400\n")
     program = link_changed(latebind, linked, "unlisted", r"\.symidx ")
     assert run("guarded", program=program) == (0, "0 of 400\n")
+
+
+def configure(folder, prefix, *arguments):
+    """What a project's CMake says of the library that it links; its languages are compiled by who is named."""
+    cmake, ninja = program("cmake"), program("ninja")
+    command = [cmake, "-S", SOURCES / "project", "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
+    printed = run_checked(*command, f"-DCMAKE_PREFIX_PATH={prefix}", *arguments)
+    return next(line for line in printed.splitlines() if " links " in line).removeprefix("-- ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rid", MACHINES)
+def test_cmake_links_the_library_that_fits_the_compiler(stubs, tmp_path, rid):
+    prefix, properties = stubs / rid, target(rid)
+    compiler = f"-DCMAKE_C_COMPILER={needed_zig()};cc;-target;{properties.arch}-windows-msvc"
+    static = "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"
+    said = configure(tmp_path / "msvc", prefix, "-DCMAKE_SYSTEM_NAME=Windows", compiler, static)
+    assert said == f"Clang MSVC= simulates MSVC links {prefix}/lib/msvc/onnxruntime.lib"
+    of_mingw = toolchain("zig", properties).configure(properties, properties.floor, tmp_path)
+    said = configure(tmp_path / "mingw", prefix, *of_mingw, static)
+    assert said == f"Clang MSVC= simulates  links {prefix}/lib/onnxruntime.lib"
+
+
+@pytest.fixture(scope="module")
+def built_by_cmake(linked, stubs):
+    """The same program as a project of CMake, compiled by clang-cl; what CMake said of it."""
+    tools = available(clang_cl.prepare, cache() / "clang-cl")
+    folder = linked.folder / "tree"
+    libraries = ";".join(str(linked.folder / f"{name}.lib") for name in linked.libraries)
+    headers = f"{ROOT / 'loader/stub/msvc'};{next((tools.parent / 'root/usr/lib/llvm-14/lib/clang').glob('*/include'))}"
+    definitions = [
+        f"-DSOURCES={SOURCES}",
+        f"-DHEADERS={headers}",
+        f"-DLIBRARIES={libraries}",
+        "-DCMAKE_C_STANDARD_LIBRARIES=",
+    ]
+    arch = target(linked.rid).arch
+    said = configure(folder, stubs / linked.rid, *clang_cl.cmake_definitions(tools, arch), *definitions)
+    run_checked(program("cmake"), "--build", folder)
+    return said
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
+def test_a_project_of_cmake_for_visual_cpp_links_the_stub_with_clang_cl(built_by_cmake, stubs, linked, run):
+    assert built_by_cmake == f"Clang MSVC=1 simulates MSVC links {stubs}/{linked.rid}/lib/msvc/onnxruntime.lib"
+    assert run(runtime="good", program="tree/program.exe") == (0, "right mine 1.25.3\n")
+    assert run("raise", runtime="raising", program="tree/program.exe") == (0, "caught\n")

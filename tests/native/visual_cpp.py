@@ -26,16 +26,23 @@ _LIBRARIES = {"KERNEL32": KERNEL32 | _OF_PROGRAMS, "VCRUNTIME140": VCRUNTIME, "u
 """__chkstk is in Microsoft's static library; ntdll.dll exports the same function."""
 
 
+def needed_zig() -> Path:
+    """zig. Skips where it is missing."""
+    return find_zig() or pytest.skip("not run: the ziglang package is missing")
+
+
 @dataclass(frozen=True)
 class VisualCpp:
     """The compiler, the linker and the libraries for one target, in a folder."""
 
     rid: str
     folder: Path
+    libraries: tuple[str, ...] = tuple(_LIBRARIES)
+    """The import libraries that every program is linked with."""
 
     def zig(self, *arguments: str | Path) -> None:
         """Run a command of zig in the folder."""
-        zig = find_zig() or pytest.skip("not run: the ziglang package is missing")
+        zig = needed_zig()
         run_checked(zig, *arguments, cwd=self.folder, env={**os.environ, **zig_variables(zig, self.folder)})
 
     def write_libraries(self) -> None:
@@ -60,7 +67,7 @@ class VisualCpp:
     def link(self, output: Path, *inputs: str | Path) -> Path:
         """Link a program or, with `-dll`, a library; what no input and no library has is an error."""
         output.parent.mkdir(parents=True, exist_ok=True)
-        libraries = [f"{name}.lib" for name in _LIBRARIES]
+        libraries = [f"{name}.lib" for name in self.libraries]
         options = ["-nologo", "-nodefaultlib", f"-machine:{MACHINES[self.rid]}", f"-out:{output}"]
         self.zig("lld-link", *options, *inputs, *libraries)
         return output
