@@ -161,9 +161,16 @@ LB_STUB_CONSTANTS(LB_CONSTANT)
 #define LB_ASM_IMPORTED(name)
 #endif
 
-#define LB_ASM_FUNCTION(position, name, ...) \
+/* For programs with control-flow guard, which keep such functions in pointers. */
+#if defined(_MSC_VER)
+#define LB_ASM_GUARDED(name) ".section .gfids$y,\"dr\"\n.symidx " name "\n"
+#else
+#define LB_ASM_GUARDED(name)
+#endif
+
+#define LB_ASM_FUNCTION(position, name, ...)                                                                         \
   __asm__(".text\n" LB_ASM_BEGIN ".balign 16\n" LB_ASM_SYMBOL(#name) LB_ASM_JUMP(#position) LB_ASM_IMPORTED(#name) \
-          ".text\n" LB_ASM_END);
+          LB_ASM_GUARDED(#name) ".text\n" LB_ASM_END);
 LB_STUB_FUNCTIONS(LB_ASM_FUNCTION)
 
 #if defined(_WIN32)

@@ -10,8 +10,9 @@ from latebind.tables.targets import target
 from machines import clang_cl, wine, wine_arm64
 from machines.emulator import Limits
 from tests.native.building import ROOT, program
-from tests.native.coff import external_symbols
+from tests.native.coff import external_symbols, guarded_symbols
 from tests.native.emulated import cache
+from tests.native.test_functions_stub import build_program
 from tests.native.visual_cpp import KERNEL32, MACHINES, SOURCES, STATIC, UCRT, VCRUNTIME, VisualCpp, needed_zig
 from tests.needs import available
 from tests.programs import run_checked
@@ -51,9 +52,9 @@ def run(linked):
     maker, worker = EMULATORS[linked.rid], os.environ.get("PYTEST_XDIST_WORKER", "alone")
     emulator = available(maker.prepare, cache() / f"{linked.rid}-{worker}", Limits(seconds=120))
 
-    def run(*arguments, runtime="", program="program.exe"):
-        path = wine.windows_path(linked.folder / runtime)
-        environment = {"ONNXRUNTIME_LIB_PATH": path} if runtime else {}
+    def run(*arguments, runtime="", program="program.exe", **environment):
+        if runtime:
+            environment["ONNXRUNTIME_LIB_PATH"] = wine.windows_path(linked.folder / runtime)
         done = emulator.run(linked.folder / program, *arguments, env=environment, cwd=None, feed=b"")
         return done.returncode, done.stdout.decode().replace("\r\n", "\n")
 
@@ -158,6 +159,54 @@ def test_control_flow_guard_lets_programs_call_each_function(latebind, linked, r
     assert run("guarded") == (0, "400 of 400\n")
     program = link_changed(latebind, linked, "unlisted", r"\.symidx ")
     assert run("guarded", program=program) == (0, "0 of 400\n")
+
+
+@pytest.fixture(scope="module")
+def many(latebind, linked):
+    """The compiler with a program that calls named functions, and their library in two versions."""
+    build_program(latebind, linked.folder, linked.rid)
+    linked.compile(linked.folder / "many_user.c", "many_user", "-include", str(SOURCES / "crt.h"))
+    linked.link(linked.folder / "many.exe", "-guard:cf", "many_user.obj", many_library(linked))
+    return linked
+
+
+def many_library(linked):
+    return linked.folder / linked.rid / "lib" / "msvc" / "many.lib"
+
+
+@pytest.mark.slow
+def test_the_library_of_named_functions_needs_only_what_windows_and_visual_cpp_supply(many):
+    defined, undefined = external_symbols(many_library(many))
+    assert undefined <= PROVIDED, sorted(undefined - PROVIDED)
+    assert {"many_status", "__imp_many_status", "many_new"} <= defined
+    assert {name for name in defined if name.startswith("many_")} <= guarded_symbols(many_library(many))
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
+def test_named_functions_reach_the_library_or_give_what_was_declared(many, run):
+    def answer(*arguments, folder=""):
+        return run(
+            *arguments, program="many.exe", MANY_LIB_PATH=wine.windows_path(many.folder / folder) if folder else ""
+        )
+
+    assert answer("stops", folder="2") == (0, "status 0: fine\nwrong 0\nnew 0\navailable 1 1\n\n")
+    status, text = answer("stops")
+    assert status
+    assert text.startswith("status 7: Many was not found in")
+    assert "\nnew -1\navailable 0 0\nMany was not found in" in text
+    assert "many_new is not in this build of Many; 1.0.1 is bound" in answer(folder="1")[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runtime", ["openvino", "litert"])
+def test_the_stubs_of_other_runtimes_need_only_what_windows_and_visual_cpp_supply(latebind, tmp_path, runtime):
+    ended = latebind("stub", runtime, "--target", ",".join(MACHINES), "--output", tmp_path, timeout=1200)
+    assert ended.returncode == 0, ended.stderr
+    for rid in MACHINES:
+        (library,) = (tmp_path / rid / "lib" / "msvc").glob("*.lib")
+        _, undefined = external_symbols(library)
+        assert undefined <= PROVIDED, sorted(undefined - PROVIDED)
 
 
 def configure(folder, prefix, *arguments):

@@ -21,9 +21,13 @@ SOURCES = ROOT / "tests" / "native" / "msvc"
 MACHINES = {"win-x64": "x64", "win-arm64": "arm64"}
 _PROVIDED = msgspec.toml.decode((SOURCES / "provided.toml").read_bytes())
 KERNEL32, VCRUNTIME, UCRT, STATIC = (frozenset(_PROVIDED[name]) for name in ("kernel32", "vcruntime", "ucrt", "static"))
-_OF_PROGRAMS = {"GetCommandLineA", "RaiseException"}
-_LIBRARIES = {"KERNEL32": KERNEL32 | _OF_PROGRAMS, "VCRUNTIME140": VCRUNTIME, "ucrtbase": UCRT, "ntdll": {"__chkstk"}}
-"""__chkstk is in Microsoft's static library; ntdll.dll exports the same function."""
+_OF_PROGRAMS = {"_configure_narrow_argv", "__p___argc", "__p___argv", "fflush", "puts"}
+_LIBRARIES = {
+    "KERNEL32": KERNEL32 | {"RaiseException"},
+    "VCRUNTIME140": VCRUNTIME,
+    "ucrtbase": UCRT | _OF_PROGRAMS,
+    "ntdll": {"__chkstk"},  # the function that Microsoft's static library has
+}
 
 
 def needed_zig() -> Path:

@@ -6,7 +6,6 @@
 
 __declspec(noreturn) void abort(void);
 void free(void* memory);
-void* malloc(size_t size);
 void qsort(void* array, size_t count, size_t size, int (*compare)(const void* left, const void* right));
 void* realloc(void* memory, size_t size);
 

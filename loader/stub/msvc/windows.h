@@ -1,7 +1,7 @@
 /*
  * windows.h: what the loader uses of Windows, for compilers that aim at Visual C++ without having its SDK (zig). Only
  * `latebind stub` puts this folder into a search path. Names, layouts and numbers are those of the Windows SDK;
- * tests/native/test_msvc_headers.py compares them with mingw-w64's.
+ * tests/native/test_msvc_headers.py holds them against mingw-w64's.
  */
 #ifndef LATEBIND_MSVC_WINDOWS_H
 #define LATEBIND_MSVC_WINDOWS_H
@@ -122,7 +122,6 @@ LB_KERNEL BOOL WINAPI SetThreadErrorMode(DWORD mode, DWORD* before);
 #define FILE_SHARE_WRITE             0x00000002
 #define FILE_SHARE_DELETE            0x00000004
 #define FILE_ATTRIBUTE_DIRECTORY     0x00000010
-#define FILE_ATTRIBUTE_NORMAL        0x00000080
 #define FILE_ATTRIBUTE_REPARSE_POINT 0x00000400
 #define FILE_FLAG_BACKUP_SEMANTICS   0x02000000
 #define FILE_FLAG_OPEN_REPARSE_POINT 0x00200000
@@ -131,7 +130,6 @@ LB_KERNEL BOOL WINAPI SetThreadErrorMode(DWORD mode, DWORD* before);
 #define FILE_NAME_NORMALIZED         0x0
 #define VOLUME_NAME_DOS              0x0
 #define OPEN_EXISTING                3
-#define OPEN_ALWAYS                  4
 
 typedef union {
   struct {
@@ -172,8 +170,8 @@ typedef struct {
   wchar_t cAlternateFileName[14];
 } WIN32_FIND_DATAW;
 
-LB_KERNEL HANDLE WINAPI CreateFileW(LPCWSTR path, DWORD access, DWORD share, void* security, DWORD disposition,
-                                    DWORD flags, HANDLE model);
+LB_KERNEL HANDLE WINAPI CreateFileW(LPCWSTR path, DWORD access, DWORD share, struct _SECURITY_ATTRIBUTES* security,
+                                    DWORD disposition, DWORD flags, HANDLE model);
 LB_KERNEL BOOL WINAPI CloseHandle(HANDLE handle);
 LB_KERNEL DWORD WINAPI GetFileType(HANDLE file);
 LB_KERNEL BOOL WINAPI GetFileInformationByHandle(HANDLE file, BY_HANDLE_FILE_INFORMATION* information);
@@ -186,8 +184,7 @@ LB_KERNEL BOOL WINAPI FindNextFileW(HANDLE search, WIN32_FIND_DATAW* found);
 LB_KERNEL BOOL WINAPI FindClose(HANDLE search);
 LB_KERNEL BOOL WINAPI GetFileSizeEx(HANDLE file, LARGE_INTEGER* size);
 LB_KERNEL BOOL WINAPI SetFilePointerEx(HANDLE file, LARGE_INTEGER distance, LARGE_INTEGER* place, DWORD from);
-LB_KERNEL BOOL WINAPI ReadFile(HANDLE file, void* into, DWORD size, DWORD* count, void* overlapped);
-LB_KERNEL BOOL WINAPI WriteFile(HANDLE file, const void* from, DWORD size, DWORD* count, void* overlapped);
+LB_KERNEL BOOL WINAPI ReadFile(HANDLE file, void* into, DWORD size, DWORD* count, struct _OVERLAPPED* overlapped);
 
 /* ---- rights ----------------------------------------------------------------------------------------------------- */
 

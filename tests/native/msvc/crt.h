@@ -10,8 +10,22 @@
 #include <windows.h>
 
 __declspec(noreturn) void exit(int status);
-__declspec(dllimport) const char* WINAPI GetCommandLineA(void);
+int fflush(FILE* file);
+int puts(const char* text);
+int _configure_narrow_argv(int mode);
+int* __p___argc(void);
+char*** __p___argv(void);
 __declspec(dllimport) void WINAPI RaiseException(DWORD code, DWORD flags, DWORD count, const uintptr_t* arguments);
+
+#define stdout      (__acrt_iob_func(1))
+#define printf(...) fprintf(stdout, __VA_ARGS__)
+
+int main(int count, char** words);
+void mainCRTStartup(void);
+void mainCRTStartup(void) {
+  _configure_narrow_argv(1);
+  exit(main(*__p___argc(), *__p___argv()));
+}
 
 uintptr_t __security_cookie = 0x2B992DDFA232u;
 void __security_check_cookie(uintptr_t cookie);

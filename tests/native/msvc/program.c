@@ -10,17 +10,14 @@ const base* OrtGetApiBase(void);
 
 enum { OUR_EXCEPTION = 0x60001234, SLOTS = 400 };
 extern const char __ImageBase[];
-#define say(...) fprintf(__acrt_iob_func(1), __VA_ARGS__)
 
 static const void* (*create_env)(int, const char*, const char**);
 static const void* (*take_all)(int, double, const char*, double, long long, double, double, const char**);
 static const void* (*raise_exception)(const char*, const char*, const char*, const char*);
 static const char* (*get_message)(const void* status);
 
-int main(void);
-
 static int say_status(const void* status) {
-  say("%s\n", get_message(status));
+  printf("%s\n", get_message(status));
   return 1;
 }
 
@@ -31,7 +28,7 @@ static int call(void) {
   if (status) return say_status(status);
   status = create_env(3, "mine", &name);
   if (status) return say_status(status);
-  say("%s %s %s\n", answer, name, lb_onnxruntime_version());
+  printf("%s %s %s\n", answer, name, lb_onnxruntime_version());
   return 0;
 }
 
@@ -43,9 +40,9 @@ static int catch_exception(int again) {
   if (again && create_env(3, "mine", &name)) return 1;
   __try {
     const void* status = raise_exception(code, code, code, code);
-    say("no exception%s\n", status ? get_message(status) : "");
+    printf("no exception%s\n", status ? get_message(status) : "");
   } __except (_exception_code() == OUR_EXCEPTION) {
-    say("caught\n");
+    printf("caught\n");
   }
   return 0;
 }
@@ -68,26 +65,23 @@ static int is_listed(const void* function) {
 static int count_listed(const void* const* api) {
   int listed = 0;
   for (int slot = 0; slot < SLOTS; slot++) listed += is_listed(api[slot]);
-  say("%d of %d\n", listed, SLOTS);
+  printf("%d of %d\n", listed, SLOTS);
   return 0;
 }
 
-int main(void) {
-  const char* line = GetCommandLineA();
+static int has(char** words, const char* word) {
+  while (*words && strcmp(*words, word) != 0) words++;
+  return *words != NULL;
+}
+
+int main(int count, char** words) {
   const base* runtime = OrtGetApiBase();
   const void* const* api = runtime->GetApi(19);
   get_message = (const char* (*)(const void*))api[2];
   create_env = (const void* (*)(int, const char*, const char**))api[3];
   take_all = (const void* (*)(int, double, const char*, double, long long, double, double, const char**))api[4];
   raise_exception = (const void* (*)(const char*, const char*, const char*, const char*))api[5];
-  if (strstr(line, "guarded")) return count_listed(api);
-  if (strstr(line, "on-missing")) lb_onnxruntime_on_missing(throw_up, NULL);
-  if (strstr(line, "again")) return catch_exception(1);
-  if (strstr(line, "raise")) return catch_exception(0);
-  return call();
-}
-
-void mainCRTStartup(void);
-void mainCRTStartup(void) {
-  exit(main());
+  if (has(words, "guarded")) return count_listed(api);
+  if (has(words, "on-missing")) lb_onnxruntime_on_missing(throw_up, NULL);
+  return count > 1 ? catch_exception(has(words, "again")) : call();
 }
