@@ -4,6 +4,7 @@ import os
 import re
 
 import pytest
+from latebind.build.stub import IN_FRONT
 from latebind.compilers.choose import toolchain
 from latebind.tables.targets import target
 
@@ -19,6 +20,7 @@ from tests.programs import run_checked
 
 EMULATORS = {"win-x64": wine, "win-arm64": wine_arm64}
 VERSIONS = {"good": "1.25.3", "old": "1.10.0", "raising": "1.25.3"}
+OBJECTS = ("program.obj", "thrower.obj")
 PROVIDED = STATIC | VCRUNTIME | UCRT | KERNEL32 | {f"__imp_{name}" for name in KERNEL32}
 
 
@@ -40,9 +42,10 @@ def linked(request, stubs, tmp_path_factory):
         raises = ["-DRAISES"] if name == "raising" else []
         runtime = compiler.compile(SOURCES / "runtime.c", name, f'-DVERSION="{version}"', *raises)
         compiler.link(compiler.folder / name / "onnxruntime.dll", "-dll", runtime)
-    compiler.compile(SOURCES / "program.c", "program")
+    for source in (SOURCES / "program.c", SOURCES / "thrower.cpp"):
+        compiler.compile(source, source.stem)
     library = stubs / request.param / "lib" / "msvc" / "onnxruntime.lib"
-    compiler.link(compiler.folder / "program.exe", "-guard:cf", "program.obj", library)
+    compiler.link(compiler.folder / "program.exe", "-guard:cf", *OBJECTS, library)
     return compiler
 
 
@@ -70,7 +73,7 @@ def link_changed(latebind, linked, name, pattern):
     assert count
     (linked.folder / f"{name}.c").write_text(text, "utf-8")
     changed = linked.compile(linked.folder / f"{name}.c", name, "-Xclang", "-cfguard-no-checks")
-    return linked.link(linked.folder / f"{name}.exe", "-guard:cf", "program.obj", changed).name
+    return linked.link(linked.folder / f"{name}.exe", "-guard:cf", *OBJECTS, changed).name
 
 
 @pytest.mark.slow
@@ -144,6 +147,12 @@ def test_exceptions_reach_the_caller(run, runtime, arguments):
 
 @pytest.mark.emulated
 @pytest.mark.slow
+def test_an_exception_of_cpp_passes_a_trampoline(run):
+    assert run("throw") == (0, "caught 7\n")
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
 def test_exceptions_do_not_pass_a_trampoline_without_unwinding_data(latebind, linked, run):
     program = link_changed(latebind, linked, "bare", r"\.seh_")
     assert run(runtime="good", program=program) == (0, "right mine 1.25.3\n")
@@ -151,6 +160,9 @@ def test_exceptions_do_not_pass_a_trampoline_without_unwinding_data(latebind, li
         status, printed = run(*arguments, runtime=runtime, program=program)
         assert status
         assert "caught" not in printed
+    status, printed = run("throw", program=program)
+    assert status
+    assert "caught" not in printed
 
 
 @pytest.mark.emulated
@@ -210,23 +222,26 @@ def test_the_stubs_of_other_runtimes_need_only_what_windows_and_visual_cpp_suppl
 
 
 def configure(folder, prefix, *arguments):
-    """What a project's CMake says of the library that it links; its languages are compiled by who is named."""
+    """What a project's CMake says of the library that it links, and of the one that find_library() finds."""
     cmake, ninja = program("cmake"), program("ninja")
     command = [cmake, "-S", SOURCES / "project", "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
     printed = run_checked(*command, f"-DCMAKE_PREFIX_PATH={prefix}", *arguments)
-    return next(line for line in printed.splitlines() if " links " in line).removeprefix("-- ")
+    return [line.removeprefix("-- ") for line in printed.splitlines() if " links " in line or " finds " in line]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rid", MACHINES)
 def test_cmake_links_the_library_that_fits_the_compiler(stubs, tmp_path, rid):
     prefix, properties = stubs / rid, target(rid)
-    compiler = f"-DCMAKE_C_COMPILER={needed_zig()};cc;-target;{properties.arch}-windows-msvc"
+    triple, zig = f"{properties.arch}-windows-msvc", needed_zig()
+    compilers = [
+        f"-DCMAKE_{name}_COMPILER={zig};{tool};-target;{triple}" for name, tool in (("C", "cc"), ("CXX", "c++"))
+    ]
     static = "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"
-    said = configure(tmp_path / "msvc", prefix, "-DCMAKE_SYSTEM_NAME=Windows", compiler, static)
+    said, _ = configure(tmp_path / "msvc", prefix, "-DCMAKE_SYSTEM_NAME=Windows", *compilers, static)
     assert said == f"Clang MSVC= simulates MSVC links {prefix}/lib/msvc/onnxruntime.lib"
     of_mingw = toolchain("zig", properties).configure(properties, properties.floor, tmp_path)
-    said = configure(tmp_path / "mingw", prefix, *of_mingw, static)
+    said, _ = configure(tmp_path / "mingw", prefix, *of_mingw, static)
     assert said == f"Clang MSVC= simulates  links {prefix}/lib/onnxruntime.lib"
 
 
@@ -236,15 +251,15 @@ def built_by_cmake(linked, stubs):
     tools = available(clang_cl.prepare, cache() / "clang-cl")
     folder = linked.folder / "tree"
     libraries = ";".join(str(linked.folder / f"{name}.lib") for name in linked.libraries)
-    headers = f"{ROOT / 'loader/stub/msvc'};{next((tools.parent / 'root/usr/lib/llvm-14/lib/clang').glob('*/include'))}"
+    headers = f"{ROOT / 'loader/stub/msvc'};{clang_cl.headers(tools)}"
     definitions = [
         f"-DSOURCES={SOURCES}",
         f"-DHEADERS={headers}",
         f"-DLIBRARIES={libraries}",
-        "-DCMAKE_C_STANDARD_LIBRARIES=",
+        "-DCMAKE_CXX_STANDARD_LIBRARIES=",
     ]
     arch = target(linked.rid).arch
-    said = configure(folder, stubs / linked.rid, *clang_cl.cmake_definitions(tools, arch), *definitions)
+    said, _ = configure(folder, stubs / linked.rid, *clang_cl.cmake_definitions(tools, arch), *definitions)
     run_checked(program("cmake"), "--build", folder)
     return said
 
@@ -255,3 +270,17 @@ def test_a_project_of_cmake_for_visual_cpp_links_the_stub_with_clang_cl(built_by
     assert built_by_cmake == f"Clang MSVC=1 simulates MSVC links {stubs}/{linked.rid}/lib/msvc/onnxruntime.lib"
     assert run(runtime="good", program="tree/program.exe") == (0, "right mine 1.25.3\n")
     assert run("raise", runtime="raising", program="tree/program.exe") == (0, "caught\n")
+
+
+@pytest.mark.slow
+def test_every_search_of_a_project_for_visual_cpp_leads_to_its_library(stubs, tmp_path):
+    tools, prefix = available(clang_cl.prepare, cache() / "clang-cl"), stubs / "win-x64"
+    in_front = f"-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES={prefix / IN_FRONT}"
+    linked, found = configure(tmp_path / "cl", tmp_path, in_front, *clang_cl.cmake_definitions(tools, "x86_64"))
+    assert linked.endswith(f" links {prefix}/lib/msvc/onnxruntime.lib")
+    assert found == f"finds {prefix}/lib/msvc/onnxruntime.lib, and gives the linker -LIBPATH:{prefix}/lib/msvc"
+    properties = target("win-x64")
+    of_mingw = toolchain("zig", properties).configure(properties, properties.floor, tmp_path)
+    linked, found = configure(tmp_path / "mingw", tmp_path, in_front, *of_mingw)
+    assert linked.endswith(f" links {prefix}/lib/onnxruntime.lib")
+    assert found == f"finds {prefix}/lib/onnxruntime.lib, and gives the linker -L{prefix}/lib"

@@ -24,7 +24,7 @@ KERNEL32, VCRUNTIME, UCRT, STATIC = (frozenset(_PROVIDED[name]) for name in ("ke
 _OF_PROGRAMS = {"_configure_narrow_argv", "__p___argc", "__p___argv", "fflush", "puts"}
 _LIBRARIES = {
     "KERNEL32": KERNEL32 | {"RaiseException"},
-    "VCRUNTIME140": VCRUNTIME,
+    "VCRUNTIME140": VCRUNTIME | {"_CxxThrowException", "__CxxFrameHandler3"},
     "ucrtbase": UCRT | _OF_PROGRAMS,
     "ntdll": {"__chkstk"},  # the function that Microsoft's static library has
 }
@@ -59,11 +59,13 @@ class VisualCpp:
             self.zig("dlltool", "-m", machine, "-d", f"{name}.def", "-l", f"{name}.lib")
 
     def compile(self, source: Path, name: str, *flags: str) -> Path:
-        """Compile a C file to an object."""
+        """Compile a C or C++ file to an object."""
         compiled = self.folder / f"{name}.obj"
         include = ["-isystem", ROOT / "loader" / "stub" / "msvc", f"-I{ROOT / 'loader' / 'include'}"]
+        of_cpp = ("c++", "-fexceptions", "-fcxx-exceptions", "-Wno-unused-command-line-argument")  # zig's own, unused
+        language = of_cpp if source.suffix == ".cpp" else ("cc", "-std=c99")
         self.zig(
-            *("cc", "-target", f"{target(self.rid).arch}-windows-msvc", "-std=c99", "-O1", "-s", "-Wall", "-Werror"),
+            *(*language, "-target", f"{target(self.rid).arch}-windows-msvc", "-O1", "-s", "-Wall", "-Werror"),
             *(*include, *flags, "-c", source, "-o", compiled),
         )
         return compiled

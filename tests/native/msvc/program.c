@@ -69,6 +69,16 @@ static int count_listed(const void* const* api) {
   return 0;
 }
 
+void throw_number(const char* message, void* context);
+int catch_number(const void* (*call)(const char*, const char*, const char*, const char*), const char* code);
+
+/* As catch_exception() does, with an exception of C++ that the program's handler throws. */
+static int catch_thrown(void) {
+  lb_onnxruntime_on_missing(throw_number, NULL);
+  printf("caught %d\n", catch_number(raise_exception, (const char*)catch_exception + 64));
+  return 0;
+}
+
 static int has(char** words, const char* word) {
   while (*words && strcmp(*words, word) != 0) words++;
   return *words != NULL;
@@ -82,6 +92,7 @@ int main(int count, char** words) {
   take_all = (const void* (*)(int, double, const char*, double, long long, double, double, const char**))api[4];
   raise_exception = (const void* (*)(const char*, const char*, const char*, const char*))api[5];
   if (has(words, "guarded")) return count_listed(api);
+  if (has(words, "throw")) return catch_thrown();
   if (has(words, "on-missing")) lb_onnxruntime_on_missing(throw_up, NULL);
   return count > 1 ? catch_exception(has(words, "again")) : call();
 }
