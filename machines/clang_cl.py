@@ -1,6 +1,6 @@
 """LLVM in the place of Visual C++: clang-cl and its linker, librarian and tools, for CMake. Without Microsoft's SDK.
 
-    python -m machines.clang_cl DEST    # makes DEST/root/bin with clang-cl, lld-link, llvm-lib, llvm-mt, llvm-rc; prints it
+    python -m machines.clang_cl DEST    # makes DEST/root/bin with clang-cl, lld-link, llvm-lib and others; prints it
 
 They are Debian's packages, unpacked and not installed (machines/debian.py). What they compile needs headers of its own.
 """

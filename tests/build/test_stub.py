@@ -107,7 +107,8 @@ def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
         files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
         results.append({path.relative_to(folder).as_posix(): sha256(path) for path in files})
     assert results[0] == results[1]
-    assert {"linux-arm64/lib/libonnxruntime.a", "win-x64/lib/onnxruntime.lib"} <= set(results[0])
+    libraries = {f"win-x64/lib/{folder}onnxruntime.lib" for folder in ("", "msvc/")}
+    assert {"linux-arm64/lib/libonnxruntime.a", *libraries} <= set(results[0])
     assert "building" not in latebind(*command).stderr
 
 

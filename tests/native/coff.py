@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 _EXTERNAL = 2
 """IMAGE_SYM_CLASS_EXTERNAL."""
+_X64 = 0x8664
+_TEXT = 1
+"""The number of .text in objects of clang."""
 
 
 def objects(library: Path) -> Iterator[bytes]:
@@ -31,7 +34,8 @@ class Symbol:
 
     name: str
     is_external: bool
-    is_defined: bool
+    value: int
+    section: int
 
 
 def symbols(data: bytes) -> dict[int, Symbol]:
@@ -42,8 +46,7 @@ def symbols(data: bytes) -> dict[int, Symbol]:
         raw, value, section, _, kind, more = struct.unpack_from("<8sIhHBB", data, pointer + 18 * index)
         start = texts + int.from_bytes(raw[4:], "little")
         name = raw.rstrip(b"\0") if raw[:4] != bytes(4) else data[start : data.index(b"\0", start)]
-        is_defined = section != 0 or value != 0  # with a value it is common, as C's tentative definitions are
-        result[index] = Symbol(name.decode("ascii"), kind == _EXTERNAL, is_defined)
+        result[index] = Symbol(name.decode("ascii"), kind == _EXTERNAL, value, section)
         index += 1 + more
     return result
 
@@ -51,18 +54,41 @@ def symbols(data: bytes) -> dict[int, Symbol]:
 def external_symbols(library: Path) -> tuple[set[str], set[str]]:
     """The names that the objects of an archive define for others, and those that they need."""
     external = [symbol for data in objects(library) for symbol in symbols(data).values() if symbol.is_external]
-    defined = {symbol.name for symbol in external if symbol.is_defined}
+    # Without a section and with a value it is common, as C's tentative definitions are.
+    defined = {symbol.name for symbol in external if symbol.section or symbol.value}
     return defined, {symbol.name for symbol in external} - defined
 
 
 def guarded_symbols(library: Path) -> set[str]:
-    """The names of functions that control-flow guard lets programs call by their addresses (section .gfids$y)."""
+    """The names of functions that control-flow guard lets programs call by their addresses."""
     names = set[str]()
     for data in objects(library):
         by_index = symbols(data)
-        (sections,) = struct.unpack_from("<H", data, 2)
-        for number in range(sections):
-            name, _, _, size, start = struct.unpack_from("<8sIIII", data, 20 + 40 * number)
-            if name == b".gfids$y":
-                names |= {by_index[index].name for (index,) in struct.iter_unpack("<I", data[start : start + size])}
+        for size, start, _, _ in _sections(data, b".gfids$y"):
+            names |= {by_index[index].name for (index,) in struct.iter_unpack("<I", data[start : start + size])}
     return names
+
+
+def unwound_symbols(library: Path) -> set[str]:
+    """The names of functions in .text that have unwinding data."""
+    names = set[str]()
+    for data in objects(library):
+        by_index = symbols(data)
+        entry_size = 12 if struct.unpack_from("<H", data)[0] == _X64 else 8
+        starts = set[int]()
+        for _, start, relocations, count in _sections(data, b".pdata"):
+            for place, index, _ in struct.iter_unpack("<IIH", data[relocations : relocations + 10 * count]):
+                (offset,) = struct.unpack_from("<I", data, start + place)
+                if place % entry_size == 0 and by_index[index].section == _TEXT:
+                    starts.add(by_index[index].value + offset)
+        names |= {symbol.name for symbol in by_index.values() if symbol.section == _TEXT and symbol.value in starts}
+    return names
+
+
+def _sections(data: bytes, wanted: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Of each section of that name: its size, where it is, where its relocations are, and how many."""
+    (number,) = struct.unpack_from("<H", data, 2)
+    for position in range(20, 20 + 40 * number, 40):
+        name, _, _, size, start, relocations, _, count = struct.unpack_from("<8sIIIIIIH", data, position)
+        if name.rstrip(b"\0") == wanted:
+            yield size, start, relocations, count

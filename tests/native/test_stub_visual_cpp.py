@@ -11,7 +11,7 @@ from latebind.tables.targets import target
 from machines import clang_cl, wine, wine_arm64
 from machines.emulator import Limits
 from tests.native.building import ROOT, program
-from tests.native.coff import external_symbols, guarded_symbols
+from tests.native.coff import external_symbols, guarded_symbols, unwound_symbols
 from tests.native.emulated import cache
 from tests.native.test_functions_stub import build_program
 from tests.native.visual_cpp import KERNEL32, MACHINES, SOURCES, STATIC, UCRT, VCRUNTIME, VisualCpp, needed_zig
@@ -20,6 +20,7 @@ from tests.programs import run_checked
 
 EMULATORS = {"win-x64": wine, "win-arm64": wine_arm64}
 VERSIONS = {"good": "1.25.3", "old": "1.10.0", "raising": "1.25.3"}
+COMMON = "lb_in_onnxruntime_trampoline_common"
 OBJECTS = ("program.obj", "thrower.obj")
 PROVIDED = STATIC | VCRUNTIME | UCRT | KERNEL32 | {f"__imp_{name}" for name in KERNEL32}
 
@@ -73,6 +74,7 @@ def link_changed(latebind, linked, name, pattern):
     assert count
     (linked.folder / f"{name}.c").write_text(text, "utf-8")
     changed = linked.compile(linked.folder / f"{name}.c", name, "-Xclang", "-cfguard-no-checks")
+    linked.zig("lib", "-nologo", f"-out:{name}.lib", changed)
     return linked.link(linked.folder / f"{name}.exe", "-guard:cf", *OBJECTS, changed).name
 
 
@@ -87,6 +89,13 @@ def test_the_library_needs_only_what_windows_and_visual_cpp_supply(stubs, rid):
     # The library for zig and GCC needs what mingw-w64 has alone: the same reading finds that.
     _, of_mingw = external_symbols(stubs / rid / "lib" / "onnxruntime.lib")
     assert {"__mingw_snprintf", "__stack_chk_fail"} <= of_mingw - PROVIDED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["lib", "lib/msvc"])
+@pytest.mark.parametrize("rid", MACHINES)
+def test_the_common_part_of_all_trampolines_has_unwinding_data_in_every_abi(stubs, rid, folder):
+    assert COMMON in unwound_symbols(stubs / rid / folder / "onnxruntime.lib")
 
 
 @pytest.mark.parametrize(
@@ -155,6 +164,7 @@ def test_an_exception_of_cpp_passes_a_trampoline(run):
 @pytest.mark.slow
 def test_exceptions_do_not_pass_a_trampoline_without_unwinding_data(latebind, linked, run):
     program = link_changed(latebind, linked, "bare", r"\.seh_")
+    assert COMMON not in unwound_symbols(linked.folder / "bare.lib")
     assert run(runtime="good", program=program) == (0, "right mine 1.25.3\n")
     for runtime, arguments in list(EXCEPTIONS.values())[2:]:
         status, printed = run(*arguments, runtime=runtime, program=program)
@@ -222,7 +232,7 @@ def test_the_stubs_of_other_runtimes_need_only_what_windows_and_visual_cpp_suppl
 
 
 def configure(folder, prefix, *arguments):
-    """What a project's CMake says of the library that it links, and of the one that find_library() finds."""
+    """What a project's CMake reports of the library that it links, and of the one that find_library() finds."""
     cmake, ninja = program("cmake"), program("ninja")
     command = [cmake, "-S", SOURCES / "project", "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
     printed = run_checked(*command, f"-DCMAKE_PREFIX_PATH={prefix}", *arguments)
@@ -238,16 +248,16 @@ def test_cmake_links_the_library_that_fits_the_compiler(stubs, tmp_path, rid):
         f"-DCMAKE_{name}_COMPILER={zig};{tool};-target;{triple}" for name, tool in (("C", "cc"), ("CXX", "c++"))
     ]
     static = "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"
-    said, _ = configure(tmp_path / "msvc", prefix, "-DCMAKE_SYSTEM_NAME=Windows", *compilers, static)
-    assert said == f"Clang MSVC= simulates MSVC links {prefix}/lib/msvc/onnxruntime.lib"
+    report, _ = configure(tmp_path / "msvc", prefix, "-DCMAKE_SYSTEM_NAME=Windows", *compilers, static)
+    assert report == f"Clang MSVC= simulates MSVC links {prefix}/lib/msvc/onnxruntime.lib"
     of_mingw = toolchain("zig", properties).configure(properties, properties.floor, tmp_path)
-    said, _ = configure(tmp_path / "mingw", prefix, *of_mingw, static)
-    assert said == f"Clang MSVC= simulates  links {prefix}/lib/onnxruntime.lib"
+    report, _ = configure(tmp_path / "mingw", prefix, *of_mingw, static)
+    assert report == f"Clang MSVC= simulates  links {prefix}/lib/onnxruntime.lib"
 
 
 @pytest.fixture(scope="module")
 def built_by_cmake(linked, stubs):
-    """The same program as a project of CMake, compiled by clang-cl; what CMake said of it."""
+    """The same program as a project of CMake, compiled by clang-cl; what CMake reported of it."""
     tools = available(clang_cl.prepare, cache() / "clang-cl")
     folder = linked.folder / "tree"
     libraries = ";".join(str(linked.folder / f"{name}.lib") for name in linked.libraries)
@@ -259,9 +269,9 @@ def built_by_cmake(linked, stubs):
         "-DCMAKE_CXX_STANDARD_LIBRARIES=",
     ]
     arch = target(linked.rid).arch
-    said, _ = configure(folder, stubs / linked.rid, *clang_cl.cmake_definitions(tools, arch), *definitions)
+    report, _ = configure(folder, stubs / linked.rid, *clang_cl.cmake_definitions(tools, arch), *definitions)
     run_checked(program("cmake"), "--build", folder)
-    return said
+    return report
 
 
 @pytest.mark.emulated

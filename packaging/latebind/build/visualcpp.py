@@ -18,7 +18,8 @@ VISUAL_CPP_FOLDER = "lib/msvc"
 """Where the library is in a stub's folder."""
 _FLAGS = (
     *("-std=c99", "-O2", "-DNDEBUG", "-fstack-protector-strong"),
-    *("-s", "-g0", "-fno-addrsig"),  # no paths of this machine, and nothing that only LLVM's linker reads
+    *("-s", "-g0", "-mno-incremental-linker-compatible"),  # no paths of this machine, and no time
+    "-fno-addrsig",  # nothing that only LLVM's linker reads
     *("-Xclang", "-cfguard-no-checks"),  # lists what control-flow guard may call
 )
 _TIME_LIMIT = 600.0
