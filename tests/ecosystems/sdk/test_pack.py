@@ -21,10 +21,11 @@ from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
 from latebind.tables.targets import target
 
+from machines import clang_cl
 from tests.audit.corpus import universal
 from tests.client import PORTABLE_CMAKE, edit, hashes, pack_project
-from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
-from tests.needs import require_programs
+from tests.native.emulated import ORT_VERSIONS, cache, fetch_runtime, onnx_sum
+from tests.needs import available, require_programs
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, latenn_sdk, write_latenn_consumer, write_sdk_client
 
@@ -39,6 +40,15 @@ foreach(language c cpp)
   add_executable(program_${{language}} program.${{language}})
   target_link_libraries(program_${{language}} PRIVATE tiny::tiny)
 endforeach()
+"""
+FOR_MSVC = """\
+cmake_minimum_required(VERSION 3.25)
+project(program LANGUAGES C)
+message(STATUS "MSVC is ${MSVC}")
+find_package(tiny 1.2 CONFIG REQUIRED)
+add_executable(program program.c)
+target_link_libraries(program PRIVATE tiny::tiny)
+target_link_options(program PRIVATE /NODEFAULTLIB /ENTRY:start /MANIFEST:NO)
 """
 
 
@@ -462,6 +472,27 @@ def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
     arguments = ["-entry:start", "-nodefaultlib", "-subsystem:console", "main.obj", "-out:main.exe"]
     run([zig, "lld-link", *arguments, prefix / "lib" / "tiny.lib"], cwd=tmp_path, timeout=120)
     assert read_images((tmp_path / "main.exe").read_bytes(), "main.exe")[0].needed == ("tiny.dll",)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rid", ["win-x64", "win-arm64"])
+def test_a_project_of_cmake_for_visual_cpp_links_the_library(tmp_path, rid):
+    """clang-cl in the place of Visual C++; CMake takes both for MSVC."""
+    tools = available(clang_cl.prepare, cache() / "clang-cl")
+    path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))))
+    shutil.unpack_archive(path, tmp_path / "place")
+    (prefix,) = (tmp_path / "place").iterdir()
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "program.c").write_text("#include <tiny.h>\nint start(void) { return tiny_add(2, 3); }\n", "utf-8")
+    (project / "CMakeLists.txt").write_text(FOR_MSVC, "utf-8")
+    definitions = clang_cl.cmake_definitions(tools, target(rid).arch)
+    command = [program("cmake"), "-S", project, "-B", project / "tree", "-G", "Ninja", *definitions]
+    command += [f"-DCMAKE_MAKE_PROGRAM={program('ninja')}", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    assert "MSVC is 1" in run_checked(*command, "-DCMAKE_C_STANDARD_LIBRARIES=")
+    run_checked(program("cmake"), "--build", project / "tree")
+    (image,) = read_images((project / "tree" / "program.exe").read_bytes(), "program.exe")
+    assert image.needed == ("tiny.dll",)
 
 
 @pytest.fixture(scope="module")
