@@ -10,12 +10,12 @@ from latebind.tables.targets import target
 
 from machines import clang_cl, wine, wine_arm64
 from machines.emulator import Limits
-from tests.native.building import ROOT, program
+from tests.native.building import HERE, ROOT, program
 from tests.native.coff import external_symbols, guarded_symbols, unwound_symbols
-from tests.native.emulated import cache
+from tests.native.emulated import ORT_VERSIONS, cache, fetch_runtime
 from tests.native.test_functions_stub import build_program
 from tests.native.visual_cpp import KERNEL32, MACHINES, SOURCES, STATIC, UCRT, VCRUNTIME, VisualCpp, needed_zig
-from tests.needs import available
+from tests.needs import available, official_header
 from tests.programs import run_checked
 
 EMULATORS = {"win-x64": wine, "win-arm64": wine_arm64}
@@ -136,6 +136,24 @@ def test_without_a_usable_runtime_its_own_error_says_why(run, runtime, says):
     status, printed = run(runtime=runtime)
     assert status == 1
     assert re.match(says, printed), printed
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ORT_VERSIONS)
+def test_a_program_with_the_official_header_runs_with_the_real_runtime(linked, run, stubs, shared_folder, version):
+    if linked.rid == "win-arm64":
+        pytest.skip("not run: ONNX Runtime for Windows arm64 never returns from its unwinder under qemu")
+    include = official_header(shared_folder).parent
+    flags = ["-isystem", SOURCES / "sal", "-isystem", include, "-include", SOURCES / "crt.h"]
+    user = linked.compile(HERE / "stub" / "user_c.c", "user_c", *flags)
+    linked.link(linked.folder / "user_c.exe", user, stubs / linked.rid / "lib" / "msvc" / "onnxruntime.lib")
+    environment = {"ONNXRUNTIME_LIB_PATH": wine.windows_path(fetch_runtime(linked.rid, version))}
+    assert run(program="user_c.exe", **environment) == (0, f"right with {version}\n")
+    status, printed = run(program="user_c.exe")
+    assert status == 1
+    assert printed.startswith("1: ONNX Runtime was not found in ")
+    assert printed.endswith("\n4: mine\n")
 
 
 EXCEPTIONS = {

@@ -58,7 +58,7 @@ class VisualCpp:
             machine = target(self.rid).dlltool_machine
             self.zig("dlltool", "-m", machine, "-d", f"{name}.def", "-l", f"{name}.lib")
 
-    def compile(self, source: Path, name: str, *flags: str) -> Path:
+    def compile(self, source: Path, name: str, *flags: str | Path) -> Path:
         """Compile a C or C++ file to an object."""
         compiled = self.folder / f"{name}.obj"
         include = ["-isystem", ROOT / "loader" / "stub" / "msvc", f"-I{ROOT / 'loader' / 'include'}"]

@@ -20,11 +20,12 @@ __declspec(dllimport) void WINAPI RaiseException(DWORD code, DWORD flags, DWORD 
 #define stdout      (__acrt_iob_func(1))
 #define printf(...) fprintf(stdout, __VA_ARGS__)
 
-int main(int count, char** words);
+/* Programs declare it in different ways. */
+int call_main(int count, char** words) __asm__("main");
 void mainCRTStartup(void);
 void mainCRTStartup(void) {
   _configure_narrow_argv(1);
-  exit(main(*__p___argc(), *__p___argv()));
+  exit(call_main(*__p___argc(), *__p___argv()));
 }
 
 uintptr_t __security_cookie = 0x2B992DDFA232u;

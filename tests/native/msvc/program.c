@@ -35,7 +35,7 @@ static int call(void) {
 /* The arguments are addresses in code. A trampoline keeps them on the stack, where an unwinder without data about the
  * trampoline takes them for return addresses. */
 static int catch_exception(int again) {
-  const char* code = (const char*)main + 64; /* after the prologue */
+  const char* code = (const char*)call_main + 64; /* after the prologue */
   const char* name = NULL;
   if (again && create_env(3, "mine", &name)) return 1;
   __try {

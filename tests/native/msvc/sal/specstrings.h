@@ -1,0 +1,23 @@
+/* specstrings.h: Visual C++'s notes about parameters that ONNX Runtime's header has: they change nothing. */
+#define _Check_return_
+#define _Frees_ptr_opt_
+#define _In_
+#define _In_opt_
+#define _In_opt_z_
+#define _In_reads_(count)
+#define _In_z_
+#define _Inout_
+#define _Inout_updates_(count)
+#define _Inout_updates_all_(count)
+#define _Out_
+#define _Out_opt_
+#define _Out_writes_(count)
+#define _Out_writes_all_(count)
+#define _Out_writes_bytes_all_(count)
+#define _Outptr_
+#define _Outptr_result_buffer_maybenull_(count)
+#define _Outptr_result_maybenull_
+#define _Ret_maybenull_
+#define _Ret_notnull_
+#define _Return_type_success_(expression)
+#define _Success_(expression)
