@@ -189,7 +189,7 @@ def test_exceptions_pass_by_microsofts_own_handlers(linked, run):
         for argument, answer in (("throw", "caught 7\n"), ("on-missing", "caught\n")):
             assert run(argument, WINEDLLOVERRIDES="vcruntime140=n") == (0, answer)
         library.write_bytes(b"")  # it is this file that is used
-        assert run("throw", WINEDLLOVERRIDES="vcruntime140=n")[0]
+        assert "caught" not in run("throw", WINEDLLOVERRIDES="vcruntime140=n")[1]
     finally:
         library.unlink()
 
@@ -200,13 +200,10 @@ def test_exceptions_do_not_pass_a_trampoline_without_unwinding_data(latebind, li
     program = link_changed(latebind, linked, "bare", r"\.seh_")
     assert COMMON not in unwound_symbols(linked.folder / "bare.lib")
     assert run(runtime="good", program=program) == (0, "right mine 1.25.3\n")
-    for runtime, arguments in list(EXCEPTIONS.values())[2:]:
-        status, printed = run(*arguments, runtime=runtime, program=program)
-        assert status
+    # How such a program ends depends on wine's debugger, which may be quicker than the exception.
+    for runtime, arguments in (*list(EXCEPTIONS.values())[2:], ("", ["throw"])):
+        _, printed = run(*arguments, runtime=runtime, program=program)
         assert "caught" not in printed
-    status, printed = run("throw", program=program)
-    assert status
-    assert "caught" not in printed
 
 
 @pytest.mark.emulated
