@@ -15,7 +15,10 @@ from pathlib import Path
 from machines import make_once, print_made, programs
 from machines.debian import unpack
 
-PACKAGES = ("llvm-14", "libllvm14", "libedit2", "libbsd0", "libmd0", "libz3-4", "libtinfo6", "libxml2", "libicu72")
+_LIBRARIES = ("libedit2", "libbsd0", "libmd0", "libz3-4", "libtinfo6", "libxml2", "libicu72")
+PACKAGES = ("llvm-14", "libllvm14", *_LIBRARIES)
+_NEWER = ("llvm-16", "libllvm16", *_LIBRARIES)
+"""The first that reads chained fixups."""
 TOOLS = {"otool": "llvm-otool", "lipo": "llvm-lipo", "install_name_tool": "llvm-install-name-tool"}
 # llvm-otool does not know -m, which asks only that a name with parentheses is not taken for an archive's member.
 _WITHOUT_M = 'for word; do shift; [ "$word" = -m ] || set -- "$@" "$word"; done\n'
@@ -38,6 +41,13 @@ def prepare(dest: Path) -> Path:
         (folder / name).write_text(script, encoding="utf-8")
         (folder / name).chmod(0o755)
     return folder
+
+
+def prepare_objdump(dest: Path) -> list[str]:
+    """The command that starts LLVM 16's objdump. Raises NotAvailableError when it cannot be had."""
+    root = make_once(dest.absolute() / "llvm-16", lambda folder: unpack(_NEWER, folder))
+    libraries = f"LD_LIBRARY_PATH={root / 'usr/lib/x86_64-linux-gnu'}"
+    return ["/usr/bin/env", libraries, str(root / "usr/lib/llvm-16/bin/llvm-objdump")]
 
 
 if __name__ == "__main__":

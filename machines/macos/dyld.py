@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _IMAGES = 0x1_0000_0000
 _SYSTEM = ("/usr/lib/", "/System/")
+_CXX = "/usr/lib/libc++.1.dylib"
 _SELF, _MAIN, _FLAT, _WEAK = 0, -1, -2, -3
 _EXECUTABLE = 2
 
@@ -181,12 +182,19 @@ class Dyld:
             return self.find_symbol(image, name)
         if ordinal == _MAIN:
             return self.program.find_export(name)
-        return self.find_anywhere(name)
+        address = self.find_anywhere(name)
+        if address is None and ordinal == _WEAK and _needs_cxx(image):
+            return self.find_system(name, lazily=True)  # the C++ library of macOS, which is not here, has it
+        return address
 
     def _refuse(self, image: Image, name: str, ordinal: int) -> None:
         expected = image.dependencies[ordinal - 1] if ordinal > 0 else None
         where = expected.path if expected else "flat namespace"
         raise NotLoadedError(f"Symbol not found: {name}\n  Referenced from: {image.path}\n  Expected in: {where}")
+
+
+def _needs_cxx(image: Image) -> bool:
+    return any(str(library.name) == _CXX for library in image.binary.libraries)
 
 
 def _is_same(left: Path, right: Path) -> bool:
