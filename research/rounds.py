@@ -1,14 +1,17 @@
 """Measures the audit on packages that nobody has read: draws them, audits them, and counts from a ledger of verdicts.
 
     python -m research.rounds draw ROUND --seed N --index URL    write docs/truth/rounds/ROUND.csv, with empty verdicts
-    python -m research.rounds draw ROUND --seed N --npm FILE     add 20 npm packages with binaries, from a list of names
+    python -m research.rounds draw ROUND --seed N --names FILE   the same by a list of names, for all that the index has
+    python -m research.rounds draw ROUND --seed N --npm FILE     add npm packages with binaries, from a list of names
+    python -m research.rounds note ROUND TABLE FOLDER            write what issue threads say of packages in a folder
     python -m research.rounds draw ROUND --add FILE...           add packages on disk, such as those of issue threads
     python -m research.rounds count                              precision and recall of each round; fail if one is open
 
-A row of the ledger is an error or a warning of the audit, or a failure that another tool observed, before anything was
-changed because of the round. A person fills in the verdict and its reason: `right`, `exaggerated` (true, but nothing
-fails) or `false` for a finding; `reported`, `missed` or `no failure` for what another tool says. A package is drawn for
-one round only, and never if the census has a wheel of its project. Run it as root: research/imports.py says why.
+A row of the ledger is an error or a warning of the audit, or a failure that another tool or an issue thread showed,
+before anything was changed because of the round. What a thread says is written before the package is audited. A person
+fills in the verdict and its reason: `right`, `exaggerated` (true, but nothing fails) or `false` for a finding;
+`reported`, `missed` or `no failure` for what another tool says. A package is drawn for one round only, and never if the
+census has a wheel of its project. Run it as root: research/imports.py says why.
 """
 
 from __future__ import annotations
@@ -16,13 +19,8 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import json
-import random
-import re
 import sys
-import urllib.request
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,15 +28,12 @@ from typing import TYPE_CHECKING
 from latebind.audit.audit import audit_paths
 from latebind.audit.engine.choice import Choice
 from latebind.audit.engine.policy import Policy
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from machines import pinned
-from research import census, imports, peers
+from research import census, drawing, imports, peers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from packaging.version import Version
 
 ROUNDS = census.TRUTH / "rounds"
 FINDINGS = ("right", "exaggerated", "false")
@@ -53,12 +48,6 @@ tuned on, 16 of 23 errors were right (70%), 52 of 80 warnings (65%), and 40 of 5
 ledgers](truth/rounds/1.csv) have every finding with its verdict.
 """
 _SEVERITIES = ("error", "warning")
-_LARGEST = 40_000_000
-_AT_ONCE = 24
-_NPM_PLATFORM = re.compile(
-    r"[-_/](linux|darwin|win32|freebsd)-(x64|arm64|ia32|arm|x86_64)(-(gnu|musl|msvc|gnueabihf))?$"
-)
-_JSON = "application/vnd.pypi.simple.v1+json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,118 +67,66 @@ def main() -> int:
     """Draw or count."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, dest="command")
-    drawing = commands.add_parser("draw", help="draw packages, and audit them")
-    drawing.add_argument("round", type=int)
-    drawing.add_argument("--seed", type=int, help="what the order of the names is drawn with")
-    drawing.add_argument("--index", metavar="URL", help="the package index that the wheels come from")
-    drawing.add_argument("--wheels", type=int, default=80, help="how many wheels to draw (default: 80)")
-    drawing.add_argument("--npm", type=Path, metavar="FILE", help="names.json of the package all-the-package-names")
-    drawing.add_argument("--add", type=Path, nargs="+", default=[], metavar="FILE", help="packages that are on disk")
+    drawn = commands.add_parser("draw", help="draw packages, and audit them")
+    drawn.add_argument("round", type=int)
+    drawn.add_argument("--seed", type=int, help="what the order of the names is drawn with")
+    drawn.add_argument("--index", metavar="URL", help="the package index that the wheels come from")
+    drawn.add_argument("--names", type=Path, metavar="FILE", help="a table of names and summaries, separated by tabs")
+    drawn.add_argument("--wheels", type=int, default=80, help="how many wheels to draw (default: 80)")
+    drawn.add_argument("--npm", type=Path, metavar="FILE", help="a list of names: JSON, or the first column of a table")
+    drawn.add_argument("--npm-count", type=int, default=20, help="how many npm packages to draw (default: 20)")
+    drawn.add_argument("--add", type=Path, nargs="+", default=[], metavar="FILE", help="packages that are on disk")
+    noted = commands.add_parser("note", help="write what threads say, before the packages are audited")
+    noted.add_argument("round", type=int)
+    noted.add_argument("table", type=Path, help="lines with tabs: the name of a file, the thread, the failure")
+    noted.add_argument("folder", type=Path, help="where the packages are")
     commands.add_parser("count", help="print precision and recall")
     arguments = parser.parse_args()
     if arguments.command == "count":
         return print_counts()
     ledger = ROUNDS / f"{arguments.round}.csv"
+    if arguments.command == "note":
+        append_rows(ledger, note_threads(arguments.table, arguments.folder))
+        return 0
+    projects = {drawing.project_of(seen.file) for path in ROUNDS.glob("*.csv") for seen in read_ledger(path)}
     measure_packages(ledger, arguments.add)
     if arguments.npm:
-        measure_packages(ledger, draw_npm(arguments.npm, arguments.seed))
+        measure_packages(ledger, drawing.draw_npm(arguments.npm, arguments.seed, arguments.npm_count, projects))
+    projects |= {drawing.project_of(wheel.file) for wheel in census.read_table()}
+    if arguments.names:
+        measure_packages(ledger, drawing.draw_from_names(arguments.names, arguments.seed, arguments.wheels, projects))
     if arguments.index:
-        measure_packages(ledger, draw_wheels(arguments.index, arguments.seed, arguments.wheels))
+        measure_packages(ledger, drawing.draw_wheels(arguments.index, arguments.seed, arguments.wheels, projects))
     return 0
 
 
-def draw_wheels(index: str, seed: int, count: int) -> Iterator[Path]:
-    """Wheels with binaries, one of each project, in an order that the seed decides alone."""
-    drawn = {project_of(observation.file) for path in ROUNDS.glob("*.csv") for observation in read_ledger(path)}
-    drawn |= {project_of(wheel.file) for wheel in census.read_table()}
-    names = sorted(set(re.findall(r'href="([^"/]+)/"', _read(f"{index}/", "text/html").decode())) - drawn)
-    order = random.Random(seed)  # noqa: S311 -- a draw that can be repeated, no secret
-    order.shuffle(names)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for first in range(0, len(names), _AT_ONCE * 4):
-            batch = names[first : first + _AT_ONCE * 4]
-            for name, files in zip(batch, pool.map(lambda name: list_wheels(index, name), batch), strict=True):
-                if files:
-                    yield _download(**order.choice(files))
-                    print(f"{count} to go: {name}", file=sys.stderr)
-                    count -= 1
-                if not count:
-                    return
-
-
-def draw_npm(names: Path, seed: int, count: int = 20) -> Iterator[Path]:
-    """npm packages that are named for a platform, as those with binaries are; one of each scope or prefix."""
-    drawn = {project_of(observation.file) for path in ROUNDS.glob("*.csv") for observation in read_ledger(path)}
-    candidates = [name for name in json.loads(names.read_text("utf-8")) if _NPM_PLATFORM.search(name)]
-    order = random.Random(seed)  # noqa: S311 -- a draw that can be repeated, no secret
-    order.shuffle(candidates)
-    families = set()
-    folder = pinned.cache() / "npm"
-    folder.mkdir(exist_ok=True)
-    for name in candidates:
-        family = _NPM_PLATFORM.sub("", name)
-        if family in families or not (archive := imports.download_npm(name, folder)):
-            continue
-        families.add(family)
-        if archive.stat().st_size < _LARGEST and project_of(archive.name) not in drawn:
-            yield archive
-            count -= 1
-        if not count:
-            return
-
-
-def list_wheels(index: str, name: str) -> list[dict[str, str]]:
-    """The wheels for a platform in a project's newest release that has any."""
-    try:
-        files = json.loads(_read(f"{index}/{name}/", _JSON))["files"]
-    except OSError:
-        return []
-    releases: dict[Version, list[dict[str, str]]] = {}
-    for file in files:
-        try:
-            _, version, _, tags = parse_wheel_filename(file["filename"])
-        except InvalidWheelFilename:
-            continue
-        if not file.get("yanked") and all(tag.platform != "any" for tag in tags) and file["size"] < _LARGEST:
-            wheel = {"file": file["filename"], "url": file["url"], "sha256": file["hashes"]["sha256"]}
-            releases.setdefault(version, []).append(wheel)
-    return releases[max(releases)] if releases else []
-
-
-def _download(file: str, url: str, sha256: str) -> Path:
-    folder = pinned.cache() / "wheels"
-    folder.mkdir(exist_ok=True)
-    content = _read(url, "*/*") if not (folder / file).is_file() else (folder / file).read_bytes()
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise SystemExit(f"{file} has another hash than the index says")
-    (folder / file).write_bytes(content)
-    return folder / file
-
-
-def _read(url: str, accept: str) -> bytes:
-    if not url.startswith("https://"):
-        raise SystemExit(f"{url}: packages come from an index by https")
-    request = urllib.request.Request(url, headers={"Accept": accept})  # noqa: S310 -- https alone
-    with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
-        content: bytes = response.read()
-    return content
+def note_threads(table: Path, folder: Path) -> Iterator[Observation]:
+    """What issue threads say of packages, by a table whose lines have the file, the thread and the failure."""
+    for line in table.read_text("utf-8").splitlines():
+        name, thread, failure = line.split("\t")
+        yield Observation(name, _digest(folder / name), "thread", "", f"{thread}: {failure}")
 
 
 def measure_packages(ledger: Path, paths: Iterable[Path]) -> None:
     """Audit each package and run the other tools on it. Writes the rows of a package as soon as it is measured."""
     ledger.parent.mkdir(exist_ok=True)
-    measured = {observation.file for observation in read_ledger(ledger)} if ledger.is_file() else set()
+    rows = read_ledger(ledger) if ledger.is_file() else []
+    measured = {observation.file for observation in rows if observation.source != "thread"}
     programs = pinned.environment("peers", peers.REQUIREMENTS)
     for path in paths:
         if path.name in measured:
             continue
         observations = [*list_findings(path), *list_failures(path, programs)]
-        observations = observations or [Observation(path.name, _digest(path), "nothing", "", "")]
-        is_new = not ledger.is_file()
-        with ledger.open("a", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerows([[field.name for field in fields(Observation)]] if is_new else [])
-            writer.writerows(map(astuple, observations))
+        append_rows(ledger, observations or [Observation(path.name, _digest(path), "nothing", "", "")])
+
+
+def append_rows(ledger: Path, rows: Iterable[Observation]) -> None:
+    """Write rows to the end of a ledger, which is made if there is none."""
+    is_new = not ledger.is_file()
+    with ledger.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([[field.name for field in fields(Observation)]] if is_new else [])
+        writer.writerows(map(astuple, rows))
 
 
 def list_findings(path: Path) -> Iterator[Observation]:
@@ -225,11 +162,6 @@ def read_ledger(ledger: Path) -> list[Observation]:
     """The rows of a round."""
     with ledger.open(encoding="utf-8", newline="") as file:
         return [Observation(**record) for record in csv.DictReader(file)]
-
-
-def project_of(file: str) -> str:
-    """A package's project, by the name of its file."""
-    return canonicalize_name(file.partition("-")[0]) if file.endswith(".whl") else re.sub(r"-\d.*", "", file)
 
 
 def print_counts() -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from research import imports, rounds
+from research import drawing, imports, rounds
 
 ROW = rounds.Observation("a-1-cp311-cp311-linux_x86_64.whl", "0", "error", "LB107", "x", "right", "readelf shows it")
 
@@ -63,13 +63,13 @@ def test_a_projects_newest_wheels_with_binaries_are_listed(monkeypatch):
         file("a-1.12-cp311-cp311-win_amd64.whl", yanked=True),
         file("a-1.13.tar.gz"),
     ]
-    monkeypatch.setattr(rounds, "_read", lambda *_: json.dumps({"files": files}).encode())
-    assert [found["file"] for found in rounds.list_wheels("", "a")] == ["a-1.10-cp311-cp311-win_amd64.whl"]
+    monkeypatch.setattr(drawing, "_read", lambda *_: json.dumps({"files": files}).encode())
+    assert [found["file"] for found in drawing.list_wheels("", "a")] == ["a-1.10-cp311-cp311-win_amd64.whl"]
 
 
 def test_packages_come_by_https_alone():
     with pytest.raises(SystemExit, match="https"):
-        [*rounds.draw_wheels("http://example.invalid", 1, 1)]
+        [*drawing.draw_wheels("http://example.invalid", 1, 1, ())]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_packages_come_by_https_alone():
     [("Foo_Bar-1.0-cp311-cp311-win_amd64.whl", "foo-bar"), ("scope-name-linux-x64-1.2.3.tgz", "scope-name-linux-x64")],
 )
 def test_a_package_belongs_to_a_project(file, project):
-    assert rounds.project_of(file) == project
+    assert drawing.project_of(file) == project
 
 
 def test_only_wheels_for_this_machine_have_an_interpreter(tmp_path, monkeypatch):
