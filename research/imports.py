@@ -35,6 +35,8 @@ def import_wheel(path: Path) -> str:
     python = find_python(path.name)
     if python is None:
         return "not run: no interpreter here accepts its tags"
+    if not _starts(python):
+        return f"not run: nobody can't start {python.name} here, set LATEBIND_PYTHONS"
     modules = sorted({name for name in map(_module_name, _list_members(path)) if name})
     if not modules:
         return "not run: no extension module"
@@ -71,6 +73,12 @@ def find_python(name: str) -> Path | None:
             if interpreters := [python for version in newer if (python := _interpreter(version))]:
                 return interpreters[0]
     return None
+
+
+@functools.cache
+def _starts(python: Path) -> bool:
+    """Whether an interpreter starts in the sandbox: if nobody can't read its folder, each import would fail."""
+    return _run_untrusted([str(python), "-c", ""], {"HOME": "/nonexistent"}).returncode == 0
 
 
 @functools.cache

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -99,3 +102,40 @@ def test_only_wheels_for_this_machine_have_an_interpreter(tmp_path, monkeypatch)
 def test_the_page_lists_what_was_wrong():
     assert "| 1 | 130 | errors that are right | 7 of 9 | 45% to 94% |" in rounds.page()
     assert "| LB310 | false | CPython 3.7 on Windows looks for" in rounds.page()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start processes as nobody")
+def test_an_interpreter_that_nobody_can_start_is_not_blamed_on_the_wheel(tmp_path, monkeypatch):
+    tmp_path.chmod(0o700)
+    python = tmp_path / "3.11.7" / "bin" / "python3.11"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")  # nobody can't read the folder
+    python.chmod(0o755)
+    monkeypatch.setattr(imports, "find_python", lambda _: python)
+    wheel = tmp_path / "a-1-cp311-cp311-linux_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("a.so", b"")
+    assert imports.import_wheel(wheel).startswith("not run: nobody can't start python3.11")
+
+
+def test_what_threads_say_is_written_before_and_measured_after(tmp_path):
+    (tmp_path / "a-1.tgz").write_bytes(b"")
+    table = tmp_path / "threads.tsv"
+    table.write_text("a-1.tgz\thttps://example.invalid/1\tdoes not load\n", encoding="utf-8")
+    ledger = tmp_path / "4.csv"
+    rounds.append_rows(ledger, rounds.note_threads(table, tmp_path))
+    [seen] = rounds.read_ledger(ledger)
+    assert (seen.file, seen.source, seen.text) == ("a-1.tgz", "thread", "https://example.invalid/1: does not load")
+    [problem] = rounds.list_problems("4.csv", [seen])
+    assert "reported, missed, no failure" in problem
+
+
+def test_names_whose_summary_mentions_a_compiled_language_are_drawn_by_a_seed(tmp_path, monkeypatch):
+    names = tmp_path / "names.tsv"
+    names.write_text("name\tsummary\na\ta Rust core\nb\tpure\nc\tC++ bindings\nd\tRust\n", encoding="utf-8")
+    asked = []
+    monkeypatch.setattr(drawing, "_download_newest", lambda name, *_: asked.append(name) or tmp_path / name)
+    monkeypatch.setenv("LATEBIND_BENCH_CACHE", str(tmp_path))
+    drawn = [path.name for path in drawing.draw_from_names(names, 1, 2, {"d"})]
+    assert sorted(drawn) == ["a", "c"]
+    assert drawn == [path.name for path in drawing.draw_from_names(names, 1, 2, {"d"})] == asked[:2]
