@@ -3,7 +3,7 @@
     python -m research.rounds draw ROUND --seed N --index URL    write docs/truth/rounds/ROUND.csv, with empty verdicts
     python -m research.rounds draw ROUND --seed N --names FILE   the same by a list of names, for all that the index has
     python -m research.rounds draw ROUND --seed N --npm FILE     add npm packages with binaries, from a list of names
-    python -m research.rounds note ROUND TABLE FOLDER            write what issue threads say of packages in a folder
+    python -m research.rounds note ROUND TABLE FOLDER            write what issue threads report about packages in a folder
     python -m research.rounds draw ROUND --add FILE...           add packages on disk, such as those of issue threads
     python -m research.rounds count                              precision and recall of each round; fail if one is open
 
@@ -41,11 +41,20 @@ FAILURES = ("reported", "missed", "no failure")
 _SECTION = """
 ## Packages that nobody had read
 
-The packages of a round are drawn at random from all names of the package index and of npm, and none is drawn twice.
-The counts are those of the audit on that day, before any check was changed because of the round. Other tools and
-imports in the real interpreter show the failures. Before the first round, on 147 packages that the checks were not
-tuned on, 16 of 23 errors were right (70%), 52 of 80 warnings (65%), and 40 of 52 failures were reported (77%). [The
+The packages of rounds 1 to 3 are drawn at random from all names of the package index and of npm. Half of the packages
+of round 4 are those of public issue threads about broken packages; the ledger has the thread and the failure, which was
+written down before the audit. The other half of round 4 is drawn at random from lists: names of wheels whose summary
+mentions a compiled language, and names of npm packages that end with a platform. No package is drawn twice. The counts
+are those of the audit on that day, before any check was changed because of the round. Other tools, imports in the real
+interpreter and the threads show the failures. Before the first round, on 147 packages that the checks were not tuned
+on, 16 of 23 errors were right (70%), 52 of 80 warnings (65%), and 40 of 52 failures were reported (77%). [The
 ledgers](truth/rounds/1.csv) have every finding with its verdict.
+
+The goals are errors that are right in 95% of the cases, with 85% as the lower end of the interval; warnings in 85%; and
+90% of the failures reported. Round 4 meets the goal for warnings only. Its 56 packages of threads have 27 of the 30
+errors and 56 of the 58 failures, so its numbers describe packages that users complained about, not packages at large.
+Three more threads are not counted, because nothing failed when the package was tried again. The checks that were
+corrected since report 15 of the 16 missed failures; that number says nothing about packages of the next round.
 """
 _SEVERITIES = ("error", "warning")
 
@@ -101,7 +110,7 @@ def main() -> int:
 
 
 def note_threads(table: Path, folder: Path) -> Iterator[Observation]:
-    """What issue threads say of packages, by a table whose lines have the file, the thread and the failure."""
+    """What issue threads report about packages, by a table whose lines have the file, the thread and the failure."""
     for line in table.read_text("utf-8").splitlines():
         name, thread, failure = line.split("\t")
         yield Observation(name, _digest(folder / name), "thread", "", f"{thread}: {failure}")

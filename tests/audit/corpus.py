@@ -386,6 +386,7 @@ def npm(  # each argument is one thing that a test breaks
     file_name: str = "",
     text: bytes = b"",
     links: Sequence[str] = (),
+    mode: int = 0o644,
     **fields: object,
 ) -> Path:
     """Write an npm package for linux-x64; `fields` are added to package.json, None leaves one out."""
@@ -396,7 +397,7 @@ def npm(  # each argument is one thing that a test breaks
     with tarfile.open(path, "w:gz") as archive:
         for inner, data in members.items():
             member = tarfile.TarInfo(f"package/{inner}")
-            member.size = len(data)
+            member.size, member.mode = len(data), mode
             archive.addfile(member, io.BytesIO(data))
         for inner in links:
             member = tarfile.TarInfo(f"package/{inner}")

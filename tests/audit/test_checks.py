@@ -20,12 +20,13 @@ from tests.audit.cases import (
     sdks,
     symbols,
     tags,
+    undefined,
     windows,
 )
 
 PARTS = (
-    linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks, providers, npms,
-    jars,
+    linkage, undefined, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks,
+    providers, npms, jars,
 )  # fmt: skip
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.

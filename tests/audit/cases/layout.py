@@ -5,7 +5,7 @@ from __future__ import annotations
 from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, contents, good, made_by, nupkg, shared, wheel
-from tests.audit.corpus import Bench, nuspec, pe
+from tests.audit.corpus import GOOD, Bench, nuspec, pe
 
 TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "pdb", "targets")
 OWN = "$(MSBuildThisFileDirectory)"
@@ -15,6 +15,16 @@ TWINS = Policy(twins=({"wheel": "latenn-core", "nupkg": "Latenn.Kernel"},))
 
 def other(bench: Bench) -> bytes:
     return bench.compiler.library("int latenn_other(void) { return 2; }\n").read_bytes()
+
+
+SECOND = contents(shared("int latenn_b(void) { return 2; }\n", "-Wl,-soname,liblatenn.so"))
+USER = contents(
+    shared(
+        "extern int latenn_version(void);\nint user(void) { return latenn_version(); }\n",
+        shared(GOOD, "-Wl,-soname,liblatenn.so", name="liblatenn.so"),
+    )
+)
+"""A library that needs liblatenn.so."""
 
 
 def twins(wheel_name: str = "latenn", package_id: str = "Latenn", *, same: bool, extra: bool = False):
@@ -113,11 +123,13 @@ CASES = [
          wheel({"latenn/a/liblatenn.so": good(), "latenn/b/liblatenn.so": good()}),
          wheel({"latenn/a/liblatenn.so": good(), "latenn/b/libother.so": other}), at="!latenn/b/liblatenn.so",
          says="has the same bytes as another file: latenn/a/liblatenn.so", severity="note"),
-    Case("LB404", "two builds with one SONAME",
-         wheel({"latenn/liblatenn.so": good(),
-             "latenn/b/liblatenn.so": contents(shared("int latenn_b(void) { return 2; }\n",
-             "-Wl,-soname,liblatenn.so"))}), wheel(), at="!latenn/liblatenn.so", says="SONAME liblatenn.so",
-         severity="warning"),
+    Case("LB404", "two builds with one SONAME, which nothing needs",
+         wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND}), wheel(), at="!latenn/liblatenn.so",
+         says="SONAME liblatenn.so", severity="note"),
+    Case("LB404", "two builds with one SONAME, by which another library needs it",
+         wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND, "latenn/libuser.so": USER}),
+         wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND}), at="!latenn/liblatenn.so",
+         says="SONAME liblatenn.so", severity="warning"),
     Case("LB405", "no nuspec at the root", nupkg(spec_name="meta/Latenn.nuspec"), plain, at=".nupkg",
          says="has 0 .nuspec files at the root"),
     Case("LB405", "two nuspecs", nupkg({NATIVE: good(), "Other.nuspec": nuspec("Other", "1.0.0", "").encode()}), plain,

@@ -16,7 +16,6 @@ LATE = """
 const char *latenn_names = "OrtGetApiBase onnxruntime libonnxruntime.so.1 onnxruntime::";
 void *latenn_bind(void) { return dlsym(dlopen("libonnxruntime.so.1", 2), "OrtGetApiBase"); }
 """
-COSINE = "extern float hypotf(float, float);\nfloat f(float a) { return hypotf(a, a); }\n"
 STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
 
 
@@ -38,10 +37,6 @@ def containing(distribution: str, part: str):
         return bench.bare("_core.abi3.so", modules[0].locate().read_bytes())
 
     return make
-
-
-def link_with_undefined(source: str):
-    return contents(shared(source, "-Wl,-z,undefs"))
 
 
 def with_odd(bench: Bench) -> bytes:
@@ -78,20 +73,6 @@ ODD = "latenn/libodd-user.so"
 def odd_user(metadata: str):
     """A wheel with a library that needs libodd.so.3."""
     return wheel({ODD: with_odd}, metadata=metadata)
-
-
-PYTHON_USER = "extern int PyErr_Occurred(void);\nint initc(void){return PyErr_Occurred();}\n"
-
-
-@made_by
-def musl_wheel(bench: Bench, name: str):
-    """A wheel for musl with a library that calls a function of the C library."""
-    libc = bench.compiler.library(
-        f"int {name}(void) {{ return 1; }}\n", "-Wl,-soname,libc.musl-x86_64.so.1", name="libmusl.so"
-    )
-    source = f"extern int {name}(void);\nint latenn_f(void) {{ return {name}(); }}\n"
-    library = bench.compiler.library(source, libc, "-fno-builtin", "-nostdlib").read_bytes()
-    return bench.wheel({LIB: library}, tag="py3-none-musllinux_1_2_x86_64")
 
 
 @made_by
@@ -219,31 +200,6 @@ CASES = [
          wheel({LIB: plugin(), "latenn/libtool.so": holding(OWN)}),
          wheel({LIB: plugin(), "latenn/libtool.so": holding("N2ov8CoreImplE")}), at="!latenn/libtool.so",
          says="InferenceSession"),
-    Case("LB106", "a symbol is left open that no library defines", wheel({LIB: link_with_undefined(STRANGER)}),
-         wheel({LIB: link_with_undefined(STRANGER), "latenn/libodd.so": odd}), at=f"!{LIB}",
-         says="odd"),
-    Case("LB106", "a symbol is left open by a plugin of another program",
-         wheel({"latenn/tool.duckdb_extension": link_with_undefined(STRANGER)}),
-         wheel({"latenn/tool.duckdb_extension": odd}), at="!latenn/tool.duckdb_extension",
-         says="the program that loads .duckdb_extension files has to define: odd", severity="note"),
-    Case("LB106", "the runtime's entry symbol is left open", wheel({LIB: link_with_undefined(
-             "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n")}),
-         wheel({LIB: late}), at=f"!{LIB}", says="OrtGetApiBase"),
-    Case("LB106", "Python's functions are left open by a library that is no module",
-         wheel({LIB: link_with_undefined("extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n")}),
-         wheel({LIB: link_with_undefined(
-             "extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n")}),
-         at=f"!{LIB}", says="PyErr_Occurred"),
-    Case("LB106", "a function of glibc is used without its library: a note",
-         lambda bench: bench.wheel({LIB: bench.compiler.link_object(bench.compiler.thing(COSINE,
-             "-fno-builtin")).read_bytes()}), wheel({LIB: contents(shared(COSINE, "-fno-builtin", "-lm"))}),
-         at=f"!{LIB}", says="hypotf", severity="note"),
-    Case("LB106", "a function of glibc that musl does not have", musl_wheel("gnu_get_libc_version"),
-         musl_wheel("getenv"), at=f"!{LIB}", says="nothing provides: gnu_get_libc_version"),
-    Case("LB106", "Python's functions in a wheel without a module; a module for Python 2",
-         wheel({LIB: link_with_undefined(PYTHON_USER)}),
-         wheel({LIB: link_with_undefined(PYTHON_USER)}, tag="cp27-cp27mu-manylinux1_x86_64"), at=f"!{LIB}",
-         says="PyErr_Occurred"),
     Case("LB114", "next to its user, at the root of the wheel", wheel({"a.so": with_odd, "libodd.so.3": odd}),
          wheel({"a.so": contents(shared(STRANGER, shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3",
              name="libodd.so"), "-Wl,-rpath,$ORIGIN")), "libodd.so.3": odd}), at="!a.so",
@@ -290,6 +246,8 @@ CASES = [
     Case("LB107", "expected from a dependency of an extra", odd_user("Requires-Dist: libodd; extra == 'odd'"),
          odd_user("Requires-Dist: libodd"), at=f"!{ODD}", says="only the extra odd", severity="warning"),
     Case("LB107", "a library that even small containers have", alone("libuuid.so.1"), alone("libz.so.1"), at=f"!{LIB}",
+         says="which the base systems of distributions have", severity="note"),
+    Case("LB107", "a library of glibc that only it opens", alone("libnss_files.so.2"), alone("libz.so.1"), at=f"!{LIB}",
          says="which the base systems of distributions have", severity="note"),
     Case("LB107", "libraries of one package of the system, which get one verdict", alone("libk5crypto.so.3"),
          alone("libz.so.1"), at=f"!{LIB}", says="which desktop systems have", severity="warning"),

@@ -27,6 +27,7 @@ DELETE = "void _ZdlPv(void *p) { (void)p; }\n"
 OPEN = ("-Wl,-undefined,dynamic_lookup",)
 UNIVERSAL_TAG = "py3-none-macosx_11_0_universal2"
 LOAD_WEAK, REEXPORT = 0x80000018, 0x8000001F
+AVFOUNDATION = "/System/Library/Frameworks/AVFoundation.framework/Versions/A/AVFoundation"
 HIDDEN = '__attribute__((visibility("hidden")))'
 
 
@@ -54,6 +55,14 @@ def odd(bench: Bench, source: str = ODD, *flags: str) -> Path:
 @made_by
 def with_odd(bench: Bench, *flags: str) -> bytes:
     return bench.compiler.dylib(STRANGER, odd(ODD, *flags)(bench), name="liblatenn.dylib").read_bytes()
+
+
+@made_by
+def beside(bench: Bench, name: str, path: str = "/usr/lib/libz.1.dylib") -> bytes:
+    """A library that looks one symbol up everywhere, and another in a library of the system."""
+    system = bench.compiler.dylib(ODD.replace("odd", "deflate"), f"-Wl,-install_name,{path}", name="libz.dylib")
+    source = f"extern int deflate(void), {name}(void);\nint latenn_f(void) {{ return deflate() + {name}(); }}\n"
+    return bench.compiler.dylib(source, system, *OPEN, name="liblatenn.dylib").read_bytes()
 
 
 def both(bench: Bench) -> bytes:
@@ -124,6 +133,12 @@ CASES = [
     row("LB104", "a copy of another name exports the entry symbol", of(RUNTIME), of(LATE), "exports OrtGetApiBase"),
     row("LB105", "the runtime's own text", of(MARKER), of(LATE), "N11onnxruntime16InferenceSessionE"),
     row("LB106", "a symbol is looked up in every image", of(STRANGER, *OPEN), whole, "odd"),
+    row("LB106", "a symbol is looked up in every image, next to a library of the system", mac(beside("odd")),
+        mac(beside("objc_msgSend")), "odd"),
+    *(row("LB106", f"{name} is looked up in every image, where libSystem has it", mac(beside("odd")), mac(beside(name)),
+          "odd") for name in ("fopen", "__stack_chk_fail", "_objc_empty_cache")),
+    row("LB106", "a symbol of a framework that nothing links", of(STRANGER.replace("odd", "CMTimeMake"), *OPEN),
+        mac(beside("CMTimeMake", AVFOUNDATION)), "CMTimeMake", severity="warning"),
     row("LB106", "Python's functions are open in a library that is no module",
         of("extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n", *OPEN),
         of("extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n", *OPEN),
@@ -167,6 +182,10 @@ CASES = [
         of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n"), "latenn_counter",
         severity="note"),
     row("LB302", "an Intel library in an arm64 wheel", mac(dylib(MAC_INTEL)), mac(both), "is for macOS on x64"),
+    row("LB302", "a library that no other one has as its counterpart",
+        wheel({LIB: dylib(), "latenn/libodd.dylib": dylib(MAC_INTEL)}, tag=MAC_TAG),
+        wheel({LIB: dylib(), "latenn/liblatenn-x64.dylib": dylib(MAC_INTEL)}, tag=MAC_TAG), "is for macOS on x64",
+        at="!latenn/libodd.dylib", severity="warning"),
     row("LB302", "one slice under a universal2 tag", mac(dylib(), UNIVERSAL_TAG), mac(both, UNIVERSAL_TAG),
         "promises macOS on x64 and arm64"),
     row("LB302", "an Intel library in the folder of osx-arm64", native(dylib(MAC_INTEL)), native(dylib()), "osx-arm64",
@@ -200,7 +219,11 @@ CASES = [
         mac(dylib(), "py3-none-macosx_10_9_x86_64.macosx_11_0_arm64"), "macosx_10_9_arm64", at=".whl",
         severity="warning"),
     row("LB404", "two names of one library", wheel({LIB: dylib(), "latenn/liblatenn.1.dylib": newer}, tag=MAC_TAG),
-        whole, "install name @rpath/liblatenn.dylib", severity="warning"),
+        whole, "install name @rpath/liblatenn.dylib", severity="note"),
+    row("LB404", "one library for each processor",
+        wheel({LIB: dylib(), "latenn/liblatenn.1.dylib": newer}, tag=MAC_TAG),
+        wheel({LIB: dylib(), "latenn/liblatenn.1.dylib": dylib(MAC_INTEL)}, tag=UNIVERSAL_TAG),
+        "install name @rpath/liblatenn.dylib", severity="note"),
     row("LB604", "a library that was cut off", lambda bench: bench.mac(bench.dylib()[:20000]), whole, "cut off"),
     row("LB604", "a slice that was cut off", lambda bench: bench.mac(both(bench)[:60000]), mac(both), "a slice ends"),
     row("LB610", "__FILE__ of the build machine",

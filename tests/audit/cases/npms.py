@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.engine.policy import Policy
 
-from tests.audit.cases.case import Case, contents, dylib, good, npm, runtime, shared
+from tests.audit.cases.case import Case, contents, dylib, good, made_by, npm, runtime, shared
 from tests.audit.cases.layout import other
 from tests.audit.cases.linkage import STRANGER, with_odd
-from tests.audit.cases.tags import ARM
+from tests.audit.cases.macos import both
+from tests.audit.cases.tags import ARM, cxx_user, thread
 
 if TYPE_CHECKING:
     from tests.audit.corpus import Bench
@@ -72,6 +73,18 @@ def prebuilt(folder: str, needs: dict[str, str] | None = None):
     return npm({f"prebuilds/{folder}/libtiny.so": with_odd}, **fields)
 
 
+@made_by
+def prebuilds(bench: Bench, folder: str, *addons: bytes):
+    """A package for all platforms with add-ons in the folder of one; without any given, one for Linux on x64."""
+    names = (f"tiny{f'-{number}' * bool(number)}.node" for number in range(len(addons) or 1))
+    files = zip(names, addons or (bench.good(),), strict=True)
+    return bench.npm({f"prebuilds/{folder}/{name}": data for name, data in files}, **WHOLE)
+
+
+def chmod(mode: int):
+    return npm({"bin/tiny": b"#!"}, mode=mode, scripts={"postinstall": "chmod +x bin/tiny"})
+
+
 def rpath_to_odd(needs: dict[str, str]):
     """A package whose library needs one that another package has, next to it in node_modules."""
     odd = shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
@@ -130,6 +143,10 @@ CASES = [
          at="!package/package.json", says="prepare: tsc", severity="note"),
     Case("LB904", "a build by node-gyp", npm({"binding.gyp": b""}), npm({"binding.gyp": b""}, gypfile=False),
          at="!package/binding.gyp", says="node-gyp", severity="warning"),
+    Case("LB904", "a script that makes a program executable", chmod(0o644), chmod(0o755), at="!package/package.json",
+         says="chmod +x bin/tiny", severity="warning"),
+    Case("LB904", "a script that makes a program executable that already is", chmod(0o755), npm(scripts={}),
+         at="!package/package.json", says="chmod +x bin/tiny", severity="note"),
     Case("LB905", "a link", npm(links=["libtiny.so.1"]), npm(), at=".tgz", says="libtiny.so.1", severity="warning"),
     Case("LB905", "packages that are not bundled", npm({"node_modules/koffi/index.js": b""}),
          npm({"node_modules/koffi/index.js": b""}, bundleDependencies=["koffi"]), at="koffi/index.js",
@@ -140,6 +157,22 @@ CASES = [
          says="names ./index.d.ts as types", severity="warning"),
     Case("LB906", "main is missing", npm({}, **WHOLE, main="lib"), npm({"lib/index.js": b""}, **WHOLE, main="lib"),
          at="!package/package.json", says="names lib as main"),
+    Case("LB907", "an add-on of the build machine", prebuilds("linux-arm64"), prebuilds("linux-x64"),
+         at="!package/prebuilds/linux-arm64/tiny.node", says="is for Linux on x64, but its folder is linux-arm64"),
+    Case("LB907", "an add-on for Linux in a folder for two processors of macOS", prebuilds("darwin-x64+arm64"),
+         npm({"prebuilds/darwin-x64+arm64/tiny.node": both}, **WHOLE),
+         at="!package/prebuilds/darwin-x64+arm64/tiny.node", says="is for Linux on x64"),
+    Case("LB907", "one slice in a folder for two processors", prebuilds("darwin-x64+arm64", dylib()),
+         prebuilds("darwin-arm64", dylib()), at="!package/prebuilds/darwin-x64+arm64/tiny.node", says="is for macOS"),
+    Case("LB907", "next to an add-on that fits", prebuilds("linux-arm64", good(ARM), good()),
+         prebuilds("linux-arm64", good(ARM)), at="!package/prebuilds/linux-arm64/tiny-1.node",
+         says="is for Linux on x64", severity="note"),
+    Case("LB908", "a newer glibc than Node.js needs", npm({"tiny.node": thread("2.34")}),
+         npm({"tiny.node": thread("2.17")}), at="!package/tiny.node",
+         says="needs GLIBC_2.34 for pthread_create, but Node.js runs with 2.28", severity="warning"),
+    Case("LB908", "a newer libstdc++ than Node.js needs", npm({"tiny.node": cxx_user("3.4.26")}),
+         npm({"tiny.node": cxx_user("3.4.25")}), at="!package/tiny.node", says="needs GLIBCXX_3.4.26",
+         severity="warning"),
     Case("LB103", "the runtime in an npm package", bundle_runtime(), bundle_runtime(name="onnxruntime-node"),
          at="!package/libonnxruntime.so.1", says="onnxruntime"),
     Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),

@@ -38,6 +38,16 @@ def cxx_user(bench: Bench, version: str) -> bytes:
     return bench.compiler.library(source, library).read_bytes()
 
 
+@made_by
+def libc_user(bench: Bench, version: str) -> bytes:
+    """A user of a stand-in glibc whose one function carries that version."""
+    script = bench.compiler.text(f"{version} {{ global: *; }};\n")
+    flags = ("-Wl,-soname,libc.so.6", f"-Wl,--version-script={script}")
+    library = bench.compiler.library("int __odd(void) { return 1; }\n", *flags, name="libstandin.so")
+    source = "extern int __odd(void);\nint latenn_f(void) { return __odd(); }\n"
+    return bench.compiler.library(source, library).read_bytes()
+
+
 def musl_user(bench: Bench) -> bytes:
     """A library that needs musl, by a stand-in of its name."""
     libc = bench.compiler.library(
@@ -120,6 +130,8 @@ def shims(bench: Bench, minors: Iterable[int]):
 CASES = [
     Case("LB301", "a version that is marked weak is not required", wheel({LIB: weak_user(weak=False)}),
          wheel({LIB: weak_user(weak=True)}), at=f"!{LIB}", says="GLIBC_2.34"),
+    Case("LB301", "a symbol that glibc keeps to itself", wheel({LIB: libc_user("GLIBC_PRIVATE")}),
+         wheel({LIB: libc_user("GLIBC_2.17")}), at=f"!{LIB}", says="needs GLIBC_PRIVATE for __odd", severity="warning"),
     Case("LB301", "a library that the rest of the package works without",
          wheel({"latenn/libvariant.so": thread("2.34"), LIB: good()}),
          wheel({"latenn/libvariant.so": thread("2.17"), LIB: good()}), at="!latenn/libvariant.so", says="GLIBC_2.34",

@@ -102,6 +102,8 @@ CASES = [
         wheel({LIB: with_odd(), "latenn/odd.dll": contents(odd())}), "imports 1 symbol that odd.dll does not export"),
     row("LB107", "a needed library is nowhere", windows(with_odd()),
         wheel({LIB: with_odd(), "latenn/Odd.dll": contents(odd())}, tag=WINDOWS_TAG), "import of odd.dll"),
+    row("LB107", "the program that loads the file", windows(with_odd("tool.exe")), windows(with_odd("KERNEL32.dll")),
+        "needs tool.exe, the program that loads the file", severity="note"),
     row("LB107", "Python's DLL in a package without any module", windows(with_odd("python311.dll")),
         windows(with_odd("KERNEL32.dll")), "python311.dll"),
     row("LB107", "PyPy's DLL, which PyPy has", windows(with_odd("libpypy3.10-c.dll")),

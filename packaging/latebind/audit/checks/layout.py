@@ -160,8 +160,8 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
     "Same library twice",
     "note",
     profiles=("loads",),
-    because="The copy takes space. The finding is a warning if different libraries share a name, because a process "
-    "loads only the first.",
+    because="The copy takes space. The finding is a warning if different libraries share a name by which "
+    "another file needs one of them, because a process loads only the first.",
     kinds=TWINS,
     example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
     cure="Keep one file: install only the name that is opened. Packages cannot contain links.",
@@ -178,14 +178,15 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
         groups["sha256", file.sha256, rid].append(file)
         for image in file.images:
             if image.soname and image.format != "pe":  # Windows identifies a library by its file name only
-                groups[own_name(image), image.arch, rid].append(file)
+                groups[own_name(image), f"{image.platform} {image.arch}", rid].append(file)
+    needed = {name.rpartition("/")[2] for _, image in package.images for name in image.needed}
     reported: set[tuple[str, ...]] = set()
     for (why, _, _), files in groups.items():
         names = tuple(file.name for file in files)
         if len(names) > 1 and names not in reported:
             reported.add(names)
             if why != "sha256":
-                yield _shared_name(files, why)
+                yield _shared_name(files, why, is_needed=files[0].own_name in needed)
             elif soname := _find_soname(files):
                 yield _copied_links(files, soname)
             else:
@@ -193,14 +194,14 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
                 yield Hit(inner=names[1], message=message, evidence=names, severity="note")
 
 
-def _shared_name(files: Sequence[File], soname: str) -> Hit:
-    """Of libraries that share a name, a process loads one; modules and add-ons are found by their paths."""
+def _shared_name(files: Sequence[File], soname: str, *, is_needed: bool) -> Hit:
+    """Of libraries that share a name, a process loads one for those that need it; the others are opened by path."""
     names = tuple(file.name for file in files)
     return Hit(
         inner=names[1],
         message=f"has the name of another library: {names[0]}",
         evidence=(*names, soname),
-        severity="note" if any(file.is_module or file.is_node_addon for file in files) else "warning",
+        severity="warning" if is_needed else "note",
     )
 
 

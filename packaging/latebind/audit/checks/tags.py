@@ -8,7 +8,6 @@ from latebind.audit.checks.layout import promised_rid
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import PROMISING, Hit, Skip, check
 from latebind.audit.engine.supply import must_load
-from latebind.audit.engine.wording import name_platform
 from latebind.audit.readers.package_json import read_manifest
 from latebind.binary import floors
 
@@ -30,7 +29,8 @@ _EVERY_SYSTEM = {"elf", "macho", "pe"}
     "Newer glibc needed than promised",
     "error",
     profiles=("loads",),
-    because="The library does not load on some systems that the tag includes.",
+    because="The library does not load on some systems that the tag includes. The finding is a warning for symbols "
+    "that glibc keeps to itself (GLIBC_PRIVATE).",
     example="liblatenn.so needs GLIBC_2.34 for pthread_create; the tag promises 2.28",
     cure="Build for the older glibc (with zig, or in the image of that manylinux), or raise the tag.",
 )
@@ -44,9 +44,9 @@ def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy)
     if "GLIBC_PRIVATE" in versions:
         names = _because(image, "GLIBC_PRIVATE")
         yield Hit(
-            message=f"needs GLIBC_PRIVATE for {_list(names)}, so it loads with one build of glibc only",
+            message=f"needs GLIBC_PRIVATE for {_list(names)}, which another build of glibc may lack or change",
             evidence=names,
-            severity=_floor_severity(package, file, image),
+            severity="warning",
         )
     needed, why = floors.needed_glibc(versions)
     promised = _promised_glibc(package, policy)
@@ -73,57 +73,6 @@ def _floor_severity(package: Contents, file: File, image: Image) -> Severity:
     return "error" if package.wheel is None or must_load(package, file, image) else "warning"
 
 
-@check(
-    "LB302",
-    "Binary of another architecture or system",
-    "error",
-    profiles=("loads",),
-    because="The file does not load on the promised platform. The finding is a note if other files serve that "
-    "platform.",
-    kinds=PROMISING,
-    example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
-    cure="Package the binary built for this tag, or correct the tag or the RID folder.",
-)
-def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
-    """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.
-
-    One slice of a universal Mach-O file must fit. Under a universal2 tag, both slices must be present. Files for other
-    systems next to files that fit, such as launchers for several platforms, are a note.
-    """
-    for file in package.native:
-        archs = [image.arch for image in file.images]
-        seen = name_platform(file.format or "", archs)
-        for promiser, wanted_format, wanted_archs in _places(package, file):
-            lacking = [arch for arch in wanted_archs if archs and not _runs_as(arch, archs)]
-            if (wanted_format and wanted_format != file.format) or lacking:
-                yield Hit(
-                    inner=file.name,
-                    message=f"is for {seen}, but {promiser} promises {name_platform(wanted_format, wanted_archs)}",
-                    evidence=(f"binary: {seen}", f"promised: {promiser}"),
-                    severity="error" if _must_fit(package, file) else "note",
-                )
-                break
-
-
-def _must_fit(package: Contents, file: File) -> bool:
-    """Whether the platform needs this particular file: no other fits, Python imports it, or a fitting file needs it."""
-    others = [other for other in package.native if other is not file and not _misses(package, other)]
-    if package.wheel is None or not others:
-        return True
-    stem = file.base.partition(".")[0]
-    serves = any(other.is_module and other.base.partition(".")[0] == stem for other in others)
-    fitting = {other.name for other in others}
-    return (file.is_module and not serves) or bool((package.users.get(file.name, frozenset()) - {file.name}) & fitting)
-
-
-def _misses(package: Contents, file: File) -> bool:
-    archs = [image.arch for image in file.images]
-    return any(
-        (wanted_format and wanted_format != file.format) or not all(_runs_as(arch, archs) for arch in needed_archs)
-        for _, wanted_format, needed_archs in _places(package, file)
-    )
-
-
 def unjudged_platform(package: Contents, file: File) -> str:
     """The tags, the RID, or npm's words that promise the file to a system whose rules are not known, or ""."""
     if manifest := read_manifest(package):
@@ -133,10 +82,6 @@ def unjudged_platform(package: Contents, file: File) -> str:
     rid = promised_rid(package, file)
     names = [rid] if rid else list(_platforms(package))
     return ", ".join(names) if all(map(platforms.is_unjudged, names)) else ""
-
-
-def _runs_as(arch: str, archs: list[str]) -> bool:
-    return arch in archs or (arch == "aarch64" and "arm64x" in archs)
 
 
 @check(
@@ -274,14 +219,6 @@ def _promised_glibc(package: Contents, policy: Policy) -> floors.Version:
 def _promise(package: Contents) -> str:
     tag = f"the tag {'.'.join(_platforms(package))}" if package.wheel is not None else "the configuration"
     return f"{tag} promises"
-
-
-def _places(package: Contents, file: File) -> list[tuple[str, str, tuple[str, ...]]]:
-    """The tags or the RID folder that promise a format and architectures for the file."""
-    if rid := promised_rid(package, file):
-        return [(rid, platforms.rid_format(rid), tuple(filter(None, [platforms.rid_arch(rid)])))]
-    promises = [(name, platforms.tag_format(name), platforms.tag_archs(name)) for name in _platforms(package)]
-    return [promise for promise in promises if promise[1]]
 
 
 def _because(image: Image, version: str) -> tuple[str, ...]:

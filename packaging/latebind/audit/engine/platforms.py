@@ -50,6 +50,7 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     npm_systems: dict[str, tuple[str, ...]]
     unjudged_tags: tuple[str, ...]
     distributions: dict[str, tuple[str, ...]]
+    librt: dict[str, tuple[str, ...]]
 
 
 @cache

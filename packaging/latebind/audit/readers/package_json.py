@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import Contents
 
 MANIFEST = "package.json"
-_PLATFORM = re.compile(
-    r"(?P<whole>.+?)[/-](?P<os>aix|android|darwin|freebsd|linux|netbsd|openbsd|sunos|win32)"
-    r"-(?P<cpu>arm|arm64|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64)(-[a-z]+)*"
-)
+_SYSTEMS = "aix|android|darwin|freebsd|linux|netbsd|openbsd|sunos|win32"
+_PROCESSORS = "arm64|arm|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64"
+_PLATFORM = re.compile(rf"(?P<whole>.+?)[/-](?P<os>{_SYSTEMS})-(?P<cpu>{_PROCESSORS})(-[a-z]+)*")
 """The names of packages for one platform, which end with Node's process.platform and process.arch."""
+_PREBUILT = re.compile(rf"(?:^|/)(?P<os>{_SYSTEMS})-(?P<cpus>(?:{_PROCESSORS})(?:\+(?:{_PROCESSORS}))*)(?:/|$)")
+"""A folder of prebuildify, `linux-x64`, `darwin-x64+arm64`: node-gyp-build opens the add-on in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,12 @@ def admits(chosen: tuple[str, ...], value: str) -> bool:
     if f"!{value}" in chosen:
         return False
     return value in chosen or all(choice.startswith("!") for choice in chosen)
+
+
+def prebuilt_for(folder: str) -> tuple[str, tuple[str, ...]]:
+    """The system and the processors that a folder of prebuilt add-ons names; "" and none for other folders."""
+    match = _PREBUILT.search(folder)
+    return (match["os"], tuple(match["cpus"].split("+"))) if match else ("", ())
 
 
 def manifest_path(package: Contents) -> str:

@@ -1,4 +1,4 @@
-"""Checks LB9xx: npm packages with native files, by their package.json."""
+"""Checks LB901 and LB904-LB906: whether npm installs a package, and Node.js finds its files."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from latebind.audit.engine.platforms import npm_cpu, npm_systems
 from latebind.audit.engine.registry import Hit, Skip, check
-from latebind.audit.engine.wording import name_platform, some
+from latebind.audit.engine.wording import some
 from latebind.audit.readers.package_json import (
     MANIFEST,
     Manifest,
-    admits,
     exported_files,
     installed_files,
     manifest_path,
@@ -23,7 +21,7 @@ from latebind.text import plural
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from latebind.audit.readers.contents import Contents, File
+    from latebind.audit.readers.contents import Contents
     from latebind.model import Severity
 
 _NAME = re.compile(r"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IGNORECASE)
@@ -34,6 +32,8 @@ _ON_INSTALL = ("preinstall", "install", "postinstall")
 _ON_GIT = ("prepublish", "preprepare", "prepare", "postprepare")
 _RUNS_FILE = re.compile(r"node (?P<path>[\w./-]+\.[cm]?js)\b")
 """A script that runs a file of the package."""
+_CHMOD = re.compile(r"chmod (-R )?([ua]?\+x|0?7[0-7]5) (?P<paths>[\w./ @-]+)")
+"""A script that only makes files executable."""
 _OF_NODE = frozenset({"import", "require", "default", "node", "module-sync", "node-addons"})
 """The conditions by which Node.js chooses a file in `exports`."""
 _MAIN_ENDS = ("", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node")
@@ -72,98 +72,13 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
 
 
 @check(
-    "LB902",
-    "Platform fields contradict the native files",
-    "error",
-    profiles=("loads",),
-    because="npm installs the package on systems where none of its native files load. The finding is a warning if a "
-    "field is missing, and a note if other files fit or the package has no native files.",
-    kinds=("npm",),
-    example='"cpu": ["x64"] and an aarch64 library',
-    cure="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
-)
-def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """To choose a package for a platform, npm looks only at `os` and `cpu`. The package's name also ends with both."""
-    manifest = read_manifest(package)
-    if manifest is None:
-        return
-    fields = {key: manifest.read_values(key) for key in ("os", "cpu")}
-    for key, value in zip(("os", "cpu"), manifest.platform[1:], strict=True):
-        evidence = (f"name: {manifest.text('name')}", f"{key}: {', '.join(fields[key]) or 'missing'}")
-        if value and not fields[key]:
-            text = f"has no {key}, so every system installs it"
-            severity: Severity = "warning" if any(package.native) else "note"
-            yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity=severity)
-        elif value and not admits(fields[key], value):
-            text = f"is for {key} {', '.join(fields[key])}, and its name says {value}"
-            yield Hit(inner=manifest.inner, message=text, evidence=evidence)
-    misfits = {file.name: seen for file in package.native if (seen := _misfit(file, fields))}
-    fits = len(misfits) < len([file for file in package.native if file.images])
-    for name, seen in misfits.items():
-        promised = " and ".join(f"{key} {', '.join(value)}" for key, value in fields.items() if value)
-        yield Hit(
-            inner=name,
-            message=f"is for {seen}, but {MANIFEST} says {promised}",
-            evidence=(f"binary: {seen}", *(f"{key}: {', '.join(value)}" for key, value in fields.items())),
-            severity="note" if fits else "error",
-        )
-
-
-def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
-    """The system and processors of a native file that no system admitted by the fields loads, else ""."""
-    if not file.images:
-        return ""
-    systems = npm_systems(file.format or "")
-    cpus = {npm_cpu(image.arch) for image in file.images}
-    on_os = any(admits(fields["os"], name) for name in systems)
-    if on_os and ("" in cpus or any(admits(fields["cpu"], name) for name in cpus)):
-        return ""
-    return name_platform(file.format or "", [image.arch for image in file.images])
-
-
-@check(
-    "LB903",
-    "C library not the one that package.json names",
-    "error",
-    profiles=("loads",),
-    because="The file does not load where npm installs it. The finding is a warning if package.json names no C "
-    "library, and a note if other files fit.",
-    kinds=("npm",),
-    example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
-    cure='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
-)
-def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """Binaries for glibc do not load on musl systems, such as Alpine, nor the other way round.
-
-    If `libc` does not say which one a package is for, npm installs it on every Linux.
-    """
-    manifest = read_manifest(package)
-    if manifest is None or not admits(manifest.read_values("os"), "linux"):
-        return
-    binaries = [(file, image.libc, image.needed) for file, image in package.images if image.libc != "unknown"]
-    chosen, seen = manifest.read_values("libc"), {libc for _, libc, _ in binaries}
-    fits = not chosen or any(admits(chosen, libc) for libc in seen)
-    for file, libc, needed in binaries if chosen else ():
-        if not admits(chosen, libc):
-            severity: Severity = "note" if fits else "error"
-            text = f"is linked against {libc}, but {MANIFEST} says libc {', '.join(chosen)}"
-            evidence = tuple(f"NEEDED {name}" for name in needed) or (f"libc {libc}",)
-            yield Hit(inner=file.name, message=text, evidence=evidence, severity=severity)
-    if not chosen and len(seen) == 1 and manifest.platform[1] == "linux":
-        (libc,) = seen
-        text = f"has no libc, so systems without {libc} install it too"
-        evidence = tuple(file.name for file, _, _ in binaries[:3])
-        yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
-
-
-@check(
     "LB904",
     "Install script",
     "warning",
     profiles=("loads",),
     because="npm 12 and --ignore-scripts skip the script. The finding is a note if the script runs only for an "
     "installation from git. The finding is also a note if the package, or one that it requires, has the "
-    "native file, unless the file of the script is missing.",
+    "native file, unless the file of the script is missing, or if the script makes files executable that already are.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
     cure="Put the native file into packages of one platform each, and find it with require.resolve().",
@@ -182,6 +97,7 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
         if command := str(scripts.get(name) or ""):
             missing = _missing_file(command, installed) if name in _ON_INSTALL else ""
             is_needed = name in _ON_INSTALL and (bool(missing) or not works_without)
+            is_needed = is_needed and not _changes_nothing(package, command)
             yield Hit(
                 inner=manifest.inner,
                 message=f"has the script {name}" + (f", whose file {missing} is missing" if missing else ""),
@@ -197,6 +113,15 @@ def _missing_file(command: str, installed: Collection[str]) -> str:
     """The file that a script runs and the package lacks, else ""."""
     match = _RUNS_FILE.match(command)
     return match["path"] if match and posixpath.normpath(match["path"]) not in installed else ""
+
+
+def _changes_nothing(package: Contents, command: str) -> bool:
+    """Whether a script makes files executable that the tarball has as executable files already."""
+    match = _CHMOD.fullmatch(command.strip())
+    modes = {name: file.mode for file in package.files for name in (file.name.partition("/")[2],)}
+    paths = [posixpath.normpath(path) for path in match["paths"].split()] if match else []
+    inside = [[mode for name, mode in modes.items() if f"{name}/".startswith(f"{path}/")] for path in paths]
+    return bool(paths) and all(found and all(mode & 0o100 for mode in found) for found in inside)
 
 
 def _has_addon(package: Contents, manifest: Manifest) -> bool:

@@ -1,0 +1,99 @@
+"""Check LB302: whether native files are for the processors and systems that tags and RIDs name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.layout import promised_rid
+from latebind.audit.engine import platforms
+from latebind.audit.engine.registry import PROMISING, Hit, Skip, check
+from latebind.audit.engine.wording import name_platform
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents, File
+
+_PROCESSOR = re.compile(
+    r"[-_]?(x86[-_]64|x64|amd64|win64|arm64e?|aarch64|i[3-6]86|x86|win32|ia32|arm(v\d\w*)?|64|32)(?![a-z])"
+)
+
+
+@check(
+    "LB302",
+    "Binary of another architecture or system",
+    "error",
+    profiles=("loads",),
+    because="The file does not load on the promised platform. The finding is a note if other files serve that "
+    "platform, and a warning if it is a library for another processor and none of them has its name.",
+    kinds=PROMISING,
+    example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
+    cure="Package the binary built for this tag, or correct the tag or the RID folder.",
+)
+def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
+    """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.
+
+    One slice of a universal Mach-O file must fit. Under a universal2 tag, both slices must be present. Files for other
+    systems next to files that fit, such as launchers for several platforms, are a note.
+    """
+    for file in package.native:
+        archs = [image.arch for image in file.images]
+        seen = name_platform(file.format or "", archs)
+        for promiser, wanted_format, wanted_archs in _places(package, file):
+            lacking = [arch for arch in wanted_archs if archs and not _runs_as(arch, archs)]
+            if (wanted_format and wanted_format != file.format) or lacking:
+                is_alone = wanted_format == file.format and not _must_fit(package, file) and _is_alone(package, file)
+                yield Hit(
+                    inner=file.name,
+                    message=f"is for {seen}, but {promiser} promises {name_platform(wanted_format, wanted_archs)}",
+                    evidence=(f"binary: {seen}", f"promised: {promiser}"),
+                    severity="error" if _must_fit(package, file) else "warning" if is_alone else "note",
+                    assumption="the package opens the file by its name, which no file that fits has" * is_alone,
+                )
+                break
+
+
+def _must_fit(package: Contents, file: File) -> bool:
+    """Whether the platform needs this particular file: no other fits, Python imports it, or a fitting file needs it."""
+    others = [other for other in package.native if other is not file and not _misses(package, other)]
+    if package.wheel is None or not others:
+        return True
+    stem = file.base.partition(".")[0]
+    serves = any(other.is_module and other.base.partition(".")[0] == stem for other in others)
+    fitting = {other.name for other in others}
+    return (file.is_module and not serves) or bool((package.users.get(file.name, frozenset()) - {file.name}) & fitting)
+
+
+def _is_alone(package: Contents, file: File) -> bool:
+    """Whether a library has no counterpart for the promised processor: a file of its name, but for the processor."""
+    if not any(image.file_type == "shared" and not image.interpreter for image in file.images):
+        return False
+    fitting = (other for other in package.native if other is not file and not _misses(package, other))
+    return _plain_stem(file) not in {_plain_stem(other) for other in fitting}
+
+
+def _plain_stem(file: File) -> str:
+    """A library's name without its ending, its version and the processor."""
+    return _PROCESSOR.sub("", file.stem.lower()).removeprefix("lib").strip("-_")
+
+
+def _misses(package: Contents, file: File) -> bool:
+    archs = [image.arch for image in file.images]
+    return any(
+        (wanted_format and wanted_format != file.format) or not all(_runs_as(arch, archs) for arch in needed_archs)
+        for _, wanted_format, needed_archs in _places(package, file)
+    )
+
+
+def _runs_as(arch: str, archs: list[str]) -> bool:
+    return arch in archs or (arch == "aarch64" and "arm64x" in archs)
+
+
+def _places(package: Contents, file: File) -> list[tuple[str, str, tuple[str, ...]]]:
+    """The tags or the RID folder that promise a format and architectures for the file."""
+    if rid := promised_rid(package, file):
+        return [(rid, platforms.rid_format(rid), tuple(filter(None, [platforms.rid_arch(rid)])))]
+    tags = package.wheel.platforms if package.wheel is not None else ()
+    promises = [(name, platforms.tag_format(name), platforms.tag_archs(name)) for name in tags]
+    return [promise for promise in promises if promise[1]]

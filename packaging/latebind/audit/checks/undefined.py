@@ -1,0 +1,251 @@
+"""Check LB106: whether something defines each symbol that a binary leaves open."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, Literal
+
+from latebind.audit.checks.linkage import provided_libraries
+from latebind.audit.checks.runtime import fits_any
+from latebind.audit.engine import platforms
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.supply import dependencies, must_load
+from latebind.audit.engine.wording import first, some
+from latebind.binary.floors import is_glibc, numeric, version_text
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Image
+    from latebind.binary.floors import Version
+
+_OF_PYTHON = re.compile(r"_?Py")
+_OF_CXX = re.compile(
+    r"_Z(N?K?S|T[CISTV]N?K?S|TVN10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|__(dynamic_cast|once_proxy)$|_Unwind_"
+)
+"""What C++'s run-time library defines: std, operator new and delete, exceptions and casts."""
+_OF_EVERY_MAC = re.compile(
+    r"_?(objc|OBJC|sel|class|object|method|protocol|ivar)_|_?(dyld|dispatch|mach|malloc|xpc)_|memset_s$|"
+    r"__(stack_chk_\w+|chkstk_darwin|\w+_chk|error|std\w+p|toupper|tolower|maskrune)$|_(NSGet\w+|DefaultRuneLocale)$|"
+    rf"{_OF_CXX.pattern}"
+)
+"""libSystem loads the run-time libraries of C, Objective-C and C++ into every process of macOS."""
+_OF_FRAMEWORK = re.compile(r"(__|k)?[A-Z]{2,}[a-z][A-Za-z0-9]*|v(Image|DSP)\w*")
+"""How Apple names the functions of its frameworks: CMTimeMake, FSPathMakeRef."""
+_NARROW, _WIDE = "PyUnicodeUCS2_", "PyUnicodeUCS4_"
+"""How the functions of Python 2 are called without and with wide characters, which the ABI tag says: cp27m, cp27mu."""
+_FIRST_CXX11: Version = (3, 4, 21)
+_OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
+"""The ending of a plugin of another program, which is named neither like a library nor like a module."""
+_OF_NODE = re.compile(
+    r"_?(napi|node|uv|ares|nghttp2|(EVP|SSL|X509|BIO|CRYPTO|OPENSSL|ERR|RAND|RSA|EC|BN|PEM))_|_?Brotli(De|En)coder|"
+    r"_Z\w*?(2v8|4node)|_Z(N?K?S|T[ISV]N?K?S|TVN10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|_Unwind_"
+)
+"""What the program itself exports to the files that it loads: CPython; Node.js with libuv, V8 and C++'s library.
+
+Official builds of Node.js 20 also export c-ares, nghttp2, OpenSSL and Brotli.
+"""
+
+
+@check(
+    "LB106",
+    "Undefined symbol that nothing provides",
+    "error",
+    profiles=("loads",),
+    because="Python cannot import a module with an undefined symbol. The finding is a warning if another library may "
+    "define the symbol, and a note for plugins of other programs, such as .duckdb_extension files.",
+    formats=EVERY_FORMAT,
+    example="liblatenn.so: undefined OrtGetApiBase",
+    cure="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
+)
+def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Such a library loads only into a process that happens to have the symbol. Anywhere else it fails, often late.
+
+    On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
+    come from the package or from another needed library. Weak symbols may stay undefined. So may `Py*` in Python
+    packages and, in add-ons for Node.js, the symbols that its program exports. A glibc function whose library is not
+    linked is a note, since the program that loads it has glibc. It is a warning for functions of librt that CPython
+    does not link, such as shm_open, if the tag promises a glibc that has them there alone. musl has fewer functions,
+    and looks for all of them at once.
+
+    On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`), apart from those
+    of C, Objective-C and C++, which every process has, and of frameworks that others load. On macOS and Windows it also
+    covers symbols bound to a library of the package that does not export them.
+    """
+    yield from _bound_and_missing(package, image)
+    missing = _list_missing(package, file, image, policy)
+    libc = _of_libc(package, image, missing) if image.format == "elf" else set()
+    cxx = {name for name in missing - libc if _OF_CXX.match(name)} if "libstdc++.so.6" in image.needed else set()
+    others = sorted(missing - libc - cxx)
+    if others and _OF_HOST.search(file.base):
+        ending = file.base.rpartition(".")[2]
+        symbols = plural(len(others), "undefined symbol")
+        yield Hit(
+            message=f"has {symbols}, which the program that loads .{ending} files has to define: {first(others)}",
+            evidence=some(others),
+            severity="note",
+            assumption="the file is a plugin, because of its ending",
+        )
+    elif others:
+        yield Hit(
+            message=f"has {plural(len(others), 'undefined symbol')} that nothing provides: {first(others)}",
+            evidence=some(others),
+            severity="error" if must_load(package, file, image) and not _are_apples(image, others) else "warning",
+            assumption="no dependency defines them; latebind does not download dependencies"
+            if dependencies(package)
+            else "",
+        )
+    yield from _judge_old_cxx(package, cxx)
+    if not _is_for_musl(package, image):
+        yield from _judge_parts_of_glibc(package, libc)
+
+
+def _are_apples(image: Image, names: list[str]) -> bool:
+    """Whether frameworks of macOS may define all of some names, if something else in the process links them."""
+    return image.format == "macho" and all(_OF_FRAMEWORK.fullmatch(name) for name in names)
+
+
+def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -> set[str]:
+    """The open symbols that neither the package, nor its host, nor a library that is not known may define."""
+    open_names = {symbol.name for symbol in image.open_imports}
+    of_host = _OF_NODE if file.is_node_addon else _OF_PYTHON if _has_modules(package) else None
+    missing = {
+        name
+        for name in open_names - package.exported
+        if of_host is None or not of_host.match(name) or _is_for_other_python(package, name)
+    }
+    if image.format == "macho":
+        missing = {name for name in missing if not _OF_EVERY_MAC.match(name)}
+        missing = {name for name in missing if not platforms.is_libc_symbol(name, "musl")}
+        if any(".framework/" in name for name in image.needed):  # one loads others
+            missing = {name for name in missing if not _OF_FRAMEWORK.fullmatch(name)}
+    if missing and _has_unknown_library(package, image):
+        # A library outside the package may define anything, except the entry symbol of a runtime.
+        linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
+        entries = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
+        missing = {name for name in missing if (name in entries and not linked) or _is_for_other_python(package, name)}
+    return missing
+
+
+def _judge_old_cxx(package: Contents, names: set[str]) -> Iterator[Hit]:
+    """Symbols of libstdc++ without a version, which the loader finds in it where it is new enough."""
+    newer = sorted(name for name in names if "__cxx11" in name)
+    tag = _lowest_tag(package)
+    limit = platforms.cxx_limits(tag).get("GLIBCXX", ()) if tag else ()
+    if newer and limit and limit < _FIRST_CXX11:
+        yield Hit(
+            message=f"has {plural(len(newer), 'symbol')} of GCC 5 without a version, but the tag promises "
+            f"GLIBCXX_{version_text(limit)}, which lacks them: {first(newer)}",
+            evidence=some(newer),
+            fix="Link with libstdc++ itself (g++, not gcc or ld), in the image of that manylinux.",
+            severity="warning",
+        )
+
+
+def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
+    """Functions of glibc whose library is not linked.
+
+    CPython itself links all of these libraries; librt only CPython 3, and only for the functions of clocks.
+    """
+    tag = _lowest_tag(package)
+    is_for_python_3 = not any(name.startswith("cp2") for name in package.wheel.pythons) if package.wheel else True
+    for version, functions in platforms.data().librt.items():
+        lacking = sorted(names.intersection(functions))
+        if is_for_python_3 and any(name.startswith("clock_") for name in functions):
+            continue
+        if lacking and tag is not None and tag.floor < numeric(version):
+            names = names.difference(lacking)
+            yield Hit(
+                message=f"uses {', '.join(lacking[:3])} without linking librt, where glibc before {version} has it; "
+                f"the tag promises glibc {version_text(tag.floor)}",
+                evidence=some(lacking),
+                fix="Link with -lrt.",
+                severity="warning",
+            )
+    if names:
+        listed = sorted(names)
+        yield Hit(
+            message=f"uses {', '.join(listed[:3])} without linking the part of glibc that defines it",
+            evidence=some(listed),
+            fix="Link with -ldl, -lpthread or -lm, whichever defines the symbol. glibc before 2.34 needs it.",
+            severity="note",
+        )
+
+
+def _lowest_tag(package: Contents) -> platforms.LinuxTag | None:
+    """The manylinux tag of a wheel with the oldest glibc."""
+    tags = [platforms.linux_tag(name) for name in package.wheel.platforms] if package.wheel else []
+    return min((tag for tag in tags if tag and tag.libc == "glibc"), key=lambda tag: tag.floor, default=None)
+
+
+def _is_for_other_python(package: Contents, name: str) -> bool:
+    """Whether a function of Python 2 has the name that it has with characters of another width than the tags say."""
+    if package.wheel is None or not name.startswith((_NARROW, _WIDE)):
+        return False
+    other = _NARROW if all(abi.endswith("mu") for abi in package.wheel.abis) else _WIDE
+    return name.startswith(other) and all(re.fullmatch(r"cp2\d+m?u?", abi) for abi in package.wheel.abis)
+
+
+def _has_modules(package: Contents) -> bool:
+    """Whether Python loads files of a package. Its modules for Python 2 are not recognized: they export init<name>."""
+    pythons = package.wheel.pythons if package.wheel is not None else ()
+    return bool(package.modules) or any(tag.startswith("cp2") for tag in pythons)
+
+
+def _of_libc(package: Contents, image: Image, names: set[str]) -> set[str]:
+    """Those of some names that the C library defines which loads the image."""
+    libc: Literal["glibc", "musl"] = "musl" if _is_for_musl(package, image) else "glibc"
+    return {name for name in names if platforms.is_libc_symbol(name, libc)}
+
+
+def _is_for_musl(package: Contents, image: Image) -> bool:
+    tags = [platforms.linux_tag(name) for name in package.wheel.platforms] if package.wheel else []
+    is_tagged = any(tag is not None and tag.libc == "musl" for tag in tags)
+    return image.libc == "musl" or (image.libc == "unknown" and is_tagged)
+
+
+def _has_unknown_library(package: Contents, image: Image) -> bool:
+    """Whether it needs a library whose symbols are not known: one outside the package or, on macOS, a framework."""
+    if image.format == "macho" and any(symbol.library for symbol in image.imports):
+        return False  # the linker binds a symbol to the library that defines it, so no linked library defines the rest
+    inside = {name for path in provided_libraries(package) for name in (path, path.lower())}
+    is_system_library = _is_c_library_of_linux if image.format == "elf" else _is_c_library_of_macos
+    return any(posixpath.basename(name) not in inside and not is_system_library(name) for name in image.needed)
+
+
+def _is_c_library_of_linux(name: str) -> bool:
+    return is_glibc(name) or platforms.is_musl(name)
+
+
+def _is_c_library_of_macos(name: str) -> bool:
+    return name.startswith(("/usr/lib/libSystem.", "/usr/lib/libc++."))
+
+
+def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
+    """Imports that a library of the package should define but does not, in formats that bind each to a library."""
+    if image.format == "elf":
+        return
+    names_by_library: dict[str, set[str]] = {}
+    for symbol in image.imports:
+        if (
+            symbol.library
+            and symbol.kind != "weak"
+            and symbol.library != image.soname
+            and not symbol.name.startswith("#")
+        ):
+            names_by_library.setdefault(symbol.library, set()).add(symbol.name)
+    for library, names in names_by_library.items():
+        base = posixpath.basename(library).lower()
+        suppliers = [other for file, other in package.images if file.base.lower() == base]
+        if not suppliers or any("reexport" in other.link_kinds.values() for other in suppliers):
+            continue  # the names that it passes on from others are not known
+        missing = sorted(names - {export.name for other in suppliers for export in other.exports})
+        if missing:
+            yield Hit(
+                message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {first(missing)}",
+                evidence=some(missing),
+            )

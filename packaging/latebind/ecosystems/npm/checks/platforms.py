@@ -1,0 +1,181 @@
+"""Checks LB902, LB903, LB907 and LB908: whether native files fit the systems on which npm installs them."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.platforms import npm_cpu, npm_systems
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.wording import first, name_platform
+from latebind.audit.readers.package_json import MANIFEST, admits, prebuilt_for, read_manifest
+from latebind.binary import floors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Image
+    from latebind.model import Severity
+
+_OF_NODE: dict[str, floors.Version] = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25)}
+"""What Node.js 18 to 24 need themselves (BUILDING.md of Node.js)."""
+_OFFICIAL = frozenset({"arm", "arm64", "ppc64", "s390x", "x64"})
+"""The processors for which Node.js has official builds. Others need other versions: loong64 begins with glibc 2.36."""
+
+
+@check(
+    "LB902",
+    "Platform fields contradict the native files",
+    "error",
+    profiles=("loads",),
+    because="npm installs the package on systems where none of its native files load. The finding is a warning if a "
+    "field is missing, and a note if other files fit or the package has no native files.",
+    kinds=("npm",),
+    example='"cpu": ["x64"] and an aarch64 library',
+    cure="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
+)
+def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
+    """To choose a package for a platform, npm looks only at `os` and `cpu`. The package's name also ends with both."""
+    manifest = read_manifest(package)
+    if manifest is None:
+        return
+    fields = {key: manifest.read_values(key) for key in ("os", "cpu")}
+    for key, value in zip(("os", "cpu"), manifest.platform[1:], strict=True):
+        evidence = (f"name: {manifest.text('name')}", f"{key}: {', '.join(fields[key]) or 'missing'}")
+        if value and not fields[key]:
+            text = f"has no {key}, so every system installs it"
+            severity: Severity = "warning" if any(package.native) else "note"
+            yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity=severity)
+        elif value and not admits(fields[key], value):
+            text = f"is for {key} {', '.join(fields[key])}, and its name says {value}"
+            yield Hit(inner=manifest.inner, message=text, evidence=evidence)
+    misfits = {file.name: seen for file in package.native if (seen := _misfit(file, fields))}
+    fits = len(misfits) < len([file for file in package.native if file.images])
+    for name, seen in misfits.items():
+        promised = " and ".join(f"{key} {', '.join(value)}" for key, value in fields.items() if value)
+        yield Hit(
+            inner=name,
+            message=f"is for {seen}, but {MANIFEST} says {promised}",
+            evidence=(f"binary: {seen}", *(f"{key}: {', '.join(value)}" for key, value in fields.items())),
+            severity="note" if fits else "error",
+        )
+
+
+def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
+    """The system and processors of a native file that no system admitted by the fields loads, else ""."""
+    if not file.images:
+        return ""
+    systems = npm_systems(file.format or "")
+    cpus = {npm_cpu(image.arch) for image in file.images}
+    on_os = any(admits(fields["os"], name) for name in systems)
+    if on_os and ("" in cpus or any(admits(fields["cpu"], name) for name in cpus)):
+        return ""
+    return name_platform(file.format or "", [image.arch for image in file.images])
+
+
+@check(
+    "LB903",
+    "C library not the one that package.json names",
+    "error",
+    profiles=("loads",),
+    because="The file does not load where npm installs it. The finding is a warning if package.json names no C "
+    "library, and a note if other files fit.",
+    kinds=("npm",),
+    example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
+    cure='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
+)
+def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
+    """Binaries for glibc do not load on musl systems, such as Alpine, nor the other way round.
+
+    If `libc` does not say which one a package is for, npm installs it on every Linux.
+    """
+    manifest = read_manifest(package)
+    if manifest is None or not admits(manifest.read_values("os"), "linux"):
+        return
+    binaries = [(file, image.libc, image.needed) for file, image in package.images if image.libc != "unknown"]
+    chosen, seen = manifest.read_values("libc"), {libc for _, libc, _ in binaries}
+    fits = not chosen or any(admits(chosen, libc) for libc in seen)
+    for file, libc, needed in binaries if chosen else ():
+        if not admits(chosen, libc):
+            severity: Severity = "note" if fits else "error"
+            text = f"is linked against {libc}, but {MANIFEST} says libc {', '.join(chosen)}"
+            evidence = tuple(f"NEEDED {name}" for name in needed) or (f"libc {libc}",)
+            yield Hit(inner=file.name, message=text, evidence=evidence, severity=severity)
+    if not chosen and len(seen) == 1 and manifest.platform[1] == "linux":
+        (libc,) = seen
+        text = f"has no libc, so systems without {libc} install it too"
+        evidence = tuple(file.name for file, _, _ in binaries[:3])
+        yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
+
+
+@check(
+    "LB907",
+    "Add-on in the folder of another platform",
+    "error",
+    profiles=("loads",),
+    because="node-gyp-build opens the add-on of the folder, which does not load. The finding is a note if another "
+    "add-on in the folder fits.",
+    kinds=("npm",),
+    example="prebuilds/linux-arm64/tiny.node is for Linux x86-64",
+    cure="Build the add-on for that platform, or delete the folder, so that npm builds the add-on from source.",
+)
+def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
+    """Packages with one add-on for each platform keep them in folders such as linux-arm64 and darwin-x64+arm64.
+
+    A cross compiler that is not used, or a wrong --arch, fills such a folder with add-ons of the build machine.
+    """
+    addons = [file for file in package.native if file.is_node_addon and file.images]
+    misfits = [file for file in addons if not _fits_folder(file)]
+    fitting = {posixpath.dirname(file.name) for file in addons if file not in misfits}
+    for file in misfits:
+        folder = posixpath.dirname(file.name)
+        seen = name_platform(file.format or "", [image.arch for image in file.images])
+        yield Hit(
+            inner=file.name,
+            message=f"is for {seen}, but its folder is {posixpath.basename(folder)}",
+            evidence=(f"binary: {seen}", f"folder: {folder}"),
+            severity="note" if folder in fitting else "error",
+        )
+
+
+def _fits_folder(file: File) -> bool:
+    system, cpus = prebuilt_for(posixpath.dirname(file.name))
+    compiled_for = {npm_cpu(image.arch) for image in file.images}
+    return not system or (system in npm_systems(file.format or "") and compiled_for.issuperset(cpus))
+
+
+@check(
+    "LB908",
+    "Newer system needed than for Node.js",
+    "warning",
+    profiles=("loads",),
+    because="Node.js runs on systems where the file does not load, such as RHEL 8 and Debian 11.",
+    kinds=("npm",),
+    example="tiny.node needs GLIBC_2.34 for pthread_create; Node.js needs 2.28",
+    cure="Build for glibc 2.28, in the image of manylinux_2_28 or with zig, or name the systems in the README.",
+)
+def newer_than_node(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """No field of package.json names a version of glibc, so npm installs the package wherever Node.js runs.
+
+    Official builds of Node.js 18 to 24 need glibc 2.28 and the libstdc++ of GCC 8 (GLIBCXX_3.4.25). With `glibc` in
+    latebind.toml the project promises something else, and LB301 judges it.
+    """
+    if policy.glibc or npm_cpu(image.arch) not in _OFFICIAL:
+        return
+    for prefix, limit in _OF_NODE.items():
+        newer = {
+            name: floors.numeric(name.removeprefix(f"{prefix}_"))
+            for library, names in image.version_needs.items()
+            if library.lower() not in package.bases  # a copy of its own has every version that it needs
+            for name in names
+            if name.startswith(f"{prefix}_") and floors.numeric(name.removeprefix(f"{prefix}_")) > limit
+        }
+        if newer:
+            worst = max(newer, key=newer.__getitem__)
+            names = floors.because(image, worst)
+            yield Hit(
+                message=f"needs {worst} for {first(names)}, but Node.js runs with {floors.version_text(limit)}",
+                evidence=(*(f"VERNEED {name}" for name in sorted(newer)), *names[:8]),
+            )

@@ -1,0 +1,96 @@
+"""Bad subjects for LB106 in ELF."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.audit.cases.case import Case, contents, made_by, shared, wheel
+from tests.audit.cases.linkage import LIB, STRANGER, late, odd
+
+if TYPE_CHECKING:
+    from tests.audit.corpus import Bench
+
+COSINE = "extern float hypotf(float, float);\nfloat f(float a) { return hypotf(a, a); }\n"
+PYTHON_USER = "extern int PyErr_Occurred(void);\nint initc(void){return PyErr_Occurred();}\n"
+NAMED = "extern int PyUnicodeUCS{width}_Resize(void);\nint f(void) {{ return PyUnicodeUCS{width}_Resize(); }}\n"
+PYTHON_2 = "cp27-cp27mu-manylinux1_x86_64"
+OF_CXX = "_ZNSs4swapERSs"
+OF_CXX11 = "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE4swapERS4_"
+
+
+def link_with_undefined(source: str):
+    return contents(shared(source, "-Wl,-z,undefs"))
+
+
+@made_by
+def musl_wheel(bench: Bench, name: str):
+    """A wheel for musl with a library that calls a function of the C library."""
+    libc = bench.compiler.library(
+        f"int {name}(void) {{ return 1; }}\n", "-Wl,-soname,libc.musl-x86_64.so.1", name="libmusl.so"
+    )
+    source = f"extern int {name}(void);\nint latenn_f(void) {{ return {name}(); }}\n"
+    library = bench.compiler.library(source, libc, "-fno-builtin", "-nostdlib").read_bytes()
+    return bench.wheel({LIB: library}, tag="py3-none-musllinux_1_2_x86_64")
+
+
+@made_by
+def cxx_user(bench: Bench, symbol: str) -> bytes:
+    """A library that links libstdc++ and leaves one of its symbols open without a version."""
+    script = bench.compiler.text("GLIBCXX_3.4 { global: *; };\n")
+    flags = ("-Wl,-soname,libstdc++.so.6", f"-Wl,--version-script={script}")
+    library = bench.compiler.library("int _ZSt3odd(void) { return 1; }\n", *flags, name="libstdcxx.so")
+    source = f"extern int _ZSt3odd(void), {symbol}(void);\nint latenn_f(void) {{ return _ZSt3odd() + {symbol}(); }}\n"
+    return bench.compiler.library(source, library, "-Wl,-z,undefs").read_bytes()
+
+
+@made_by
+def caller(bench: Bench, name: str, *, tag: str = "py3-none-manylinux_2_28_x86_64"):
+    """A wheel with a library that calls a function of glibc and links no part of it."""
+    source = f"extern int {name}(void);\nint latenn_f(void) {{ return {name}(); }}\n"
+    thing = bench.compiler.thing(source, "-fno-builtin")
+    return bench.wheel({LIB: bench.compiler.link_object(thing).read_bytes()}, tag=tag)
+
+
+CASES = [
+    Case("LB106", "a symbol is left open that no library defines", wheel({LIB: link_with_undefined(STRANGER)}),
+         wheel({LIB: link_with_undefined(STRANGER), "latenn/libodd.so": odd}), at=f"!{LIB}",
+         says="odd"),
+    Case("LB106", "a symbol is left open by a plugin of another program",
+         wheel({"latenn/tool.duckdb_extension": link_with_undefined(STRANGER)}),
+         wheel({"latenn/tool.duckdb_extension": odd}), at="!latenn/tool.duckdb_extension",
+         says="the program that loads .duckdb_extension files has to define: odd", severity="note"),
+    Case("LB106", "the runtime's entry symbol is left open", wheel({LIB: link_with_undefined(
+             "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n")}),
+         wheel({LIB: late}), at=f"!{LIB}", says="OrtGetApiBase"),
+    Case("LB106", "Python's functions are left open by a library that is no module",
+         wheel({LIB: link_with_undefined("extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n")}),
+         wheel({LIB: link_with_undefined(
+             "extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n")}),
+         at=f"!{LIB}", says="PyErr_Occurred"),
+    Case("LB106", "a function of glibc is used without its library: a note",
+         lambda bench: bench.wheel({LIB: bench.compiler.link_object(bench.compiler.thing(COSINE,
+             "-fno-builtin")).read_bytes()}), wheel({LIB: contents(shared(COSINE, "-fno-builtin", "-lm"))}),
+         at=f"!{LIB}", says="hypotf", severity="note"),
+    Case("LB106", "a function of glibc that musl does not have", musl_wheel("gnu_get_libc_version"),
+         musl_wheel("getenv"), at=f"!{LIB}", says="nothing provides: gnu_get_libc_version"),
+    Case("LB106", "Python's functions in a wheel without a module; a module for Python 2",
+         wheel({LIB: link_with_undefined(PYTHON_USER)}),
+         wheel({LIB: link_with_undefined(PYTHON_USER)}, tag="cp27-cp27mu-manylinux1_x86_64"), at=f"!{LIB}",
+         says="PyErr_Occurred"),
+    Case("LB106", "a function of librt, where the promised glibc has it elsewhere",
+         caller("shm_open"), caller("shm_open", tag="py3-none-manylinux_2_34_x86_64"), at=f"!{LIB}",
+         says="uses shm_open without linking librt, where glibc before 2.34 has it", severity="warning"),
+    Case("LB106", "a function of librt that CPython 3 links", caller("clock_gettime", tag=PYTHON_2),
+         caller("clock_gettime", tag="cp36-abi3-manylinux1_x86_64"), at=f"!{LIB}",
+         says="clock_gettime without linking librt, where glibc before 2.17", severity="warning"),
+    Case("LB106", "a symbol of libstdc++ without a version, which it needs; another symbol",
+         wheel({LIB: link_with_undefined(f"extern int {OF_CXX}(void);\nint f(void){{return {OF_CXX}();}}\n")}),
+         wheel({LIB: cxx_user(OF_CXX)}), at=f"!{LIB}", says="that nothing provides"),
+    Case("LB106", "a symbol of GCC 5 without a version", wheel({LIB: cxx_user(OF_CXX11)}, tag=PYTHON_2),
+         wheel({LIB: cxx_user(OF_CXX11)}), at=f"!{LIB}", says="but the tag promises GLIBCXX_3.4.8, which lacks them",
+         severity="warning"),
+    Case("LB106", "a function of a Python 2 with characters of another width",
+         wheel({LIB: link_with_undefined(NAMED.format(width=2))}, tag=PYTHON_2),
+         wheel({LIB: link_with_undefined(NAMED.format(width=4))}, tag=PYTHON_2), at=f"!{LIB}",
+         says="PyUnicodeUCS2_Resize"),
+]  # fmt: skip
