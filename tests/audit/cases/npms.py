@@ -62,7 +62,7 @@ def twins(*, same: bool):
 
 
 def host_user(name: str):
-    calls = ("napi_create_int32", "BrotliDecoderDecompress", "SSL_new")
+    calls = ("napi_create_int32", "BrotliDecoderDecompress", "SSL_new", "_ZTIN10__cxxabiv115__forced_unwindE")
     code = "".join(f"extern int {call}(void);\n" for call in calls)
     code += f"int tiny(void) {{ return {' + '.join(f'{call}()' for call in calls)}; }}\n"
     return npm({name: contents(shared(code, "-Wl,-z,undefs"))})
@@ -79,6 +79,18 @@ def prebuilds(bench: Bench, folder: str, *addons: bytes):
     names = (f"tiny{f'-{number}' * bool(number)}.node" for number in range(len(addons) or 1))
     files = zip(names, addons or (bench.good(),), strict=True)
     return bench.npm({f"prebuilds/{folder}/{name}": data for name, data in files}, **WHOLE)
+
+
+@made_by
+def for_alpine(bench: Bench, name: str, second: str = "", **fields: object):
+    """A package for all platforms with an add-on that calls a function which only glibc has."""
+    addon = bench.compiler.library(
+        "extern char *gnu_get_libc_version(void);\nchar *tiny(void) { return gnu_get_libc_version(); }\n"
+    )
+    files = {f"prebuilds/linux-x64/{name}": addon.read_bytes()}
+    if second:
+        files[f"prebuilds/linux-x64/{second}"] = bench.good(MUSL)
+    return bench.npm(files, **WHOLE, **fields)
 
 
 def chmod(mode: int):
@@ -124,6 +136,12 @@ CASES = [
          says="linked against musl", severity="note"),
     Case("LB903", "no C library is named", npm(libc=None), npm(libc=None, os=["darwin"]), at="!package/package.json",
          says="without glibc", severity="warning"),
+    Case("LB903", "an add-on that node-gyp-build opens on musl systems", for_alpine("tiny.node"),
+         for_alpine("tiny.glibc.node"), at="!package/prebuilds/linux-x64/tiny.node",
+         says="is opened on musl systems, too, which lack gnu_get_libc_version", severity="warning"),
+    Case("LB903", "an add-on that a script compiles on musl systems",
+         for_alpine("tiny.node", scripts={"install": "node-gyp-build"}), for_alpine("tiny.node", "tiny.musl.node"),
+         at="!package/prebuilds/linux-x64/tiny.node", says="gnu_get_libc_version", severity="note"),
     Case("LB904", "a script after installing", npm(scripts={"postinstall": "node get.js"}),
          npm(scripts={"test": "node test.js"}), at="!package/package.json", says="node get.js", severity="warning"),
     Case("LB904", "a script that finds the add-on in the package",
@@ -171,8 +189,8 @@ CASES = [
          npm({"tiny.node": thread("2.17")}), at="!package/tiny.node",
          says="needs GLIBC_2.34 for pthread_create, but Node.js runs with 2.28", severity="warning"),
     Case("LB908", "a newer libstdc++ than Node.js needs", npm({"tiny.node": cxx_user("3.4.26")}),
-         npm({"tiny.node": cxx_user("3.4.25")}), at="!package/tiny.node", says="needs GLIBCXX_3.4.26",
-         severity="warning"),
+         npm({"tiny.node": cxx_user("3.4.25"), "tiny.musl.node": cxx_user("3.4.26")}), at="!package/tiny.node",
+         says="needs GLIBCXX_3.4.26", severity="warning"),
     Case("LB103", "the runtime in an npm package", bundle_runtime(), bundle_runtime(name="onnxruntime-node"),
          at="!package/libonnxruntime.so.1", says="onnxruntime"),
     Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),

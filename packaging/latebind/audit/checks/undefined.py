@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _OF_PYTHON = re.compile(r"_?Py")
 _OF_CXX = re.compile(
-    r"_Z(N?K?S|T[CISTV]N?K?S|TVN10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|__(dynamic_cast|once_proxy)$|_Unwind_"
+    r"_Z(N?K?S|T[CISTV]N?K?S|T[IV]N10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|__(dynamic_cast|once_proxy)$|_Unwind_"
 )
 """What C++'s run-time library defines: std, operator new and delete, exceptions and casts."""
 _OF_EVERY_MAC = re.compile(
@@ -43,7 +43,7 @@ _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
 """The ending of a plugin of another program, which is named neither like a library nor like a module."""
 _OF_NODE = re.compile(
     r"_?(napi|node|uv|ares|nghttp2|(EVP|SSL|X509|BIO|CRYPTO|OPENSSL|ERR|RAND|RSA|EC|BN|PEM))_|_?Brotli(De|En)coder|"
-    r"_Z\w*?(2v8|4node)|_Z(N?K?S|T[ISV]N?K?S|TVN10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|_Unwind_"
+    r"_Z\w*?(2v8|4node)|_Z(N?K?S|T[CISTV]N?K?S|T[IV]N10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|_Unwind_"
 )
 """What the program itself exports to the files that it loads: CPython; Node.js with libuv, V8 and C++'s library.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from latebind.audit.engine.platforms import npm_cpu, npm_systems
+from latebind.audit.engine.platforms import is_libc_symbol, npm_cpu, npm_systems
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.wording import first, name_platform
 from latebind.audit.readers.package_json import MANIFEST, admits, prebuilt_for, read_manifest
@@ -89,7 +89,8 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
 def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """Binaries for glibc do not load on musl systems, such as Alpine, nor the other way round.
 
-    If `libc` does not say which one a package is for, npm installs it on every Linux.
+    If `libc` does not say which one a package is for, npm installs it on every Linux. node-gyp-build opens an add-on
+    without `.glibc` or `.musl` in its name on every Linux, too. A few such add-ons for glibc do work with musl.
     """
     manifest = read_manifest(package)
     if manifest is None or not admits(manifest.read_values("os"), "linux"):
@@ -108,6 +109,31 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
         text = f"has no libc, so systems without {libc} install it too"
         evidence = tuple(file.name for file, _, _ in binaries[:3])
         yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
+    elif not chosen:
+        is_compiled = any("node-gyp" in str(command) for command in manifest.table("scripts").values())
+        yield from _judge_prebuilt(package, "note" if is_compiled else "warning")
+
+
+def _judge_prebuilt(package: Contents, severity: Severity) -> Iterator[Hit]:
+    """Add-ons for glibc that node-gyp-build opens on musl systems, because nothing in the folder is for musl."""
+    on_linux = [(file, image) for file, image in package.images if file.is_node_addon and _is_for_linux(file)]
+    with_musl = {posixpath.dirname(file.name) for file, image in on_linux if _is_for_musl(file, image)}
+    for file, image in on_linux:
+        loaders = [name for name in image.needed if name.startswith("ld-linux")]
+        calls = {symbol.name for symbol in image.imports if symbol.version.startswith("GLIBC_")}
+        lacking = [*loaders, *sorted(name for name in calls if not is_libc_symbol(name, "musl"))]
+        is_tagged = ".glibc." in file.base
+        if lacking and image.libc == "glibc" and not is_tagged and posixpath.dirname(file.name) not in with_musl:
+            text = f"is opened on musl systems, too, which lack {first(lacking)}"
+            yield Hit(inner=file.name, message=text, evidence=tuple(lacking[:8]), severity=severity)
+
+
+def _is_for_musl(file: File, image: Image) -> bool:
+    return "musl" in (image.libc, *file.name.replace("/", ".").replace("-", ".").split("."))
+
+
+def _is_for_linux(file: File) -> bool:
+    return prebuilt_for(posixpath.dirname(file.name))[0] == "linux"
 
 
 @check(
@@ -156,13 +182,13 @@ def _fits_folder(file: File) -> bool:
     example="tiny.node needs GLIBC_2.34 for pthread_create; Node.js needs 2.28",
     cure="Build for glibc 2.28, in the image of manylinux_2_28 or with zig, or name the systems in the README.",
 )
-def newer_than_node(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+def newer_than_node(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """No field of package.json names a version of glibc, so npm installs the package wherever Node.js runs.
 
     Official builds of Node.js 18 to 24 need glibc 2.28 and the libstdc++ of GCC 8 (GLIBCXX_3.4.25). With `glibc` in
     latebind.toml the project promises something else, and LB301 judges it.
     """
-    if policy.glibc or npm_cpu(image.arch) not in _OFFICIAL:
+    if policy.glibc or npm_cpu(image.arch) not in _OFFICIAL or _is_for_musl(file, image):
         return
     for prefix, limit in _OF_NODE.items():
         newer = {
