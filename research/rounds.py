@@ -3,7 +3,7 @@
     python -m research.rounds draw ROUND --seed N --index URL    write docs/truth/rounds/ROUND.csv, with empty verdicts
     python -m research.rounds draw ROUND --seed N --names FILE   the same by a list of names, for all that the index has
     python -m research.rounds draw ROUND --seed N --npm FILE     add npm packages with binaries, from a list of names
-    python -m research.rounds note ROUND TABLE FOLDER            write what issue threads report about packages in a folder
+    python -m research.rounds note ROUND TABLE FOLDER            write what threads report about packages in a folder
     python -m research.rounds draw ROUND --add FILE...           add packages on disk, such as those of issue threads
     python -m research.rounds count                              precision and recall of each round; fail if one is open
 
@@ -54,7 +54,7 @@ The goals are errors that are right in 95% of the cases, with 85% as the lower e
 90% of the failures reported. Round 4 meets the goal for warnings only. Its 56 packages of threads have 27 of the 30
 errors and 56 of the 58 failures, so its numbers describe packages that users complained about, not packages at large.
 Three more threads are not counted, because nothing failed when the package was tried again. The checks that were
-corrected since report 15 of the 16 missed failures; that number says nothing about packages of the next round.
+corrected since report all 16 missed failures, which says nothing about the packages of a next round.
 """
 _SEVERITIES = ("error", "warning")
 

@@ -7,7 +7,7 @@ import importlib.metadata
 import pytest
 
 from tests.audit.cases.case import Case, bare, contents, good, linked, made_by, nupkg, runtime, shared, wheel
-from tests.audit.corpus import RUNTIME, USER, Bench
+from tests.audit.corpus import GLIBC, RUNTIME, USER, Bench
 
 LIB = "latenn/liblatenn.so"
 # What a late-binding loader holds: names of the runtime, none of its own text.
@@ -65,6 +65,13 @@ def with_rpath(path: str, *flags: str):
         return bench.wheel({LIB: data})
 
     return make
+
+
+def for_another(target: str):
+    """A wheel for x86-64 with a plugin for that processor."""
+    code = "int odd_f(void) { return 1; }\n"
+    plugin = contents(shared(code, "-Wl,-rpath,/home/ci/build/lib", target=target))
+    return wheel({LIB: good(), "latenn/other.vso": plugin})
 
 
 ODD = "latenn/libodd-user.so"
@@ -268,6 +275,9 @@ CASES = [
          says="RUNPATH lib"),
     Case("LB108", "RUNPATH points to a folder of the build machine", with_rpath("/home/ci/build/lib"),
          with_rpath("$ORIGIN"), at=f"!{LIB}", says="RUNPATH /home/ci/build/lib", severity="warning"),
+    Case("LB108", "RUNPATH of a file for another processor", for_another(GLIBC),
+         for_another(GLIBC.replace("x86_64", "aarch64")), at="!latenn/other.vso",
+         says="RUNPATH /home/ci/build/lib", severity="warning"),
     Case("LB108", "RPATH climbs out of the package", with_rpath("$ORIGIN/../../lib", "-Wl,--disable-new-dtags"),
          with_rpath("$ORIGIN/../other", "-Wl,--disable-new-dtags"), at=f"!{LIB}", says="$ORIGIN/../../lib",
          severity="note"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.audit.cases.case import Case, contents, made_by, shared, wheel
+from tests.audit.cases.case import Case, contents, good, made_by, shared, wheel
 from tests.audit.cases.linkage import LIB, STRANGER, late, odd
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ CASES = [
          wheel({"latenn/tool.duckdb_extension": link_with_undefined(STRANGER)}),
          wheel({"latenn/tool.duckdb_extension": odd}), at="!latenn/tool.duckdb_extension",
          says="the program that loads .duckdb_extension files has to define: odd", severity="note"),
+    Case("LB106", "symbols of MPI in a library that the package works without; other symbols",
+         wheel({LIB: good(), "latenn/libmpi_user.so": link_with_undefined(STRANGER)}),
+         wheel({LIB: good(), "latenn/libmpi_user.so": link_with_undefined(STRANGER.replace("odd", "MPI_Init"))}),
+         at="!latenn/libmpi_user.so", says="that nothing provides: odd", severity="warning"),
     Case("LB106", "the runtime's entry symbol is left open", wheel({LIB: link_with_undefined(
              "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n")}),
          wheel({LIB: late}), at=f"!{LIB}", says="OrtGetApiBase"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import Contents, File
 
 _PROCESSOR = re.compile(
-    r"[-_]?(x86[-_]64|x64|amd64|win64|arm64e?|aarch64|i[3-6]86|x86|win32|ia32|arm(v\d\w*)?|64|32)(?![a-z])"
+    r"[-_]?(x86[-_]64|x64|amd64|win64|arm64e?|aarch64|i[3-6]86|x86|win32|ia32|arm(v\d\w*)?|(64|32)([-_]?bits?)?)(?![a-z])"
 )
 
 
@@ -56,7 +56,7 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
 
 def _must_fit(package: Contents, file: File) -> bool:
     """Whether the platform needs this particular file: no other fits, Python imports it, or a fitting file needs it."""
-    others = [other for other in package.native if other is not file and not _misses(package, other)]
+    others = [other for other in package.native if other is not file and not misfits(package, other)]
     if package.wheel is None or not others:
         return True
     stem = file.base.partition(".")[0]
@@ -69,7 +69,7 @@ def _is_alone(package: Contents, file: File) -> bool:
     """Whether a library has no counterpart for the promised processor: a file of its name, but for the processor."""
     if not any(image.file_type == "shared" and not image.interpreter for image in file.images):
         return False
-    fitting = (other for other in package.native if other is not file and not _misses(package, other))
+    fitting = (other for other in package.native if other is not file and not misfits(package, other))
     return _plain_stem(file) not in {_plain_stem(other) for other in fitting}
 
 
@@ -78,7 +78,8 @@ def _plain_stem(file: File) -> str:
     return _PROCESSOR.sub("", file.stem.lower()).removeprefix("lib").strip("-_")
 
 
-def _misses(package: Contents, file: File) -> bool:
+def misfits(package: Contents, file: File) -> bool:
+    """Whether a file is for another processor or system than a tag or a folder promises."""
     archs = [image.arch for image in file.images]
     return any(
         (wanted_format and wanted_format != file.format) or not all(_runs_as(arch, archs) for arch in needed_archs)

@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.linkage import of_system, provided_libraries
+from latebind.audit.checks.processors import misfits
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.supply import dependencies
@@ -29,7 +30,8 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "warning",
     profiles=("loads",),
     because="A library of the build machine is missing on other machines. The finding is an error if other users can "
-    "write to the folder, and a note if nothing is searched there.",
+    "write to the folder, and a note if nothing is searched there, or if the file is for another processor than the "
+    "tag.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     cure="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
@@ -56,7 +58,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
                 fix=_PATH_FIXES[image.format],
-                severity=_path_severity(package, image, bad, is_unsafe=bool(unsafe)),
+                severity=_path_severity(package, file, image, bad, is_unsafe=bool(unsafe)),
             )
 
 
@@ -71,10 +73,10 @@ def _is_writable(path: str) -> bool:
     return path.startswith(_FOR_ALL) or not path.startswith(("/", "$", "@"))
 
 
-def _path_severity(package: Contents, image: Image, paths: Iterable[str], *, is_unsafe: bool) -> Severity:
+def _path_severity(package: Contents, file: File, image: Image, paths: Iterable[str], *, is_unsafe: bool) -> Severity:
     """A warning if a library is searched there, or if a user with the folder's name could put one there."""
     searched = image.needed if image.format == "elf" else [name for name in image.needed if name.startswith("@rpath/")]
-    if image.format == "macho" and not searched:
+    if (image.format == "macho" and not searched) or misfits(package, file):
         return "note"
     if is_unsafe:
         return "error"

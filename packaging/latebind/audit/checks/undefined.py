@@ -39,6 +39,8 @@ _OF_FRAMEWORK = re.compile(r"(__|k)?[A-Z]{2,}[a-z][A-Za-z0-9]*|v(Image|DSP)\w*")
 _NARROW, _WIDE = "PyUnicodeUCS2_", "PyUnicodeUCS4_"
 """How the functions of Python 2 are called without and with wide characters, which the ABI tag says: cp27m, cp27mu."""
 _FIRST_CXX11: Version = (3, 4, 21)
+_OF_MPI = re.compile(r"_?P?MPI_")
+"""MPI libraries differ in their binary interfaces, so a package opens the one of the system before its own library."""
 _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
 """The ending of a plugin of another program, which is named neither like a library nor like a module."""
 _OF_NODE = re.compile(
@@ -57,7 +59,7 @@ Official builds of Node.js 20 also export c-ares, nghttp2, OpenSSL and Brotli.
     "error",
     profiles=("loads",),
     because="Python cannot import a module with an undefined symbol. The finding is a warning if another library may "
-    "define the symbol, and a note for plugins of other programs, such as .duckdb_extension files.",
+    "define the symbol, and a note for plugins of other programs, such as .duckdb_extension files, and of MPI.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     cure="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
@@ -81,27 +83,39 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     libc = _of_libc(package, image, missing) if image.format == "elf" else set()
     cxx = {name for name in missing - libc if _OF_CXX.match(name)} if "libstdc++.so.6" in image.needed else set()
     others = sorted(missing - libc - cxx)
-    if others and _OF_HOST.search(file.base):
-        ending = file.base.rpartition(".")[2]
-        symbols = plural(len(others), "undefined symbol")
-        yield Hit(
-            message=f"has {symbols}, which the program that loads .{ending} files has to define: {first(others)}",
-            evidence=some(others),
-            severity="note",
-            assumption="the file is a plugin, because of its ending",
-        )
-    elif others:
-        yield Hit(
-            message=f"has {plural(len(others), 'undefined symbol')} that nothing provides: {first(others)}",
-            evidence=some(others),
-            severity="error" if must_load(package, file, image) and not _are_apples(image, others) else "warning",
-            assumption="no dependency defines them; latebind does not download dependencies"
-            if dependencies(package)
-            else "",
-        )
+    if others:
+        yield _judge_missing(package, file, image, others)
     yield from _judge_old_cxx(package, cxx)
     if not _is_for_musl(package, image):
         yield from _judge_parts_of_glibc(package, libc)
+
+
+def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
+    """How bad it is that nothing defines some symbols, by who might."""
+    symbols = plural(len(names), "undefined symbol")
+    if _OF_HOST.search(file.base):
+        ending = file.base.rpartition(".")[2]
+        return Hit(
+            message=f"has {symbols}, which the program that loads .{ending} files has to define: {first(names)}",
+            evidence=some(names),
+            severity="note",
+            assumption="the file is a plugin, because of its ending",
+        )
+    if all(map(_OF_MPI.match, names)) and not must_load(package, file, image):
+        return Hit(
+            message=f"has {symbols} of MPI, without a library of MPI: {first(names)}",
+            evidence=some(names),
+            severity="note",
+            assumption="the package loads the MPI library of the system before",
+        )
+    return Hit(
+        message=f"has {symbols} that nothing provides: {first(names)}",
+        evidence=some(names),
+        severity="error" if must_load(package, file, image) and not _are_apples(image, names) else "warning",
+        assumption="no dependency defines them; latebind does not download dependencies"
+        if dependencies(package)
+        else "",
+    )
 
 
 def _are_apples(image: Image, names: list[str]) -> bool:

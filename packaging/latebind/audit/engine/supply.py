@@ -89,7 +89,10 @@ def _dependencies(wheel: WheelName, metadata: bytes) -> tuple[Supplier, ...]:
         if requirement.marker is None or any(
             _applies(requirement, {**environment, "extra": extra}) for environment in environments
         ):
-            pinned = any(part.operator == "==" and part.version == wheel.version for part in requirement.specifier)
+            pinned = any(
+                part.operator in {"==", "~="} and part.version in {wheel.version, f"{wheel.version}.0"}
+                for part in requirement.specifier
+            )
             suppliers.append(Supplier(name=canonicalize_name(requirement.name), extra=extra, is_pinned=pinned))
     return tuple(sorted(suppliers, key=lambda dependency: bool(dependency.extra)))
 
