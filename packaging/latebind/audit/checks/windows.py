@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import Hit, Skip, check
-from latebind.audit.engine.supply import must_load, supplier
+from latebind.audit.engine.supply import dependencies, must_load
 from latebind.audit.engine.wording import first, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from latebind.audit.engine.supply import Supplier
     from latebind.audit.readers.contents import Contents, File
     from latebind.binary import Image
 
@@ -31,21 +32,20 @@ _WITH_PYTHON = ("vcruntime140.dll", "vcruntime140_1.dll")
     cure="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
     "Until then, users have to install Microsoft's Visual C++ Redistributable.",
 )
-def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.
 
     The message, `The specified module could not be found`, names a different file. If an older copy is loaded already,
-    newer code crashes. In a wheel, the two DLLs that CPython itself installs are a note. So are those that a
-    required package of the same project and version installs.
+    newer code crashes. In a wheel, the two DLLs that CPython itself installs are a note. So are those that
+    a required package installs, such as msvc-runtime, or a runtime package of the same version.
     """
     libraries = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in package.bases]
     libraries = [name for name in libraries if not platforms.is_debug_runtime(name)]  # LB112
     if not libraries:
         return
     with_python = package.wheel is not None and all(name.lower() in _WITH_PYTHON for name in libraries)
-    providers = {provider.name for name in libraries if (provider := supplier(package, file, image, name))
-                 and not provider.is_guess and not provider.extra}  # fmt: skip
-    source = "CPython" if with_python else first(sorted(providers))
+    providers = [name for name in map(_installer_name, dependencies(package)) if name]
+    source = "CPython" if with_python else first(providers[:1])
     yield Hit(
         message="needs the run-time library of Visual C++, which "
         + (f"{source} installs" if source else "Windows does not include")
@@ -54,6 +54,13 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
         severity="note" if source else "warning",
         assumption=f"{source} installs it, because of its name or version" * (bool(source) and not with_python),
     )
+
+
+def _installer_name(dependency: Supplier) -> str:
+    """The name of a dependency that is for run-time libraries, else ""."""
+    words = dependency.name.split("-")
+    is_for_runtime = "msvc" in words or ("runtime" in words and dependency.is_pinned)
+    return dependency.name if is_for_runtime and not dependency.extra else ""
 
 
 @check(

@@ -89,10 +89,8 @@ def _dependencies(wheel: WheelName, metadata: bytes) -> tuple[Supplier, ...]:
         if requirement.marker is None or any(
             _applies(requirement, {**environment, "extra": extra}) for environment in environments
         ):
-            pinned = any(
-                part.operator in {"==", "~="} and part.version in {wheel.version, f"{wheel.version}.0"}
-                for part in requirement.specifier
-            )
+            own_version = {"==": wheel.version, "~=": f"{wheel.version}.0"}
+            pinned = any(part.version == own_version.get(part.operator) for part in requirement.specifier)
             suppliers.append(Supplier(name=canonicalize_name(requirement.name), extra=extra, is_pinned=pinned))
     return tuple(sorted(suppliers, key=lambda dependency: bool(dependency.extra)))
 
