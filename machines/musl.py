@@ -5,6 +5,7 @@ The loader is the C library as well, so one file is a whole musl system for a pr
 
 from __future__ import annotations
 
+import contextlib
 import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from machines.debian import unpack
 from machines.emulator import Emulator, Group, Limits, inherit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 LOADER = "lib/x86_64-linux-musl/libc.so"
@@ -31,6 +32,16 @@ class Musl(Emulator):
     ) -> tuple[list[str | Path], dict[str, str]]:
         """musl's loader runs the program, in the environment that it gets."""
         return [self.loader, program, *arguments], {**inherit("LANG", "LC_ALL", "TMPDIR"), **env}
+
+
+@contextlib.contextmanager
+def open_machine(dest: Path, limits: Limits | None = None) -> Iterator[Musl]:
+    """The machine of a folder; all that it runs ends with the block."""
+    emulator = prepare(dest, limits)
+    try:
+        yield emulator
+    finally:
+        emulator.close()
 
 
 def prepare(dest: Path, limits: Limits | None = None) -> Musl:

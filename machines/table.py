@@ -19,6 +19,7 @@ from machines import (
     chroot,
     dotnet_sdk,
     mono,
+    musl,
     qemu,
     windows_python,
     wine,
@@ -129,6 +130,14 @@ def prepare_windows_arm64(dest: Path) -> Ready:
     return Ready(str(file["title"]), file=file)
 
 
+def prepare_musl(dest: Path) -> Ready:
+    """musl's loader and C library on this kernel: a whole system for programs in C."""
+    with musl.open_machine(dest):
+        pass
+    title = "musl of Debian 12 on this kernel"
+    return Ready(title, file={"title": title, "command": _start_command("linux-musl-x64", dest), "level": "glue"})
+
+
 MACHINES = (
     Machine("win-x64", prepare_windows, wine.open_free, wine.MISLEADING),
     Machine("linux-arm64", prepare_arm64, qemu.open_arm64, qemu.MISLEADING),
@@ -137,6 +146,7 @@ MACHINES = (
         Machine(rid, partial(prepare_macos, rid), partial(macos.open_machine, rid), macos.MISLEADING)
         for rid in macos.KINDS
     ),
+    Machine("linux-musl-x64", prepare_musl, musl.open_machine, ("LD_",)),
     Machine("debian11", prepare_debian11, chroot.open_debian11, chroot.MISLEADING, on_request=True),
     Machine("mono", mono.prepare),
     Machine("dotnet", dotnet_sdk.prepare),

@@ -52,7 +52,7 @@ def run_host_case(bench: Bench) -> Outcome:
         rid = bench.case.target
         include = f"-DLATEBIND_INCLUDE={folder('loader') / 'include'}"
         floor = bench.config.floor(target(rid))
-        program = build_for(rid, floor, _SOURCE, bench.work / "host", include, log=bench.log)
+        program = build_for(bench.machine, floor, _SOURCE, bench.work / "host", include, log=bench.log)
     with failing_at("install"):
         ready = make_environment(bench, wheels)
     outcome = Outcome(case=bench.case, state=State.PASSED)

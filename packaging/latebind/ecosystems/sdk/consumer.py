@@ -79,7 +79,7 @@ def _build_program(bench: Bench, prefix: Path) -> Path:
     rid = bench.case.target
     # CMake searches lib64 and the triplet's folder on some systems only, and each prefix for <name>*/ everywhere.
     defines = (f"-DCMAKE_PREFIX_PATH={prefix};{library_folder(prefix) / 'cmake'}",)
-    return build_for(rid, bench.config.floor(target(rid)), source, tree, *defines, log=bench.log)
+    return build_for(bench.machine, bench.config.floor(target(rid)), source, tree, *defines, log=bench.log)
 
 
 def _runtime(bench: Bench) -> tuple[Path, str]:

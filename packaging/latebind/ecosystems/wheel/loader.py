@@ -49,7 +49,9 @@ def run_loader_case(bench: Bench) -> Outcome:
     if not exports:
         raise NotRun("not-built", f"the wheels for {rid} have no library that a program in C can load")
     with failing_at("prepare"):
-        program = build_for(rid, bench.config.floor(target(rid)), _SOURCE, bench.work / "build", log=bench.log)
+        platform = target(rid)
+        floor, musl = bench.config.floor(platform), f"-DMUSL={int(platform.libc == 'musl')}"
+        program = build_for(bench.machine, floor, _SOURCE, bench.work / "build", musl, log=bench.log)
     problems = [text for library, names in exports.items() for text in _load(bench, program, library, names)]
     facts = {"libraries": [path.relative_to(site).as_posix() for path in exports], "machine": bench.machine.title}
     if problems:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from latebind.compilers.choose import program, toolchain
 from latebind.errors import InputError, NotRun
 from latebind.system.run import run, which
-from latebind.tables.targets import host_rid, target
+from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from latebind.model import Rid
+    from latebind.verify.cases.machine import Machine
 
 CONSUMER = "consumer"
 """The program that each of them makes."""
@@ -39,9 +39,12 @@ def build_here(source: Path, tree: Path, *defines: str, log: Path | None = None)
     return _by_cmake(source, tree, defines, clean_environment(), log)
 
 
-def build_for(rid: Rid, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
-    """The same for a target: by zig where this machine has no compiler of its own for it."""
-    if rid == host_rid() and _find_program(_COMPILERS["C"]) is not None:
+def build_for(  # what a build is
+    machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None
+) -> Path:
+    """The same for a machine: by zig where this one has no compiler of its own, or a newer system."""
+    rid = machine.rid
+    if machine.is_host and _find_program(_COMPILERS["C"]) is not None:
         return build_here(source, tree, *defines, log=log)
     platform, zig = target(rid), toolchain("zig", target(rid))
     tree.mkdir(parents=True)
