@@ -37,6 +37,7 @@ def _row(scenario: Scenario) -> str:
     where = "everywhere" if scenario.systems == EVERY_SYSTEM else ", ".join(scenario.systems)
     where += "" if scenario.emulated else "; not emulated"
     where += "; only emulated" if scenario.sandboxed else ""
+    where += "; only on machines of the level `glue`" if scenario.glue else ""
     title = f"{scenario.title} (*synthetic*)" if scenario.synthetic else scenario.title
     says = ", ".join(f"`{part}`" for part in scenario.says)
     return f"| `{scenario.name}` | {title} | {', '.join(consumers)} | {where} | {says} |"

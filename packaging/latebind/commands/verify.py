@@ -55,7 +55,10 @@ def declare_verify(add: Add) -> None:
         help="run nothing: merge the reports of several machines on the same packages, or the files that kits wrote",
     )  # fmt: skip
     verify.add_argument(
-        "--kit", type=Path, metavar="DIR", help="run nothing: write a folder that verifies the packages elsewhere"
+        "--kit",
+        type=Path,
+        metavar="DIR",
+        help="run nothing: write a folder that verifies the packages on another computer",
     )
     verify.add_argument("--output", type=Path, metavar="DIR", help="folder for the reports (default: reports/)")
 
