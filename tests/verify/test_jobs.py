@@ -1,0 +1,51 @@
+"""A machine's `jobs`: how many of its test cases run at once."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Semaphore
+from types import SimpleNamespace
+
+import pytest
+from latebind.model import Case, Outcome, Rid, State
+from latebind.verify import verify
+from latebind.verify.cases.machine import Machine
+
+MACHINE = Machine(rid=Rid("win-arm64"), title="", command=("run",), level="glue", jobs=1)
+
+
+@pytest.mark.parametrize(
+    ("places", "most"), [({}, 4), ({"win-arm64": Semaphore(1)}, 1), ({"osx-x64": Semaphore(1)}, 4)]
+)
+def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places, most):
+    running, highest, lock = 0, 0, threading.Lock()
+
+    def try_case(bench, _run_case):
+        nonlocal running, highest
+        with lock:
+            running += 1
+            highest = max(highest, running)
+        time.sleep(0.2)
+        with lock:
+            running -= 1
+        return Outcome(case=bench.case, state=State.PASSED)
+
+    monkeypatch.setattr(verify, "try_case", try_case)
+    monkeypatch.setattr(verify, "able", lambda *_: (MACHINE, ()))
+    monkeypatch.setattr(verify, "find_runner", lambda *_: None)
+    monkeypatch.setattr(verify, "_bench", lambda _run, configured, *_: SimpleNamespace(case=configured.case))
+    memory = SimpleNamespace(key=lambda *_: "", recall=lambda *_: None, keep=lambda *_: None)
+    run = SimpleNamespace(
+        unusable={}, folder=Path(tmp_path), chosen=SimpleNamespace(request=SimpleNamespace(fresh=False)), memory=memory,
+        places=places,
+    )  # fmt: skip
+    names = [f"c-{number}" for number in range(4)]
+    cases = [
+        Case(kind="wheel", target=MACHINE.rid, consumer=name, runtime="", version="", scenario="works")
+        for name in names
+    ]
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = list(pool.map(lambda case: verify._outcome(run, SimpleNamespace(case=case)), cases))
+    assert {outcome.state for outcome in outcomes} == {State.GLUE}
+    assert highest == most
