@@ -17,9 +17,9 @@
 
 /* What a function does when it cannot be called. */
 typedef enum lb_failure {
-  LB_FAILURE_NUMBER,   /* returns a number, or 0 as a pointer */
-  LB_FAILURE_SENTENCE, /* returns the sentence, as text */
-  LB_FAILURE_ABORT     /* prints the sentence and ends the program */
+  LB_FAILURE_NUMBER,  /* returns a number, or 0 as a pointer */
+  LB_FAILURE_MESSAGE, /* returns the message, as text */
+  LB_FAILURE_ABORT    /* prints the message and ends the program */
 } lb_failure;
 
 typedef struct lb_stub_row {
@@ -81,7 +81,7 @@ static uintptr_t lb_fail(const lb_stub_row* row, int is_bound) {
   if (!is_bound && row->failure != LB_FAILURE_ABORT) lb_call_handler(&lb_own);
   switch (row->failure) {
     case LB_FAILURE_NUMBER: return (uintptr_t)row->number;
-    case LB_FAILURE_SENTENCE: return (uintptr_t)lb_stub_message(&lb_own);
+    case LB_FAILURE_MESSAGE: return (uintptr_t)lb_stub_message(&lb_own);
     case LB_FAILURE_ABORT: break;
   }
   fprintf(stderr, "%s was called. %s\n", row->name, lb_stub_message(&lb_own));
@@ -103,6 +103,11 @@ lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
 int LB_OF_STUB(available)(const char* function);
 int LB_OF_STUB(available)(const char* function) {
   return !lb_stub_bind(&lb_own, 1) && (!function || lb_symbol(&lb_own.binding, function));
+}
+
+const char* LB_OF_STUB(message)(void);
+const char* LB_OF_STUB(message)(void) {
+  return lb_stub_message(&lb_own);
 }
 
 const char* LB_OF_STUB(sentence)(void);

@@ -275,6 +275,10 @@ int lb_onnxruntime_available(const char* function) {
   return lb_symbol(&lb_ort.binding, function) != NULL;
 }
 
+const char* lb_onnxruntime_message(void) {
+  return lb_stub_message(&lb_ort);
+}
+
 const char* lb_onnxruntime_sentence(void) {
   return lb_stub_message(&lb_ort);
 }

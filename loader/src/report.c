@@ -135,6 +135,10 @@ const char* lb_report_text(lb_report* report) {
   return storage && storage->text ? storage->text : lb_or_empty(report->sentence);
 }
 
+const char* lb_report_message(const lb_report* report) {
+  return report ? lb_or_empty(report->sentence) : "";
+}
+
 const lb_attempt* lb_report_attempt(const lb_report* report, size_t index) {
   return lb_report_is_usable(report) && index < report->attempt_count ? &report->attempts[index] : NULL;
 }

@@ -29,7 +29,7 @@ advice = "apt-get install many"
 
 [stub]
 functions = ["many.h"]
-failures = { many_status = 7, many_why = "sentence", "many_new*" = -1, many_new_stops = "abort" }
+failures = { many_status = 7, many_why = "message", "many_new*" = -1, many_new_stops = "abort" }
 """
 NAMES = {"linux": ("libmany.so", ""), "macos": ("libmany.dylib", ""), "windows": ("many.dll", ".exe")}
 

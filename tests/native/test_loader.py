@@ -315,6 +315,6 @@ def test_the_text_lists_every_attempt(programs, tmp_path):
 
 def test_the_json_has_its_keys(programs):
     report = programs.probe("--path", programs.stand_in("good"))["report"]
-    keys = "runtime title bound path version minimum built images sentence warning complete attempts"
+    keys = "runtime title bound path version minimum built images message sentence warning complete attempts"
     assert list(report) == keys.split()
     assert json.dumps(report)

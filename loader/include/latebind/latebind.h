@@ -176,6 +176,9 @@ typedef struct lb_report {
   void* storage;        /* private */
 } lb_report;
 
+/* The message, which the field `sentence` has, too. Never NULL; "" for NULL. */
+const char* lb_report_message(const lb_report* report);
+
 /* Attempt number `index`, in the order in which they were made; NULL past the last */
 const lb_attempt* lb_report_attempt(const lb_report* report, size_t index);
 
@@ -185,8 +188,8 @@ const char* lb_report_text(lb_report* report);
 /*
  * The report as one JSON object, always valid UTF-8. The text belongs to the report. Never NULL; "{}" when out of
  * memory and after LB_OUTCOME_INVALID_ARGUMENT. Keys: runtime, title, bound, path, version, minimum, built, images,
- * sentence, warning, complete (false when memory ran out and attempts are missing), attempts: [{source, outcome, path,
- * version, detail}]. Keys are only ever added.
+ * message, sentence (the same, by its older name), warning, complete (false when memory ran out and attempts are
+ * missing), attempts: [{source, outcome, path, version, detail}]. Keys are only ever added.
  */
 const char* lb_report_json(lb_report* report);
 

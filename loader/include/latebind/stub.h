@@ -10,8 +10,8 @@
  * int lb_openvino_available(const char* function)
  *   Binds the runtime; 1 when it has that function, or for NULL when there is a runtime. After a failure it looks
  *   again; the runtime's own functions don't, unless the path, the environment or the loaded libraries changed.
- * const char* lb_openvino_sentence(void)
- *   Why the last binding failed, and what to do; "" when none did.
+ * const char* lb_openvino_message(void)
+ *   Why the last binding failed, and what to do; "" when none did. lb_openvino_sentence() is its older name.
  * const char* lb_openvino_version(void), const char* lb_openvino_file(void)
  *   The version of the bound runtime, and its file; "" when none is bound.
  * const char* lb_openvino_report(void)
@@ -40,6 +40,7 @@ typedef void (*lb_on_missing)(const char* message, void* context);
 #define LB_DECLARE_STUB(runtime)                                 \
   extern "C" int lb_##runtime##_path(const char* path);          \
   extern "C" int lb_##runtime##_available(const char* function); \
+  extern "C" const char* lb_##runtime##_message(void);           \
   extern "C" const char* lb_##runtime##_sentence(void);          \
   extern "C" const char* lb_##runtime##_version(void);           \
   extern "C" const char* lb_##runtime##_file(void);              \
@@ -49,6 +50,7 @@ typedef void (*lb_on_missing)(const char* message, void* context);
 #define LB_DECLARE_STUB(runtime)                      \
   int lb_##runtime##_path(const char* path);          \
   int lb_##runtime##_available(const char* function); \
+  const char* lb_##runtime##_message(void);           \
   const char* lb_##runtime##_sentence(void);          \
   const char* lb_##runtime##_version(void);           \
   const char* lb_##runtime##_file(void);              \

@@ -27,7 +27,7 @@ _STUB = """latebind's stub of {title} as one file. Made by `latebind stub`; chan
 _LOADER = """latebind's loader as one file. Made by `latebind loader-source --single`; change nothing here.
  * Compile latebind.c into your library, and include latebind.h. ONNX Runtime's functions, lb_ort_*, are declared where
  * LATEBIND_ORT_API is defined; a file that includes the official header does so before this one."""
-_PUBLIC = ("path", "available", "sentence", "version", "file", "report", "on_missing")
+_PUBLIC = ("path", "available", "message", "sentence", "version", "file", "report", "on_missing")
 """The stub's own functions, of <latebind/stub.h>."""
 _ORT_API = "defined(LATEBIND_ORT_API)"
 _HIDDEN = """\

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from latebind.tables.functions import FunctionTable
     from latebind.tables.presets import RuntimePreset, StubNames
 
-ABORT, SENTENCE = "abort", "sentence"
+ABORT, MESSAGE = "abort", "message"
 _MOST = 16_000
 """The most functions in a table: a function's number is a 16-bit operand on arm64."""
 

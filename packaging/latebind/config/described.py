@@ -73,10 +73,10 @@ class DescribedStub(Table, frozen=True):
         ),
     ]
     failures: Annotated[
-        dict[str, int | Literal["sentence", "abort"]],
+        dict[str, int | Literal["message", "abort"]],
         Meta(
             description="What each function returns if there is no runtime, by pattern; the last match takes "
-            'precedence. The value is a number, "sentence" (return a text that names the problem), or '
+            'precedence. The value is a number, "message" (return a text that names the problem), or '
             '"abort" (print it and end the process). The default is "abort".'
         ),
     ] = msgspec.field(default_factory=dict)

@@ -40,7 +40,7 @@ def system():
 
 def compile_text(folder, name, text, *arguments, rid=RID):
     source = folder / f"{name}.c"
-    source.write_text(text, encoding="utf-8")
+    source.write_text(text.replace("RUN_F", "int main(void) { return f(1); }"), encoding="utf-8")
     compile_c(rid, "-O1", "-fno-sanitize=all", source, "-o", folder / name, *arguments)
     return folder / name
 
@@ -72,7 +72,7 @@ FAULTS = {
     ),
     "illegal instruction": ("int main(void) { __builtin_trap(); }", None),
     "deep recursion": (
-        "int f(int n) { char volatile b[9000]; b[n % 9] = 1; return f(n + 1) + b[n % 9]; } int main(void) { f(1); }",
+        "int volatile go = 1; int f(int n) { char volatile b[9000]; b[1] = n; return go ? f(n + 1) + b[1] : 0; } RUN_F",
         None,
     ),
     "unaligned trampoline": (

@@ -74,7 +74,7 @@ def _tell(report: dict[str, Any]) -> None:
     for attempt in report.get("attempts", []):
         fields = [attempt["source"], attempt["outcome"], attempt["path"], attempt["version"], attempt["detail"]]
         print("  " + "  ".join(field for field in fields if field))
-    print(report.get("sentence", ""))
+    print(report.get("message", ""))
 
 
 def _run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
