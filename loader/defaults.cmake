@@ -20,7 +20,7 @@ endif()
 # native.hide: shared libraries export what the packages' `exports` lists (LATEBIND_EXPORTS), and nothing else.
 if(LATEBIND_EXPORTS)
   set(_latebind_flags "")
-  if(CMAKE_SYSTEM_NAME STREQUAL "Darwin") # zig's linker takes the list and exports all the same
+  if(CMAKE_SYSTEM_NAME STREQUAL "Darwin") # zig's linker accepts the list and ignores it
     list(TRANSFORM LATEBIND_EXPORTS PREPEND "_" OUTPUT_VARIABLE _latebind_names)
     list(JOIN _latebind_names "\n" _latebind_text)
     set(_latebind_list "${CMAKE_BINARY_DIR}/latebind.exports")
@@ -73,6 +73,7 @@ function(_latebind_change_targets)
       _latebind_translate_definition_file("${target}")
     elseif(APPLE AND LATEBIND_ZIG)
       _latebind_translate_undefined_symbols("${target}")
+      set_property(TARGET "${target}" APPEND PROPERTY LINK_DEPENDS "${LATEBIND_OPERATORS}") # of the toolchain file
     endif()
   endforeach()
 endfunction()

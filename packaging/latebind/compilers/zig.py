@@ -97,6 +97,14 @@ def _link(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
+def _write_changed(file: Path, text: str) -> bool:
+    """Write a file if it does not have this text yet, so that Ninja compiles nothing again. Returns whether it did."""
+    changed = not file.is_file() or file.read_text("utf-8") != text
+    if changed:
+        write_text(file, text)
+    return changed
+
+
 def _quote(path: Path) -> str:
     """A path as a quoted CMake argument."""
     text = path.as_posix().replace("\\", "/")
@@ -114,16 +122,19 @@ class _Zig:
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
         wrappers = {tool: self._wrapper(tool, folder) for tool in ("ar", "ranlib", "rc")}
         file = folder / "toolchain.cmake"
+        operators = folder / "operators.cpp"
         text = fill(
             "toolchain.cmake",
             system=target.cmake_system,
             processor=target.arch,
             triple=zig_triple(target, floor),
             zig=_quote(self.zig),
+            operators=_quote(operators),
             **{tool: _quote(file) for tool, file in wrappers.items()},
         )
-        if not file.is_file() or file.read_text("utf-8") != text:
-            write_text(file, text)
+        _write_changed(file, text)
+        if target.cmake_system == "Darwin":
+            _write_changed(operators, fill("operators.cpp"))
         return [f"-DCMAKE_TOOLCHAIN_FILE={file}", *self._launchers(target, folder)]
 
     def _launchers(self, target: Target, folder: Path) -> list[str]:
@@ -181,7 +192,6 @@ class _Zig:
         windows = sys.platform == "win32"
         file = folder / (f"zig-{tool}.cmd" if windows else f"zig-{tool}")
         text = f'@"{self.zig}" {tool} %*\n' if windows else f'#!/bin/sh\nexec "{self.zig}" {tool} "$@"\n'
-        if not file.is_file() or file.read_text("utf-8") != text:
-            write_text(file, text)
+        if _write_changed(file, text):
             file.chmod(0o755)
         return file

@@ -85,7 +85,7 @@ class Native(Table, frozen=True):
         Meta(
             description="Whether shared libraries export only the symbols in `exports` of the packages. Set it if "
             "the code does not mark its exported symbols. On Windows, `exports` then needs exact "
-            "names. zig cannot hide the symbols of its C++ library for macOS, so LB201 reports them."
+            "names. zig's linker for macOS ignores this key: compile with hidden visibility there."
         ),
     ] = False
     symbols: Annotated[

@@ -30,9 +30,9 @@ _CXX = ("_Z", "?")  # the Itanium names of GCC and clang, and Microsoft's
 _OWN_ENTRY = ("PyInit_", "PyModExport_")
 _FIX_ON_MACOS = (
     "Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,-exported_symbols_list,FILE. zig's "
-    "linker ignores this option. If zig links the library, waive the finding, or build on macOS with Apple's Clang."
+    "linker ignores this list and exports operator new and delete, unless `latebind build` runs zig."
 )
-"""For C++ symbols alone, most of which the static C++ library leaves in a library that hides its own."""
+"""For C++ symbols alone, which a static C++ library can leave in a library that hides all others."""
 
 
 @check(
