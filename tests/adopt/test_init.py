@@ -64,7 +64,7 @@ def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
     assert ".nupkg: 0 errors, 0 warnings" in audited.stdout
     (package,) = (project / "dist").glob("*.nupkg")
     assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
-    assert "nothing to do" in again.stdout
+    assert "nothing is left to write" in again.stdout
     assert {path: data for path, data in state(project).items() if path in once} == once
     assert "up to date" in latebind("-v", "-C", project, "build", "--target", "linux-x64").stderr
 
@@ -104,7 +104,7 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     written = (project / "pyproject.toml").read_text()
     assert '[tool.hatch.build.hooks.latebind]\npackage = "voice"' in written
     assert 'requires = ["latebind>=0.1", "hatchling"]' in written
-    assert "latebind fills in version" in ended.stdout
+    assert 'dynamic = ["version", "dependencies", "optional-dependencies"]' in written
     configuration = (project / "latebind.toml").read_text()
     assert 'wheel = { source = ".", name = "acme-voice", extras = "channels" }' in configuration
     assert 'description = "Hears voices"' in configuration
@@ -122,8 +122,89 @@ def test_a_python_package_in_a_subfolder_is_left_to_a_person(latebind, project):
     (project / "python").mkdir()
     (project / "python" / "pyproject.toml").write_text('[project]\nname = "voices"\n', encoding="utf-8")
     (hint,) = list_hints(latebind, project)
-    assert hint.startswith("python/pyproject.toml: init changes only a pyproject.toml in the project's own folder.")
+    assert hint.startswith("python/pyproject.toml: init changes it only if no other folder has a pyproject.toml and")
     assert hint.endswith('wheel = { source = "python", name = "voices", extras = "channels" }')
+
+
+SETUPTOOLS = """[build-system]
+requires = ["setuptools>=61"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "voices"
+version = "2.1.0"
+description = "Hears voices" # and speaks
+
+[tool.setuptools.package-data]
+voices = ["*.so"]
+
+[tool.ruff]
+line-length = 100
+"""
+HATCHLING = """[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "voices"
+version = "2.1.0"
+"""
+
+
+def add_python_package(project, text):
+    package = project / "python" / "voices"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (project / "python" / "LICENSE").write_text("MIT")
+    (project / "python" / "pyproject.toml").write_text(text)
+
+
+@pytest.mark.parametrize("text", [SETUPTOOLS, HATCHLING], ids=["setuptools", "hatchling"])
+def test_a_python_package_in_a_subfolder_gets_the_hooks(latebind, project, text):
+    add_python_package(project, text)
+    assert "by hand" not in latebind("init", project).stdout
+    assert_success(latebind("init", project, "--yes", "--apply"))
+
+    written = (project / "python" / "pyproject.toml").read_text()
+    assert '[tool.hatch.build.hooks.latebind]\npackage = "voice"' in written
+    assert '[project]\ndynamic = ["version", "dependencies", "optional-dependencies"]\nname = "voices"\n' in written
+    assert "setuptools" not in written
+    assert ("line-length = 100" in written) == (text == SETUPTOOLS)
+    assert ("# and speaks" in written) == (text == SETUPTOOLS)
+    configuration = (project / "latebind.toml").read_text()
+    assert 'wheel = { source = "python", name = "voices", extras = "channels" }' in configuration
+    assert (project / "python" / "voices" / "_runtime.py").is_file()
+    assert "import voices" in (project / "verify" / "smoke.py").read_text()
+    assert_success(latebind("-C", project, "pack", "--target", "linux-x64"))
+    assert "0 errors" in assert_success(latebind("-C", project, "audit"))
+    assert "nothing to do" in latebind("init", project, "--yes", "--apply").stdout
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"setup.py": "from setuptools import setup\nsetup()\n"},
+        {"pyproject.toml": f'{SETUPTOOLS}\n[tool.setuptools.cmdclass]\nbuild = "voices.build"\n'},
+    ],
+)
+def test_a_build_that_only_setuptools_can_do_is_left_to_a_person(latebind, project, change):
+    add_python_package(project, SETUPTOOLS)
+    for name, text in change.items():
+        (project / "python" / name).write_text(text)
+
+    (hint,) = list_hints(latebind, project)
+
+    assert hint.startswith("python/pyproject.toml builds with setuptools.build_meta; for a wheel")
+
+
+def test_a_project_without_a_consumer_is_not_done(latebind, project):
+    latebind("init", project, "--yes", "--apply")
+    shown = latebind("init", project).stdout
+    assert "by hand: latebind.toml names no consumer, so `latebind verify` has nothing to run" in shown
+    assert "nothing to do" not in shown
+    with (project / "latebind.toml").open("a") as file:
+        file.write('\n[verify]\ndotnet = "consumer"\n')
+    assert "nothing to do" in latebind("init", project).stdout
 
 
 def test_missing_headers_are_one_reason_why_cmake_cannot_configure(latebind, project):
@@ -191,9 +272,9 @@ def test_a_project_that_is_configured_gets_the_stub_alone(latebind, project):
     ended = latebind("init", project, "--apply", "--yes")
     assert "written: latebind.toml" in ended.stdout
     assert file.read_text().count("drop_in = true\n") == 1
-    assert "nothing to do" in latebind("init", project).stdout
+    assert "nothing is left to write" in latebind("init", project).stdout
     edit(file, "drop_in = true", "drop_in=true")
-    assert "nothing to do" in latebind("init", project).stdout
+    assert "nothing is left to write" in latebind("init", project).stdout
 
 
 def list_hints(latebind, project):
@@ -357,7 +438,7 @@ def test_each_next_leads_to_a_project_that_packs(latebind, project):
         assert len(seen) < 5, seen
     assert "COMPONENT voice" in (project / "CMakeLists.txt").read_text()
     assert shown.endswith(f"next: latebind -C {project} pack\n")
-    assert "nothing to do" in latebind("init", project).stdout
+    assert "nothing is left to write" in latebind("init", project).stdout
 
 
 def test_what_is_left_by_hand_is_continued(latebind, project):
@@ -404,7 +485,7 @@ def test_files_with_windows_line_ends_keep_them(latebind, project):
         data = (project / name).read_bytes()
         assert data.count(b"\n") == data.count(b"\r\n") > 1
     assert b"COMPONENT voice" in (project / "CMakeLists.txt").read_bytes()
-    assert "nothing to do" in latebind("init", project).stdout
+    assert "nothing is left to write" in latebind("init", project).stdout
 
 
 def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project, tmp_path):

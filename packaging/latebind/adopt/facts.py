@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
+from latebind.adopt.runtime_module import find_package
 from latebind.config.described import version_of
 from latebind.config.file import tables_of
 from latebind.errors import ToolError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from latebind.adopt.find import Found
 
 _TIME_LIMIT = 30.0
+_OTHER_FOLDERS = {"doc", "docs", "examples", "external", "test", "tests", "third_party", "tools", "vendor"}
 # A line that only this licence's text has.
 _LICENCES = {
     "MIT": "Permission is hereby granted, free of charge",
@@ -43,13 +45,16 @@ class Facts:
     authors: tuple[str, ...]
     repository: str
     pyproject: str
+    python_folder: str
+    """The folder of pyproject.toml, relative to the project's: `.`, or a subfolder with the only Python package."""
     notes: tuple[str, ...]
 
 
 def facts(discovery: Found) -> Facts:
     """Gather the facts; each guess becomes a note."""
-    file = discovery.root / "pyproject.toml"
-    text = file.read_text("utf-8") if file.is_file() else ""
+    folder = _find_python(discovery.root)
+    file = discovery.root / folder / "pyproject.toml"
+    text = file.read_text("utf-8", "replace") if file.is_file() else ""
     project: dict[str, Any] = (tables_of(text) or {}).get("project", {})
     name = discovery.name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", discovery.name) else ""
     name = name or project.get("name", "") or discovery.root.name
@@ -71,8 +76,18 @@ def facts(discovery: Found) -> Facts:
         authors=tuple(author["name"] for author in people if isinstance(author, dict) and "name" in author),
         repository=git_output(discovery.root, "remote", "get-url", "origin") if _is_repository(discovery.root) else "",
         pyproject=text,
+        python_folder=folder,
         notes=tuple(notes),
     )
+
+
+def _find_python(root: Path) -> str:
+    """The folder of the project's pyproject.toml: a subfolder's, if it is the only one with a Python package."""
+    if (root / "pyproject.toml").is_file():
+        return "."
+    files = [file for file in root.glob("*/pyproject.toml") if file.parent.name not in _OTHER_FOLDERS]
+    folders = [file.parent for file in files if find_package(file.parent, file.read_text("utf-8", "replace"))]
+    return folders[0].name if len(files) == len(folders) == 1 else "."
 
 
 def _is_spdx(text: str) -> bool:

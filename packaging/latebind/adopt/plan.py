@@ -19,6 +19,7 @@ from latebind.adopt.python import edit_pyproject
 from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
 from latebind.adopt.workflow import WORKFLOW, render_workflow
 from latebind.config.described import version_of
+from latebind.config.extension import program_keys
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.tables.presets import preset
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from latebind.adopt.libraries import PackableLibrary
 
 _SCRIPT = "verify/smoke.py"
+_NO_CONSUMER = (
+    "latebind.toml names no consumer, so `latebind verify` has nothing to run: write one, such as "
+    f"{_SCRIPT} for a wheel, and name it below [verify] (docs/consumers.md)"
+)
 _NO_LIBRARY = (
     "no add_library() of a shared library that links the runtime: a package needs one, so no latebind.toml is written. "
     "If a function of yours makes it, write latebind.toml and install the library with a COMPONENT"
@@ -74,10 +79,14 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     notes = list(find_notes(discovery)) if discovery.runtimes else []
     notes += facts.notes if targets and not configured else []  # else nothing is written that they are about
     package = next(iter(list_packages(configured)), component)
-    after, note, with_wheel = edit_pyproject(facts.pyproject, package) if facts.pyproject else ("", "", False)
+    python = discovery.root / facts.python_folder
+    after, note, with_wheel = (
+        edit_pyproject(facts.pyproject, package, python, facts.version) if facts.pyproject else ("", "", False)
+    )
     if discovery.runtimes:
-        changes.append(Change(path=discovery.root / "pyproject.toml", before=facts.pyproject, after=after))
-        notes += [note] if note else _elsewhere(discovery.root, facts, configured)
+        changes.append(Change(path=python / "pyproject.toml", before=facts.pyproject, after=after))
+        prefix = "" if facts.python_folder == "." else f"{facts.python_folder}/"
+        notes += [f"{prefix}{note}"] if note else _elsewhere(discovery.root, facts, configured)
     if discovery.runtimes and not targets and not is_bound:
         notes.append(_NO_LIBRARY)
     if targets or (configured and with_wheel and after != facts.pyproject):
@@ -86,6 +95,8 @@ def plan(discovery: Found, facts: Facts) -> Plan:
         changes += _extend(discovery, facts, package if with_wheel else "")
     if targets:
         changes.append(_extend_gitignore(discovery.root / ".gitignore"))
+    elif not any("\n[verify]" in change.after for change in changes):
+        notes += _list_missing_consumers(configured)
     return Plan(
         changes=tuple(_as_it_is(change) for change in changes if change.before != change.after), notes=tuple(notes)
     )
@@ -99,11 +110,22 @@ def _elsewhere(root: Path, facts: Facts, configured: dict[str, Any]) -> list[str
     names = {folder: tables["project"].get("name", folder) for folder, text in files.items()
              if "project" in (tables := tables_of(text) or {})}  # fmt: skip
     return [
-        f"{folder}/pyproject.toml: init changes only a pyproject.toml in the project's own folder. For a wheel, write "
-        "hatchling and latebind's two hooks into this one, name a consumer below [verify], and add to the package\n"
+        f"{folder}/pyproject.toml: init changes it only if no other folder has a pyproject.toml and {folder} has the "
+        "Python package, in a folder of its name. For a wheel, write hatchling and latebind's two hooks into this "
+        "one, name a consumer below [verify], and add to the package\n"
         f'    wheel = {{ source = "{folder}", name = "{name}", extras = "channels" }}'
         for folder, name in sorted(names.items())
     ]
+
+
+def _list_missing_consumers(configured: dict[str, Any]) -> list[str]:
+    """A note if there are packages and no program that tests them."""
+    verify = configured.get("verify", {})
+    if not list_packages(configured) or any(
+        verify.get(key) for key in ("python", "dotnet", "c", "sdk", *(key.name for key in program_keys()))
+    ):
+        return []
+    return [_NO_CONSUMER]
 
 
 def _edit_cmake_files(discovery: Found, targets: Sequence[PackableLibrary], component: str) -> list[Change]:
@@ -152,7 +174,8 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     configured = "[tool.latebind]" in facts.pyproject
     files = {} if configured else {discovery.root / "latebind.toml": text}
     if with_wheel and not configured:
-        package, runtime = find_package(discovery.root, facts.pyproject), preset(discovery.runtimes[0])
+        package = find_package(discovery.root / facts.python_folder, facts.pyproject)
+        runtime = preset(discovery.runtimes[0])
         module = package.name if package else re.sub(r"\W", "_", facts.distribution).lower()
         files[discovery.root / _SCRIPT] = render(
             "init/smoke.py.j2", module=module, title=runtime.title, variable=runtime.environment
@@ -190,7 +213,7 @@ def _extend(discovery: Found, facts: Facts, package: str) -> list[Change]:
     after = extend_configuration(
         before,
         drop_ins=set(discovery.runtimes) - list_drop_ins(configured),
-        wheel=(package, facts.distribution, _SCRIPT) if package and not lists_wheel else None,
+        wheel=(package, facts.python_folder, facts.distribution, _SCRIPT) if package and not lists_wheel else None,
     )
     return [Change(path=path, before=before, after=after)]
 
