@@ -12,7 +12,7 @@ from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
 from packaging.tags import mac_platforms
 
-from tests.client import CONFIG, edit, write_client
+from tests.client import CONFIG, PYPROJECT, edit, write_client
 from tests.conftest import ROOT
 
 NPM = 'npm = { name = "tiny" }'
@@ -172,6 +172,35 @@ def test_a_wheel_source_has_the_wheels_name(tmp_path):
     (tmp_path / "latebind.toml").write_text(CONFIG, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"named Tin_Y in .*pyproject\.toml, but tiny in latebind\.toml"):
         load(tmp_path / "latebind.toml")
+
+
+def test_a_wheel_source_has_a_backend_that_runs_the_hooks(tmp_path):
+    write_client(tmp_path, pyproject=PYPROJECT.replace("hatchling.build", "setuptools.build_meta"))
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path / "latebind.toml")
+    (problem,) = caught.value.problems
+    assert problem.message.startswith("setuptools.build_meta does not run latebind's hooks")
+    assert problem.where == f"{tmp_path}/python/tiny/pyproject.toml:3"
+    assert '3 | build-backend = "setuptools.build_meta"' in problem.excerpt
+    assert problem.advice.startswith('Write build-backend = "hatchling.build"')
+
+
+@pytest.mark.parametrize(
+    ("system", "backend"),
+    [
+        ("", "setuptools"),
+        ('[build-system]\nrequires = ["hatchling"]\nbuild-backend = "own"\n', "own"),
+        ('[build-system]\nrequires = ["hatchling"]\nbuild-backend = "own"\nbackend-path = ["."]\n', ""),
+        ('[build-system]\nrequires = []\nbuild-backend = "latebind.build.backend"\n', ""),
+    ],
+)
+def test_a_backend_of_the_projects_own_may_wrap_hatchling(tmp_path, system, backend):
+    write_client(tmp_path, pyproject=f'{system}[project]\nname = "tiny"\n')
+    if backend:
+        with pytest.raises(ConfigError, match=f"{backend} does not run latebind's hooks"):
+            load(tmp_path / "latebind.toml")
+    else:
+        assert load(tmp_path / "latebind.toml").wheel_name("tiny") == "tiny"
 
 
 @pytest.mark.parametrize("text", ["[project", "[project]\nname = 3\n", "project = 1\n", "\0"])

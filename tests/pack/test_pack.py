@@ -98,13 +98,6 @@ def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, chang
     assert not list((tiny / "dist").glob("*.whl"))
 
 
-def test_another_build_backend_is_named_with_the_one_that_is_needed(tiny):
-    write_client(tiny, pyproject=PYPROJECT.replace("hatchling.build", "setuptools.build_meta"))
-    with pytest.raises(BuildError) as caught:
-        pack_project(tiny)
-    assert caught.value.advice.startswith("pyproject.toml builds with setuptools.build_meta, which does not run")
-
-
 def test_a_wheel_may_have_extras_of_its_own(tiny):
     metadata = 'dynamic = ["version", "dependencies"]\noptional-dependencies = { more = ["numpy>=1.23"] }'
     write_client(tiny, pyproject=PYPROJECT.replace(DYNAMIC, metadata))

@@ -11,7 +11,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from latebind import __version__
 from latebind.build.requirements import OWN_REQUIREMENTS
-from latebind.config.config import SDIST_BACKEND
+from latebind.config.config import BACKEND, SDIST_BACKEND
 from latebind.config.file import read_toml, tables_of
 from latebind.config.lines import headers
 from latebind.errors import BuildError
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-BACKEND = "latebind.build.backend"
-"""The backend of an sdist, a module of the copy in it."""
 BACKEND_REQUIREMENTS = (
     "hatchling>=1.28,<2",
     "filelock>=3.13",

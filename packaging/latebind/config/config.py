@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from latebind.model import Target
 
 
+BACKEND = "latebind.build.backend"
+"""The build backend of an sdist, a module of the copy of latebind in it."""
 SDIST_NATIVE, SDIST_LOADER, SDIST_BACKEND = "native", "loader", "_latebind"
 """Where an sdist has the native code, the loader and its build backend, wherever the project has them."""
 

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from packaging.utils import canonicalize_name
+
+from latebind.config.config import BACKEND
+from latebind.config.lines import place_of
+from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
     from latebind.config.reader import Reader
+
+_BACKENDS = ("hatchling.build", BACKEND)
+"""The build backends that run latebind's hooks. A project may wrap one in a backend of its own (`backend-path`)."""
+_HATCHLING = (
+    'Write build-backend = "hatchling.build", requires = ["hatchling>=1.28", "latebind>=0.1"] and latebind\'s two '
+    "hooks. To see the change: latebind init --dry-run."
+)
 
 
 def check_source(config: Config, reader: Reader) -> None:
@@ -35,19 +46,33 @@ def check_source(config: Config, reader: Reader) -> None:
 
 def _check_wheel_sources(config: Config, reader: Reader) -> None:
     for name, source in config.wheel_sources.items():
-        here = ("package", name, "wheel")
         path = config.root / source / "pyproject.toml"
-        shown = PurePosixPath(source, "pyproject.toml")
-        own_name, wheel_name = _project_name(path), config.wheel_name(name)
+        text, tables = _read_pyproject(path)
+        own_name, wheel_name = _find(tables, "project", "name"), config.wheel_name(name)
         if own_name and canonicalize_name(own_name) != canonicalize_name(wheel_name):
-            text = f"the wheel is named {own_name} in {shown}, but {wheel_name} in {config.file.name}"
-            reader.problem(here, text, f'Write name = "{own_name}" in wheel of package.{name}.')
+            shown = PurePosixPath(source, "pyproject.toml")
+            message = f"the wheel is named {own_name} in {shown}, but {wheel_name} in {config.file.name}"
+            reader.problem(
+                ("package", name, "wheel"), message, f'Write name = "{own_name}" in wheel of package.{name}.'
+            )
+        backend = _find(tables, "build-system", "build-backend") or "setuptools"
+        if own_name and backend not in _BACKENDS and not _find(tables, "build-system", "backend-path"):
+            message = f"{backend} does not run latebind's hooks, which put the native files into the wheel"
+            where, excerpt = place_of(str(path), text, ("build-system", "build-backend"), message)
+            reader.problems.append(LatebindError(message, where=where, advice=_HATCHLING, excerpt=excerpt))
 
 
-def _project_name(path: Path) -> str:
-    """The name of a distribution as its pyproject.toml has it; "" where others will report what is wrong."""
+def _read_pyproject(path: Path) -> tuple[str, dict[str, Any]]:
+    """A pyproject.toml's text and tables; no tables where others will report what is wrong."""
     try:
-        name = msgspec.toml.decode(path.read_text("utf-8-sig"))["project"]["name"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return ""
-    return name if isinstance(name, str) else ""
+        text = path.read_text("utf-8-sig")
+        return text, msgspec.toml.decode(text)
+    except (OSError, ValueError, RecursionError):
+        return "", {}
+
+
+def _find(tables: dict[str, Any], table: str, key: str) -> str:
+    """The value of a key as text; "" where it isn't there, or the table is none."""
+    values = tables.get(table)
+    value = values.get(key, "") if isinstance(values, dict) else ""
+    return value if isinstance(value, str) else "".join(map(str, value if isinstance(value, list) else ()))

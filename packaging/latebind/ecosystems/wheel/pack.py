@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from packaging.version import Version
 
 from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
-from latebind.build.intree import BACKEND
 from latebind.build.promise import refuse_unexported
 from latebind.build.requirements import refuse_missing_requirements
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE
-from latebind.config.file import tables_of
 from latebind.config.project import DIGEST_VARIABLE
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import replacing, source_date_epoch
@@ -131,15 +129,13 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
             raise BuildError(
                 _own_words(error) or f"{source.name} could not be built: {error.message}",
                 where=str(source),
-                advice=_advise_on_backend(source / "pyproject.toml"),
             ) from error
         (artifact,) = Path(aside).iterdir()
         if artifact.name != destination.name:
             raise BuildError(
                 f"the backend wrote {artifact.name}, and the configuration makes it {destination.name}",
                 where=str(source / "pyproject.toml"),
-                advice=_advise_on_backend(source / "pyproject.toml")
-                or "Leave the version to latebind (list it in `dynamic`), and strict-naming at its default.",
+                advice="Leave the version to latebind (list it in `dynamic`), and strict-naming at its default.",
             )
         return _move_into_place(artifact, destination)
 
@@ -165,18 +161,6 @@ def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, envi
     except (BuildException, BuildBackendException) as error:
         cause = getattr(error, "exception", None)
         raise (cause if isinstance(cause, ToolError) else ToolError(str(error))) from error
-
-
-def _advise_on_backend(pyproject: Path) -> str:
-    """How to change the build backend, where it is none that runs latebind's hooks."""
-    tables = tables_of(pyproject.read_text("utf-8-sig"))
-    backend = (tables or {}).get("build-system", {}).get("build-backend", "setuptools")
-    if tables is None or backend in ("hatchling.build", BACKEND):
-        return ""
-    return (
-        f"{pyproject.name} builds with {backend}, which does not run latebind's hooks. Write build-backend = "
-        '"hatchling.build" and the two hooks. For an example, run latebind new demo.'
-    )
 
 
 def _own_words(error: ToolError) -> str:
