@@ -8,6 +8,7 @@ from tests.audit.cases.case import Case, good, nupkg, wheel
 from tests.audit.corpus import nuspec
 
 LIB = "latenn/liblatenn.so"
+LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
 SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
 MINIMUM = Policy(minimums={"onnxruntime": "1.19"})
 
@@ -92,6 +93,9 @@ CASES = [
     Case("LB504", "a nuspec asks for another minimum", depends("1.20.0"), depends("1.19.0"), at="!Latenn.nuspec",
          says="1.20.0", policy=MINIMUM),
     Case("LB505", "a wheel without a license file", wheel(license_file=False), whole, at=".whl", says="license",
+         severity="note"),
+    Case("LB505", "a wheel with the license of latebind's loader alone", wheel({LIB: good(), LOADER: b"MIT"},
+         license_file=False), wheel({LIB: good(), LOADER: b"MIT"}), at=".whl", says="but that of latebind's loader",
          severity="note"),
     Case("LB505", "a nuspec that names a missing license file",
          nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('"expression">MIT', '"file">LICENSE.txt')), nupkg(),

@@ -7,7 +7,18 @@ import pytest
 from latebind.audit.audit import audit_here
 from latebind.errors import BuildError
 
-from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, built_wheel, by_kind, pack_project, write_files
+from tests.client import (
+    CMAKE,
+    CONFIG,
+    PYPROJECT,
+    SOURCE,
+    built_wheel,
+    by_kind,
+    edit,
+    members,
+    pack_project,
+    write_files,
+)
 
 OLD = "from setuptools import setup\nsetup(name='tiny', version='0.0.1')\n"
 TOOL = CONFIG.replace("[package.tiny]", "[tool.latebind.package.tiny]")
@@ -59,6 +70,40 @@ def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
     assert not {
         name for name in list_members(packages["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")
     }
+    shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
+    again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
+    assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
+
+
+LICENSED = {"LICENSE.txt": "MIT License of Tiny\n", "python/tiny/LICENSE": "other\n"}
+NO_FILES = PYPROJECT.replace('license-files = ["LICENSE"]\n', "").replace('["src", "LICENSE"]', '["src"]')
+
+
+@pytest.mark.parametrize(
+    ("pyproject", "folder_has_one", "expected"),
+    [
+        (NO_FILES, False, {"LICENSE.txt": "MIT License of Tiny\n"}),
+        (NO_FILES, True, {"LICENSE": "other\n"}),
+        (NO_FILES.replace('license = "MIT"\n', 'license = "MIT"\nlicense-files = []\n'), False, {}),
+    ],
+    ids=["the project's", "the folder's", "none, on purpose"],
+)
+def test_a_wheel_without_a_license_file_gets_that_of_the_project(tmp_path, pyproject, folder_has_one, expected):
+    root = project(tmp_path / "tiny", native="native", wheel="python/tiny", pyproject=pyproject, more=LICENSED)
+    edit(root / "latebind.toml", 'license = "MIT"', 'license = "MIT"\nlicense_file = "LICENSE.txt"')
+    if not folder_has_one:
+        (root / "python/tiny/LICENSE").unlink()
+
+    packages = by_kind(pack_project(root))
+
+    folder = "tiny-1.2.3.dist-info/licenses/"
+    inside = members(packages["wheel"])
+    texts = {name.removeprefix(folder): data.decode() for name, data in inside.items() if name.startswith(folder)}
+    assert texts == expected
+    stated = [line[14:] for line in inside["tiny-1.2.3.dist-info/METADATA"].decode().splitlines() if "-File: " in line]
+    assert stated == list(expected)
+    found = audit_here([packages["wheel"]]).findings
+    assert [finding.code for finding in found if finding.code in ("LB505", "LB507")] == ([] if expected else ["LB505"])
     shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
     again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
     assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import Contents
 
 _LICENSE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|unlicense)([._-][^/]*)?(/|$)", re.IGNORECASE)
+_NOTICE = "LICENSE-latebind.txt"
 _PEP_639 = Version("2.4")
 """The metadata version that introduced License-Expression and License-File."""
 
@@ -33,7 +34,7 @@ _PEP_639 = Version("2.4")
     because="Nothing fails.",
     kinds=INSTALLED,
     example="a wheel without dist-info/licenses/",
-    cure='Set license and license-files in pyproject.toml, or <license type="expression"> in the nuspec.',
+    cure="Set license and license-files in pyproject.toml, license_file in latebind.toml, or <license> in the nuspec.",
 )
 def license_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Most licenses require that every copy includes their text, and companies reject packages without one."""
@@ -41,8 +42,11 @@ def license_missing(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def find_missing_file(package: Contents) -> Iterator[Hit]:
-    """A package whose license is a file, and which has none."""
-    if not any(_LICENSE.search(file.name) for file in package.files):
+    """A package whose license is a file, and which has none. The notice of latebind's loader is not its license."""
+    names = [file.name for file in package.files if _LICENSE.search(file.name)]
+    if names and all(name.endswith(f"/{_NOTICE}") for name in names):
+        yield Hit(message=f"contains no license file but that of latebind's loader, {_NOTICE}", evidence=tuple(names))
+    elif not names:
         seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
         yield Hit(message="contains no license file", evidence=(seen,))
 

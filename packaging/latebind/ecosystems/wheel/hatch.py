@@ -32,6 +32,7 @@ from latebind.build.sbom import sbom, sbom_file
 from latebind.build.sources import native_files
 from latebind.build.stage import Stage, manifest_text
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE, installers_toolchain, missing_requirements
+from latebind.config.config import SDIST_BACKEND
 from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.ecosystems.wheel.pack import KIND_VARIABLE, TARGET_VARIABLE, metadata_fields, wheel_libraries
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
 
 WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
+_SDIST_LICENSES = f"{SDIST_BACKEND}/licenses"
 METADATA_VERSION = "2.4"
 """The first version of core metadata with SPDX licenses (PEP 639). hatchling writes the latest that it knows, and twine
 6.0 to 6.2 refuse 2.5."""
@@ -139,6 +141,9 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
                     del chosen[path]
             scratch = self._scratch = Path(tempfile.mkdtemp(prefix="latebind-"))
             chosen |= write_sdist_files(self._config, self._project.workdir, Path(self.root), scratch)
+            for name, text in self._license_texts().items():
+                (scratch / name).write_bytes(text)
+                chosen[str(scratch / name)] = f"{_SDIST_LICENSES}/{name}"
             self.build_config.build_reserved_paths.update(chosen.values())
         elif self.target_name == "wheel":
             self._add_libraries(build_data, editable=version == "editable")
@@ -197,7 +202,19 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
             file.write_bytes(sbom(config, package, [stage], purl))
             build_data["sbom_files"].append(str(file))
-            self._notices = notices(config, libraries)
+            self._notices = self._license_texts() | notices(config, libraries)
+
+    def _license_texts(self) -> dict[str, bytes]:
+        """The project's license_file, if pyproject.toml names no license-files and its folder has none.
+
+        An sdist has it where hatchling doesn't find it: the wheel that is built from it has the same bytes as others.
+        """
+        core, file = self.metadata.core, self._config.project.license_file
+        if not file or "license-files" in core.config or core.license_files:
+            return {}
+        name = Path(file).name
+        path = Path(self.root, _SDIST_LICENSES, name) if self._config.unpacked else self._config.root / file
+        return {name: path.read_bytes()} if path.is_file() else {}
 
     def _add_hook(self, package: str, folder: str, chosen: dict[str, str]) -> None:
         """Add the hook for PyInstaller, unless the project has its own."""
