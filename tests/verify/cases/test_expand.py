@@ -226,3 +226,16 @@ def expand_latenn(rid="linux-x64", *, everything=False):
     scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
     asked = questions(CONFIG, (Rid(rid),), scope)
     return expand_cases(CONFIG, Rid(rid), scope, Answers(found={question: FOUND[question.entry] for question in asked}))
+
+
+@pytest.mark.parametrize("has_extras", [True, False])
+def test_the_extra_is_installed_where_the_wheel_has_one(tmp_path, has_extras):
+    lines = BOUND.replace('source = "python/tiny"', 'source = "python/tiny", extras = "channels"')
+    text = (lines if has_extras else BOUND) + '[verify]\npython = "native/tiny.c"\n'
+    config = load(write_client(tmp_path, latebind=text) / "latebind.toml")
+    answers = {question: FOUND[question.entry] for question in questions(config, (LINUX,), SCOPE)}
+
+    scenarios = {configured.case.scenario for configured in expand_cases(config, LINUX, SCOPE, Answers(found=answers))}
+
+    assert "works" in scenarios
+    assert ("extra" in scenarios) == has_extras

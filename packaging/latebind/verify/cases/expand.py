@@ -71,6 +71,8 @@ class _Subject:
     """The runtime without which that package is not made for a target."""
     is_loaded: bool
     """Whether that package requires another one, and so loads it."""
+    has_extras: bool
+    """Whether that package's wheel has extras that install the runtime."""
     provider: EpConfig | None
     settings: VerifyOwn
     entries: tuple[str, ...]
@@ -158,6 +160,7 @@ def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
             package=(package := config.package_of(runtime, rid)),
             needed=config.runtime_of(package),
             is_loaded=bool(config.packages[package].requires),
+            has_extras=bool((wheel := config.packages[package].wheel) and wheel.extras != "none"),
             provider=config.provider(runtime),
             settings=config.verification_of(runtime),
             entries=config.document.verify.runtimes.get(runtime.name if runtime else "", _USUAL),
@@ -277,6 +280,7 @@ def _possible(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -
         "": True,
         "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
         "a GPU distribution": "gpu" in runtime.traits.python.extras and runtime.traits.python.is_supplied("gpu", rid),
+        "a wheel with extras": subject.has_extras,
         "a package that another one loads": subject.is_loaded,
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,

@@ -33,6 +33,7 @@ Need = Literal[
     "",
     "code that binds",
     "a GPU distribution",
+    "a wheel with extras",
     "a package that another one loads",
     "another processor",
     "an execution provider",
@@ -137,7 +138,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("loads-in-c", "each library loads in a program in C, exports its names, and unloads; nothing else happens",
         versions="none", computes=False, consumers=(LOADER,), glue=True, without_runtime=True, provider=True),
     # How it is installed.
-    _ok("extra", "installed with its extra, as a user would", Situation(by_extra=True), **_PYTHON),
+    _ok("extra", "installed with its extra, as a user would", Situation(by_extra=True),
+        needs="a wheel with extras", **_PYTHON),
     _ok("with-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
         systems=("linux", "windows"), emulated=False, needs="a GPU distribution", slow=True, **_PYTHON),
     _ok("odd-folder", "installed in a folder whose name has spaces and non-Latin letters", given.odd_folder,

@@ -211,8 +211,7 @@ def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     globs = (*getattr(preset.names, system), *getattr(preset.globs, system))
     folder = site / preset.python.folder
     if not folder.exists():
-        text = f'{preset.title} was not installed. For the scenario `extra`, the wheel needs extras = "channels"'
-        raise InputError(text, where=str(folder))
+        raise InputError(f"{preset.title} was not installed", where=str(folder))
     libraries = [path for path in sorted(folder.glob("*")) if any(fnmatch.fnmatch(path.name, g) for g in globs)]
     if not libraries:
         raise InputError(f"{preset.title} is installed without a shared library", where=str(folder))
