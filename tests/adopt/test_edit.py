@@ -5,6 +5,8 @@ from latebind.adopt.cmake import commands
 from latebind.adopt.edit import edit_cmake
 from latebind.adopt.find import variables
 
+DONE = "install(TARGETS a COMPONENT a)\n"
+
 
 @pytest.mark.parametrize(
     ("before", "after"),
@@ -12,6 +14,21 @@ from latebind.adopt.find import variables
         ("install(TARGETS a DESTINATION lib)", "install(TARGETS a COMPONENT a DESTINATION lib)"),
         ("install(TARGETS a COMPONENT mine)", "install(TARGETS a COMPONENT mine)"),
         ("install(TARGETS a b DESTINATION lib)", "install(TARGETS a b DESTINATION lib)"),
+        (
+            "install(TARGETS a)\ninstall(FILES a.h inc/b.hpp DESTINATION api)\n",
+            "install(TARGETS a COMPONENT a)\ninstall(FILES a.h inc/b.hpp DESTINATION api COMPONENT a)\n",
+        ),
+        (
+            f'{DONE}install(DIRECTORY inc/ TYPE INCLUDE FILES_MATCHING PATTERN "*.h")',
+            f'{DONE}install(DIRECTORY inc/ TYPE INCLUDE COMPONENT a FILES_MATCHING PATTERN "*.h")',
+        ),
+        (
+            DONE + "install(FILES ${HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})",
+            DONE + "install(FILES ${HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT a)",
+        ),
+        (f"{DONE}install(FILES a.h DESTINATION include COMPONENT dev)",) * 2,
+        (f"{DONE}install(FILES a.cmake DESTINATION lib/cmake)",) * 2,
+        (f"{DONE}install(DIRECTORY share/ DESTINATION share)",) * 2,
         ("install(X)\ntarget_link_libraries(a my_openvino_helper)",) * 2,
         ("install(X)\n# target_link_libraries(a openvino)",) * 2,
         (

@@ -72,13 +72,34 @@ def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
 def test_the_shown_difference_is_exact(latebind, project, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(project, copy)
-    shown = latebind("init", project, "--dry-run").stdout
+    shown = latebind("-v", "init", project, "--dry-run").stdout
     git = shutil.which("git")
     run_checked(git, "apply", "-", cwd=copy, input=shown[shown.index("--- ") :])
 
     latebind("init", project, "--yes", "--apply")
 
     assert state(copy) == state(project)
+
+
+def test_headers_of_the_library_are_packed(latebind, project):
+    (project / "voice.h").write_text("int voice_hear(void);\n")
+    with (project / "CMakeLists.txt").open("a") as file:
+        file.write("install(FILES voice.h DESTINATION include)\n")
+
+    assert_success(latebind("init", project, "--yes", "--apply"))
+    assert_success(latebind("-C", project, "pack", "--target", "linux-x64"))
+
+    (package,) = (project / "dist").glob("*.nupkg")
+    assert [name for name in zipfile.ZipFile(package).namelist() if name.endswith("voice.h")]
+
+
+def test_a_long_new_file_is_one_line(latebind, project):
+    shown = latebind("init", project, "--dry-run").stdout
+    assert re.search(
+        r"^new file: \.github/workflows/latebind\.yml \(\d{3} lines; latebind -v init", shown, re.MULTILINE
+    )
+    assert "+jobs:" not in shown
+    assert "+[targets]" in shown
 
 
 def test_packages_of_today_are_audited_first(latebind, project):

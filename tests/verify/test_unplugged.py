@@ -22,9 +22,10 @@ from types import SimpleNamespace
 
 import latebind as latebind_package
 import pytest
+from latebind.compilers.interpreters import everybody_reaches
 from latebind.errors import NotRun
 from latebind.verify.cases.installers import Uv, Virtualenv, find_uv
-from latebind.verify.run.access import everybody_reaches, is_root
+from latebind.verify.run.access import is_root
 
 from tests.client import CONFIG, edit, write_client
 from tests.conftest import ROOT, alive

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from latebind.adopt.cmake import Command
 
+_HEADERS = {".h", ".hh", ".hpp", ".hxx", ".inc"}
+
 
 def edit_cmake(
     text: str,
@@ -23,11 +26,15 @@ def edit_cmake(
 ) -> str:
     """The text with the targets `components` installed as `component`; what they link stays as it is.
 
+    The headers that the file installs become part of it, if they have no component.
+
     `alone` are targets that no install() names, by the line of the command that makes them.
     """
     changes: list[tuple[int, str]] = []
     parsed = commands(text)
     installed = set(list_installed(text))
+    for command in parsed if components else ():
+        changes += [(position, f" COMPONENT {component}") for position in _find_headers_end(command)]
     for command in parsed:
         if command.name == "target_link_libraries" and any(
             runtime_of(argument, variables) for argument in command.words[1:]
@@ -68,6 +75,23 @@ def _find_installed_targets(command: Command) -> tuple[str, ...]:
             break
         names.append(argument)
     return tuple(names)
+
+
+def _find_headers_end(command: Command) -> list[int]:
+    """Where COMPONENT belongs in an install() of headers that has none: after the destination."""
+    words = command.words
+    kinds = [index for index, word in enumerate(words) if word in ("DESTINATION", "TYPE")]
+    if command.name != "install" or words[:1] not in (("FILES",), ("DIRECTORY",)) or "COMPONENT" in words or not kinds:
+        return []
+    index = kinds[0]
+    if index + 1 >= len(words):
+        return []
+    are_headers = all(PurePosixPath(word).suffix in _HEADERS for word in words[1:index])
+    if words[0] == "DIRECTORY" or not are_headers:
+        folder = words[index + 1]
+        if not (folder in ("INCLUDE", "${CMAKE_INSTALL_INCLUDEDIR}") or folder.split("/")[0] == "include"):
+            return []
+    return [command.arguments[index + 1].end]
 
 
 def _indent(text: str, at: int) -> str:

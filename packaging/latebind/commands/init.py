@@ -25,6 +25,8 @@ _OPTION = (
     "note: latebind only reads the text of the project, because with its default options CMake makes no library that "
     "links a runtime. If it needs an option, write it below [native] in latebind.toml: define = { NAME = true }"
 )
+_LONGEST = 100
+"""Lines of a new file that is shown without --verbose."""
 _HEADERS = "If it lacks the headers of the runtime, get them and run this again:"
 _UNKNOWN = (
     "nothing to change: no target_link_libraries() names a runtime, its file, or a variable set to one\n"
@@ -54,7 +56,7 @@ def _init(arguments: argparse.Namespace) -> int:
     from latebind.adopt.facts import facts
     from latebind.adopt.find import find
     from latebind.adopt.plan import plan
-    from latebind.adopt.write import render_diff, write
+    from latebind.adopt.write import write
 
     if arguments.yes and arguments.dry_run:
         raise LatebindError("--yes would have no effect with --dry-run", advice="Leave one of them out.")
@@ -68,7 +70,7 @@ def _init(arguments: argparse.Namespace) -> int:
     _say(discovery)
     planned = plan(discovery, facts(discovery))
     for change in planned.changes:
-        print(render_diff(change, root))
+        print(_show(change, root))
     for note in planned.notes:
         print(f"by hand: {note}")
     own_changes = [change for change in planned.changes if change.is_own]
@@ -87,6 +89,19 @@ def _init(arguments: argparse.Namespace) -> int:
     else:
         print(f"nothing was written\nnext: {init} {'--apply ' if arguments.apply else ''}--yes")
     return 0
+
+
+def _show(change: Change, root: Path) -> str:
+    """A change as a diff; a long new file as one line, unless the user asks for details."""
+    from latebind.adopt.write import render_diff
+    from latebind.system.log import LOG
+
+    lines = change.after.count("\n")
+    if change.is_own or lines <= _LONGEST or LOG.level == "verbose":
+        return render_diff(change, root)
+    return (
+        f"new file: {change.path.relative_to(root).as_posix()} ({plural(lines, 'line')}; latebind -v init shows them)\n"
+    )
 
 
 def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:

@@ -103,7 +103,12 @@ def own_interpreter() -> Interpreter:
 
 def everybody_reaches(path: Path) -> bool:
     """Whether any user of this machine may enter every folder above a file or folder."""
-    return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
+    return not list_closed_folders(path)
+
+
+def list_closed_folders(path: Path) -> list[Path]:
+    """The folders above a file or folder that only some users may enter, the outermost first."""
+    return [folder for folder in reversed(path.resolve().parents) if not folder.stat().st_mode & 0o001]
 
 
 def choose(candidates: Sequence[Interpreter], *, shared: bool = False, public: bool = False) -> Interpreter:

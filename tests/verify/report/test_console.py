@@ -47,6 +47,13 @@ def test_failures_come_last_and_passes_only_when_asked_for(monkeypatch):
     assert shown[0].startswith("✓ wheel/linux-x64/python3.11/onnxruntime-")
 
 
+def test_what_was_not_run_is_shown_with_the_way_out():
+    summary = "another user cannot reach /tmp/x\nhelp: chmod o+x /tmp/x"
+    shown = report_text(report(row("not run", reason="no-access", summary=summary), row())).splitlines()
+    assert shown[0].endswith("not run: no-access (another user cannot reach /tmp/x)")
+    assert shown[1] == "    help: chmod o+x /tmp/x"
+
+
 def test_a_headline_that_names_the_exception_is_the_cause_and_is_not_repeated():
     reason = "verify/smoke.py wrote no result: ImportError: no\n  Traceback\n  ImportError: no\nSee docs/consumers.md."
     shown = report_text(report(row("failed", reason=reason))).splitlines()

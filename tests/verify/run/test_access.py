@@ -6,10 +6,13 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from latebind.compilers.interpreters import everybody_reaches
 from latebind.errors import LatebindError
 from latebind.verify.cases.situations import Situation
 from latebind.verify.run import access
-from latebind.verify.run.access import NOBODY, everybody_reaches, is_root, unlock
+from latebind.verify.run.access import NOBODY, assert_reached, is_root, unlock
+
+from tests.programs import not_run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions of Linux and macOS")
 
@@ -35,6 +38,16 @@ def lock_situation(application, **situation):
     bench, consumer, built, library = application
     bench.situation = Situation(**situation)
     return access.lock_application(bench, built.out, built.out.parent / "answers", library, consumer.environment)
+
+
+def test_a_folder_that_others_cannot_enter_is_named_with_the_command_that_opens_it(application):
+    closed = application[2].out
+    closed.chmod(0o700)
+    with not_run("no-access", rf"cannot reach {closed}\nhelp: chmod o\+x .*{closed}$"):
+        assert_reached(closed / "file")
+    closed.chmod(0o701)
+    if is_root():  # the fixture has opened the folders above
+        assert_reached(closed / "file")
 
 
 def test_an_ordinary_situation_changes_nothing(application):

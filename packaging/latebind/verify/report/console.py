@@ -93,6 +93,8 @@ def _list_details(report: Report, results: Sequence[CaseResult], folder: Path | 
     first = results[0]
     lines = shorten(words(report, first), _LONGEST).splitlines()
     yield from (f"    {line}" for line in lines if line != _find_cause(report, first))
+    if first.outcome is State.NOT_RUN and (advice := first.summary.partition("\nhelp: ")[2]):
+        yield f"    help: {advice}"
     yield from (f"  in {result.id}" for result in results[:_SHOWN])
     if len(results) > _SHOWN:
         yield f"  and {plural(len(results) - _SHOWN, 'more test case')}"

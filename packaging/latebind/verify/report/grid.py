@@ -54,7 +54,8 @@ def groups(report: Report) -> tuple[Group, ...]:
 def words(report: Report, result: CaseResult) -> str:
     """How a test case ended, in words, with all machines where they disagree."""
     if result.outcome is State.NOT_RUN:
-        why = synopsis(result.summary.partition(": ")[0]) or NOT_RUN_REASONS.get(result.reason, "")
+        headline = result.summary.partition("\n")[0].partition(": ")[0]
+        why = synopsis(headline) or NOT_RUN_REASONS.get(result.reason, "")
         text = f"not run: {result.reason} ({why})"
     else:
         text = result.reason if result.outcome is State.FAILED else result.summary

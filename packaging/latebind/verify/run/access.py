@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet
-from latebind.compilers.interpreters import everybody_reaches
+from latebind.compilers.interpreters import list_closed_folders
 from latebind.errors import LatebindError, NotRun
 from latebind.system.run import run
 
@@ -29,8 +30,9 @@ def is_root() -> bool:
 def assert_reached(*paths: Path) -> None:
     """Raises NotRun (`no-access`) for a path that another user cannot reach."""
     for path in paths:
-        if not everybody_reaches(path):
-            raise NotRun("no-access", f"another user cannot reach {path.parent}")
+        if closed := list_closed_folders(path):
+            command = shlex.join(["chmod", "o+x", *map(str, closed)])
+            raise NotRun("no-access", f"another user cannot reach {path.parent}\nhelp: {command}")
 
 
 def lock(folder: Path) -> None:
