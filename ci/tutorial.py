@@ -28,6 +28,7 @@ README = ROOT / "README.md"
 RECORDED = ("latebind pack", "latebind audit", "latebind verify")
 _MEASURED = re.compile(r"(<!-- measured: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 _RECORDING = re.compile(r"(<!-- recorded: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+_PROGRESS = re.compile(r"(still )?(building|built|packing|packed|verifying|verified|zig compiles) ")
 _KEPT = ("PIP_", "UV_", "SSL_", "HTTP", "http", "no_proxy", "NO_PROXY")
 _TIME_LIMIT = 900
 _SHOWN = 4
@@ -109,11 +110,11 @@ def record_readme(text: str, ran: list[Ran]) -> str:
     for step in ran:
         if step.command.strip() in RECORDED:
             shown = [line.rstrip() for line in step.output.strip("\n").splitlines()]
-            last = next((line for line in shown if " passed, " in line), shown[-1])
-            lines_kept = [*(line for line in shown if line.startswith(("dist/", "passed ")) and line != last), last]
-            shown = [re.sub(r" {3,}", "  ", line) for line in lines_kept]
-            cut = [*shown[:_SHOWN], "…", shown[-1]] if len(shown) > _SHOWN + 1 else shown
-            lines += [f"$ {step.command.strip()}", *cut, ""]
+            results = [line for line in shown if line.startswith(("dist/", "passed "))]
+            others = [line for line in shown if line not in results and not _PROGRESS.match(line)]
+            cut = [*results[:_SHOWN], "…"] if len(results) > _SHOWN else results
+            tidy = [re.sub(r"(?<=\S) {3,}", "  ", line) for line in (*cut, *others)]
+            lines += [f"$ {step.command.strip()}", *tidy, ""]
     block = "\n".join(["```text", *lines[:-1], "```"])
     return _RECORDING.sub(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", text)
 

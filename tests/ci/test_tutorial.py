@@ -53,6 +53,17 @@ def test_the_output_of_the_last_commands_is_written_into_the_readme():
     assert text == f"before\n<!-- recorded: by -->\n\n```text\n{shown}\n```\n\n<!-- end -->\nafter\n"
 
 
+def test_the_readme_shows_what_is_left_and_what_is_new():
+    outputs = {
+        "latebind audit": "not in dist/: packages for win-x64\n  To pack all: latebind pack\n3 packages: 0 errors\n",
+        "latebind verify": "verifying 1 test case …\npassed   a\n1 passed, 0 failed\nNew: rt 1.32, which passed.\n",
+    }
+    steps = [tutorial.Ran(command=command, status=0, seconds=1, output=text) for command, text in outputs.items()]
+    text = tutorial.record_readme("<!-- recorded: by -->\nold\n<!-- end -->\n", steps)
+    assert f"$ latebind audit\n{outputs['latebind audit']}\n" in text
+    assert "$ latebind verify\npassed  a\n1 passed, 0 failed\nNew: rt 1.32, which passed.\n" in text
+
+
 def test_the_recording_is_of_this_version():
     readme = tutorial.README.read_text("utf-8")
     assert f"with latebind {__version__} -->" in readme
