@@ -27,9 +27,9 @@ from latebind.errors import NotRun
 from latebind.verify.cases.installers import Uv, Virtualenv, find_uv
 from latebind.verify.run.access import is_root
 
-from tests.client import CONFIG, edit, write_client
+from tests.client import CONFIG, edit, write_client, write_portable
 from tests.conftest import ROOT, alive
-from tests.programs import CLI, not_run, run_checked, run_program
+from tests.programs import CLI, assert_success, not_run, run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux")
 
@@ -321,10 +321,10 @@ def test_without_the_index_uv_takes_what_it_has_cached(monkeypatch, tmp_path, ca
         tool.resolve("markupsafe", Path(sys.executable))
 
 
-def machine_file(folder, command, version="3.11.9"):
-    """A machine of win-x64 that runs `command` and has our own Python."""
+def machine_file(folder, command, version="3.11.9", python=sys.executable):
+    """A machine of win-x64 that runs `command` and has our own Python, or another one."""
     folder.mkdir(exist_ok=True)
-    fields = {"rid": "win-x64", "title": "a stand-in", "command": command, "python": sys.executable,
+    fields = {"rid": "win-x64", "title": "a stand-in", "command": command, "python": str(python),
             "python_version": version, "platforms": ["win_amd64"]}  # fmt: skip
     lines = [f"{key} = {json.dumps(value)}" for key, value in fields.items()]
     (folder / "win-x64.toml").write_text("\n".join(lines), encoding="utf-8")
@@ -348,6 +348,24 @@ def test_a_machine_that_does_not_answer_makes_its_cells_not_run(project, tmp_pat
     [case] = project.cases()
     assert (ended.returncode, case["outcome"], case["reason"]) == (1, "not run", "no-machine")
     assert message in case["summary"]
+
+
+def test_a_wheel_that_does_not_admit_the_machines_python_makes_its_cells_not_run(latebind, tmp_path):
+    """A stand-in for CPython 3.9 answers with its version. The wheel is a real one for Windows."""
+    root = write_portable(tmp_path / "tiny", ["win-x64"])
+    (root / "latebind.toml").write_text((root / "latebind.toml").read_text("utf-8") + VERIFY, encoding="utf-8")
+    (root / "verify").mkdir()
+    (root / "verify" / "smoke.py").write_text(BEGIN + GOOD, encoding="utf-8")
+    assert_success(latebind("-C", root, "pack", "--target", "win-x64"))
+    python = tmp_path / "bin" / "python.exe"
+    python.parent.mkdir()
+    python.write_text("#!/bin/sh\necho 3.9.2\n", encoding="utf-8")
+    python.chmod(0o755)
+    machines = machine_file(tmp_path / "machines", ["/usr/bin/env"], "3.9.2", python)
+    ended = latebind("-C", root, "verify", "--machines", machines, "--target", "win-x64")
+    [case] = json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cases"]
+    assert (ended.returncode, case["outcome"], case["reason"]) == (1, "not run", "no-interpreter")
+    assert case["summary"] == "the wheel has Requires-Python >=3.10, the machine CPython 3.9.2"
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from latebind.audit.readers.record import read_headers
 from latebind.ecosystems.wheel.environment import disturbances, freeze, is_left_out, make_environment, upgrade
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.ecosystems.wheel.loader import run_loader_case
-from latebind.errors import InputError, NotRun
+from latebind.errors import InputError, LatebindError, NotRun
 from latebind.model import Outcome, State
 from latebind.preconditions import explain_not_made
+from latebind.system.archive import ZipReader
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.installers import consumer_environment
@@ -71,7 +74,28 @@ def wheels_of(bench: Bench) -> list[Artifact]:
     wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
     if len(wheels) < sum(not explain_not_made(bench.config, name, bench.case.target) for name in wheel_packages):
         raise NotRun("not-built", "not every wheel of the project was made")
+    for wheel in wheels:
+        _refuse_python(bench, wheel)
     return wheels
+
+
+def _read_requires_python(wheel: Path) -> SpecifierSet:
+    """Requires-Python of a wheel; empty where it has none or is damaged, which the installer reports."""
+    try:
+        with ZipReader(wheel) as archive:
+            names = [member.name for member in archive.members if member.name.endswith(".dist-info/METADATA")]
+            fields = read_headers(archive.read(names[0]), names[0]) if names else {}
+        return SpecifierSet(next(iter(fields.get("requires-python", ())), ""))
+    except (LatebindError, InvalidSpecifier):
+        return SpecifierSet()
+
+
+def _refuse_python(bench: Bench, wheel: Artifact) -> None:
+    """Raises NotRun `no-interpreter` for a wheel whose Requires-Python excludes the machine's CPython."""
+    version = bench.interpreters[0].version if bench.machine.is_host else bench.machine.python_version
+    admitted = _read_requires_python(wheel.path)
+    if not admitted.contains(version, prereleases=True):
+        raise NotRun("no-interpreter", f"the wheel has Requires-Python {admitted}, the machine CPython {version}")
 
 
 def _script(bench: Bench) -> Path:

@@ -98,7 +98,8 @@ def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> Non
     except NotRun as error:
         if error.reason != "no-distribution":
             raise
-        environment.install(_apart(bench), log=bench.log)
+        if apart := _apart(bench):
+            environment.install(apart, log=bench.log)
         raise LatebindError(f"the packages cannot be installed with what the index has: {error.message}") from error
 
 
