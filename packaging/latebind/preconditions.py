@@ -11,6 +11,7 @@ from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
@@ -39,12 +40,17 @@ def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True
 def refuse_unfinished(config: Config) -> None:
     """Refuse to verify with the script that `latebind init` wrote, before a person finished it. Raises InputError."""
     script = config.document.verify.python
-    if script and _UNFINISHED.search((config.root / script).read_text("utf-8", "replace")):
+    if script and is_unfinished(config.root / script):
         raise InputError(
             "isn't finished: its run_cases() calls nothing of the library",
             where=script,
             advice="Write run_cases(), and delete the line `UNFINISHED = True`.",
         )
+
+
+def is_unfinished(script: Path) -> bool:
+    """Whether a consumer is as `latebind init` wrote it."""
+    return script.is_file() and _UNFINISHED.search(script.read_text("utf-8", "replace")) is not None
 
 
 def _sources(config: Config) -> Iterator[tuple[str, str]]:

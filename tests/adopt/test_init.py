@@ -198,6 +198,8 @@ def test_a_python_package_in_a_subfolder_gets_the_hooks(latebind, project, text)
     assert "import voices" in (project / "verify" / "smoke.py").read_text()
     assert_success(latebind("-C", project, "pack", "--target", "linux-x64"))
     assert "0 errors" in assert_success(latebind("-C", project, "audit"))
+    assert "by hand: verify/smoke.py isn't finished: write run_cases()" in latebind("init", project).stdout
+    edit(project / "verify" / "smoke.py", "UNFINISHED = True", "")
     assert "nothing to do" in latebind("init", project, "--yes", "--apply").stdout
 
 
@@ -484,7 +486,7 @@ def test_what_is_left_by_hand_is_continued(latebind, project):
     assert 'python = "verify/smoke.py"' in configuration
     assert (project / "verify" / "smoke.py").is_file()
     assert_success(latebind("-C", project, "plan"))
-    assert "nothing to do" in latebind("init", project, "--yes", "--apply").stdout
+    assert "nothing is left to write" in latebind("init", project, "--yes", "--apply").stdout
 
 
 def test_sources_above_the_cmake_project_are_part_of_the_native_source(latebind, project):

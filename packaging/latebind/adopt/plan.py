@@ -22,6 +22,7 @@ from latebind.config.described import version_of
 from latebind.config.extension import program_keys
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
+from latebind.preconditions import is_unfinished
 from latebind.tables.presets import preset
 from latebind.templates import render
 
@@ -96,7 +97,7 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     if targets:
         changes.append(_extend_gitignore(discovery.root / ".gitignore"))
     elif not any("\n[verify]" in change.after for change in changes):
-        notes += _list_missing_consumers(configured)
+        notes += _list_missing_consumers(discovery.root, configured)
     return Plan(
         changes=tuple(_as_it_is(change) for change in changes if change.before != change.after), notes=tuple(notes)
     )
@@ -118,9 +119,12 @@ def _elsewhere(root: Path, facts: Facts, configured: dict[str, Any]) -> list[str
     ]
 
 
-def _list_missing_consumers(configured: dict[str, Any]) -> list[str]:
-    """A note if there are packages and no program that tests them."""
+def _list_missing_consumers(root: Path, configured: dict[str, Any]) -> list[str]:
+    """A note if there are packages and no program that tests them, or one that nobody has finished."""
     verify = configured.get("verify", {})
+    script = verify.get("python", "")
+    if isinstance(script, str) and script and is_unfinished(root / script):
+        return [f"{script} isn't finished: write run_cases(), and delete the line `UNFINISHED = True`"]
     if not list_packages(configured) or any(
         verify.get(key) for key in ("python", "dotnet", "c", "sdk", *(key.name for key in program_keys()))
     ):
