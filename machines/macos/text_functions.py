@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from machines.macos.process import Process, Steps
 
 _MASK = (1 << 64) - 1
+_POINTER, _EINVAL = 8, 22
 _SPACES = b" \t\n\v\f\r"
 
 
@@ -36,8 +37,12 @@ def allocate_zeroed(process: Process, count: int, size: int) -> int:
 
 @function("_posix_memalign")
 def allocate_aligned(process: Process, result: int, alignment: int, size: int) -> int:
+    if alignment < _POINTER or alignment & (alignment - 1):
+        return _EINVAL
     address = process.allocate(size + alignment)
-    process.processor.write(result, (-(-address // alignment) * alignment).to_bytes(8, "little"))
+    aligned = -(-address // alignment) * alignment
+    process.sizes[aligned] = process.sizes.pop(address) - (aligned - address)  # what free() is given
+    process.processor.write(result, aligned.to_bytes(8, "little"))
     return 0
 
 
