@@ -79,7 +79,7 @@ class Reproduced:
     equal: tuple[str, ...]
     differences: tuple[Difference, ...]
     not_varied: tuple[str, ...] = ()
-    """Circumstances that were the same in both runs, each with the reason and the cure."""
+    """Circumstances that were the same in both runs, each with the reason and the fix."""
 
 
 def reproduce(project: Project, rids: Sequence[str]) -> Reproduced:

@@ -86,7 +86,7 @@ def test_every_check_explains_itself(code):
     assert check.title
     assert len(check.rationale) > 60, "the rationale is what users read"
     assert check.example
-    assert check.cure.endswith(".")
+    assert check.fix.endswith(".")
     assert code[:3] in FAMILIES
     assert check.severity in ("error", "warning", "note")
     assert check.because.endswith("."), "the page of all checks gives the reason for the severity"

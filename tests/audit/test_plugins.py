@@ -15,7 +15,7 @@ from tests.programs import assert_refused, run_checked
 TELEMETRY = '''
 from latebind.audit import Hit, check
 
-@check("ACME001", "Telemetry included", "warning", scope="package", example="acme/telemetry.so", cure="Remove it.")
+@check("ACME001", "Telemetry included", "warning", scope="package", example="acme/telemetry.so", fix="Remove it.")
 def telemetry(package):
     """ACME's rules do not allow telemetry in published packages."""
     for file in package.files:
@@ -121,7 +121,7 @@ def test_a_third_party_check_that_fails_is_a_finding_that_names_it(latebind, ins
 
 
 def test_a_check_is_given_the_values_that_it_names():
-    declare = check("ACME002", "t", "note", scope="binary", example="e", cure="c")
+    declare = check("ACME002", "t", "note", scope="binary", example="e", fix="c")
 
     def judge(image, runtime):
         yield from (image, runtime)
@@ -135,7 +135,7 @@ def test_a_check_is_given_the_values_that_it_names():
 
 
 def test_the_parameters_of_a_check_decide_on_its_scope_unless_it_is_given():
-    fields = {"example": "e", "cure": "c"}
+    fields = {"example": "e", "fix": "c"}
     declare = check("ACME003", "t", "note", **fields)
 
     assert declare(lambda package, wheel: (package, wheel)).scope == "package"

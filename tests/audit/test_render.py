@@ -233,7 +233,7 @@ def test_every_check_has_a_page_and_the_index_names_it():
     pages, index = check_pages(), check_index()
     for code, check in checks().items():
         assert check.rationale in pages[f"checks/{code}.md"]
-        assert check.cure in pages[f"checks/{code}.md"]
+        assert check.fix in pages[f"checks/{code}.md"]
         assert f"| {code} |" in index
     assert len(pages) == len(checks())
 

@@ -1,4 +1,4 @@
-"""The makers of machines: what is not what was pinned is refused, and what is missing is reported with its cure."""
+"""The makers of machines: what is not what was pinned is refused, and what is missing is reported with its fix."""
 
 from __future__ import annotations
 

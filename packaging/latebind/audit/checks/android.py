@@ -27,7 +27,7 @@ _RIDS = ("android-arm64", "android-x64")
     "it.",
     kinds=("wheel", "nupkg"),
     example="liblatenn.so in a wheel tagged android_24_arm64_v8a, with segments aligned to 4096 bytes",
-    cure="Link with -Wl,-z,max-page-size=16384, or with NDK r28 or newer, where that is the default.",
+    fix="Link with -Wl,-z,max-page-size=16384, or with NDK r28 or newer, where that is the default.",
 )
 def small_pages(package: Contents) -> Iterator[Hit | Skip]:
     """Newer Android devices have pages of 16 KB, and their loader refuses 64-bit libraries with smaller alignment.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     "warning. An upper limit is a note.",
     kinds=TWINS,
     example="Requires-Dist: onnxruntime==1.20.1",
-    cure='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, ">=1.19.0" as a peer.',
+    fix='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, ">=1.19.0" as a peer.',
 )
 def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A late-binding library runs on every release from its minimum on.
@@ -47,7 +47,7 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
     because="The package fails for users of another distribution of the runtime.",
     kinds=("wheel",),
     example="Requires-Dist: onnxruntime>=1.19",
-    cure="Move each distribution to an extra of its own: cpu, gpu, directml, ...",
+    fix="Move each distribution to an extra of its own: cpu, gpu, directml, ...",
 )
 def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """Several distributions install the runtime in the same folder, so any two of them overwrite each other.

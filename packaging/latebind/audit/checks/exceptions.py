@@ -36,7 +36,7 @@ _OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|
     because="Programs in C, Python or C# cannot catch a C++ exception, so the process ends if the runtime is missing.",
     formats=("elf",),
     example="libspeech.so exports 12 C functions, throws Ort::Exception, and catches nothing",
-    cure="Catch Ort::Exception in each C function, or let callers ask lb_onnxruntime_available() first.",
+    fix="Catch Ort::Exception in each C function, or let callers ask lb_onnxruntime_available() first.",
 )
 def nothing_caught(file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Without a runtime, the first function of `Ort::` throws, and an exception must not leave a C function.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     because="glibc 2.41 and newer refuse to load the library. The finding is a warning for programs, which still "
     "start.",
     example="liblatenn.so: GNU_STACK RWE",
-    cure="Link with -Wl,-z,noexecstack and add a .note.GNU-stack section to assembly files.",
+    fix="Link with -Wl,-z,noexecstack and add a .note.GNU-stack section to assembly files.",
 )
 def executable_stack(image: Image) -> Iterator[Hit | Skip]:
     """One such library makes the stack of the whole process executable. glibc 2.41 and newer refuse to load it."""
@@ -39,7 +39,7 @@ def executable_stack(image: Image) -> Iterator[Hit | Skip]:
     profiles=("loads",),
     because="SELinux and musl refuse to load the library.",
     example="liblatenn.so: DT_TEXTREL",
-    cure="Compile everything, including assembly, with -fPIC, and link with -Wl,-z,text.",
+    fix="Compile everything, including assembly, with -fPIC, and link with -Wl,-z,text.",
 )
 def text_relocations(image: Image) -> Iterator[Hit | Skip]:
     """To load such a library, the loader has to make code writable. SELinux and musl refuse that."""
@@ -54,7 +54,7 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
     profiles=("all",),
     because="The library lacks a protection, but nothing fails.",
     example="liblatenn.so has no GNU_RELRO segment",
-    cure="Link with -Wl,-z,relro,-z,now.",
+    fix="Link with -Wl,-z,relro,-z,now.",
 )
 def relro_missing(image: Image) -> Iterator[Hit | Skip]:
     """Without RELRO the table of function addresses stays writable, and is the first target of an attacker.
@@ -79,7 +79,7 @@ def relro_missing(image: Image) -> Iterator[Hit | Skip]:
     "anyway.",
     formats=("macho", "pe"),
     example="latenn.dll: DYNAMIC_BASE is not set",
-    cure="Link with the defaults: /DYNAMICBASE /HIGHENTROPYVA /NXCOMPAT (MSVC), or -pie on macOS.",
+    fix="Link with the defaults: /DYNAMICBASE /HIGHENTROPYVA /NXCOMPAT (MSVC), or -pie on macOS.",
 )
 def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
     """Without ASLR, code is at addresses that an attacker knows. Without NX, data can be executed.

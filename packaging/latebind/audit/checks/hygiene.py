@@ -45,7 +45,7 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
     of_unread=True,
     because="Installers cannot install the package.",
     example="a wheel whose download was cut off",
-    cure="Build or download the package again.",
+    fix="Build or download the package again.",
 )
 def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     """An unreadable file cannot be installed, or an installer reads it differently and installs unaudited content."""
@@ -67,7 +67,7 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     because="The archive can attack the user who unpacks it, or different tools read different content from it.",
     kinds=ARCHIVES,
     example="a member named ../../.ssh/authorized_keys",
-    cure="Pack plain files under relative names, each once, with latebind pack or the ecosystem's own tool.",
+    fix="Pack plain files under relative names, each once, with latebind pack or the ecosystem's own tool.",
 )
 def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """Members that leave their folder, links, bombs and repeated names attack the user who unpacks the archive.
@@ -88,7 +88,7 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     because="Some systems cannot install the file correctly. The finding is a note if the tags exclude these systems.",
     kinds=ARCHIVES,
     example="latenn/Model.onnx and latenn/model.onnx",
-    cure="Rename the file so that it is valid on Windows and differs from others by more than case.",
+    fix="Rename the file so that it is valid on Windows and differs from others by more than case.",
 )
 def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
     """On Windows and macOS, names that differ only by case are one file. Windows also reserves some names."""
@@ -120,7 +120,7 @@ def _is_unportable(part: str) -> bool:
     because="The binary does not load. The finding is a note for test data, and a warning for an empty file next to "
     "other modules.",
     example="an ELF file whose last segment is cut off",
-    cure="Build the binary again, and compare its size and hash with the build's output.",
+    fix="Build the binary again, and compare its size and hash with the build's output.",
 )
 def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
     """The file starts like a native binary but is damaged, so it does not load. In a folder of tests it is a note.
@@ -156,7 +156,7 @@ SLOW_SEVERITY: Severity = "warning"
     of_unread=True,
     because="The file may be hostile. The finding is a warning if the reader was only too slow.",
     example="an ELF file that makes the parser crash or loop",
-    cure="Do not load this file. If your own build made it, report a bug to latebind and attach the file.",
+    fix="Do not load this file. If your own build made it, report a bug to latebind and attach the file.",
 )
 def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     """Files are read in worker processes with limits on time and memory.
@@ -181,7 +181,7 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     because="Nothing fails.",
     kinds=(*INSTALLED, "sdist"),
     example="latenn/__pycache__/__init__.cpython-311.pyc",
-    cure="Exclude the files in the build configuration, and build from a clean checkout.",
+    fix="Exclude the files in the build configuration, and build from a clean checkout.",
 )
 def leftovers(package: Contents) -> Iterator[Hit | Skip]:
     """Bytecode, version control and desktop files make packages differ from build to build."""
@@ -198,7 +198,7 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
     seeks_paths=True,
     because="Nothing fails.",
     example="liblatenn.so contains /home/ci/latenn/src/core.c",
-    cure="Compile with -ffile-prefix-map=$PWD=. (and -fmacro-prefix-map for __FILE__) and strip the result.",
+    fix="Compile with -ffile-prefix-map=$PWD=. (and -fmacro-prefix-map for __FILE__) and strip the result.",
 )
 def build_path(package: Contents) -> Iterator[Hit | Skip]:
     """Such a path reveals who built the file and where, and makes two builds of the same source differ."""
@@ -221,7 +221,7 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
     "and a note for test data.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn/.env",
-    cure="Remove the file, revoke the secrets in it, and delete the published package.",
+    fix="Remove the file, revoke the secrets in it, and delete the published package.",
 )
 def secret(package: Contents) -> Iterator[Hit | Skip]:
     """Published packages are searched for keys within minutes. The report does not show the content.
@@ -251,7 +251,7 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
     because="The audit did not read the files in the archive. They load only if a program unpacks them.",
     kinds=(*WHOLE, "folder"),
     example="latenn/native.zip with libonnxruntime.so",
-    cure="Install the library as a file of the package, where its loader and other tools find it.",
+    fix="Install the library as a file of the package, where its loader and other tools find it.",
 )
 def nested_library(package: Contents) -> Iterator[Hit | Skip]:
     """Tools that read packages do not look into archives inside them: linkage and known vulnerabilities go unseen.
@@ -273,7 +273,7 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
     because="Debug information takes space.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: section .debug_info",
-    cure="Strip the library (cmake --install --strip) and keep its symbols in a separate archive.",
+    fix="Strip the library (cmake --install --strip) and keep its symbols in a separate archive.",
 )
 def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Debug information is often most of a library's size, and contains paths of the build machine.

@@ -55,7 +55,7 @@ def native_place(name: str) -> tuple[str, str]:
     because="The application does not find the file in the subfolder.",
     kinds=("nupkg",),
     example="runtimes/linux-x64/native/plugins/libx.so",
-    cure="Move every native file of a RID directly into runtimes/<rid>/native/.",
+    fix="Move every native file of a RID directly into runtimes/<rid>/native/.",
 )
 def nested_native(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet copies all of `runtimes/<rid>/native/` into one folder.
@@ -85,7 +85,7 @@ def _is_bundle(path: str) -> bool:
     because="Feeds and signing tools refuse the package.",
     kinds=("nupkg",),
     example="a nupkg without _rels/.rels",
-    cure="Write the package with latebind pack or dotnet pack. A zip archive of the right files is not a nupkg.",
+    fix="Write the package with latebind pack or dotnet pack. A zip archive of the right files is not a nupkg.",
 )
 def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
     """A nupkg is an OPC package. Feeds and signing tools refuse one without its parts or content types."""
@@ -132,7 +132,7 @@ def _is_typed(name: str, defaults: set[str], overrides: set[str]) -> bool:
     because="One of the two files is missing after the installation.",
     kinds=("nupkg",),
     example="lib/netstandard2.0/Latenn.dll and runtimes/win-x64/native/latenn.dll",
-    cure="Rename the native library so that it differs from the assembly by more than case.",
+    fix="Rename the native library so that it differs from the assembly by more than case.",
 )
 def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
     """Both are copied to one output folder.
@@ -164,7 +164,7 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
     "another file needs one of them, because a process loads only the first.",
     kinds=TWINS,
     example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
-    cure="Keep one file: install only the name that is opened. Packages cannot contain links.",
+    fix="Keep one file: install only the name that is opened. Packages cannot contain links.",
 )
 def library_twice(package: Contents) -> Iterator[Hit | Skip]:
     """The loader treats two files as two libraries: twice the size, and two sets of global state in one process.
@@ -232,7 +232,7 @@ def _copied_links(files: Sequence[File], soname: str) -> Hit:
     because="NuGet cannot restore the package.",
     kinds=("nupkg",),
     example="latenn.nuspec in a subfolder",
-    cure="Keep exactly one well-formed .nuspec at the root, with id, version, authors and description.",
+    fix="Keep exactly one well-formed .nuspec at the root, with id, version, authors and description.",
 )
 def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet reads the nuspec first. A file that does not have exactly one nuspec at its root is not a package."""
@@ -264,7 +264,7 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
     because="The file can overwrite a file of another project, or be overwritten by one.",
     kinds=("wheel",),
     example="liblatenn.so at the root of the wheel",
-    cure="Install the file in the import package's folder (latenn/) and open it by its path there.",
+    fix="Install the file in the import package's folder (latenn/) and open it by its path there.",
 )
 def outside_package(package: Contents) -> Iterator[Hit | Skip]:
     """Files at a wheel's root are installed directly in site-packages, where names of different projects clash.
@@ -293,7 +293,7 @@ def outside_package(package: Contents) -> Iterator[Hit | Skip]:
     because="Applications for other platforms do not find the file.",
     kinds=("nupkg",),
     example="lib/netstandard2.0/liblatenn.so",
-    cure="Move it to runtimes/<rid>/native/.",
+    fix="Move it to runtimes/<rid>/native/.",
 )
 def native_misplaced(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet chooses by platform only in `runtimes/<rid>/native/`. Files elsewhere are for all platforms or none."""

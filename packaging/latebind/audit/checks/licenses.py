@@ -34,7 +34,7 @@ _PEP_639 = Version("2.4")
     because="Nothing fails.",
     kinds=INSTALLED,
     example="a wheel without dist-info/licenses/",
-    cure="Set license and license-files in pyproject.toml, license_file in latebind.toml, or <license> in the nuspec.",
+    fix="Set license and license-files in pyproject.toml, license_file in latebind.toml, or <license> in the nuspec.",
 )
 def license_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Most licenses require that every copy includes their text, and companies reject packages without one."""
@@ -60,7 +60,7 @@ def find_missing_file(package: Contents) -> Iterator[Hit]:
     "cannot be read.",
     kinds=("wheel",),
     example="License-File: LICENSE in METADATA, and no file latenn-1.0.dist-info/licenses/LICENSE",
-    cure="Write license as an SPDX expression and list license-files in pyproject.toml, then build again.",
+    fix="Write license as an SPDX expression and list license-files in pyproject.toml, then build again.",
 )
 def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
     """Metadata 2.4 names the license as an SPDX expression, and lists the files with its text (PEP 639).

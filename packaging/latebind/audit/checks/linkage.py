@@ -33,7 +33,7 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
     "note if a dependency installs the library.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
-    cure="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
+    fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
 )
 def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """A binary fails to load when a library is neither in its package nor on every system that its tag covers.

@@ -28,7 +28,7 @@ _DELOCATED = "/DLC/"
     because="Only developers who link the library are affected.",
     formats=("macho",),
     example="liblatenn.dylib: install name /Users/ci/build/liblatenn.dylib",
-    cure="Link with -Wl,-install_name,@rpath/liblatenn.dylib (CMake: MACOSX_RPATH ON, the default).",
+    fix="Link with -Wl,-install_name,@rpath/liblatenn.dylib (CMake: MACOSX_RPATH ON, the default).",
 )
 def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
     """Everything that links the library records its install name, and looks for it only there.
@@ -49,7 +49,7 @@ def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
     because="The library fails on older systems when it uses a newer function.",
     formats=("macho",),
     example="liblatenn.dylib needs macOS 14.0; the tag macosx_11_0_arm64 promises 11.0",
-    cure="Build with MACOSX_DEPLOYMENT_TARGET or CMAKE_OSX_DEPLOYMENT_TARGET set to the promised version.",
+    fix="Build with MACOSX_DEPLOYMENT_TARGET or CMAKE_OSX_DEPLOYMENT_TARGET set to the promised version.",
 )
 def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """dyld loads a library built for a newer macOS, but fails when the library needs a function that is missing.
@@ -80,7 +80,7 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
     because="Macs with Apple silicon kill a process that loads the code.",
     formats=("macho",),
     example="liblatenn.dylib (arm64) has no LC_CODE_SIGNATURE",
-    cure="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary remove its signature.",
+    fix="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary remove its signature.",
 )
 def unsigned_arm(image: Image) -> Iterator[Hit | Skip]:
     """Macs with Apple silicon run only signed code. A process that loads unsigned code is killed.

@@ -36,7 +36,7 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
     "which strict installers refuse.",
     kinds=("wheel",),
     example="latenn/liblatenn.so was replaced after RECORD was written",
-    cure="Build the wheel again, or run `wheel unpack` and `wheel pack` after a change.",
+    fix="Build the wheel again, or run `wheel unpack` and `wheel pack` after a change.",
 )
 def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """RECORD lists every file of a wheel with its hash and size.
@@ -109,7 +109,7 @@ def _compare(record: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
     because="Installers refuse the wheel. The finding is a note if only the tags in the metadata differ.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
-    cure="Build the wheel again. Rename wheels with `wheel tags`, never by hand.",
+    fix="Build the wheel again. Rename wheels with `wheel tags`, never by hand.",
 )
 def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
     """Installers choose a wheel by its file name and install it by its metadata, so the two must agree."""
@@ -187,7 +187,7 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
     because="Restoring from a folder or a cache fails.",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg whose nuspec says 1.1.0",
-    cure="Pack again. Never rename a nupkg by hand.",
+    fix="Pack again. Never rename a nupkg by hand.",
 )
 def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
     """Local feeds and caches find a package by its file name, then read the nuspec. NuGet fails if the two differ."""

@@ -29,7 +29,7 @@ _PROCESSOR = re.compile(
     "platform, and a warning if it is a library for another processor and none of them has its name.",
     kinds=PROMISING,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
-    cure="Package the binary built for this tag, or correct the tag or the RID folder.",
+    fix="Package the binary built for this tag, or correct the tag or the RID folder.",
 )
 def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
     """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     because="The library loads with one release of the runtime only, which breaks the promise of late binding.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: NEEDED libonnxruntime.so.1; latenn.dll: delay import of onnxruntime.dll",
-    cure="Remove the runtime from target_link_libraries() and open it at run time with lb_bind().",
+    fix="Remove the runtime from target_link_libraries() and open it at run time with lb_bind().",
 )
 def runtime_linked(
     package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
@@ -60,7 +60,7 @@ def runtime_linked(
     profiles=("loads", "runtime"),
     because="The library loads with one release of the runtime only.",
     example="libsherpa.so: VERNEED libonnxruntime.so VERS_1.28.2",
-    cure="Resolve the entry symbol with dlsym, as lb_bind() does, so that no symbol version is recorded.",
+    fix="Resolve the entry symbol with dlsym, as lb_bind() does, so that no symbol version is recorded.",
 )
 def runtime_version_needed(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A recorded symbol version ties the library to one release of the runtime, even where the file name fits.
@@ -98,7 +98,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     because="A package that binds late promises not to contain the runtime. Other packages can leave this check out.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
-    cure="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
+    fix="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
 )
 def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A second copy of the runtime adds 15-27 MB, meets the user's own copy in one process, and is never updated.
@@ -128,7 +128,7 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
     because="A package that binds late promises not to contain the runtime. Other packages can leave this check out.",
     formats=EVERY_FORMAT,
     example="libspeech_rt.so exports OrtGetApiBase",
-    cure="Remove the copy from the package and open the user's own runtime with lb_bind().",
+    fix="Remove the copy from the package and open the user's own runtime with lb_bind().",
 )
 def runtime_renamed(
     package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
@@ -161,7 +161,7 @@ def runtime_renamed(
     because="A package that binds late promises not to contain the runtime. Other packages can leave this check out.",
     formats=EVERY_FORMAT,
     example="_core.abi3.so contains the text of OrtApis::GetApi and exports only PyInit__core",
-    cure="Link the library without the runtime's static archives; open the user's own runtime with lb_bind().",
+    fix="Link the library without the runtime's static archives; open the user's own runtime with lb_bind().",
 )
 def runtime_embedded(
     package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy

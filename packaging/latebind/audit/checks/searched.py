@@ -26,7 +26,7 @@ _DATA = ".data/data/"
     because="The loader does not find the needed library, unless the package loads it first by its path.",
     formats=("elf", "macho"),
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
-    cure="Set INSTALL_RPATH to the library's folder from the one that needs it: $ORIGIN/lib or @loader_path/lib.",
+    fix="Set INSTALL_RPATH to the library's folder from the one that needs it: $ORIGIN/lib or @loader_path/lib.",
 )
 def library_not_searched(package: Contents, image: Image) -> Iterator[Hit]:
     """A loader looks for a needed library in the search paths of what needs it, and in the system's folders.

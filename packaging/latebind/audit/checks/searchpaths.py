@@ -34,7 +34,7 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "tag.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
-    cure="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
+    fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
 )
 def search_path_outside(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """A folder of the build machine is missing elsewhere, or holds another library than expected.
@@ -94,7 +94,7 @@ def _path_severity(package: Contents, file: File, image: Image, paths: Iterable[
     because="Nothing fails.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH $ORIGIN",
-    cure="Link without an rpath: set CMAKE_SKIP_INSTALL_RPATH ON.",
+    fix="Link without an rpath: set CMAKE_SKIP_INSTALL_RPATH ON.",
 )
 def search_path_present(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to it.

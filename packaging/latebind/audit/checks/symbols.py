@@ -43,7 +43,7 @@ _FIX_ON_MACOS = (
     because="The configuration promises which symbols are exported.",
     formats=EVERY_FORMAT,
     example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
-    cure="Compile with -fvisibility=hidden and mark the interface, or add the symbol to the package's `exports`.",
+    fix="Compile with -fvisibility=hidden and mark the interface, or add the symbol to the package's `exports`.",
 )
 def export_outside_policy(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Every export is an interface that others can bind to, and a name that can clash with another library's.
@@ -79,7 +79,7 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     "operator new and delete.",
     formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
-    cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. In a "
+    fix="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. In a "
     "project that latebind builds, write hide = true below [native] in latebind.toml.",
 )
 def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
@@ -121,7 +121,7 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     because="Only programs that link the variable are affected.",
     formats=EVERY_FORMAT,
     example="liblatenn.so exports the variable latenn_version",
-    cure="Make the variable static and export a function that returns its value.",
+    fix="Make the variable static and export a function that returns its value.",
 )
 def data_exported(image: Image) -> Iterator[Hit | Skip]:
     """Programs that link an exported variable record its size and address, so it can never grow.
@@ -145,7 +145,7 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
     profiles=("all",),
     because="Callers cannot find a function that the configuration promises.",
     example="liblatenn.so does not export latenn_load",
-    cure="Export the symbol, or correct the package's `exports`. A name with a wildcard is allowed but not required.",
+    fix="Export the symbol, or correct the package's `exports`. A name with a wildcard is allowed but not required.",
 )
 def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
     """A name without a wildcard in `exports` is a promise. If the export is missing, loading or the first call fails.

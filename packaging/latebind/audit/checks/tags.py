@@ -32,7 +32,7 @@ _EVERY_SYSTEM = {"elf", "macho", "pe"}
     because="The library does not load on some systems that the tag includes. The finding is a warning for symbols "
     "that glibc keeps to itself (GLIBC_PRIVATE).",
     example="liblatenn.so needs GLIBC_2.34 for pthread_create; the tag promises 2.28",
-    cure="Build for the older glibc (with zig, or in the image of that manylinux), or raise the tag.",
+    fix="Build for the older glibc (with zig, or in the image of that manylinux), or raise the tag.",
 )
 def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
@@ -93,7 +93,7 @@ def unjudged_platform(package: Contents, file: File) -> str:
     "inexact.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl with latenn/liblatenn.so",
-    cure="Tag the wheel with the platform of its binaries, and set Root-Is-Purelib: false.",
+    fix="Tag the wheel with the platform of its binaries, and set Root-Is-Purelib: false.",
 )
 def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     """Installers install a wheel tagged `any` on every system, and put a pure wheel in a folder without native code.
@@ -129,7 +129,7 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     because="The library does not load on some systems that the tag includes.",
     kinds=("wheel",),
     example="libspeech.so needs GLIBCXX_3.4.30; manylinux_2_28 promises 3.4.24",
-    cure="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",
+    fix="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",
 )
 def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """A manylinux floor implies a version of libstdc++. Systems at the floor lack newer GLIBCXX or CXXABI versions."""
@@ -163,7 +163,7 @@ def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit |
     because="The file does not load on the promised systems. The finding is a note if other files serve these systems.",
     kinds=PROMISING,
     example="a library that needs libc.musl-x86_64.so.1 in runtimes/linux-x64/native",
-    cure="Package a build for the C library that the tag or RID names. musl has its own tags and RIDs.",
+    fix="Package a build for the C library that the tag or RID names. musl has its own tags and RIDs.",
 )
 def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Binaries for glibc do not load on musl systems, and binaries for musl do not load on glibc systems."""
@@ -195,7 +195,7 @@ def _has_other_libc(package: Contents, promised: set[str]) -> bool:
     because="Package indexes refuse the tag, and the code may need a newer system than the user has.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-linux_x86_64.whl",
-    cure="Tag the wheel manylinux_X_Y with latebind pack or auditwheel repair.",
+    fix="Tag the wheel manylinux_X_Y with latebind pack or auditwheel repair.",
 )
 def tag_without_floor(wheel: WheelName) -> Iterator[Hit | Skip]:
     """Package indexes refuse plain linux tags, which promise nothing about the systems that can run the code."""

@@ -62,7 +62,7 @@ Official builds of Node.js 20 also export c-ares, nghttp2, OpenSSL and Brotli.
     "define the symbol, and a note for plugins of other programs, such as .duckdb_extension files, and of MPI.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
-    cure="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
+    fix="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
 )
 def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Such a library loads only into a process that happens to have the symbol. Anywhere else it fails, often late.

@@ -29,7 +29,7 @@ _WITH_PYTHON = ("vcruntime140.dll", "vcruntime140_1.dll")
     "a required package installs the library.",
     formats=("pe",),
     example="latenn.dll: import of MSVCP140.dll",
-    cure="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
+    fix="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
     "Until then, users have to install Microsoft's Visual C++ Redistributable.",
 )
 def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
@@ -71,7 +71,7 @@ def _installer_name(dependency: Supplier) -> str:
     because="The library loads only on machines of developers.",
     formats=("pe",),
     example="latenn.dll: import of VCRUNTIME140D.dll",
-    cure="Build the Release configuration (cmake --build . --config Release).",
+    fix="Build the Release configuration (cmake --build . --config Release).",
 )
 def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Only Visual Studio installs the debug run-time library, and it may not be redistributed.
@@ -96,7 +96,7 @@ def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterato
     because="Nothing fails.",
     formats=("pe",),
     example=r"latenn.dll: PDB path D:\a\latenn\build\latenn.pdb",
-    cure="Link with /PDBALTPATH:%_PDB%, so that only the file's name is recorded.",
+    fix="Link with /PDBALTPATH:%_PDB%, so that only the file's name is recorded.",
 )
 def pdb_path(image: Image) -> Iterator[Hit | Skip]:
     """The linker records the full path of the PDB, which reveals who built the DLL and where.

@@ -49,7 +49,7 @@ class Hit:
     message: str
     evidence: tuple[str, ...] = ()
     fix: str = ""
-    """How to fix this case; "" for the check's own `cure`."""
+    """How to fix this case; "" for the check's own."""
     inner: str | None = None
     """The file inside the package; None for the file that is checked."""
     severity: Severity | None = None
@@ -80,7 +80,7 @@ class Check:
     formats: tuple[Format, ...]
     rationale: str
     example: str
-    cure: str
+    fix: str
     run: Callable[..., Iterable[Hit | Skip]]
     parameters: tuple[str, ...]
     """The values that `run` asks for, by name."""
@@ -138,7 +138,7 @@ class Check:
             subject=subject,
             message=seen.message,
             evidence=seen.evidence,
-            fix=seen.fix or self.cure,
+            fix=seen.fix or self.fix,
             assumption=seen.assumption,
         )
 
@@ -153,7 +153,7 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
     severity: Severity,
     *,
     example: str,
-    cure: str,
+    fix: str,
     because: str = "",
     scope: Scope | None = None,
     kinds: tuple[SubjectKind, ...] = ALL_KINDS,
@@ -194,7 +194,7 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
             formats=formats,
             rationale=inspect.cleandoc(run.__doc__ or ""),
             example=example,
-            cure=cure,
+            fix=fix,
             run=run,
             parameters=parameters,
             profiles=tuple(name for name in PROFILES if name in (*profiles, "all")),

@@ -63,7 +63,7 @@ def _rule(check: Check) -> dict[str, Any]:
         "name": "".join(part.capitalize() for part in check.title.replace("-", " ").split()),
         "shortDescription": {"text": check.title},
         "fullDescription": {"text": check.rationale},
-        "help": {"text": f"{check.cure}\nExample: {check.example}"},
+        "help": {"text": f"{check.fix}\nExample: {check.example}"},
         "defaultConfiguration": {"level": check.severity},
     }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "version.",
     kinds=("jar",),
     example="tiny-1.2.3.jar has version 1.2.2 in META-INF/maven/io.github.acme/tiny/pom.xml",
-    cure="Make the JAR with latebind pack or mvn package.",
+    fix="Make the JAR with latebind pack or mvn package.",
 )
 def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     """Scanners and build tools identify a JAR by the POM in it, whatever the file is called.
@@ -55,7 +55,7 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     because="The JAR contains the library, but no machine looks for it in that folder.",
     kinds=("jar",),
     example="native/linux-amd64/libtiny.so",
-    cure="Name the folder after the target: native/linux-x64, native/osx-arm64, native/win-x64.",
+    fix="Name the folder after the target: native/linux-x64, native/osx-arm64, native/win-x64.",
 )
 def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
     """The class that loads a library makes the folder's name from os.name and os.arch, by a table that it has."""
@@ -76,7 +76,7 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
     "order of its dependencies decides which runtime it uses.",
     kinds=("jar",),
     example="ai/onnxruntime/native/linux-x64/libonnxruntime.so in acme-nlp-1.0.0.jar",
-    cure="Leave the runtime out, and depend on the artifact that supplies it.",
+    fix="Leave the runtime out, and depend on the artifact that supplies it.",
 )
 def second_runtime(package: Contents) -> Iterator[Hit | Skip]:
     """A JAR that is not the runtime's has files where that has them.

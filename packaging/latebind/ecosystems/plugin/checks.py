@@ -39,7 +39,7 @@ _MAX_MODULE = 1 << 20
     because="ONNX Runtime refuses to register the library.",
     formats=EVERY_FORMAT,
     example="libacme_ep.so exports CreateEpFactories and ReleaseEpFactories",
-    cure="Export CreateEpFactories and ReleaseEpFactory with C linkage.",
+    fix="Export CreateEpFactories and ReleaseEpFactory with C linkage.",
 )
 def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
     """ONNX Runtime looks up both functions when an application registers the library, and both names are exact."""
@@ -59,7 +59,7 @@ def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
     because="The provider works until another library in the process has a symbol with the same name.",
     formats=EVERY_FORMAT,
     example="libacme_ep.so exports 2,638 other symbols",
-    cure="Hide everything else: latebind_ep() in CMake, a version script, an exports list, or a .def file.",
+    fix="Hide everything else: latebind_ep() in CMake, a version script, an exports list, or a .def file.",
 )
 def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     """A process may hold several execution providers, each with its own copy of the same C++ libraries.
@@ -82,7 +82,7 @@ def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     because="Users can still register the library, but they must find its path themselves.",
     kinds=("wheel", "nupkg"),
     example="onnxruntime_ep_acme/__init__.py does not define get_library_path",
-    cure="Make the packages from an `ep` table with latebind pack, or add the functions.",
+    fix="Make the packages from an `ep` table with latebind pack, or add the functions.",
 )
 def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Applications ask the package for the path of its library and the names of its providers.
@@ -115,7 +115,7 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     because="Registering the library fails for every user.",
     kinds=("wheel",),
     example="get_library_path() returns libacme_ep.so, but the wheel holds libacme_ep.so.1",
-    cure="Name the file that the wheel for this platform contains.",
+    fix="Name the file that the wheel for this platform contains.",
 )
 def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     """The module of a wheel gives the path of its library, whose file name differs between platforms."""
@@ -139,7 +139,7 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     "at run time.",
     kinds=("wheel", "nupkg"),
     example="get_ep_names() returns AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
-    cure="Return the name that the library's factory returns.",
+    fix="Return the name that the library's factory returns.",
 )
 def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
     """Applications look for `device.ep_name == get_ep_name()`. A name that is not in the library matches none."""
@@ -173,7 +173,7 @@ def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
     because="The package fails for users of another package of the runtime.",
     kinds=("nupkg",),
     example="the nuspec depends on Microsoft.ML.OnnxRuntime",
-    cure="Remove the dependency; write the supported versions into the description.",
+    fix="Remove the dependency; write the supported versions into the description.",
 )
 def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """Applications choose one of several packages of ONNX Runtime, and the library registers with any of them.
@@ -199,7 +199,7 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     "the description does not name it.",
     kinds=("wheel", "nupkg"),
     example="METADATA names no version of ONNX Runtime",
-    cure='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
+    fix='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
 )
 def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
     """An execution provider requires no distribution of the runtime, so its description must say what it supports."""
@@ -224,7 +224,7 @@ def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip
     because="On that system, the helper finds no library.",
     kinds=("nupkg",),
     example="runtimes/win-arm64/native/ holds only acme_runtime.dll",
-    cure="Add the provider's library for the RID, or remove its folder.",
+    fix="Add the provider's library for the RID, or remove its folder.",
 )
 def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     """Every RID with native files needs the library itself; its companions are useless without it."""
@@ -248,7 +248,7 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     profiles=("all",),
     because="The process ends with SIGSEGV if an object with a destructor was created before the library was unloaded.",
     example="libacme_ep.so registers destructors with __cxa_atexit, and never calls __cxa_finalize",
-    cure="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
+    fix="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
 )
 def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
     """ONNX Runtime unloads a library when its provider is unregistered.

@@ -41,7 +41,7 @@ def _top(package: Contents) -> str:
     because="Programs cannot be compiled with the SDK on another machine.",
     kinds=("sdk",),
     example="lib/pkgconfig/latenn.pc has prefix=/usr/local",
-    cure="Derive every path from ${CMAKE_CURRENT_LIST_DIR} or ${pcfiledir}. latebind pack does.",
+    fix="Derive every path from ${CMAKE_CURRENT_LIST_DIR} or ${pcfiledir}. latebind pack does.",
 )
 def not_relocatable(package: Contents) -> Iterator[Hit | Skip]:
     """Users unpack an SDK anywhere, and package managers move it again.
@@ -72,7 +72,7 @@ def _is_inside(path: str, top: str) -> bool:
     "which an #if may exclude.",
     kinds=("sdk",),
     example="latenn-config.cmake names lib/liblatenn.so, but the archive has lib/liblatenn.so.1",
-    cure="Install the file, or correct the path. latebind pack writes both from the staged files.",
+    fix="Install the file, or correct the path. latebind pack writes both from the staged files.",
 )
 def names_missing(package: Contents) -> Iterator[Hit | Skip]:
     """CMake and the linker find nothing at a path that does not exist.
@@ -152,7 +152,7 @@ def _parents(folder: str) -> Iterator[str]:
     because="find_package and pkg-config refuse the SDK, or assume another version.",
     kinds=("sdk",),
     example="latenn-1.1.0-linux-x64-sdk.tar.gz has Version: 1.0.0 in latenn.pc",
-    cure="Pack the archive again from one version: latebind pack.",
+    fix="Pack the archive again from one version: latebind pack.",
 )
 def other_version(package: Contents) -> Iterator[Hit | Skip]:
     """Users request a version in CMake and pkg-config, and the archive's file name promises that version."""
@@ -173,7 +173,7 @@ def other_version(package: Contents) -> Iterator[Hit | Skip]:
     because="Programs cannot be compiled or linked with the SDK.",
     kinds=("sdk",),
     example="bin/latenn.dll without lib/latenn.lib",
-    cure="Install the headers with DESTINATION include, and the libraries with ARCHIVE DESTINATION lib.",
+    fix="Install the headers with DESTINATION include, and the libraries with ARCHIVE DESTINATION lib.",
 )
 def lacks_parts(package: Contents) -> Iterator[Hit | Skip]:
     """A compiler needs headers. On Windows a linker needs an import library for the CPU, which names the DLL."""

@@ -48,7 +48,7 @@ _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
     because="npm does not install the package. The finding is a warning if only the file name differs.",
     kinds=("npm",),
     example="acme-tiny-1.2.3.tgz has version 1.2.2 in package.json",
-    cure="Make the tarball with latebind pack or npm pack.",
+    fix="Make the tarball with latebind pack or npm pack.",
 )
 def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     """npm reads name and version from package.json in the tarball's one folder, whatever the file is called."""
@@ -81,7 +81,7 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "native file, unless the file of the script is missing, or if the script makes files executable that already are.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
-    cure="Put the native file into packages of one platform each, and find it with require.resolve().",
+    fix="Put the native file into packages of one platform each, and find it with require.resolve().",
 )
 def install_script(package: Contents) -> Iterator[Hit | Skip]:
     """A package that needs its script does not work where scripts are blocked, which is the safe setting.
@@ -139,7 +139,7 @@ def _has_addon(package: Contents, manifest: Manifest) -> bool:
     because="The installed package differs from the tarball.",
     kinds=("npm",),
     example="package/libtiny.so is a link to libtiny.so.1",
-    cure="Make the tarball with latebind pack or npm pack.",
+    fix="Make the tarball with latebind pack or npm pack.",
 )
 def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     """npm leaves out links, and unpacks all folders of the tarball into one.
@@ -167,7 +167,7 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     because="Importing the package fails. The finding is a warning for types, and for files that Node.js does not use.",
     kinds=("npm",),
     example='"main": "./index.cjs", which the tarball lacks',
-    cure="Correct main, exports, types and bin in package.json, or add the file.",
+    fix="Correct main, exports, types and bin in package.json, or add the file.",
 )
 def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Node.js opens the file that `exports` names for the kind of import or, without `exports`, the file in `main`."""

@@ -34,7 +34,7 @@ _OFFICIAL = frozenset({"arm", "arm64", "ppc64", "s390x", "x64"})
     "field is missing, and a note if other files fit or the package has no native files.",
     kinds=("npm",),
     example='"cpu": ["x64"] and an aarch64 library',
-    cure="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
+    fix="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
 )
 def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """To choose a package for a platform, npm looks only at `os` and `cpu`. The package's name also ends with both."""
@@ -84,7 +84,7 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     "library, and a note if other files fit.",
     kinds=("npm",),
     example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
-    cure='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
+    fix='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
 )
 def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """Binaries for glibc do not load on musl systems, such as Alpine, nor the other way round.
@@ -145,7 +145,7 @@ def _is_for_linux(file: File) -> bool:
     "add-on in the folder fits.",
     kinds=("npm",),
     example="prebuilds/linux-arm64/tiny.node is for Linux x86-64",
-    cure="Build the add-on for that platform, or delete the folder, so that npm builds the add-on from source.",
+    fix="Build the add-on for that platform, or delete the folder, so that npm builds the add-on from source.",
 )
 def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
     """Packages with one add-on for each platform keep them in folders such as linux-arm64 and darwin-x64+arm64.
@@ -180,7 +180,7 @@ def _fits_folder(file: File) -> bool:
     because="Node.js runs on systems where the file does not load, such as RHEL 8 and Debian 11.",
     kinds=("npm",),
     example="tiny.node needs GLIBC_2.34 for pthread_create; Node.js needs 2.28",
-    cure="Build for glibc 2.28, in the image of manylinux_2_28 or with zig, or name the systems in the README.",
+    fix="Build for glibc 2.28, in the image of manylinux_2_28 or with zig, or name the systems in the README.",
 )
 def newer_than_node(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """No field of package.json names a version of glibc, so npm installs the package wherever Node.js runs.

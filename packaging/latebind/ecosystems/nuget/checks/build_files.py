@@ -31,7 +31,7 @@ _MAY_LACK = re.compile(r"\bExists\s*\(", re.IGNORECASE)
     because="The build fails, or the application does not find the library.",
     kinds=("nupkg",),
     example=r"build/net461/Latenn.targets copies ..\..\runtimes\win-x86_64\native\*, but the folder is win-x64",
-    cure="Correct the path, or add the file. If the file is optional, say so with Condition=\"Exists('...')\".",
+    fix="Correct the path, or add the file. If the file is optional, say so with Condition=\"Exists('...')\".",
 )
 def build_path_lacking(package: Contents) -> Iterator[Hit | Skip]:
     """MSBuild silently copies nothing for a pattern that matches no file.

@@ -32,7 +32,7 @@ _PORTABLE = b"BSJB"
     because="The file has no effect, so applications lack the files that it should copy.",
     kinds=("nupkg",),
     example="build/net461/native.targets in Latenn.1.0.0.nupkg",
-    cure="Name the file after the package: build/net461/Latenn.targets. It may import others.",
+    fix="Name the file after the package: build/net461/Latenn.targets. It may import others.",
 )
 def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet imports `<id>.props` and `<id>.targets` of a build folder and silently ignores every other file.
@@ -66,7 +66,7 @@ def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
     because="The symbol server refuses the package.",
     kinds=("nupkg",),
     example="lib/netstandard2.0/Latenn.dll in Latenn.1.0.0.snupkg",
-    cure="Pack only portable PDBs, and publish the symbols of native libraries elsewhere.",
+    fix="Pack only portable PDBs, and publish the symbols of native libraries elsewhere.",
 )
 def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     """The symbol server accepts portable PDBs of managed code, and refuses a package that contains anything else."""
@@ -87,7 +87,7 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     because="NuGet's public feed refuses the package. Other feeds accept it.",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg of 431.2 MB, with libraries for seven targets",
-    cure='Make one package for each target: split = "auto" below [package.NAME.nuget], or Id.runtime.RID packages '
+    fix='Make one package for each target: split = "auto" below [package.NAME.nuget], or Id.runtime.RID packages '
     "and one that depends on all of them.",
 )
 def package_too_large(package: Contents) -> Iterator[Hit | Skip]:

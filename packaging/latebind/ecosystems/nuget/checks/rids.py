@@ -25,7 +25,7 @@ _VERSIONED = re.compile(r"\d+(\.\d+)*$|\.\d")
     because=".NET 8 and newer do not find the files.",
     kinds=("nupkg",),
     example="runtimes/osx.10.14-x64/native/liblatenn.dylib",
-    cure="Use the portable RID: osx-x64, linux-x64, win-x64.",
+    fix="Use the portable RID: osx-x64, linux-x64, win-x64.",
 )
 def not_portable(package: Contents) -> Iterator[Hit | Skip]:
     """Since .NET 8 only portable RIDs are used. Folders for a distribution or an OS version are ignored."""
@@ -47,7 +47,7 @@ def not_portable(package: Contents) -> Iterator[Hit | Skip]:
     because="No system finds the files.",
     kinds=("nupkg",),
     example="runtimes/linux-amd64/native/liblatenn.so",
-    cure="Use a RID of the .NET catalog: linux-x64, linux-arm64, linux-musl-x64, osx-arm64, win-x64, ...",
+    fix="Use a RID of the .NET catalog: linux-x64, linux-arm64, linux-musl-x64, osx-arm64, win-x64, ...",
 )
 def unknown(package: Contents) -> Iterator[Hit | Skip]:
     """No system uses a RID that is not in the catalog. The files are ignored without a warning."""

@@ -64,7 +64,7 @@ class Rule:
     because="Older clients cannot read the package, or NuGet ignores a part of it.",
     kinds=("nupkg",),
     example="NU5104: the stable package 1.0.0 depends on the prerelease Latenn [0.1.0, 0.2.0-0)",
-    cure="Look up the code in NuGet's reference of errors and warnings, which has a fix for each.",
+    fix="Look up the code in NuGet's reference of errors and warnings, which has a fix for each.",
 )
 def nuget_rule_broken(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet warns about a broken rule when it packs: part of the package is ignored, or older clients cannot read it.

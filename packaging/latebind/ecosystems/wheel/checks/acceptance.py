@@ -33,7 +33,7 @@ _MACHINES = (
     "installers accept other tags of the wheel.",
     kinds=("wheel",),
     example="voice-1.0-cp310-abi3-macosx_10_9_arm64.whl",
-    cure="From macOS 11 on write the minor version 0 (macosx_12_0_arm64), and 11_0 or newer for arm64.",
+    fix="From macOS 11 on write the minor version 0 (macosx_12_0_arm64), and 11_0 or newer for arm64.",
 )
 def tag_that_nobody_accepts(wheel: WheelName) -> Iterator[Hit]:
     """Installers list the tags that a machine accepts, and take a wheel only by one of these (PEP 425).

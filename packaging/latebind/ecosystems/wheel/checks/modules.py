@@ -37,7 +37,7 @@ _WITH_GIL = "_Py_Dealloc"
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
-    cure="Compile with Py_LIMITED_API set to the oldest CPython of the tag (0x030A0000 for cp310), or raise the tag.",
+    fix="Compile with Py_LIMITED_API set to the oldest CPython of the tag (0x030A0000 for cp310), or raise the tag.",
 )
 def outside_stable_abi(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
@@ -109,7 +109,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cp310-win_amd64.pyd in a wheel tagged cp310-cp310 imports python311.dll",
-    cure="Compile and link the module with the headers and the library of the CPython that the tag names.",
+    fix="Compile and link the module with the headers and the library of the CPython that the tag names.",
 )
 def other_python_than_tag(image: Image, wheel: WheelName) -> Iterator[Hit]:
     """A module for one CPython is built with that CPython's headers and, on Windows, with its import library.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
-    cure="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
+    fix="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
 )
 def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """An extension module loads only in the CPython it was built for, but `py3-none` promises every Python.
@@ -71,7 +71,7 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged cp310-abi3",
-    cure="Use one ABI for both: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or one CPython for both.",
+    fix="Use one ABI for both: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or one CPython for both.",
 )
 def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.

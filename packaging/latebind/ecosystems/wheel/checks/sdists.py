@@ -26,7 +26,7 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
     because="Installers cannot build the sdist, or they build it with another tool than intended.",
     kinds=("sdist",),
     example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
-    cure="Keep pyproject.toml with its build backend at the root of the sdist, and exclude an old setup.py.",
+    fix="Keep pyproject.toml with its build backend at the root of the sdist, and exclude an old setup.py.",
 )
 def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
     """Installers build an sdist with the backend that the pyproject.toml at its root names.
