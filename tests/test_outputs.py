@@ -42,6 +42,22 @@ def write_flat(folder):
     return write_files(folder, FILES)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "is_source"),
+    [
+        ("latebind.toml", "# a comment\n", False),
+        ("latebind.toml", '[verify]\npython = "tiny.c"\n', False),
+        ("latebind.toml", '[native.define]\nWITH_MORE = true\n', True),
+        ("tiny.c", "/* a comment */\n", True),
+    ],
+)
+def test_of_the_configuration_in_the_root_only_what_the_build_uses_is_a_source(flat, name, text, is_source):
+    before = hash_sources(load(flat / "latebind.toml"), flat)
+    with (flat / name).open("a", encoding="utf-8") as file:
+        file.write(text)
+    assert (hash_sources(load(flat / "latebind.toml"), flat) != before) is is_source
+
+
 def packages(folder):
     return {path.name: path.read_bytes() for path in (folder / "dist").iterdir() if not path.name.startswith(".")}
 

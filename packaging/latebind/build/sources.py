@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.config.config import SDIST_LOADER
+from latebind.config.file import FILE_NAME
 from latebind.fingerprint import digest
 from latebind.outputs import outputs
 from latebind.system.resources import cmake_dir
@@ -42,7 +43,9 @@ def hash_sources(config: Config, workdir: Path) -> str:
         "eps": [msgspec.to_builtins(package.ep) for package in config.packages.values() if package.ep],
         "components": sorted({package.component for package in config.packages.values()}),
     }
-    files = hash_files(config.native_source, native_files(config, workdir), modes=False)
+    # latebind.toml is among them where the sources are the project's root: what counts of it is in `settings`.
+    paths = [path for path in native_files(config, workdir) if path != config.native_source / FILE_NAME]
+    files = hash_files(config.native_source, paths, modes=False)
     parts = [json.dumps(settings, sort_keys=True), files, hash_tree(loader_dir(config), modes=False)]
     return digest(parts)
 
