@@ -104,6 +104,14 @@ def test_a_definition_in_latebind_toml_counts(latebind, project):
             "include(FetchContent)\nFetchContent_Declare(fmt URL https://a.b/c.zip)\nFetchContent_MakeAvailable(fmt)",
             "it would download fmt\n  Allow the download with --download",
         ),
+        (
+            (
+                "include(FetchContent)\nFetchContent_Declare(fmt URL https://a.b/c.zip)\nFetchContent_MakeAvailable(fmt)\n"
+                "FetchContent_Declare(${name} URL x)\nFetchContent_Declare(json URL x)\n"
+                'if(WITH_CPM)\nCPMAddPackage(NAME asio URL x)\nCPMAddPackage("gh:a/b#1")\nendif()'
+            ),
+            "CMake stopped at the first one. The CMake files also declare asio, json.",
+        ),
     ],
 )
 def test_a_project_that_cannot_be_configured_is_read_as_text(latebind, project, line, said):

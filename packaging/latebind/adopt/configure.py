@@ -6,6 +6,7 @@ lists each target with its sources and its link line (cmake-file-api(7)).
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from latebind.adopt.cmake import commands
 from latebind.adopt.configuration import read_definitions
 from latebind.adopt.find import runtime_of
 from latebind.build.codemodel import list_installers, list_targets, request_codemodel
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from latebind.compilers.choose import Toolchain
 
 _LIMIT = 1800.0  # seconds; a few are enough where nothing is downloaded
+_DECLARATIONS = frozenset({"fetchcontent_declare", "cpmaddpackage", "externalproject_add"})
+_NAME = re.compile(r"[\w.+-]+")
 _SHARED = frozenset({"SHARED_LIBRARY", "MODULE_LIBRARY"})
 _UNSPECIFIED = "Unspecified"
 """CMake's name for the component of an install() without COMPONENT."""
@@ -100,10 +104,22 @@ def configure(discovery: Found, scratch: Path, *, may_download: bool) -> Configu
     if ended.returncode != 0:
         if name := find_refused(ended.output):
             advice = "Allow the download with --download, or name an archive of it in [native.sources]."
-            raise BuildError(f"it would download {name}", advice=advice)
+            raise BuildError(f"it would download {name}", advice=advice + _mention_others(discovery, name))
         errors = first_errors(ended.output, discovery.root, discovery.top)
         raise BuildError(errors[0] if errors else f"it ended with status {ended.returncode}")
     return _read_tree(discovery, tree, _read_trace(trace, discovery.root))
+
+
+def _mention_others(discovery: Found, name: str) -> str:
+    """A line on the other downloads that the CMake files declare: CMake stops at the first one that it needs."""
+    declared = {
+        command.words[command.words[0] == "NAME"]
+        for text in discovery.files.values()
+        for command in commands(text)
+        if command.name in _DECLARATIONS and len(command.words) > 1
+    }
+    others = sorted(other for other in declared - {name} if _NAME.fullmatch(other))
+    return f"\n  CMake stopped at the first one. The CMake files also declare {', '.join(others)}." if others else ""
 
 
 def _list_variables(discovery: Found, stubs: Iterable[Path], *, may_download: bool) -> dict[str, str | Path]:
