@@ -36,6 +36,21 @@ foreach(_latebind_source IN LISTS LATEBIND_SOURCES)
   set(LATEBIND_SOURCE_${_latebind_name} "${_latebind_folder}" CACHE INTERNAL "native.sources")
 endforeach()
 
+# FetchContent runs no PATCH_COMMAND for a folder that it is given; latebind build names such dependencies.
+function(_latebind_list_unpatched)
+  set(unpatched "")
+  foreach(source IN LISTS LATEBIND_SOURCES)
+    string(REGEX REPLACE "=.*" "" name "${source}")
+    string(TOLOWER "${name}" lower)
+    get_property(details GLOBAL PROPERTY "_FetchContent_${lower}_savedDetails")
+    if("PATCH_COMMAND" IN_LIST details)
+      list(APPEND unpatched "${name}")
+    endif()
+  endforeach()
+  file(WRITE "${CMAKE_BINARY_DIR}/latebind-unpatched.txt" "${unpatched}")
+endfunction()
+cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _latebind_list_unpatched)
+
 # ExternalProject has no variable for a folder, so its function gets other arguments: a copy instead of the download.
 # CMake calls the function that this one replaces _ExternalProject_Add. Empty arguments count, so each is quoted.
 include(ExternalProject)

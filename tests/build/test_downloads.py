@@ -71,6 +71,15 @@ def test_fetchcontent_takes_an_archive(tmp_path):
     assert stage(project).manifest.key != first.manifest.key
 
 
+@pytest.mark.parametrize(("patch", "is_named"), [("", False), ("PATCH_COMMAND sed -i s/3/4/ three.h", True)])
+def test_a_patch_that_fetchcontent_does_not_apply_is_named(tmp_path, capsys, patch, is_named):
+    commands = FETCHED.replace("1.0.tar.gz)", f"1.0.tar.gz {patch})")
+    project = write_project(tmp_path / "tiny", commands, '[native.sources]\nThree = "deps/three.tar.gz"\n', "three.h")
+    write_archive(project / "native" / "deps" / "three.tar.gz")
+    stage(project)
+    assert ("CMake does not run the PATCH_COMMAND of Three" in capsys.readouterr().err) is is_named
+
+
 def test_externalproject_takes_a_folder_instead_of_a_repository(tmp_path):
     project = write_project(tmp_path, EXTERNAL, '[native.sources]\nfour = "third_party/four"\n', "four.h")
     (project / "native" / "third_party" / "four").mkdir(parents=True)

@@ -21,6 +21,7 @@ _NAMED = {"CMAKE_POLICY_DEFAULT_CMP0170": "NEW"}
 """With which CMake 3.30 and newer name a dependency that has no source, instead of going on without it."""
 DISCONNECTED = {"FETCHCONTENT_FULLY_DISCONNECTED": "ON", **_NAMED}
 """CMake's variables with which FetchContent fails at once where it would download."""
+_UNPATCHED = "latebind-unpatched.txt"
 _REFUSED = re.compile(
     r"requires\s+the\s+source\s+directory\s+for\s+dependency\s+(?P<content>[\w.+-]+)"
     r"|would\s+download\s+(?P<project>[\w.+-]+),\s+which"
@@ -55,7 +56,17 @@ def sources_advice(config: Config, output: str) -> str:
 
 
 def report_downloads(config: Config, tree: Path, rid: str) -> None:
-    """Name what FetchContent downloaded: no hash of latebind's covers it, and another build may get something else."""
+    """Name what FetchContent downloaded: no hash of latebind's covers it, and another build may get something else.
+
+    Also names what FetchContent would have patched: it patches no folder that it is given.
+    """
+    unpatched = tree / _UNPATCHED
+    text = unpatched.read_text(encoding="utf-8") if unpatched.is_file() else ""
+    for name in filter(None, text.split(";")):
+        LOG.say(
+            f"note: {rid}: CMake does not run the PATCH_COMMAND of {name}, because [native.sources] has its sources. "
+            "Apply the patch there."
+        )
     names = sorted(path.name.removesuffix("-src") for path in tree.glob("_deps/*-src") if path.is_dir())
     if names and not config.document.native.sources:
         LOG.say(
