@@ -47,7 +47,7 @@ def write_flat(folder):
     [
         ("latebind.toml", "# a comment\n", False),
         ("latebind.toml", '[verify]\npython = "tiny.c"\n', False),
-        ("latebind.toml", '[native.define]\nWITH_MORE = true\n', True),
+        ("latebind.toml", "[native.define]\nWITH_MORE = true\n", True),
         ("tiny.c", "/* a comment */\n", True),
     ],
 )
