@@ -50,7 +50,7 @@ def test_what_has_no_functions_is_refused(tmp_path, name, text, kind, says):
 def test_the_last_pattern_that_fits_decides_what_a_failing_call_gives():
     table = stub_table(presets()["openvino"], function_table("openvino"))
     assert "ov_core_create, NUMBER, -1, 2025, 0, 0)" in table
-    assert "ov_get_error_info, SENTENCE, 0, 2025, 0, 0)" in table
+    assert "ov_get_error_info, MESSAGE, 0, 2025, 0, 0)" in table
     assert "ov_core_compile_model_props, NUMBER, -1, 2026, 4, 0)" in table
     assert 'row(ov_property_key_cache_dir, "CACHE_DIR")' in table
     assert ", ABORT, 0, " in stub_table(presets()["litert"], FunctionTable(functions={"0.0": ("TfLiteX",)}))
