@@ -131,7 +131,7 @@ HIDDEN = {
     "a flipped byte": (flip_wheel, WHEEL, "damaged member"),
     "an SBOM": (edit_file(BILL, "zig", "gcc"), BILL, "is not the SBOM inside its package"),
     "a report on other packages": (other_hash, NUPKG, "reports/verify.json is about 0000000000000000"),
-    "a missing case": (lose_case, "manifest.json", "cells.passed is"),
+    "a missing case": (lose_case, "manifest.json", "cases.passed is"),
     "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "belongs to no release"),
     "an extra package": (add_package, EVIL, "is not among the packages"),
     "a lower minimum": (edit_file("latebind.toml", "1.20", "1.19"), WHEEL, "and latebind.toml says 1.19"),

@@ -82,7 +82,7 @@ def without(scenario):
 
 @pytest.mark.parametrize(
     ("scenario", "subject"),
-    [("absent", "wheel/{}/python3.11/no-runtime/absent"), ("extra", "{}: wheel extra")],
+    [("absent", "wheel/{}/python3.11/no-runtime/absent"), ("odd-folder", "{}: wheel odd-folder")],
     ids=["required", "not-required"],
 )
 def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(release_inputs, tmp_path, scenario, subject):

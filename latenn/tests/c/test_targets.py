@@ -36,7 +36,7 @@ LINKERS_OWN = {"__mh_dylib_header", "___dso_handle"}
 
 
 def surface(path, rid):
-    """What a library exports and what it needs; it is for the right processor, and is called by its plain name."""
+    """What a library exports and what it needs; it is for the right processor, and programs that link it can find it."""
     binary = lief.parse(str(path))
     if isinstance(binary, lief.PE.Binary):
         assert binary.header.machine == MACHINES[rid]
@@ -47,9 +47,9 @@ def surface(path, rid):
         (identity,) = [
             command for command in binary.commands if command.command == lief.MachO.LoadCommand.TYPE.ID_DYLIB
         ]
-        assert identity.name == path.name
+        assert identity.name == f"@rpath/{path.name}"
         exports = {symbol.name for symbol in binary.exported_symbols} - LINKERS_OWN
-        needed = {library.name for library in binary.libraries} - {path.name}
+        needed = {library.name for library in binary.libraries} - {identity.name}
         return {name.removeprefix("_") for name in exports}, needed
     assert binary.header.machine_type == MACHINES[rid]
     return elf_surface(path)
