@@ -36,7 +36,7 @@ LINKERS_OWN = {"__mh_dylib_header", "___dso_handle"}
 
 
 def surface(path, rid):
-    """What a library exports and what it needs; it is for the right processor, and programs that link it can find it."""
+    """What a library exports and what it needs; it is for the right processor, and has a name to link it by."""
     binary = lief.parse(str(path))
     if isinstance(binary, lief.PE.Binary):
         assert binary.header.machine == MACHINES[rid]
