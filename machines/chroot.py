@@ -40,7 +40,7 @@ _SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _ENTER = """\
 root=$1; path=$2; shift 2
 mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev"
-for folder in $FOLDERS; do mount --rbind "/$folder" "$root/$folder"; done
+for folder in $FOLDERS; do mkdir -p "$root/$folder"; mount --rbind "/$folder" "$root/$folder"; done
 unset FOLDERS
 exec chroot "$root" /bin/sh -c 'cd "$0" && export PATH="$1" && shift && exec "$@"' "$PWD" "$path" "$@"
 """
@@ -93,7 +93,7 @@ def prepare(dest: Path, limits: Limits | None = None, name: str = "debian12") ->
     def make(root: Path) -> None:
         python = [template.format(system.python) for template in _PYTHON]
         unpack([*python, *_SHARED, *system.packages], root, suite=system.suite, architecture="amd64")
-        for folder in ("dev", "proc", "tmp", *_list_own_folders()):
+        for folder in ("dev", "proc"):
             (root / folder).mkdir(exist_ok=True)
         if not (root / "bin/sh").exists():
             (root / "bin/sh").symlink_to("dash")
