@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from latebind.adopt.find import Found
     from latebind.adopt.libraries import PackableLibrary
 
-_SCRIPT = "verify/smoke.py"
-_NO_CONSUMER = (
+SCRIPT = "verify/smoke.py"
+UNFINISHED = "isn't finished: write run_cases(), and delete the line `UNFINISHED = True`"
+NO_CONSUMER = (
     "latebind.toml names no consumer, so `latebind verify` has nothing to run: write one, such as "
-    f"{_SCRIPT} for a wheel, and name it below [verify] (docs/consumers.md)"
+    f"{SCRIPT} for a wheel, and name it below [verify] (docs/consumers.md)"
 )
 _NO_LIBRARY = (
     "no add_library() of a shared library that links the runtime: a package needs one, so no latebind.toml is written. "
@@ -95,9 +96,10 @@ def plan(discovery: Found, facts: Facts) -> Plan:
         changes += _new_files(discovery, facts, component, with_wheel=with_wheel, with_shared=is_undecided)
         changes += _extend(discovery, facts, package if with_wheel else "")
     if targets:
-        changes.append(_extend_gitignore(discovery.root / ".gitignore"))
+        changes.append(extend_gitignore(discovery.root / ".gitignore"))
+        notes += [] if configured or with_wheel else [NO_CONSUMER]
     elif not any("\n[verify]" in change.after for change in changes):
-        notes += _list_missing_consumers(discovery.root, configured)
+        notes += list_missing_consumers(discovery.root, configured)
     return Plan(
         changes=tuple(_as_it_is(change) for change in changes if change.before != change.after), notes=tuple(notes)
     )
@@ -119,17 +121,17 @@ def _elsewhere(root: Path, facts: Facts, configured: dict[str, Any]) -> list[str
     ]
 
 
-def _list_missing_consumers(root: Path, configured: dict[str, Any]) -> list[str]:
+def list_missing_consumers(root: Path, configured: dict[str, Any]) -> list[str]:
     """A note if there are packages and no program that tests them, or one that nobody has finished."""
     verify = configured.get("verify", {})
     script = verify.get("python", "")
     if isinstance(script, str) and script and is_unfinished(root / script):
-        return [f"{script} isn't finished: write run_cases(), and delete the line `UNFINISHED = True`"]
+        return [f"{script} {UNFINISHED}"]
     if not list_packages(configured) or any(
         verify.get(key) for key in ("python", "dotnet", "c", "sdk", *(key.name for key in program_keys()))
     ):
         return []
-    return [_NO_CONSUMER]
+    return [NO_CONSUMER]
 
 
 def _edit_cmake_files(discovery: Found, targets: Sequence[PackableLibrary], component: str) -> list[Change]:
@@ -178,17 +180,21 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     configured = "[tool.latebind]" in facts.pyproject
     files = {} if configured else {discovery.root / "latebind.toml": text}
     if with_wheel and not configured:
+        files[discovery.root / SCRIPT] = render_smoke(discovery.root, facts, discovery.runtimes[0])
         package = find_package(discovery.root / facts.python_folder, facts.pyproject)
-        runtime = preset(discovery.runtimes[0])
-        module = package.name if package else re.sub(r"\W", "_", facts.distribution).lower()
-        files[discovery.root / _SCRIPT] = render(
-            "init/smoke.py.j2", module=module, title=runtime.title, variable=runtime.environment
-        )
         if package is not None:
-            files[package / FILE_NAME] = render_runtime_module(runtime, facts.distribution)
+            files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.distribution)
     tables = read_configuration(discovery.root) or tables_of(text) or {}
     files[discovery.root / WORKFLOW] = render_workflow(facts.name, tables, branch=find_branch(discovery.root))
     return [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
+
+
+def render_smoke(root: Path, facts: Facts, runtime_name: str) -> str:
+    """The consumer of the wheel, which a person has to finish."""
+    package = find_package(root / facts.python_folder, facts.pyproject)
+    module = package.name if package else re.sub(r"\W", "_", facts.distribution).lower()
+    runtime = preset(runtime_name)
+    return render("init/smoke.py.j2", module=module, title=runtime.title, variable=runtime.environment)
 
 
 def _missing_components(discovery: Found, configured: dict[str, Any]) -> list[str]:
@@ -217,16 +223,16 @@ def _extend(discovery: Found, facts: Facts, package: str) -> list[Change]:
     after = extend_configuration(
         before,
         drop_ins=set(discovery.runtimes) - list_drop_ins(configured),
-        wheel=(package, facts.python_folder, facts.distribution, _SCRIPT) if package and not lists_wheel else None,
+        wheel=(package, facts.python_folder, facts.distribution, SCRIPT) if package and not lists_wheel else None,
     )
     return [Change(path=path, before=before, after=after)]
 
 
-def _extend_gitignore(path: Path) -> Change:
-    """A .gitignore that lists the folders that latebind writes."""
+def extend_gitignore(path: Path, *more: str) -> Change:
+    """A .gitignore that lists the folders that latebind writes, and more."""
     before = path.read_text("utf-8", "surrogateescape") if path.exists() else None
     lines = [line.strip() for line in (before or "").splitlines()]
-    missing = [line for line in render("init/gitignore.j2").splitlines() if line not in lines]
+    missing = [line for line in (*render("init/gitignore.j2").splitlines(), *more) if line not in lines]
     start = before if not before or before.endswith("\n") else f"{before}\n"
     return Change(path=path, before=before, after="".join([start or "", *(f"{line}\n" for line in missing)]))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from latebind.binary import read_images
 from latebind.build.native import refuse_floor
 from latebind.build.sources import hash_sources
 from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library, new_stage, open_stage, put_manifest
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from latebind.config.config import Config
+    from latebind.model import Target
 
 WHEEL_MANIFEST = "extra_metadata/latebind.json"
 """Where our wheels carry the manifest of the component that they hold, below .dist-info/."""
@@ -65,9 +67,11 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
 def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[ImportedFiles]:
     if source.suffix == ".whl" and source.is_file():
         return [_from_wheel(source)]
+    if source.is_file() and is_library(source.name):
+        return [_from_library(config, source, rid, source_hash)]
     if not source.is_dir():
-        why = "is neither a folder nor a wheel" if source.exists() else "there is no such file or folder"
-        raise InputError(why, where=str(source), advice="Name a stage, a folder of native files, or a wheel.")
+        why = "is no library, wheel or folder" if source.exists() else "there is no such file or folder"
+        raise InputError(why, where=str(source), advice="Name a library, a wheel, a stage, or a folder of components.")
     folders = (
         [source] if (source / MANIFEST).is_file() else sorted(path.parent for path in source.glob(f"*/{MANIFEST}"))
     )
@@ -119,13 +123,45 @@ def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Im
             where=str(folder),
             advice="Lay the files out as `cmake --install --component NAME --prefix FOLDER/NAME` does.",
         )
-    platform = target(rid)
     files = {path.relative_to(folder).as_posix(): _bytes(path) for path in paths}
+    return _trust(config, str(folder), target(rid), source_hash, files)
+
+
+def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> ImportedFiles:
+    """One library, for the only component of the project. It tells its target, unless several have its processor."""
+    components = sorted({package.component for package in config.packages.values()})
+    if len(components) != 1:
+        raise InputError(
+            f"the project has the components {', '.join(components)}, and a library belongs to one of them",
+            where=str(library),
+            advice=f"Put it into a folder of its component, and name the folder above: FOLDER/{components[0]}/lib/",
+        )
+    data = _bytes(library)
+    suited = [target(name) for name in config.document.targets.include if _runs_on(data, str(library), target(name))]
+    chosen = [platform for platform in suited if rid in ("", platform.rid)]
+    if len(chosen) != 1:
+        names = ", ".join(platform.rid for platform in suited)
+        raise InputError(
+            f"the library is for {names or 'none of the targets of the project'}" + (f", not for {rid}" if rid else ""),
+            where=str(library),
+            advice="Name one of them: --target RID." if len(suited) > 1 else "Add its target to targets.include.",
+        )
+    return _trust(config, str(library), chosen[0], source_hash, {f"{components[0]}/lib/{library.name}": data})
+
+
+def _runs_on(data: bytes, name: str, platform: Target) -> bool:
+    """Whether a library has code for the system and processor of a target."""
+    images = read_images(data, name)
+    return any((image.format, image.arch) == (platform.binary_format, platform.arch) for image in images)
+
+
+def _trust(config: Config, origin: str, platform: Target, source_hash: str, files: Mapping[str, bytes]) -> ImportedFiles:
+    """Files that don't describe themselves: they are taken as made from the present sources, for the project's floor."""
     manifest = StageManifest(
         rid=platform.rid, key="", source_hash=source_hash, toolchain=ON_TRUST, floor=config.floor(platform),
         files=tuple(_describe_file(name, data) for name, data in files.items()),
     )  # fmt: skip
-    return _check_import(str(folder), manifest, files)
+    return _check_import(origin, manifest, files)
 
 
 def _check_import(origin: str, manifest: StageManifest, files: Mapping[str, bytes]) -> ImportedFiles:

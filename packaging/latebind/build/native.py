@@ -43,6 +43,13 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
         LOG.detail(f"{target.rid}: the stage was imported")
         refuse_floor(config, stage.manifest, str(root))
         return stage
+    if config.is_built_elsewhere:
+        raise BuildError(
+            f"your own build makes the native files of {target.rid}, and "
+            + ("those in the stage are of other sources" if stage is not None else "none were imported"),
+            where=f"{config.file.name}: native.build",
+            advice=f"Build them, and run: latebind stage --import FILE --target {target.rid}",
+        )
     build = native_build(config, target, workdir)
     key = _key(build, source_hash)
     if stage is not None and stage.manifest.key == key:
@@ -62,6 +69,8 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
 
 def needs_compiler(config: Config, target: Target, workdir: Path) -> bool:
     """Whether stage_target() would look for a compiler: no files for the present sources were imported."""
+    if config.is_built_elsewhere:
+        return False
     stage = open_stage(workdir / "stage" / target.rid)
     return stage is None or not _is_current_import(stage, hash_sources(config, workdir))
 

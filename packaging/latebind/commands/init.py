@@ -13,7 +13,9 @@ from latebind.text import plural
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
+    from latebind.adopt.external import ExternalProject
     from latebind.adopt.find import Found
     from latebind.adopt.plan import Change, Plan
     from latebind.commands.common import Add
@@ -28,6 +30,10 @@ _OPTION = (
 _LONGEST = 100
 """Lines of a new file that is shown without --verbose."""
 _HEADERS = "If it lacks the headers of the runtime, get them and run this again:"
+_NOT_LINKED = (
+    "  If your code opens it with dlopen(), nothing links it, and there is nothing to change.\n"
+    "  To link the stub: latebind stub RUNTIME --output stubs. For a new project: latebind new NAME"
+)
 _UNKNOWN = (
     "nothing to change: no target_link_libraries() names a runtime, its file, or a variable set to one\n"
     "  If yours is linked in another way, call latebind_add_runtime(TARGET RUNTIME), and write a latebind.toml.\n"
@@ -37,7 +43,7 @@ _UNKNOWN = (
 
 def declare_init(add: Add) -> None:
     """`latebind init`."""
-    init = add("init", _init, "make a CMake project bind its runtime late: show the changes, ask, write them")
+    init = add("init", _init, "make a project bind its runtime late: show the changes, ask, write them")
     init.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="the project (default: this folder)")
     init.add_argument("--yes", action="store_true", help="write new files without asking")
     init.add_argument("--dry-run", action="store_true", help="show the changes and write nothing")
@@ -53,42 +59,90 @@ def declare_init(add: Add) -> None:
 
 
 def _init(arguments: argparse.Namespace) -> int:
+    from latebind.adopt.external import find_external
     from latebind.adopt.facts import facts
     from latebind.adopt.find import find
     from latebind.adopt.plan import plan
-    from latebind.adopt.write import write
 
     if arguments.yes and arguments.dry_run:
         raise LatebindError("--yes would have no effect with --dry-run", advice="Leave one of them out.")
     root = (arguments.folder or arguments.project).resolve()
     if not root.is_dir():
         raise InputError("is not a folder", where=str(root), advice="Name the project's folder: latebind init FOLDER.")
+    if (external := find_external(root)) is not None:
+        return _init_external(arguments, external)
     discovery = find(root)
     if discovery.mentions and not arguments.no_configure:
         discovery = _ask_cmake(discovery, may_download=arguments.download)
     _audit_present(root)
     _say(discovery)
     planned = plan(discovery, facts(discovery))
+    latebind = _shown_command(arguments)
+    steps = [f"{latebind} {command}" for command in ("pack", "audit", "verify")]
+    if planned.changes:
+        _write_changes(arguments, planned, root, steps)
+    else:
+        _print_notes(planned)
+        print(_describe_end(discovery, planned))
+        if discovery.is_adopted and planned.notes:
+            _print_steps(steps)
+    return 0
+
+
+def _init_external(arguments: argparse.Namespace, project: ExternalProject) -> int:
+    """The same for a project that another build system builds."""
+    from latebind.adopt.external import list_steps, plan_external, to_found
+    from latebind.adopt.facts import facts
+
+    root = project.root
+    _audit_present(root)
+    for file, line, runtime in project.mentions:
+        print(f"{file.relative_to(root).as_posix()}:{line}: names {runtime}")
+    if not project.runtimes:
+        print(f"{project.system.title}: its files name no runtime that latebind knows\n{_NOT_LINKED}")
+        return 0
+    steps = list_steps(project, _shown_command(arguments))
+    planned = plan_external(project, facts(to_found(project)))
+    if planned.changes:
+        _write_changes(arguments, planned, root, steps)
+    else:
+        _print_notes(planned)
+        _print_steps(steps)
+    return 0
+
+
+def _write_changes(arguments: argparse.Namespace, planned: Plan, root: Path, steps: Sequence[str]) -> None:
+    """Show the changes, write those that the user agrees to, and print the next command, or these steps."""
+    from latebind.adopt.write import write
+
     for change in planned.changes:
         print(_show(change, root))
-    for note in planned.notes:
-        print(f"by hand: {note}")
+    _print_notes(planned)
     own_changes = [change for change in planned.changes if change.is_own]
     chosen = [change for change in planned.changes if arguments.apply or not change.is_own]
     applying = f"--apply  # changes {plural(len(own_changes), 'existing file')} as shown"
-    init, pack = _next_commands(arguments.folder or arguments.project)
-    if not planned.changes:
-        print(_describe_end(discovery, planned, pack))
-    elif not chosen:
-        print(f"next: {init} {applying}")
+    folder = arguments.folder or arguments.project
+    init = "latebind init" if folder.resolve() == Path.cwd() else shlex.join(["latebind", "init", str(folder)])
+    if not chosen:
+        _print_steps([f"{init} {applying}"])
     elif _confirm(arguments, chosen):
         for path in write(chosen):
             print(f"written: {path.relative_to(root).as_posix()}")
         is_left = bool(own_changes) and not arguments.apply
-        print(f"next: {init} {applying}" if is_left else f"next: {pack}")
+        _print_steps([f"{init} {applying}"] if is_left else steps)
     else:
-        print(f"nothing was written\nnext: {init} {'--apply ' if arguments.apply else ''}--yes")
-    return 0
+        print("nothing was written")
+        _print_steps([f"{init} {'--apply ' if arguments.apply else ''}--yes"])
+
+
+def _print_notes(planned: Plan) -> None:
+    for note in planned.notes:
+        print(f"by hand: {note}")
+
+
+def _print_steps(steps: Sequence[str]) -> None:
+    for step in steps:
+        print(f"next: {step}")
 
 
 def _show(change: Change, root: Path) -> str:
@@ -124,20 +178,19 @@ def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
     return narrow(discovery, project)
 
 
-def _describe_end(discovery: Found, planned: Plan, pack: str) -> str:
+def _describe_end(discovery: Found, planned: Plan) -> str:
     """What to print where no file changes: all is done, a person has to go on, or there is no runtime."""
     if not discovery.is_adopted and not discovery.runtimes:
         return _UNKNOWN
     if not discovery.is_adopted:
         return _BLOCKED
-    return f"{_BY_HAND}\nnext: {pack}" if planned.notes else _DONE
+    return _BY_HAND if planned.notes else _DONE
 
 
-def _next_commands(folder: Path) -> tuple[str, str]:
-    """`latebind init` and `latebind pack` for this folder."""
-    if folder.resolve() == Path.cwd():
-        return "latebind init", "latebind pack"
-    return shlex.join(["latebind", "init", str(folder)]), shlex.join(["latebind", "-C", str(folder), "pack"])
+def _shown_command(arguments: argparse.Namespace) -> str:
+    """How the user calls latebind for this project: with -C unless it is the current folder."""
+    folder = arguments.folder or arguments.project
+    return "latebind" if folder.resolve() == Path.cwd() else shlex.join(["latebind", "-C", str(folder)])
 
 
 def _confirm(arguments: argparse.Namespace, chosen: list[Change]) -> bool:

@@ -48,9 +48,9 @@ def declare_stage(add: Add) -> None:
     )
     stage.add_argument(
         "--import", dest="sources", type=Path, action="extend", nargs="+", default=[], metavar="PATH",
-        help="stage folder, its folder of one target, wheel with native files, or folder <component>/...",
+        help="library, wheel with native files, folder <component>/..., or a stage of another machine",
     )  # fmt: skip
-    stage.add_argument("--target", default="", metavar="RID", help="target of an imported folder")
+    stage.add_argument("--target", default="", metavar="RID", help="target of an imported folder or library")
     add_format(stage)
 
 

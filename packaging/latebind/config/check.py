@@ -212,7 +212,12 @@ def _check_data(config: Config, reader: Reader) -> None:
 
 def _check_packages(config: Config, reader: Reader) -> None:
     for name, package in config.packages.items():
-        if package.wheel is not None and not _DISTRIBUTION.match(config.wheel_name(name)):
+        if package.wheel is not None and package.ep is None and not (package.wheel.source or package.wheel.name):
+            reader.problem(
+                ("package", name, "wheel"), "the wheel has neither source nor name",
+                'Write source = the folder of its pyproject.toml; or, if your own build makes the wheel, name = "...".',
+            )  # fmt: skip
+        elif package.wheel is not None and not _DISTRIBUTION.match(config.wheel_name(name)):
             text = f"{config.wheel_name(name)!r} is not the name of a distribution"
             reader.problem(("package", name, "wheel"), text, "Set package.<name>.wheel.name.")
         kind = package.wheel.kind if package.wheel is not None else "py3-none"

@@ -92,6 +92,11 @@ class Config:
         return self.root / (SDIST_NATIVE if self.unpacked else self.document.native.source)
 
     @property
+    def is_built_elsewhere(self) -> bool:
+        """Whether another build makes the native files."""
+        return self.document.native.build == "external"
+
+    @property
     def cmake_source(self) -> Path:
         """The folder of the top CMakeLists.txt."""
         return self.native_source / self.document.native.cmake

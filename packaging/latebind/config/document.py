@@ -51,9 +51,16 @@ class ProjectTable(Table, frozen=True):
 
 
 class Native(Table, frozen=True):
-    """The CMake project that builds the native code."""
+    """The native code, and what builds it."""
 
     source: Annotated[str, Meta(description="Folder of the native code, relative to this file.")] = "native"
+    build: Annotated[
+        Literal["cmake", "external"],
+        Meta(
+            description="What builds the native code. cmake: latebind does, with CMake. external: your own build does, "
+            "such as Meson or make, and `latebind stage --import` takes its files."
+        ),
+    ] = "cmake"
     cmake: Annotated[
         str,
         Meta(
@@ -186,7 +193,13 @@ class Targets(Table, frozen=True):
 class WheelConfig(Table, frozen=True):
     """How latebind makes a wheel from the package."""
 
-    source: Annotated[str, Meta(description="Folder of the wheel's pyproject.toml, relative to this file.")]
+    source: Annotated[
+        str,
+        Meta(
+            description="Folder of the wheel's pyproject.toml, relative to this file. Leave it out if your own build "
+            "makes the wheel: latebind then audits and verifies the wheel that is in dist/."
+        ),
+    ] = ""
     name: Annotated[
         str,
         Meta(
@@ -259,8 +272,8 @@ class Package(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="Symbols that the package's libraries may export, as names or globs. The libraries must "
-            "export every exact name, on every target. Only a package with `ep` may leave this key "
-            "out.",
+            "export every exact name, on every target. Only a package with `ep`, and one of which latebind makes no "
+            "file, may leave this key out.",
             min_length=1,
         ),
     ] = ()

@@ -18,6 +18,9 @@ def expand(document: Document, reader: Reader) -> Document:
     eps = {name: package for name, package in document.package.items() if package.ep is not None}
     for name, package in document.package.items():
         _check(name, package, document, reader)
+    elsewhere = {name: replace(package, exports=package.exports or ("*",)) for name, package in document.package.items()
+                 if _is_made_elsewhere(package)}  # fmt: skip
+    document = replace(document, package={**document.package, **elsewhere}) if elsewhere else document
     if not eps:
         return document
     minimums = {package.ep.minimum: name for name, package in eps.items() if package.ep is not None}
@@ -47,10 +50,16 @@ def _expand_package(package: Package, about: str) -> Package:
     )
 
 
+def _is_made_elsewhere(package: Package) -> bool:
+    """Whether latebind makes no file of the package: another build makes its wheel, and that is all it is."""
+    has_wheel = package.wheel is not None and not package.wheel.source
+    return has_wheel and package.ep is None and package.nuget is None and not package.sdk and not package.tables
+
+
 def _check(name: str, package: Package, document: Document, reader: Reader) -> None:
     here = ("package", name)
     if package.ep is None:
-        if not package.exports:
+        if not package.exports and not _is_made_elsewhere(package):
             reader.problem(here, f"package.{name}.exports is missing")
         return
     if any(runtime.name == EP_RUNTIME for runtime in document.runtime):

@@ -32,16 +32,31 @@ def check_source(config: Config, reader: Reader) -> None:
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
         reader.problem(("native", "source"), f"the native source {document.native.source} is outside {config.root}")
+    elif config.is_built_elsewhere:
+        _check_external(config, reader)
     elif not (config.cmake_source / "CMakeLists.txt").is_file():
         key = "cmake" if document.native.cmake else "source"
         folder = "/".join(filter(None, [document.native.source, document.native.cmake]))
         reader.problem(
             ("native", key),
             f"the native source {folder}/CMakeLists.txt is not there",
-            f"Set native.{key} to the folder of the top CMakeLists.txt.",
+            f"Set native.{key} to the folder of the top CMakeLists.txt. If another build system makes the native "
+            'files, write build = "external" below [native].',
         )
     if not config.unpacked:  # an sdist has the wheel source of one package alone
         _check_wheel_sources(config, reader)
+
+
+def _check_external(config: Config, reader: Reader) -> None:
+    """Check that the folder is there, and that nothing is set that only a build by latebind could follow."""
+    native = config.document.native
+    if not config.native_source.is_dir():
+        text = f"the native source {native.source} is not a folder"
+        reader.problem(("native", "source"), text, 'Name the folder of the native code, such as source = "src".')
+    for key in ("cmake", "sources", "define", "hide", "symbols"):
+        if getattr(native, key):
+            text = f'native.{key} has no effect with build = "external"'
+            reader.problem(("native", key), text, f"Take {key} out, and set it in your own build.")
 
 
 def _check_wheel_sources(config: Config, reader: Reader) -> None:

@@ -28,15 +28,20 @@ def _plan(config: Config, _suited: Mapping[str, Sequence[str]], _rids: Sequence[
             package=name,
             inputs=(source, native, "loader", file),
         )
-        for name, source in config.wheel_sources.items()
+        for name, source in _sources(config).items()
     ]
 
 
 def _jobs(run: PackRun) -> list[PackageJob]:
     return [
         PackageJob(name=f"sdist {name}", package=name, source=run.config.root / source)
-        for name, source in run.config.wheel_sources.items()
+        for name, source in _sources(run.config).items()
     ]
+
+
+def _sources(config: Config) -> dict[str, str]:
+    """The wheel sources that become sdists: none where latebind could not build the native files from one."""
+    return {} if config.is_built_elsewhere else config.wheel_sources
 
 
 def _key(run: PackRun, _job: PackageJob) -> list[str]:

@@ -73,8 +73,9 @@ def _copy_project(project: Project, destination: Path) -> str:
     What is above the project's folder stays where it is compared with it.
     """
     config = project.config
-    top = config.native_source / "CMakeLists.txt"  # a configuration whose sources are missing is refused
-    files = {file for path in _find_consumers(config) for file in _list_files(project, path)} | {top}
+    files = {file for path in _find_consumers(config) for file in _list_files(project, path)}
+    if not config.is_built_elsewhere:  # a configuration whose sources are missing is refused
+        files.add(config.native_source / "CMakeLists.txt")
     base = Path(os.path.commonpath([config.root, *files]))
     home = config.root.relative_to(base)
     for path in sorted(files):
