@@ -52,6 +52,15 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT LATEBIND_ALLOW_UNDEFINED)
   add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>:LINKER:-z,defs>")
 endif()
 
+# The libraries that zig links do not call __cxa_finalize(). If a program unloaded one, the destructors of its static C++
+# objects would run in unmapped memory when the process ends. So such a library stays loaded. LATEBIND_ALLOW_UNLOADING in
+# native.define turns this off.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND LATEBIND_ZIG AND NOT LATEBIND_ALLOW_UNLOADING)
+  foreach(_latebind_type IN ITEMS SHARED_LIBRARY MODULE_LIBRARY)
+    add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,${_latebind_type}>:LINKER:-z,nodelete>")
+  endforeach()
+endif()
+
 # What follows changes targets, which are there when the top folder has been read.
 function(_latebind_list_targets folder result)
   get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)

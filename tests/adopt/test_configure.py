@@ -122,6 +122,35 @@ def test_a_project_that_cannot_be_configured_is_read_as_text(latebind, project, 
     assert "install(TARGETS voice COMPONENT voice" in shown
 
 
+def test_a_module_in_a_folder_of_a_variable_is_for_the_cpython_that_runs_latebind(latebind, project):
+    """Without an answer, pybind11 takes the newest `python3` of PATH, which may be a shim that does not run."""
+    with (project / "CMakeLists.txt").open("a") as file:
+        file.write('set(PARTS ${PROJECT_SOURCE_DIR})\nadd_subdirectory("${PARTS}/python")\n')
+    (project / "python").mkdir()
+    (project / "python" / "CMakeLists.txt").write_text(
+        "if(NOT TARGET voice)\n  project(module LANGUAGES C)\nendif()\n"
+        "foreach(name IN ITEMS Python_EXECUTABLE Python3_EXECUTABLE PYTHON_EXECUTABLE)\n"
+        '  if(NOT EXISTS "${${name}}")\n    message(FATAL_ERROR "no ${name}")\n  endif()\nendforeach()\n'
+        "function(pybind11_add_module NAME)\n  add_library(${NAME} MODULE ${ARGN})\nendfunction()\n"
+        "pybind11_add_module(_voice voice.c)\ntarget_link_libraries(_voice PRIVATE onnxruntime::onnxruntime)\n"
+    )
+    (project / "python" / "voice.c").touch()
+    shown = assert_success(latebind("init", project))
+    assert "note: " not in shown
+    assert "python/CMakeLists.txt:13: _voice links onnxruntime" in shown
+    assert "+install(TARGETS _voice COMPONENT voice LIBRARY DESTINATION lib)" in shown
+
+
+def test_code_that_opens_the_runtime_itself_is_named(latebind, project):
+    edit(project / "CMakeLists.txt", "target_link_libraries(", "if(WIN32)\ntarget_link_libraries(")
+    edit(project / "CMakeLists.txt", "install(", "endif()\ninstall(")
+    assert "If it needs an option" in latebind("init", project).stdout
+    (project / "open.c").write_text('void *open(void) { return dlopen("libonnxruntime.so.1", 1); }\n')
+    shown = latebind("init", project).stdout
+    assert "open.c opens ONNX Runtime itself: such code needs no stub" in shown
+    assert "If it needs an option" not in shown
+
+
 def test_what_a_project_downloads_is_downloaded_when_allowed(latebind, project, tmp_path):
     with zipfile.ZipFile(tmp_path / "fmt.zip", "w") as archive:
         archive.writestr("fmt/CMakeLists.txt", "add_library(fmt INTERFACE)\n")

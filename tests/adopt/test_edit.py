@@ -57,3 +57,21 @@ def test_a_variable_is_the_runtime_that_it_was_set_to():
 def test_a_library_that_was_not_installed_is_installed_as_a_component():
     edited = edit_cmake("target_link_libraries(a onnxruntime)\n", ["a"], "part")
     assert edited.endswith("(a onnxruntime)\ninstall(TARGETS a COMPONENT part)\n")
+
+
+@pytest.mark.parametrize("module", ["pybind11_add_module(m m.cpp)", "add_library(m MODULE m.cpp)"])
+def test_a_module_gets_the_destination_that_cmake_wants(module):
+    edited = edit_cmake(f"{module}\ntarget_link_libraries(m onnxruntime)\n", ["m"], "part")
+    assert edited.endswith("\ninstall(TARGETS m COMPONENT part LIBRARY DESTINATION lib)\n")
+
+
+def test_a_library_that_only_one_system_links_is_installed_on_all():
+    made = "add_library(a SHARED a.c)\n"
+    linked = "if(WIN32)\n  target_link_libraries(a onnxruntime)\nendif()\n"
+    assert edit_cmake(made + linked, ["a"], "a") == f"{made}install(TARGETS a COMPONENT a)\n{linked}"
+
+
+def test_a_library_that_only_one_system_has_is_installed_there():
+    text = "if(WIN32)\n  add_library(a SHARED a.c)\n  target_link_libraries(a onnxruntime)\nendif()\n"
+    edited = edit_cmake(text, ["a"], "a")
+    assert "  target_link_libraries(a onnxruntime)\n  install(TARGETS a COMPONENT a)\nendif" in edited

@@ -237,6 +237,49 @@ def test_missing_headers_are_one_reason_why_cmake_cannot_configure(latebind, pro
     )
 
 
+def test_headers_that_the_project_has_are_not_asked_for(latebind, project):
+    edit(project / "CMakeLists.txt", "add_library(", 'message(FATAL_ERROR "needs a GPU")\nadd_library(')
+    assert "latebind headers" in latebind("init", project).stdout
+    (project / "include").mkdir()
+    (project / "include" / "onnxruntime_c_api.h").write_text("#define ORT_API_VERSION 21\n")
+    assert "latebind headers" not in latebind("init", project).stdout
+
+
+@pytest.fixture
+def operators(tmp_path):
+    root = tmp_path / "operators"
+    root.mkdir()
+    (root / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(operators LANGUAGES C)\n"
+        "add_library(operators SHARED operators.c)\ninstall(TARGETS operators DESTINATION lib)\n"
+    )
+    (root / "operators.c").write_text("int RegisterCustomOps(void *options, const void *base)\n{\n  return 0;\n}\n")
+    return root
+
+
+def test_a_library_that_the_runtime_calls_is_recognized(latebind, operators):
+    shown = assert_success(latebind("init", operators))
+    assert "operators.c: defines RegisterCustomOps(), which ONNX Runtime calls" in shown
+    assert "examples/custom-op" in shown
+    assert "no target_link_libraries() names a runtime" not in shown
+    (operators / "operators.c").write_text("int RegisterCustomOps(void *options, const void *base);\n")
+    assert "no target_link_libraries() names a runtime" in latebind("init", operators).stdout
+
+
+def test_a_component_that_nothing_installs_is_left_to_do(latebind, operators):
+    (operators / "latebind.toml").write_text(
+        '[project]\nname = "operators"\nversion = "1.0.0"\n[native]\nsource = "."\n'
+        '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\n[targets]\ninclude = ["linux-x64"]\n'
+        '[package.operators]\ncomponent = "operators"\nruntime = "onnxruntime"\nexports = ["RegisterCustomOps"]\n'
+        'nuget = { id = "Operators" }\n[verify]\ndotnet = "consumer"\n'
+    )
+    shown = latebind("init", operators).stdout
+    assert "by hand: no install() has COMPONENT operators, which latebind.toml packs" in shown
+    assert "nothing to do" not in shown
+    edit(operators / "CMakeLists.txt", "TARGETS operators", "TARGETS operators COMPONENT operators")
+    assert "nothing to do" in latebind("init", operators).stdout
+
+
 def test_a_script_that_nobody_finished_is_refused(latebind, project):
     text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n[project]\nname = "voice"\n'
     (project / "pyproject.toml").write_text(text)

@@ -28,6 +28,10 @@ OUTPUTS = {
         "CMake Error at CMakeLists.txt:12 (find_package):\n  Could not find\n  Nope.\n\n  Try again.\n",
         ["native/CMakeLists.txt:12: error: Could not find Nope."],
     ),
+    "CMake that names a file in the next paragraph": (
+        "CMake Error at CMakeLists.txt:1 (add_library):\n  Cannot find source file:\n\n    b.h\n\n  Tried extensions\n",
+        ["native/CMakeLists.txt:1: error: Cannot find source file: b.h"],
+    ),
     "the same line twice": ("a.c:3:5: error: b\na.c:3:5: error: b\n", ["a.c:3:5: error: b"]),
     "in the order of the output": (
         "CMake Error at CMakeLists.txt:2 (message):\n  one\n\na.c:1: error: two\n",

@@ -14,7 +14,7 @@ from latebind.tables.targets import target
 
 from tests import epclient
 from tests.client import hashes, members, pack_project
-from tests.programs import CLI, run_program
+from tests.programs import CLI, assert_success, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 PROPERTIES = "VERSION 1.2.3 SOVERSION 1"
@@ -81,6 +81,18 @@ def test_the_build_names_the_file_and_the_links_that_packages_lack(tmp_path):
     folder = write_versioned(tmp_path / "tiny")
     ended = run_program(*CLI, "build", "--target", "linux-x64", cwd=folder)
     assert "packages hold libtiny.so.1, its SONAME, and not its links libtiny.so, libtiny.so.1.2.3" in ended.stderr
+    assert "CMAKE_PLATFORM_NO_VERSIONED_SONAME = true" in ended.stderr
+
+
+def test_cmake_ignores_the_versions_if_a_definition_says_so(tmp_path):
+    config = CONFIG.replace(
+        "[targets]", "[native]\ndefine = { CMAKE_PLATFORM_NO_VERSIONED_SONAME = true }\n\n[targets]"
+    )
+    folder = write_sdk_client(tmp_path / "tiny", cmake=CMAKE, latebind=config)
+    ended = run_program(*CLI, "build", "--target", "linux-x64", cwd=folder)
+    assert_success(ended)
+    assert "packages hold" not in ended.stderr
+    assert [path.name for path in (folder / "stage/linux-x64/tiny/lib").iterdir()] == ["libtiny.so"]
 
 
 def test_copies_from_another_machine_count_as_links(tmp_path):

@@ -7,6 +7,7 @@ lists each target with its sources and its link line (cmake-file-api(7)).
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,11 @@ import msgspec
 from latebind.adopt.cmake import commands
 from latebind.adopt.configuration import read_definitions
 from latebind.adopt.find import runtime_of
+from latebind.adopt.libraries import ADDS
 from latebind.build.codemodel import list_installers, list_targets, request_codemodel
 from latebind.build.diagnostics import first_errors
 from latebind.build.downloads import DISCONNECTED, OFFLINE, find_refused
+from latebind.build.extension import FIND_PYTHON
 from latebind.build.stub import IN_FRONT, Stub
 from latebind.build.stubtable import stub_source
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, installers_toolchain, require, toolchain
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 _LIMIT = 1800.0  # seconds; a few are enough where nothing is downloaded
 _DECLARATIONS = frozenset({"fetchcontent_declare", "cpmaddpackage", "externalproject_add"})
 _NAME = re.compile(r"[\w.+-]+")
+_MODULES = frozenset({*ADDS[1:], "python3_add_library", "latebind_add_python_module"})
 _SHARED = frozenset({"SHARED_LIBRARY", "MODULE_LIBRARY"})
 _UNSPECIFIED = "Unspecified"
 """CMake's name for the component of an install() without COMPONENT."""
@@ -135,8 +139,16 @@ def _list_variables(discovery: Found, stubs: Iterable[Path], *, may_download: bo
         **({"LATEBIND_HEADERS_onnxruntime": discovery.header} if discovery.header else {}),
         **({} if may_download else DISCONNECTED),
         **({"BUILD_SHARED_LIBS": "ON"} if is_undecided else {}),
+        **_list_interpreters(discovery),
         **read_definitions(discovery.root),
     }
+
+
+def _list_interpreters(discovery: Found) -> dict[str, str | Path]:
+    """The CPython that runs latebind, for a project with Python modules: `latebind build` compiles them for it, too."""
+    if not any(command.name in _MODULES for text in discovery.files.values() for command in commands(text)):
+        return {}
+    return {f"{name}_EXECUTABLE": Path(sys.executable) for name in FIND_PYTHON}
 
 
 def _list_runtimes(discovery: Found) -> list[str]:

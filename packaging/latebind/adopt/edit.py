@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.cmake import commands
 from latebind.adopt.find import runtime_of
+from latebind.adopt.libraries import ADDS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from latebind.adopt.cmake import Command
 
+_STARTS = frozenset({"if", "foreach", "while", "function", "macro", "block"})
+_ENDS = frozenset({f"end{name}" for name in _STARTS})
 _HEADERS = {".h", ".hh", ".hpp", ".hxx", ".inc"}
 
 
@@ -40,8 +43,8 @@ def edit_cmake(
             runtime_of(argument, variables) for argument in command.words[1:]
         ):
             if command.words[0] in components and command.words[0] not in installed:
-                line = f"\n{_indent(text, command.start)}install(TARGETS {command.words[0]} COMPONENT {component})"
-                changes.append((command.end, line))
+                anchor = _find_anchor(command, parsed)
+                changes.append((anchor.end, _install(text, anchor, command.words[0], component, parsed)))
                 installed.add(command.words[0])
         elif (
             (targets := _find_installed_targets(command))
@@ -51,13 +54,32 @@ def edit_cmake(
             changes.append((command.arguments[len(targets)].end, f" COMPONENT {component}"))
     made = [(command, alone[command.line]) for command in parsed if command.line in alone]
     changes += [
-        (command.end, f"\n{_indent(text, command.start)}install(TARGETS {name} COMPONENT {component})")
+        (command.end, _install(text, command, name, component, parsed))
         for command, name in made
         if name not in installed
     ]
     for position, new in sorted(changes, reverse=True):
         text = text[:position] + new + text[position:]
     return text
+
+
+def _find_anchor(link: Command, parsed: Sequence[Command]) -> Command:
+    """The command after which a target is installed: the one that links it, unless only that one is in an if()."""
+    depth, depths = 0, {}
+    for command in parsed:
+        depth -= command.name in _ENDS
+        depths[command.start] = depth
+        depth += command.name in _STARTS
+    made = [command for command in parsed if command.name in ADDS and command.words[:1] == link.words[:1]]
+    return next((command for command in made if depths[command.start] < depths[link.start]), link)
+
+
+def _install(text: str, after: Command, target: str, component: str, parsed: Sequence[Command]) -> str:
+    """The line that installs a target, indented as a command. Of a module, CMake wants a destination."""
+    made = [command for command in parsed if command.name in ADDS and command.words[:1] == (target,)]
+    is_module = any(command.name != ADDS[0] or "MODULE" in command.words for command in made)
+    destination = " LIBRARY DESTINATION lib" if is_module else ""
+    return f"\n{_indent(text, after.start)}install(TARGETS {target} COMPONENT {component}{destination})"
 
 
 def list_installed(text: str) -> list[str]:

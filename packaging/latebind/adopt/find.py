@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.cmake import Command, commands
 from latebind.adopt.libraries import PackableLibrary, list_libraries
+from latebind.adopt.roles import find_called, find_opening
 from latebind.adopt.uncaught import find_uncaught
 from latebind.errors import InputError
 from latebind.system.tree import list_tree
@@ -63,6 +64,10 @@ class Found:
     """C++ objects of ONNX Runtime at namespace scope, which are made while a library is loaded: file, line, name."""
     uncaught: tuple[Path, ...] = ()
     """C++ files with a C interface that catch nothing, in a project that uses `Ort::`."""
+    called: tuple[tuple[Path, str], ...] = ()
+    """Files that define a function which ONNX Runtime calls, with its name: custom operators, execution providers."""
+    opening: tuple[tuple[Path, str], ...] = ()
+    """Files that open a runtime by themselves, with its name, so that nothing links it."""
     mentions: tuple[Mention, ...] = ()
     libraries: tuple[PackableLibrary, ...] = ()
     """The shared libraries and modules that need a runtime."""
@@ -128,6 +133,8 @@ def find(root: Path) -> Found:
         files=own_files,
         objects=tuple(_objects(own_texts)),
         uncaught=tuple(find_uncaught(own_texts)),
+        called=tuple(find_called(own_texts)),
+        opening=tuple(find_opening(own_texts)),
         mentions=own_mentions,
         libraries=tuple(list_libraries(own_files, links)),
         variables=by_variable,
@@ -164,13 +171,12 @@ def _source(root: Path, top: Path, parsed: Mapping[Path, list[Command]]) -> Path
 
 
 def _includes(top: Path, path: Path, file_commands: list[Command]) -> bool:
-    """Whether a file takes in another one's folder, or one above it."""
-    taken = [
-        top.parent / command.words[0]
-        for command in file_commands
-        if command.name == "add_subdirectory" and command.words
-    ]
-    return any(folder == path.parent or folder in path.parents for folder in taken)
+    """Whether a file takes in another one's folder, or one above it. Of a path with a variable, its end counts."""
+    words = [command.words[0] for command in file_commands if command.name == "add_subdirectory" and command.words]
+    taken = {top.parent / word for word in words if "$" not in word}
+    ends = {f"/{end}" for word in words if "$" in word and (end := word.rpartition("}")[2].strip("/"))}
+    below = [folder for folder in path.parents if folder.is_relative_to(top.parent)]
+    return any(folder in taken or folder.as_posix().endswith(tuple(ends)) for folder in below)
 
 
 def variables(file_commands: list[Command]) -> dict[str, str]:

@@ -40,6 +40,10 @@ NO_CONSUMER = (
     "latebind.toml names no consumer, so `latebind verify` has nothing to run: write one, such as "
     f"{SCRIPT} for a wheel, and name it below [verify] (docs/consumers.md)"
 )
+_NO_COMPONENT = (
+    "no install() has COMPONENT {component}, which latebind.toml packs: write it into the one of your library, such as "
+    "install(TARGETS mylib COMPONENT {component})"
+)
 _NO_LIBRARY = (
     "no add_library() of a shared library that links the runtime: a package needs one, so no latebind.toml is written. "
     "If a function of yours makes it, write latebind.toml and install the library with a COMPONENT"
@@ -91,6 +95,8 @@ def plan(discovery: Found, facts: Facts) -> Plan:
         notes += [f"{prefix}{note}"] if note else _elsewhere(discovery.root, facts, configured)
     if discovery.runtimes and not targets and not is_bound:
         notes.append(_NO_LIBRARY)
+    if not targets:
+        notes += [_NO_COMPONENT.format(component=item) for item in missing]
     if targets or (configured and with_wheel and after != facts.pyproject):
         is_undecided = any(library.is_undecided for library in targets)
         changes += _new_files(discovery, facts, component, with_wheel=with_wheel, with_shared=is_undecided)

@@ -244,7 +244,8 @@ class NativeBuild:
                     f"package.{package}.component",
                     f"package.{package}.component: no install() rule has COMPONENT {component}",
                     f"The CMake project installs: {', '.join(existing) or 'nothing'}. Name one of these, or "
-                    f"write install(TARGETS ... COMPONENT {component}).",
+                    f"write install(TARGETS mylib COMPONENT {component}). COMPONENT must be in front of LIBRARY and "
+                    "RUNTIME: after one of them, it applies to that kind of file only.",
                     BuildError,
                 )
 

@@ -15,8 +15,11 @@ _COMPILER = re.compile(
 )
 """`tiny.c:3:5: error: …` of GCC and Clang, `tiny.c(3,5): error C2065: …` of MSVC."""
 _CMAKE = re.compile(
-    r"^CMake Error at (?P<file>[^\n]+?):(?P<line>\d+) \([^\n]*\):\n+(?P<text>(?:  [^\n]*\n?)+)", re.MULTILINE
+    r"^CMake Error at (?P<file>[^\n]+?):(?P<line>\d+) \([^\n]*\):\n+"
+    r"(?P<text>(?:  [^\n]*\n?)+(?:(?<=:\n)\n(?:    [^\n]*\n?)+)?)",
+    re.MULTILINE,
 )
+"""The first paragraph of the message. If it ends with a colon, also the next one, which names the subject."""
 _LINKER = re.compile(
     r"^(?:\S+: )?(error: .+|.*undefined reference to .+|.*Undefined symbols.*|LINK : fatal error .+)$", re.MULTILINE
 )

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from latebind.model import Target
     from latebind.tables.pythonabi import PythonVersion
 
+FIND_PYTHON = ("Python", "Python3", "PYTHON")
+"""The prefixes of the variables of FindPython, of FindPython3, and of pybind11's own search."""
 _PYCONFIG = "pyconfig.h"
 _OF_PROGRAMS = ("LIBS", "SYSLIBS", "LINKFORSHARED")
 """What programs with a CPython in them are linked with; FindPython takes it over, and a module needs none of it."""
@@ -69,7 +71,7 @@ class Extension:
         library = str(self._library(folder, floor)) if self.target.dlltool_machine else ""
         suffix = module_suffix(self.kind, self.target)
         return [
-            *(self._answers(folder, include, library) if self.abi else [_executable("Python", Path(sys.executable))]),
+            *(self._answers(folder, include, library) if self.abi else _name_interpreter(Path(sys.executable))),
             f"-DLATEBIND_PYTHON_KIND={self.kind}",
             f"-DLATEBIND_PYTHON_INCLUDE={include}",
             f"-DLATEBIND_PYTHON_LIMITED_API={limit}",
@@ -94,14 +96,12 @@ class Extension:
             **dict.fromkeys(_OF_PROGRAMS, ""),
         }
         python = make_cross_python(self.interpreter, folder / "environment", variables)
-        names = ("Python", "Python3", "PYTHON")
         return [
-            *(_executable(name, python) for name in names),
-            *(),  # where it looks for python3.11-config
+            *_name_interpreter(python),
             "-DLATEBIND_PYTHON_ANSWERS=ON",
-            *(f"-D{name}_INCLUDE_DIR={include}" for name in names),
-            *(f"-D{name}_LIBRARY={library}" for name in names if library),
-            *(f"-D{name}_FIND_ABI=OFF;OFF;OFF;ON" for name in names[:2] if flags),
+            *(f"-D{name}_INCLUDE_DIR={include}" for name in FIND_PYTHON),
+            *(f"-D{name}_LIBRARY={library}" for name in FIND_PYTHON if library),
+            *(f"-D{name}_FIND_ABI=OFF;OFF;OFF;ON" for name in FIND_PYTHON[:2] if flags),
             f"-DPYTHON_MODULE_EXTENSION={suffix}",  # pybind11
             "-DPYTHON_MODULE_DEBUG_POSTFIX=",
             "-DPYBIND11_FINDPYTHON=ON",
@@ -258,5 +258,5 @@ def fits(kind: str, library: str) -> bool:
     return not own or not abi or abi in ("abi3", "abi3t", abi_tags(kind).partition("-")[2])
 
 
-def _executable(name: str, python: Path) -> str:
-    return f"-D{name}_EXECUTABLE={python.as_posix()}"
+def _name_interpreter(python: Path) -> list[str]:
+    return [f"-D{name}_EXECUTABLE={python.as_posix()}" for name in FIND_PYTHON]

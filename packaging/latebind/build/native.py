@@ -159,4 +159,5 @@ def _report_links(stage: Stage) -> None:
     for shipped in sorted(set(stage.links.values())):
         others = ", ".join(sorted(path.name for path, target in stage.links.items() if target == shipped))
         LOG.say(f"{stage.rid}: packages hold {shipped.name}, its SONAME, and not its links {others} (the SDK has them)")
-        LOG.say("  help: open the library by that name, or remove VERSION and SOVERSION from its target in CMake")
+        LOG.say("  help: open the library by that name, or write CMAKE_PLATFORM_NO_VERSIONED_SONAME = true below")
+        LOG.say("  [native.define], which makes CMake ignore VERSION and SOVERSION")

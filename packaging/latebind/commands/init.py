@@ -27,6 +27,15 @@ _OPTION = (
     "note: latebind only reads the text of the project, because with its default options CMake makes no library that "
     "links a runtime. If it needs an option, write it below [native] in latebind.toml: define = { NAME = true }"
 )
+_OPENED = (
+    "note: latebind only reads the text of the project, because CMake makes no library here that links a runtime. "
+    "{file} opens {title} itself: such code needs no stub. To bind it with the stub, let it call the runtime's "
+    "functions directly, and link the runtime"
+)
+_CALLED = {
+    "RegisterCustomOps": "Copy latebind.toml from https://github.com/latebind/latebind/tree/main/examples/custom-op",
+    "CreateEpFactories": "Write a latebind.toml as docs/howto/ep.md describes",
+}
 _LONGEST = 100
 """Lines of a new file that is shown without --verbose."""
 _HEADERS = "If it lacks the headers of the runtime, get them and run this again:"
@@ -169,11 +178,15 @@ def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
             project = configure(discovery, Path(scratch).resolve(), may_download=may_download)
     except LatebindError as error:
         print(f"note: latebind only reads the text of the project, because CMake cannot configure it: {error}")
-        if runtime := next((name for name in discovery.runtimes if preset(name).headers), ""):
+        runtime = next((name for name in discovery.runtimes if preset(name).headers), "")
+        if runtime and not discovery.header:
             print(f"  {_HEADERS} latebind headers {runtime} --output third_party/{runtime}")
         return discovery
     if discovery.libraries and not project.libraries:
-        print(_OPTION)
+        opened = next(iter(discovery.opening), None)
+        path, runtime = opened or (discovery.root, "onnxruntime")
+        file = path.relative_to(discovery.root).as_posix()
+        print(_OPENED.format(file=file, title=preset(runtime).title) if opened else _OPTION)
         return discovery
     return narrow(discovery, project)
 
@@ -181,7 +194,7 @@ def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
 def _describe_end(discovery: Found, planned: Plan) -> str:
     """What to print where no file changes: all is done, a person has to go on, or there is no runtime."""
     if not discovery.is_adopted and not discovery.runtimes:
-        return _UNKNOWN
+        return _describe_called(discovery) or _UNKNOWN
     if not discovery.is_adopted:
         return _BLOCKED
     return _BY_HAND if planned.notes else _DONE
@@ -191,6 +204,18 @@ def _shown_command(arguments: argparse.Namespace) -> str:
     """How the user calls latebind for this project: with -C unless it is the current folder."""
     folder = arguments.folder or arguments.project
     return "latebind" if folder.resolve() == Path.cwd() else shlex.join(["latebind", "-C", str(folder)])
+
+
+def _describe_called(discovery: Found) -> str:
+    """What to do with a library that ONNX Runtime opens and calls; "" if the project has none."""
+    if not discovery.called:
+        return ""
+    path, name = discovery.called[0]
+    return (
+        f"{path.relative_to(discovery.root).as_posix()}: defines {name}(), which ONNX Runtime calls, so no target has "
+        f"to link it\nnothing to change in the code: a package needs a latebind.toml and an install() with COMPONENT\n"
+        f"  {_CALLED[name]}, and name your component in it."
+    )
 
 
 def _confirm(arguments: argparse.Namespace, chosen: list[Change]) -> bool:

@@ -18,6 +18,7 @@ NATIVE = "runtimes/linux-x64/native/libacme_ep.so"
 NAMES = 'const char *latenn_name(void) { return "AcmeExecutionProvider"; }\n'
 HIDDEN = '__attribute__((visibility("hidden"))) '
 ENTRIES = "int CreateEpFactories(void) { return 1; }\nint ReleaseEpFactory(void) { return 1; }\n"
+OPERATORS = "int RegisterCustomOps(void) { return 0; }\n"
 AT_EXIT = """\
 int __cxa_atexit(void (*)(void *), void *, void *);
 __attribute__((visibility("hidden"))) void latenn_end(void *ended) { *(volatile int *)ended = 0; }
@@ -123,6 +124,8 @@ CASES = [
          at="METADATA", says="1.23", policy=MINIMUM),
     case("LB809", "a destructor is left to the end of the process", wheel(source=ENTRIES + AT_EXIT),
          good=wheel(source=ENTRIES + AT_EXIT + FINALIZES), says="__cxa_finalize", severity="warning"),
+    case("LB809", "custom operators leave a destructor to the end of the process", wheel(source=OPERATORS + AT_EXIT),
+         good=wheel(source=OPERATORS + AT_EXIT + FINALIZES), says="__cxa_finalize", severity="warning"),
     case("LB808", "a RID has a companion alone", nupkg(more=("runtimes/win-x64/native/acme.dll",)),
          good=nupkg(more=("runtimes/linux-x64/native/libacme.so",)), at="!runtimes/win-x64/native/acme.dll",
          says="linux-x64"),

@@ -55,12 +55,16 @@ def test_the_wheel_has_a_module_with_the_helpers_and_requires_nothing(tmp_path):
     assert hashes(pack_project(write_ep(tmp_path / "again"))) == hashes(result)
 
 
-@pytest.mark.parametrize("stays_loaded", [True, False], ids=["latebind_ep", "by itself"])
-def test_a_process_outlives_a_provider_in_cpp_that_is_unloaded(tmp_path, stays_loaded):
+@pytest.mark.parametrize("way", ["latebind_ep", "by default", "LATEBIND_ALLOW_UNLOADING"])
+def test_a_process_outlives_a_provider_in_cpp_that_is_unloaded(tmp_path, way):
+    stays_loaded = way != "LATEBIND_ALLOW_UNLOADING"
     cmake = CMAKE.replace("tiny C", "tiny CXX").replace("tiny_ep.c", "tiny.cc")
-    cmake = cmake if stays_loaded else cmake.replace("latebind_ep(tiny_ep tiny)", "")
+    cmake = cmake if way == "latebind_ep" else cmake.replace("latebind_ep(tiny_ep tiny)", "")
     folder = write_ep(tmp_path / "tiny", cmake=cmake)
     (folder / "native/tiny.cc").write_text(STATIC)
+    if not stays_loaded:
+        with (folder / "latebind.toml").open("a", encoding="utf-8") as file:
+            file.write("[native]\ndefine = { LATEBIND_ALLOW_UNLOADING = true }\n")
     pack_project(folder)
     with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
         library = wheel.extract("onnxruntime_ep_tiny_npu/libtiny_ep.so", tmp_path)

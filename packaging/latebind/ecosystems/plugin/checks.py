@@ -28,6 +28,8 @@ _NAME = re.compile(r"[A-Za-z]\w*ExecutionProvider")
 _PYTHON_HELPERS = ("get_library_path", "get_ep_names")
 _DOTNET_HELPERS = ("GetLibraryPath", "GetEpNames")
 _RANGE = re.compile(r"onnx ?runtime\W{0,8}(\w+ ){0,6}\W{0,4}\d+\.\d+", re.IGNORECASE)
+_REGISTERS = "RegisterCustomOps"
+"""What ONNX Runtime calls by default in a library of custom operators."""
 _MAX_MODULE = 1 << 20
 
 
@@ -243,7 +245,7 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
 
 @check(
     "LB809",
-    "Execution provider leaves destructors behind",
+    "Library that ONNX Runtime unloads leaves destructors behind",
     "warning",
     profiles=("all",),
     because="The process ends with SIGSEGV if an object with a destructor was created before the library was unloaded.",
@@ -251,7 +253,7 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     fix="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
 )
 def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """ONNX Runtime unloads a library when its provider is unregistered.
+    """ONNX Runtime unloads a provider that is unregistered, and custom operators with the options that have them.
 
     On Linux the library's own startup files must then run the destructors of its static objects, by __cxa_finalize.
     Without that call, as in libraries that zig links, the process runs them when it ends, after the code is gone. musl
@@ -259,7 +261,8 @@ def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
     """
     names = {symbol.name for symbol in image.imports}
     is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
-    if file.is_provider and is_left and not image.stays_loaded and image.libc != "musl":
+    is_unloaded = file.is_provider or _REGISTERS in {symbol.name for symbol in image.exports}
+    if is_unloaded and is_left and not image.stays_loaded and image.libc != "musl":
         message = "runs no destructors when it is unloaded, and the process runs them without its code"
         yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
 
