@@ -85,9 +85,7 @@ def test_the_build_names_the_file_and_the_links_that_packages_lack(tmp_path):
 
 
 def test_cmake_ignores_the_versions_if_a_definition_says_so(tmp_path):
-    config = CONFIG.replace(
-        "[targets]", "[native]\ndefine = { CMAKE_PLATFORM_NO_VERSIONED_SONAME = true }\n\n[targets]"
-    )
+    config = CONFIG.replace("[native]", "[native]\ndefine = { CMAKE_PLATFORM_NO_VERSIONED_SONAME = true }")
     folder = write_sdk_client(tmp_path / "tiny", cmake=CMAKE, latebind=config)
     ended = run_program(*CLI, "build", "--target", "linux-x64", cwd=folder)
     assert_success(ended)
