@@ -247,18 +247,41 @@ def test_headers_that_the_project_has_are_not_asked_for(latebind, project):
 
 @pytest.fixture
 def operators(tmp_path):
+    """A library of custom operators, whose code is in a static one; another library has none."""
     root = tmp_path / "operators"
     root.mkdir()
     (root / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.20)\nproject(operators LANGUAGES C)\n"
-        "add_library(operators SHARED operators.c)\ninstall(TARGETS operators DESTINATION lib)\n"
+        "cmake_minimum_required(VERSION 3.20)\nproject(operators VERSION 1.0.0 LANGUAGES C)\n"
+        "add_library(core STATIC operators.c)\nset_target_properties(core PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
+        "add_library(operators SHARED empty.c)\n"
+        "target_link_libraries(operators PRIVATE -Wl,--whole-archive core -Wl,--no-whole-archive)\n"
+        "add_library(other SHARED empty.c)\ninstall(TARGETS operators DESTINATION lib)\n"
     )
+    (root / "LICENSE").write_text("MIT License\n\nPermission is hereby granted, free of charge, to any person\n")
+    (root / "empty.c").touch()
     (root / "operators.c").write_text("int RegisterCustomOps(void *options, const void *base)\n{\n  return 0;\n}\n")
     return root
 
 
-def test_a_library_that_the_runtime_calls_is_recognized(latebind, operators):
-    shown = assert_success(latebind("init", operators))
+def test_a_library_that_the_runtime_calls_is_packed_without_a_stub(latebind, operators):
+    shown = assert_success(latebind("init", operators, "--yes", "--apply"))
+    assert "operators.c: defines RegisterCustomOps(), which ONNX Runtime calls, so no target links it" in shown
+    assert "by hand" not in shown
+    written = (operators / "latebind.toml").read_text()
+    assert 'exports = ["RegisterCustomOps"]' in written
+    assert "drop_in" not in written
+    cmake = (operators / "CMakeLists.txt").read_text()
+    assert (
+        cmake.count("COMPONENT") == cmake.count("install(TARGETS operators COMPONENT operators DESTINATION lib)") == 1
+    )
+    assert_success(latebind("-C", operators, "pack", "--target", "linux-x64"))
+    (package,) = (operators / "dist").glob("*.nupkg")
+    assert "runtimes/linux-x64/native/liboperators.so" in zipfile.ZipFile(package).namelist()
+    assert "nothing is left to write" in latebind("init", operators).stdout
+
+
+def test_a_library_that_the_runtime_calls_is_named_without_cmake(latebind, operators):
+    shown = assert_success(latebind("init", operators, "--no-configure"))
     assert "operators.c: defines RegisterCustomOps(), which ONNX Runtime calls" in shown
     assert "examples/custom-op" in shown
     assert "no target_link_libraries() names a runtime" not in shown
@@ -273,11 +296,11 @@ def test_a_component_that_nothing_installs_is_left_to_do(latebind, operators):
         '[package.operators]\ncomponent = "operators"\nruntime = "onnxruntime"\nexports = ["RegisterCustomOps"]\n'
         'nuget = { id = "Operators" }\n[verify]\ndotnet = "consumer"\n'
     )
-    shown = latebind("init", operators).stdout
+    shown = latebind("init", operators, "--no-configure").stdout
     assert "by hand: no install() has COMPONENT operators, which latebind.toml packs" in shown
     assert "nothing to do" not in shown
     edit(operators / "CMakeLists.txt", "TARGETS operators", "TARGETS operators COMPONENT operators")
-    assert "nothing to do" in latebind("init", operators).stdout
+    assert "nothing to do" in latebind("init", operators, "--no-configure").stdout
 
 
 def test_a_script_that_nobody_finished_is_refused(latebind, project):

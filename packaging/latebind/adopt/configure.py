@@ -187,7 +187,13 @@ def _read_tree(discovery: Found, tree: Path, calls: dict[Place, list[list[str]]]
     targets = {item["id"]: item for item in list_targets(tree)}
     installers = [rule for rule in list_installers(tree) if rule["type"] == "target"]
     components = {rule["targetId"]: rule["component"].removeprefix(_UNSPECIFIED) for rule in reversed(installers)}
-    linked = {key: item for key, item in targets.items() if _links_runtime(item)}
+    called = {path for path, _ in discovery.called} if discovery.has_operators else set()
+    holding = {key for key, item in targets.items() if called & {discovery.top / path for path in _list_sources(item)}}
+    linked = {
+        key: item
+        for key, item in targets.items()
+        if _links_runtime(item) or (holding and item["type"] in _SHARED and holding & _close(targets, [key]))
+    }
     shared = {key: item for key, item in linked.items() if item["type"] in _SHARED}
     libraries = [
         LinkedLibrary(name=item["name"], place=place, component=components.get(key))
@@ -195,12 +201,16 @@ def _read_tree(discovery: Found, tree: Path, calls: dict[Place, list[list[str]]]
         if (place := _find_place(item, discovery.top)) in calls
     ]
     needed = _close(targets, shared or linked)
-    files = (discovery.top / source["path"] for key in needed for source in targets[key].get("sources", ()))
+    files = (discovery.top / path for key in needed for path in _list_sources(targets[key]))
     return ConfiguredProject(
         calls=calls,
         libraries=tuple(sorted(libraries, key=lambda library: (library.place, library.name))),
         sources=frozenset(path.resolve() for path in files),
     )
+
+
+def _list_sources(item: Mapping[str, Any]) -> list[str]:
+    return [source["path"] for source in item.get("sources", ())]
 
 
 def _links_runtime(item: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.cmake import Command, commands
 from latebind.adopt.libraries import PackableLibrary, list_libraries
-from latebind.adopt.roles import find_called, find_opening
+from latebind.adopt.roles import OPERATORS, find_called, find_opening
 from latebind.adopt.uncaught import find_uncaught
 from latebind.errors import InputError
 from latebind.system.tree import list_tree
@@ -28,6 +28,7 @@ _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
 _LARGEST = 4 * 1024 * 1024
 _ONE_VALUE = 2  # words of set(NAME value)
 _FETCHES = ("fetchcontent_declare", "fetchcontent_makeavailable", "externalproject_add", "cpmaddpackage")
+_CALLER = "onnxruntime"
 _HEADER = "onnxruntime_c_api.h"
 # At the start of a line, so not in a function. A value after the parenthesis makes it an object; a type makes it the
 # declaration of a function: `Ort::Value View(OrtAllocator* allocator)`, `Ort::Value Clone(Ort::Value value)`.
@@ -87,8 +88,14 @@ class Found:
 
     @property
     def runtimes(self) -> list[str]:
-        """The runtimes that are linked, in order."""
-        return list(dict.fromkeys(mention.runtime for mention in self.of("link")))
+        """The runtimes that are linked, in order; for custom operators, the one that calls them."""
+        linked = dict.fromkeys(mention.runtime for mention in self.of("link"))
+        return list(linked) or ([_CALLER] if self.has_operators and self.libraries else [])
+
+    @property
+    def has_operators(self) -> bool:
+        """Whether the project is a library of custom operators, which ONNX Runtime opens, and so links no runtime."""
+        return not self.of("link") and any(name == OPERATORS for _, name in self.called)
 
     @property
     def is_adopted(self) -> bool:

@@ -16,6 +16,7 @@ from latebind.adopt.facts import find_branch
 from latebind.adopt.libraries import names_in
 from latebind.adopt.notes import find_notes
 from latebind.adopt.python import edit_pyproject
+from latebind.adopt.roles import OPERATORS
 from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
 from latebind.adopt.workflow import WORKFLOW, render_workflow
 from latebind.config.described import version_of
@@ -75,14 +76,14 @@ class Plan:
 def plan(discovery: Found, facts: Facts) -> Plan:
     """The changes that make a project bind its runtimes late, or those that an earlier `init` left to do."""
     configured = read_configuration(discovery.root)
-    done = list_drop_ins(configured)
+    done = set(discovery.runtimes) if configured and discovery.has_operators else list_drop_ins(configured)
     is_bound = bool(done) and set(discovery.runtimes) <= done
     missing = _missing_components(discovery, configured)
     targets = () if is_bound and not missing else discovery.libraries
     component = next(iter(missing), "") or _component(discovery, targets)
     component = component or re.sub(r"[^A-Za-z0-9_.-]", "-", facts.name)
     changes = _edit_cmake_files(discovery, targets, component)
-    notes = list(find_notes(discovery)) if discovery.runtimes else []
+    notes = list(find_notes(discovery)) if discovery.runtimes and not discovery.has_operators else []
     notes += facts.notes if targets and not configured else []  # else nothing is written that they are about
     package = next(iter(list_packages(configured)), component)
     python = discovery.root / facts.python_folder
@@ -181,7 +182,7 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     text = render(
         "init/latebind.toml.j2", facts=facts, source=source, cmake=cmake, runtimes=runtimes, component=component,
         schema=SCHEMA_ID, nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
-        with_shared=with_shared,
+        with_shared=with_shared, exports=OPERATORS if discovery.has_operators else "",
     )  # fmt: skip
     configured = "[tool.latebind]" in facts.pyproject
     files = {} if configured else {discovery.root / "latebind.toml": text}
@@ -228,7 +229,7 @@ def _extend(discovery: Found, facts: Facts, package: str) -> list[Change]:
     before = path.read_text("utf-8")
     after = extend_configuration(
         before,
-        drop_ins=set(discovery.runtimes) - list_drop_ins(configured),
+        drop_ins=() if discovery.has_operators else set(discovery.runtimes) - list_drop_ins(configured),
         wheel=(package, facts.python_folder, facts.distribution, SCRIPT) if package and not lists_wheel else None,
     )
     return [Change(path=path, before=before, after=after)]

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 _HEADERS = (".h", ".hpp")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _OPENS = re.compile(r"\b(?:dlopen|LoadLibrary(?:Ex)?[AW]?)\s*\(")
-ENTRIES = ("RegisterCustomOps", EP_EXPORTS[0])
-"""What ONNX Runtime calls in a library of custom operators, and in an execution provider."""
+OPERATORS = "RegisterCustomOps"
+"""What ONNX Runtime calls in a library of custom operators."""
+_ENTRIES = (OPERATORS, EP_EXPORTS[0])
 
 
 def find_called(texts: Mapping[Path, str]) -> Iterator[tuple[Path, str]]:
@@ -24,7 +25,7 @@ def find_called(texts: Mapping[Path, str]) -> Iterator[tuple[Path, str]]:
     for path, text in texts.items():
         if path.suffix not in _HEADERS:
             plain = _COMMENT.sub("", text)
-            yield from ((path, name) for name in ENTRIES if re.search(rf"\b{name}\s*\([^;{{]*\)[^;{{()]*\{{", plain))
+            yield from ((path, name) for name in _ENTRIES if re.search(rf"\b{name}\s*\([^;{{]*\)[^;{{()]*\{{", plain))
 
 
 def find_opening(texts: Mapping[Path, str]) -> Iterator[tuple[Path, str]]:

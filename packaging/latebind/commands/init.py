@@ -81,7 +81,7 @@ def _init(arguments: argparse.Namespace) -> int:
     if (external := find_external(root)) is not None:
         return _init_external(arguments, external)
     discovery = find(root)
-    if discovery.mentions and not arguments.no_configure:
+    if (discovery.mentions or discovery.has_operators) and not arguments.no_configure:
         discovery = _ask_cmake(discovery, may_download=arguments.download)
     _audit_present(root)
     _say(discovery)
@@ -210,12 +210,16 @@ def _describe_called(discovery: Found) -> str:
     """What to do with a library that ONNX Runtime opens and calls; "" if the project has none."""
     if not discovery.called:
         return ""
-    path, name = discovery.called[0]
     return (
-        f"{path.relative_to(discovery.root).as_posix()}: defines {name}(), which ONNX Runtime calls, so no target has "
-        f"to link it\nnothing to change in the code: a package needs a latebind.toml and an install() with COMPONENT\n"
-        f"  {_CALLED[name]}, and name your component in it."
+        f"{_name_called(discovery)}, so no target has to link it\n"
+        "nothing to change in the code: a package needs a latebind.toml and an install() with COMPONENT\n"
+        f"  {_CALLED[discovery.called[0][1]]}, and name your component in it."
     )
+
+
+def _name_called(discovery: Found) -> str:
+    path, name = discovery.called[0]
+    return f"{path.relative_to(discovery.root).as_posix()}: defines {name}(), which ONNX Runtime calls"
 
 
 def _confirm(arguments: argparse.Namespace, chosen: list[Change]) -> bool:
@@ -230,7 +234,9 @@ def _say(discovery: Found) -> None:
     for mention in discovery.of("link"):
         location = f"{mention.file.relative_to(discovery.root).as_posix()}:{mention.command.line}"
         print(f"{location}: {mention.target or 'every target'} links {mention.runtime}")
-    if not discovery.runtimes:
+    if discovery.has_operators and discovery.libraries:
+        print(f"{_name_called(discovery)}, so no target links it")
+    elif not discovery.runtimes:
         print("no target links a runtime that latebind knows")
 
 
