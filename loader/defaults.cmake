@@ -37,19 +37,27 @@ if(LATEBIND_EXPORTS)
     set(_latebind_text "{ global: ${_latebind_text}; local: *; };")
     set(_latebind_list "${CMAKE_BINARY_DIR}/latebind.map")
     set(_latebind_flags "LINKER:--version-script=${_latebind_list}")
+    if(LATEBIND_ZIG) # its linker refuses a name that only another library of the project has; ld allows it
+      list(APPEND _latebind_flags "LINKER:--undefined-version")
+    endif()
   endif()
   if(_latebind_flags)
     file(CONFIGURE OUTPUT "${_latebind_list}" CONTENT "${_latebind_text}\n" @ONLY)
     foreach(_latebind_type IN ITEMS SHARED_LIBRARY MODULE_LIBRARY)
-      add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,${_latebind_type}>:${_latebind_flags}>")
+      foreach(_latebind_flag IN LISTS _latebind_flags)
+        add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,${_latebind_type}>:${_latebind_flag}>")
+      endforeach()
     endforeach()
   endif()
 endif()
 
 # An undefined symbol fails the link, as on macOS and Windows, instead of the program that loads the library. Modules are
-# loaded by programs that define some of theirs. LATEBIND_ALLOW_UNDEFINED in native.define turns this off.
+# loaded by programs that define some of theirs, and so is a shared library that links Python::Module, which has no file
+# here. LATEBIND_ALLOW_UNDEFINED in native.define turns this off.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT LATEBIND_ALLOW_UNDEFINED)
-  add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>:LINKER:-z,defs>")
+  set(_latebind_shared "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>")
+  set(_latebind_module "$<FILTER:$<TARGET_PROPERTY:LINK_LIBRARIES>,INCLUDE,^Python[23]?::(SABI)?Module$>")
+  add_link_options("$<$<AND:${_latebind_shared},$<NOT:$<BOOL:${_latebind_module}>>>:LINKER:-z,defs>")
 endif()
 
 # The libraries that zig links do not call __cxa_finalize(). If a program unloaded one, the destructors of its static C++

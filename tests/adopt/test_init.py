@@ -620,6 +620,18 @@ def test_a_c_interface_over_ort_that_catches_nothing_is_listed(latebind, project
     assert "lb_onnxruntime_available" in hint
 
 
+def test_a_header_next_to_a_file_says_more_than_one_of_the_same_name_elsewhere(latebind, project):
+    for folder in ("java", "core"):
+        (project / folder).mkdir()
+    (project / "java" / "parts.h").write_text('extern "C" int voice_parts();\n')
+    source = project / "core" / "parts.cc"
+    source.write_text("int parts() { return Ort::GetVersionString().size(); }\n")
+    add_sources(project, "core/parts.cc")
+    assert [hint for hint in list_hints(latebind, project) if "catches nothing" in hint]
+    source.with_suffix(".h").write_text("int parts();\n")
+    assert not [hint for hint in list_hints(latebind, project) if "catches nothing" in hint]
+
+
 def test_a_c_interface_is_not_listed_where_nothing_uses_ort(latebind, project):
     (project / "a.cc").write_text('extern "C" int voice_a() { return 1; }\n')
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from latebind.build.diagnostics import first_errors, without_commands
+from latebind.build.diagnostics import first_errors, module_advice, without_commands
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.errors import BuildError
@@ -52,6 +52,21 @@ OUTPUTS = {
 def test_errors_are_found_in_the_output_of(name):
     output, errors = OUTPUTS[name]
     assert first_errors(output, ROOT, ROOT / "native") == errors
+
+
+@pytest.mark.parametrize(
+    ("output", "is_python"),
+    [
+        ("ld.lld: error: undefined symbol: PyList_New\n", True),
+        ("ld.lld: error: undefined symbol: _Py_Dealloc\n", True),
+        ("/bin/ld: a.o: undefined reference to `PyErr_SetString'\n", True),
+        ("ld.lld: error: undefined symbol: Pyramid\n", False),
+        ("ld.lld: error: undefined symbol: foo\n>>> referenced by PyThing.c\n", False),
+        ("a.c:1: warning: PyList_New\n", False),
+    ],
+)
+def test_functions_of_the_interpreter_have_advice_of_their_own(output, is_python):
+    assert ("Python::Module" in module_advice(output)) is is_python
 
 
 def test_command_lines_and_progress_of_ninja_are_left_out():

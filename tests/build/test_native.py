@@ -399,6 +399,20 @@ def test_hide_exports_what_the_packages_list_and_nothing_else(tmp_path, rid, hid
     assert (exported == {"tiny_add"}) == hides
 
 
+def test_hide_takes_names_that_only_another_library_of_the_project_has(tmp_path):
+    config = CONFIG.replace("[native]\n", "[native]\nhide = true\n").replace('["tiny_*"]', '["tiny_add", "more_add"]')
+    lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\nadd_library(tiny SHARED tiny.c)\n"
+    lines += "add_library(more SHARED more.c)\ninstall(TARGETS tiny more COMPONENT tiny)\n"
+    write_client(tmp_path, latebind=config, cmakelists=lines, tiny="int tiny_add(void) { return 1; }\nint other;\n")
+    (tmp_path / "native" / "more.c").write_text("int more_add(void) { return 2; }\nint other;\n")
+    staged = stage(tmp_path)
+    exported = {
+        path.name: [export.name for export in read_image(path.read_bytes(), path.name).exports]
+        for path in staged.libraries("tiny")
+    }
+    assert exported == {"libtiny.so": ["tiny_add"], "libmore.so": ["more_add"]}
+
+
 def test_code_above_the_folder_of_cmake_is_built_from_the_folder_of_both(tmp_path):
     lines = CMAKE.replace("tiny.c", "../src/tiny.c")
     write_client(tmp_path, cmakelists=lines)
@@ -436,6 +450,22 @@ def test_an_undefined_symbol_fails_the_build_of_the_library_and_not_the_program_
         stage(tiny)
     edit(tiny / "latebind.toml", "[targets]", "[native.define]\nLATEBIND_ALLOW_UNDEFINED = true\n\n[targets]")
     assert "forgotten" in {symbol.name for symbol in read_image(library(stage(tiny)).read_bytes(), "tiny").imports}
+
+
+def test_a_shared_library_that_links_python_leaves_its_functions_to_the_interpreter(tiny):
+    edit(tiny / "native" / "tiny.c", "return a + b;", "extern int PyLong_Made(int); return PyLong_Made(a) + b;")
+    with pytest.raises(BuildError) as caught:
+        stage(tiny)
+    assert "link Python::Module" in caught.value.advice
+    with (tiny / "native" / "CMakeLists.txt").open("a", encoding="utf-8") as file:
+        file.write(
+            "add_library(Python3::Module INTERFACE IMPORTED)\ntarget_link_libraries(tiny PRIVATE Python3::Module)\n"
+        )
+    assert "PyLong_Made" in {symbol.name for symbol in read_image(library(stage(tiny)).read_bytes(), "tiny").imports}
+    edit(tiny / "native" / "CMakeLists.txt", "Python3::Module)", "Python3::Modules)")
+    edit(tiny / "native" / "CMakeLists.txt", "Python3::Module INTERFACE", "Python3::Modules INTERFACE")
+    with pytest.raises(BuildError, match="PyLong_Made"):
+        stage(tiny)
 
 
 @pytest.mark.slow

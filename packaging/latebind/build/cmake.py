@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Literal
 
 from latebind.build.buildtree import prepare_tree
 from latebind.build.codemodel import read_codemodel, request_codemodel
-from latebind.build.diagnostics import first_errors, headers_advice, provider_advice, relative, without_commands
+from latebind.build.diagnostics import (
+    first_errors,
+    headers_advice,
+    module_advice,
+    provider_advice,
+    relative,
+    without_commands,
+)
 from latebind.build.downloads import offline_variables, report_downloads, source_definitions, sources_advice
 from latebind.build.extension import extension
 from latebind.build.inputs import SourceBoundary, read_inputs
@@ -225,7 +232,7 @@ class NativeBuild:
             tail(relative(rest, root)),
         ]
         is_provider = any(package.ep for package in self.config.packages.values())
-        specific_advice = provider_advice(ended.output) if is_provider else ""
+        specific_advice = provider_advice(ended.output) if is_provider else module_advice(ended.output)
         for runtime in (runtime for runtime in self._drop_ins() if not runtime.headers):
             specific_advice = specific_advice or headers_advice(ended.output, runtime.name, runtime.minimum)
         advice = (

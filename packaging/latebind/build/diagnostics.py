@@ -30,6 +30,7 @@ _HEADER_WANTED = re.compile(
     re.IGNORECASE,
 )
 """Of Clang and GCC; of CMake for a variable of find_path()."""
+_PYTHON_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*?[ `'\"]_*Py(?:[A-Z]\w*)?_\w+", re.IGNORECASE)
 _NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
 _NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
 _SHOWN = 5
@@ -60,6 +61,17 @@ def provider_advice(output: str) -> str:
         "ONNX Runtime passes its functions to CreateEpFactories(), and a provider links no runtime. Define "
         "ORT_API_MANUAL_INIT before each #include of onnxruntime_cxx_api.h, or with target_compile_definitions(), and "
         "call Ort::InitApi(ort_api) in CreateEpFactories()."
+    )
+
+
+def module_advice(output: str) -> str:
+    """What to do when a library lacks the functions of CPython, which the interpreter has; "" for other errors."""
+    if not _PYTHON_WANTED.search(output):
+        return ""
+    return (
+        "The interpreter has these functions. Make a Python module with pybind11_add_module(), Python_add_library() or "
+        "add_library(NAME MODULE ...), or link Python::Module. LATEBIND_ALLOW_UNDEFINED = true below [native.define] "
+        "allows undefined symbols in every library."
     )
 
 
