@@ -385,9 +385,16 @@ def test_objects_that_are_made_at_load_are_listed_and_functions_are_not(latebind
         "const Ort::MemoryInfo info{nullptr};\n"
         "Ort::Value View(OrtAllocator *allocator, int n);\nOrt::Value Clone(Ort::Value *value);\n"
         "Ort::Value Take(Ort::Value value);\nOrt::MemoryInfo memory(OrtArenaAllocator, OrtMemTypeDefault);\n"
+        "static bool started = (Ort::InitApi(), true);\nvoid start() {\n  bool inside = (Ort::InitApi(), true);\n}\n"
     )
     (hint,) = [hint for hint in list_hints(latebind, project) if "while the library is loaded" in hint]
-    places = ["voice.cpp:1: env", "voice.cpp:3: options", "voice.cpp:8: info", "voice.cpp:12: memory"]
+    places = [
+        "voice.cpp:1: env",
+        "voice.cpp:3: options",
+        "voice.cpp:8: info",
+        "voice.cpp:12: memory",
+        "voice.cpp:13: started",
+    ]
     assert [line.strip() for line in hint.splitlines()[1:]] == places
 
 

@@ -37,6 +37,8 @@ _OBJECT = re.compile(
         (?:[;={]|\((?:ORT_|nullptr|["\d]|Ort\w*::ORT_|Ort(?:Arena|Device|ReadOnly)Allocator,|Ort::\w+[({]))""",
     re.MULTILINE | re.VERBOSE,
 )
+_CALL = re.compile(r"^(?:(?:static|const|inline)[ ]+)*\w+[ ]+(?P<name>\w+)[ ]*=[ ]*\(?[ ]*Ort::InitApi\(", re.MULTILINE)
+"""A variable at namespace scope that calls the runtime, such as `static bool done = (Ort::InitApi(), true);`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +272,7 @@ def _project(file_commands: list[Command]) -> tuple[str, str, str]:
 def _objects(texts: dict[Path, str]) -> Iterator[tuple[Path, int, str]]:
     for path, text in texts.items():
         if not path.name.startswith("onnxruntime_"):
-            for match in _OBJECT.finditer(text):
+            for match in (*_OBJECT.finditer(text), *_CALL.finditer(text)):
                 yield path, text.count("\n", 0, match.start()) + 1, match["name"]
 
 

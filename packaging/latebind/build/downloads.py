@@ -62,10 +62,10 @@ def report_downloads(config: Config, tree: Path, rid: str) -> None:
     """
     unpatched = tree / _UNPATCHED
     text = unpatched.read_text(encoding="utf-8") if unpatched.is_file() else ""
-    for name in filter(None, text.split(";")):
+    if unpatched_names := ", ".join(filter(None, text.split(";"))):
         LOG.say(
-            f"note: {rid}: CMake does not run the PATCH_COMMAND of {name}, because [native.sources] has its sources. "
-            "Apply the patch there."
+            f"note: {rid}: CMake does not run the PATCH_COMMAND of {unpatched_names}, because [native.sources] has the "
+            "sources. Check that the patches are applied there."
         )
     names = sorted(path.name.removesuffix("-src") for path in tree.glob("_deps/*-src") if path.is_dir())
     if names and not config.document.native.sources:
