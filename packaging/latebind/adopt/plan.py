@@ -45,6 +45,10 @@ _NO_COMPONENT = (
     "no install() has COMPONENT {component}, which latebind.toml packs: write it into the one of your library, such as "
     "install(TARGETS mylib COMPONENT {component})"
 )
+_NO_HEADERS = (
+    "the project has no copy of ONNX Runtime's headers: run `latebind headers onnxruntime --output "
+    'third_party/onnxruntime`, and write headers = "third_party/onnxruntime" below its [[runtime]]'
+)
 _NO_LIBRARY = (
     "no add_library() of a shared library that links the runtime: a package needs one, so no latebind.toml is written. "
     "If a function of yours makes it, write latebind.toml and install the library with a COMPONENT"
@@ -104,6 +108,7 @@ def plan(discovery: Found, facts: Facts) -> Plan:
         changes += _extend(discovery, facts, package if with_wheel else "")
     if targets:
         changes.append(extend_gitignore(discovery.root / ".gitignore"))
+        notes += [] if configured or discovery.header or "onnxruntime" not in discovery.runtimes else [_NO_HEADERS]
         notes += [] if configured or with_wheel else [NO_CONSUMER]
     elif not any("\n[verify]" in change.after for change in changes):
         notes += list_missing_consumers(discovery.root, configured)
