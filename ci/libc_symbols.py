@@ -1,4 +1,6 @@
-"""Write audit/engine/glibc.txt and musl.txt: the names that the C libraries of Linux define.
+"""Write audit/engine/glibc.txt, libm.txt and musl.txt: the names that the C libraries of Linux define.
+
+libm.txt has those that glibc defines in libm.so.6 alone, by processor: a few are in libc.so.6, too, on some.
 
     python -m ci.libc_symbols              # from the ziglang that is installed
     python -m ci.libc_symbols --check      # says whether the files are what it gives
@@ -25,6 +27,16 @@ _LAST = 0x80
 """The bit that ends a number, a list of versions, and the entries of a symbol."""
 _MUSL = re.compile(r"^\s*(?:\.globl|\.weak|WEAK\w*)\s+(\w+)", re.MULTILINE)
 _CERTAIN = {"malloc", "pthread_create", "dlopen", "sqrt"}
+_ARCHS = {
+    "x86_64": "x86_64-linux-gnu",
+    "aarch64": "aarch64-linux-gnu",
+    "i686": "x86-linux-gnu",
+    "armv7l": "arm-linux-gnueabihf",
+    "ppc64le": "powerpc64le-linux-gnu",
+    "s390x": "s390x-linux-gnu",
+    "riscv64": "riscv64-linux-gnu",
+}
+"""The processors of wheel tags, and what zig calls their targets."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,17 +45,19 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--check", action="store_true", help="compare; write nothing")
     check = parser.parse_args(arguments).check
     libraries = Path(str(distribution("ziglang").locate_file("ziglang/lib/libc")))
+    entries = list_glibc((libraries / "glibc" / "abilists").read_bytes())
     names = {
-        "glibc": list_glibc((libraries / "glibc" / "abilists").read_bytes()),
+        "glibc": {name for name, _, _ in entries},
         "musl": set(_MUSL.findall((libraries / "musl" / "libc.S").read_text("utf-8"))),
     }
+    texts = {libc: _fill(symbols) for libc, symbols in names.items()}
+    texts["libm"] = "".join(f"{arch}:\n{_fill(symbols)}" for arch, symbols in list_libm(entries).items())
+    if not all(symbols >= _CERTAIN for symbols in names.values()):
+        raise SystemExit("ziglang has its names in another form")
     stale = 0
-    for libc, symbols in names.items():
-        if not symbols >= _CERTAIN:
-            raise SystemExit(f"ziglang has its names of {libc} in another form")
-        text = f"# Written by ci/libc_symbols.py from ziglang {version('ziglang')}; do not edit.\n"
-        text += textwrap.fill(" ".join(sorted(symbols)), 120, break_long_words=False, break_on_hyphens=False) + "\n"
-        path = FOLDER / f"{libc}.txt"
+    for name, body in texts.items():
+        text = f"# Written by ci/libc_symbols.py from ziglang {version('ziglang')}; do not edit.\n{body}"
+        path = FOLDER / f"{name}.txt"
         if check and (not path.is_file() or path.read_text("utf-8") != text):
             print(f"{path.name} differs: run python -m ci.libc_symbols")
             stale = 1
@@ -52,25 +66,47 @@ def main(arguments: Sequence[str]) -> int:
     return stale
 
 
-def list_glibc(data: bytes) -> set[str]:
-    """The symbols in zig's list: libraries, versions, targets; then functions, and objects with a size."""
+def _fill(symbols: set[str]) -> str:
+    return textwrap.fill(" ".join(sorted(symbols)), 120, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def list_libm(entries: list[tuple[str, str, frozenset[str]]]) -> dict[str, set[str]]:
+    """The names of libm.so.6 that no other library of glibc has: on all processors (`*`), and on one."""
+    alone: dict[str, set[str]] = {}
+    for arch, target in _ARCHS.items():
+        libraries: dict[str, set[str]] = {}
+        for name, library, targets in entries:
+            if target in targets:
+                libraries.setdefault(name, set()).add(library)
+        alone[arch] = {name for name, found in libraries.items() if found == {"m"}}
+    common = set.intersection(*alone.values())
+    return {"*": common} | {arch: names - common for arch, names in alone.items() if names - common}
+
+
+def list_glibc(data: bytes) -> list[tuple[str, str, frozenset[str]]]:
+    """The symbols in zig's list, each with a library and its targets.
+
+    First come libraries, versions and targets, then functions, and objects with a size.
+    """
     rest = _Bytes(data)
-    [rest.text() for _ in range(rest.byte())]
+    libraries = [rest.text() for _ in range(rest.byte())]
     [rest.take(3) for _ in range(rest.byte())]
-    [rest.text() for _ in range(rest.byte())]
-    names: set[str] = set()
+    targets = [rest.text() for _ in range(rest.byte())]
+    entries: list[tuple[str, str, frozenset[str]]] = []
     for numbers in (1, 2):  # targets as bits; of an object its size, too
         name = ""
         for _ in range(int.from_bytes(rest.take(2), "little")):
             name = name or rest.text()
-            [rest.number() for _ in range(numbers)]
+            bits, *_ = [rest.number() for _ in range(numbers)]
             library = rest.byte()
             while not rest.byte() & _LAST:
                 pass
+            if name.isidentifier():
+                on = frozenset(target for index, target in enumerate(targets) if bits >> index & 1)
+                entries.append((name, libraries[library & ~_LAST], on))
             if library & _LAST:
-                names.add(name)
                 name = ""
-    return {name for name in names if name.isidentifier()}
+    return entries
 
 
 class _Bytes:

@@ -231,7 +231,7 @@ CASES = [
     Case("LB606", "assembler without a stack note", assemble_wheel(CODE, "-z", "execstack"), assemble_wheel(CODE),
          at=f"!{LIB}", says="RWE"),
     Case("LB607", "an address in code", assemble_wheel(CODE + ".quad latenn_f\n", "-z", "notext"), assemble_wheel(CODE),
-         at=f"!{LIB}", says="TEXTREL", severity="warning"),
+         at=f"!{LIB}", says="TEXTREL", severity="note"),
     Case("LB608", "no RELRO", of(GOOD, "-Wl,-z,norelro"), of(GOOD), at=f"!{LIB}", says="GNU_RELRO", severity="note"),
     Case("LB608", "lazy binding", of(GOOD, "-Wl,-z,lazy"), of(GOOD), at=f"!{LIB}", says="BIND_NOW", severity="note"),
     Case("LB609", "byte code", wheel({"latenn/__pycache__/a.cpython-311.pyc": b"x"}), whole, at="a.cpython-311.pyc",

@@ -16,6 +16,7 @@ LATE = """
 const char *latenn_names = "OrtGetApiBase onnxruntime libonnxruntime.so.1 onnxruntime::";
 void *latenn_bind(void) { return dlsym(dlopen("libonnxruntime.so.1", 2), "OrtGetApiBase"); }
 """
+OLD_TAGS = "-Wl,--disable-new-dtags"
 STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
 
 
@@ -59,9 +60,13 @@ def of_versioned(bench: Bench, symbol: str) -> bytes:
     return bench.compiler.library(user, library).read_bytes()
 
 
-def with_rpath(path: str, *flags: str):
+def with_rpath(path: str, *flags: str, needed: bool = True):
+    """A wheel with a library that searches a folder, for a library that is nowhere, or for none but libc."""
+
     def make(bench: Bench):
-        data = bench.compiler.library("int latenn_f(void) { return 1; }\n", f"-Wl,-rpath,{path}", *flags).read_bytes()
+        odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+        source, libraries = (STRANGER, [odd]) if needed else ("int latenn_f(void) { return 1; }\n", [])
+        data = bench.compiler.library(source, *libraries, f"-Wl,-rpath,{path}", *flags).read_bytes()
         return bench.wheel({LIB: data})
 
     return make
@@ -69,8 +74,9 @@ def with_rpath(path: str, *flags: str):
 
 def for_another(target: str):
     """A wheel for x86-64 with a plugin for that processor."""
-    code = "int odd_f(void) { return 1; }\n"
-    plugin = contents(shared(code, "-Wl,-rpath,/home/ci/build/lib", target=target))
+    code = STRANGER.replace("latenn_f", "odd_f")
+    library = shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so", target=target)
+    plugin = contents(shared(code, library, "-Wl,-rpath,/home/ci/build/lib", target=target))
     return wheel({LIB: good(), "latenn/other.vso": plugin})
 
 
@@ -216,6 +222,23 @@ CASES = [
          wheel({LIB: contents(shared(STRANGER, shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3",
              name="libodd.so"), "-Wl,-rpath,$ORIGIN/deps")), "latenn/deps/libodd.so.3": odd}), at=f"!{LIB}",
          says="as latenn/deps/libodd.so.3, where none searches", severity="warning"),
+    Case("LB114", "a needed library that no script has searched", wheel({LIB: with_odd, "latenn/deps/libodd.so.3": odd,
+             "latenn/run.sh": b"#!/bin/sh\necho $LD_LIBRARY_PATH\n"}),
+         wheel({LIB: with_odd, "latenn/deps/libodd.so.3": odd,
+             "latenn/run.sh": b'#!/bin/sh\nLD_LIBRARY_PATH="$ROOT/deps" exec "$ROOT/tool"\n'}),
+         at=f"!{LIB}", says="where none searches", severity="warning"),
+    Case("LB114", "a needed library in a folder that a script names",
+         wheel({LIB: with_odd, "latenn/deps/libodd.so.3": odd,
+             "latenn/run": b"#!/usr/bin/env ruby\nENV['LD_LIBRARY_PATH'] = deps\n"}),
+         wheel({LIB: with_odd, "latenn/libodd.so.4": odd}), at=f"!{LIB}", says="where none searches", severity="note"),
+    Case("LB107", "a needed library with the words of a requirement; one with none of them",
+         wheel({LIB: needing("libtide_ocean.so")}, metadata="Requires-Dist: numpy\n"),
+         wheel({LIB: needing("libtide_ocean.so")}, metadata="Requires-Dist: the-ocean-tide\n"), at=f"!{LIB}",
+         says="libtide_ocean.so, which is not in the package"),
+    Case("LB107", "a needed library with one word of a requirement",
+         wheel({LIB: needing("libtide_kernels.so")}, metadata="Requires-Dist: ocean-tide\n"),
+         wheel({LIB: needing("libtide_ocean.so")}, metadata="Requires-Dist: ocean-tide\n"), at=f"!{LIB}",
+         says="ocean-tide, which it requires, may install it", severity="warning"),
     Case("LB107", "a needed library is nowhere", wheel({LIB: with_odd}),
          wheel({LIB: with_odd, "latenn/libodd.so.3": odd}), at=f"!{LIB}", says="libodd.so.3"),
     Case("LB107", "a needed library is in the package under another file name",
@@ -273,13 +296,20 @@ CASES = [
          with_rpath("/home/ci/lib"), at=f"!{LIB}", says="other users can write there"),
     Case("LB108", "RPATH means the current folder", with_rpath("lib"), with_rpath("$ORIGIN"), at=f"!{LIB}",
          says="RUNPATH lib"),
+    Case("LB108", "RPATH means the current folder, and nothing is searched there", with_rpath("lib"),
+         with_rpath("lib", needed=False), at=f"!{LIB}", says="RUNPATH lib"),
+    Case("LB108", "nothing is searched in the folder of the build machine", with_rpath("/home/ci/lib", needed=False),
+         with_rpath("$ORIGIN", needed=False), at=f"!{LIB}", says="nothing is searched there", severity="note"),
+    Case("LB108", "the folder of the build machine is the only one; another leads into the package",
+         with_rpath("/opt/ci/lib"), with_rpath("/opt/ci/lib:$ORIGIN/deps"), at=f"!{LIB}", says="RUNPATH /opt/ci/lib",
+         severity="warning"),
     Case("LB108", "RUNPATH points to a folder of the build machine", with_rpath("/home/ci/build/lib"),
          with_rpath("$ORIGIN"), at=f"!{LIB}", says="RUNPATH /home/ci/build/lib", severity="warning"),
     Case("LB108", "RUNPATH of a file for another processor", for_another(GLIBC),
          for_another(GLIBC.replace("x86_64", "aarch64")), at="!latenn/other.vso",
          says="RUNPATH /home/ci/build/lib", severity="warning"),
-    Case("LB108", "RPATH climbs out of the package", with_rpath("$ORIGIN/../../lib", "-Wl,--disable-new-dtags"),
-         with_rpath("$ORIGIN/../other", "-Wl,--disable-new-dtags"), at=f"!{LIB}", says="$ORIGIN/../../lib",
+    Case("LB108", "RPATH climbs out of the package", with_rpath("$ORIGIN/../../lib", OLD_TAGS, needed=False),
+         with_rpath("$ORIGIN/../other", OLD_TAGS, needed=False), at=f"!{LIB}", says="$ORIGIN/../../lib",
          severity="note"),
     Case("LB109", "RUNPATH serves nothing", with_rpath("$ORIGIN"), wheel(), at=f"!{LIB}", says="$ORIGIN",
          severity="note"),

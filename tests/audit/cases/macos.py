@@ -28,6 +28,15 @@ OPEN = ("-Wl,-undefined,dynamic_lookup",)
 UNIVERSAL_TAG = "py3-none-macosx_11_0_universal2"
 LOAD_WEAK, REEXPORT = 0x80000018, 0x8000001F
 AVFOUNDATION = "/System/Library/Frameworks/AVFoundation.framework/Versions/A/AVFoundation"
+FOUNDATION = "/System/Library/Frameworks/Foundation.framework/Versions/C/Foundation"
+HOMEBREW = "-Wl,-install_name,/opt/homebrew/lib/libodd.dylib"
+BESIDE = "-Wl,-install_name,@loader_path/libodd.dylib"
+HASH, CXX = "_ZNSt3__113__hash_memoryEPKvm", "/usr/lib/libc++.1.dylib"
+V8_USER = (
+    "extern int _ZN2v87Isolate10GetCurrentEv(void);\n"
+    "int napi_register_module_v1(void) { return _ZN2v87Isolate10GetCurrentEv(); }\n"
+)
+ONE_VERSION = "int node_register_module_v93(void) { return 1; }\n"
 HIDDEN = '__attribute__((visibility("hidden")))'
 
 
@@ -63,6 +72,22 @@ def beside(bench: Bench, name: str, path: str = "/usr/lib/libz.1.dylib") -> byte
     system = bench.compiler.dylib(ODD.replace("odd", "deflate"), f"-Wl,-install_name,{path}", name="libz.dylib")
     source = f"extern int deflate(void), {name}(void);\nint latenn_f(void) {{ return deflate() + {name}(); }}\n"
     return bench.compiler.dylib(source, system, *OPEN, name="liblatenn.dylib").read_bytes()
+
+
+@made_by
+def system_user(bench: Bench, name: str, path: str) -> bytes:
+    """A user of a stand-in library of the system that has one function."""
+    flags = (f"-Wl,-install_name,{path}", "-fno-builtin")
+    library = bench.compiler.dylib(f"int {name}(void) {{ return 1; }}\n", *flags, name="libstandin.dylib")
+    source = f"extern int {name}(void);\nint latenn_f(void) {{ return {name}(); }}\n"
+    return bench.compiler.dylib(source, library, "-fno-builtin", name="liblatenn.dylib").read_bytes()
+
+
+@made_by
+def addon(bench: Bench, source: str, name: str = "tiny.node"):
+    return bench.npm(
+        {name: bench.compiler.dylib(source, *OPEN, name="tiny.node").read_bytes()}, os=["darwin"], libc=None
+    )
 
 
 def both(bench: Bench) -> bytes:
@@ -147,6 +172,35 @@ CASES = [
         wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd(F))}),
         wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd())}),
         "imports 1 symbol that @rpath/libodd.dylib does not export"),
+    row("LB106", "a symbol with another name than Apple's, next to one of a framework", mac(beside("odd_name")),
+        mac(beside("Gestalt", FOUNDATION)), "odd_name"),
+    row("LB106", "a symbol named like Apple's, which another framework may define", mac(beside("Gestalt", FOUNDATION)),
+        whole, "that frameworks of macOS may define: Gestalt", severity="note"),
+    row("LB107", "a path of the build machine, and a copy that is not there",
+        wheel({LIB: with_odd(HOMEBREW), "latenn/libodd.dylib": contents(odd())}, tag=MAC_TAG),
+        wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd())}, tag=MAC_TAG),
+        "and the package has a copy as latenn/libodd.dylib, which is not looked for"),
+    row("LB107", "a path of the build machine that is the copy's own name",
+        wheel({LIB: with_odd(HOMEBREW), "latenn/libodd.dylib": contents(odd(ODD, HOMEBREW))}, tag=MAC_TAG),
+        wheel({LIB: with_odd(HOMEBREW), "latenn/libodd.dylib": contents(odd(ODD, HOMEBREW)),
+               "latenn/run.sh": b"#!/bin/sh\nexport DYLD_LIBRARY_PATH=$HERE\n"}, tag=MAC_TAG),
+        "LC_LOAD_DYLIB /opt/homebrew/lib/libodd.dylib", severity="warning"),
+    row("LB114", "a path from the file that leads elsewhere",
+        wheel({LIB: with_odd(BESIDE), "latenn/deps/libodd.dylib": contents(odd())}),
+        wheel({LIB: with_odd(BESIDE), "latenn/libodd.dylib": contents(odd())}),
+        "as latenn/deps/libodd.dylib, where none searches", severity="warning"),
+    row("LB114", "a path from the folder of Python",
+        wheel({LIB: with_odd("-Wl,-install_name,@executable_path/libodd.dylib"),
+               "latenn/libodd.dylib": contents(odd())}),
+        wheel({LIB: with_odd(BESIDE), "latenn/libodd.dylib": contents(odd())}),
+        "LC_LOAD_DYLIB @executable_path/libodd.dylib", severity="warning"),
+    row("LB313", "a function that CPython 3.5.0 lacks", module("_PyThreadState_UncheckedGet", "cp35-cp35m"),
+        module("_PyThreadState_UncheckedGet", "cp36-cp36m"), "new in CPython 3.5.2", at="!latenn/_core.abi3.so",
+        severity="warning"),
+    row("LB909", "a function of V8 in an add-on for Node-API", addon(V8_USER), addon(V8_USER, "tiny.abi115.node"),
+        "v8::Isolate::GetCurrent", at="!package/tiny.node", severity="note"),
+    row("LB910", "an add-on for one version of Node.js", addon(ONE_VERSION), addon(ONE_VERSION, "tiny.abi93.node"),
+        "registers with the binary interface 93", at="!package/tiny.node", severity="warning"),
     row("LB114", "a needed library in a folder where nothing searches",
         wheel({LIB: with_odd(), "latenn/deps/libodd.dylib": contents(odd())}),
         wheel({LIB: lambda bench: bench.compiler.dylib(STRANGER, odd()(bench), "-Wl,-rpath,@loader_path/deps",
@@ -195,6 +249,19 @@ CASES = [
             "cp311-abi3-macosx_11_0_arm64"), "PyInit__core", severity="warning"),
     row("LB308", "a library for macOS 14 under a tag of 11.0", mac(newer), mac(newer, "py3-none-macosx_14_0_arm64"),
         "needs macOS 14.0, but macosx_11_0_arm64 promises 11.0", severity="warning"),
+    row("LB308", "a function of libc++ that only a newer macOS has", mac(system_user(HASH, CXX)),
+        mac(system_user(HASH, CXX), "py3-none-macosx_26_0_arm64"),
+        "uses std::__1::__hash_memory, which macOS has since 26.0, but macosx_11_0_arm64 promises 11.0",
+        severity="warning"),
+    row("LB308", "a function of libSystem that only a newer macOS has",
+        mac(system_user("strchrnul", "/usr/lib/libSystem.B.dylib")),
+        mac(system_user("strchrnul", "/usr/lib/libSystem.B.dylib"), "py3-none-macosx_15_4_arm64"),
+        "uses strchrnul, which macOS has since 15.4",
+        severity="warning"),
+    row("LB308", "a file for arm64 alone, of which the tag of arm64 promises more",
+        mac(newer, "py3-none-macosx_10_9_x86_64.macosx_11_0_arm64"),
+        mac(newer, "py3-none-macosx_10_9_x86_64.macosx_14_0_arm64"), "macosx_11_0_arm64 promises 11.0",
+        severity="warning"),
     row("LB308", "arm64 begins with 11.0, whatever a universal tag says",
         lambda bench: bench.mac(universal(bench.dylib(MAC_INTEL), bench.dylib()), "py3-none-macosx_10_9_universal2"),
         lambda bench: bench.mac(universal(bench.dylib("x86_64-macos.10.15"), bench.dylib()),

@@ -9,7 +9,7 @@ from latebind.audit.engine.policy import Policy
 from tests.audit.cases.case import Case, contents, dylib, good, made_by, npm, runtime, shared
 from tests.audit.cases.layout import other
 from tests.audit.cases.linkage import STRANGER, with_odd
-from tests.audit.cases.macos import both
+from tests.audit.cases.macos import ONE_VERSION, V8_USER, both
 from tests.audit.cases.tags import ARM, cxx_user, thread
 
 if TYPE_CHECKING:
@@ -36,6 +36,16 @@ def entries(*lacking: str):
 
 def musl(bench: Bench) -> bytes:
     return bench.good(MUSL)
+
+
+def v8_user(*flags: str):
+    return contents(shared(V8_USER, "-Wl,-z,undefs", "-Wl,-z,relro", *flags))
+
+
+one_version = contents(shared(ONE_VERSION))
+registers = contents(
+    shared("extern void node_module_register(void *);\nvoid f(void) { node_module_register(0); }\n", "-Wl,-z,undefs")
+)
 
 
 def whole(pin: str = "1.2.3", part: str = "1.2.3"):
@@ -191,6 +201,19 @@ CASES = [
     Case("LB908", "a newer libstdc++ than Node.js needs", npm({"tiny.node": cxx_user("3.4.26")}),
          npm({"tiny.node": cxx_user("3.4.25"), "tiny.musl.node": cxx_user("3.4.26")}), at="!package/tiny.node",
          says="needs GLIBCXX_3.4.26", severity="warning"),
+    Case("LB909", "a function of V8 in an add-on for Node-API that musl loads",
+         npm({"tiny.napi.musl.node": v8_user("-Wl,-z,lazy")}),
+         npm({"tiny.napi.glibc.node": v8_user("-Wl,-z,lazy")}), at="!package/tiny.napi.musl.node",
+         says="is for Node-API, but uses 1 function of V8", severity="warning"),
+    Case("LB909", "a function of V8 that is looked for at once", npm({"tiny.node": v8_user("-Wl,-z,now")}),
+         npm({"tiny.node": v8_user("-Wl,-z,lazy")}), at="!package/tiny.node", says="v8::Isolate::GetCurrent",
+         severity="warning"),
+    Case("LB910", "an add-on for one version of Node.js", npm({"tiny.node": one_version}),
+         npm({"tiny.node": one_version}, scripts={"install": "node-gyp rebuild"}), at="!package/tiny.node",
+         says="registers with the binary interface 93", severity="warning"),
+    Case("LB910", "an add-on that registers itself", npm({"tiny.node": registers}),
+         npm({"prebuilds/linux-x64/node.abi93.node": registers}), at="!package/tiny.node",
+         says="imports node_module_register", severity="warning"),
     Case("LB103", "the runtime in an npm package", bundle_runtime(), bundle_runtime(name="onnxruntime-node"),
          at="!package/libonnxruntime.so.1", says="onnxruntime"),
     Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),

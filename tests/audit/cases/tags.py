@@ -76,13 +76,15 @@ PRIVATE = "_PyObject_GetDictPtr"
 ABI3, ABI3_NEWER = "cp310-abi3-manylinux_2_28_x86_64", "cp311-abi3-manylinux_2_28_x86_64"
 ABI3T = "cp315-abi3.abi3t-manylinux_2_28_x86_64"
 TIED = "_core.cpython-311-x86_64-linux-gnu.so"
+OLD = "cp36-cp36m-manylinux_2_17_x86_64"
 OWN = "cp311-cp311-manylinux_2_28_x86_64"
 GENERIC = "py3-none-manylinux_2_28_x86_64"
 
 
 @made_by
-def calling(bench: Bench, *names: str, tag: str = ABI3, file: str = "_core.abi3.so"):
-    return bench.wheel({f"latenn/{file}": bench.compiler.library(caller(*names)).read_bytes()}, tag=tag)
+def calling(bench: Bench, *names: str, tag: str = ABI3, file: str = "_core.abi3.so", metadata: str = ""):
+    data = bench.compiler.library(caller(*names)).read_bytes()
+    return bench.wheel({f"latenn/{file}": data}, tag=tag, metadata=metadata)
 
 
 @made_by
@@ -216,6 +218,14 @@ CASES = [
     Case("LB306", "an extension module in a py3-none wheel", wheel({"latenn/_core.so": module}),
          wheel({"latenn/_core.so": module}, tag="cp311-abi3-manylinux_2_28_x86_64"), at="!latenn/_core.so",
          says="PyInit__core", severity="warning"),
+    Case("LB306", "a module that names no ABI in a py3-none wheel", wheel({"latenn/_core.so": module}),
+         wheel({"latenn/_core.abi3.so": module}), at="!latenn/_core.so", says="ABI tag is none", severity="warning"),
+    Case("LB306", "a module of the stable ABI in a py3-none wheel", wheel({"latenn/_core.abi3.so": module}),
+         wheel({"latenn/_core.abi3.so": module}, tag="cp311-abi3-manylinux_2_28_x86_64"),
+         at="!latenn/_core.abi3.so", says="ABI tag is none", severity="note"),
+    Case("LB313", "a function that CPython 3.6.0 lacks", calling("PySlice_Unpack", tag=OLD),
+         calling("PySlice_Unpack", tag=OLD, metadata="Requires-Python: >=3.6.1"), at="!latenn/_core.abi3.so",
+         says="uses PySlice_Unpack, new in CPython 3.6.1, but the tag cp36-cp36m includes 3.6.0", severity="warning"),
     Case("LB307", "a plain linux tag", wheel(tag="py3-none-linux_x86_64"), wheel(), at=".whl", says="linux_x86_64",
          severity="warning"),
     Case("LB309", "a function of CPython 3.11 under cp310-abi3", calling(STABLE, NEWER),

@@ -8,6 +8,8 @@ from tests.audit.cases.case import Case, contents, good, made_by, shared, wheel
 from tests.audit.cases.linkage import LIB, STRANGER, late, odd
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.audit.corpus import Bench
 
 COSINE = "extern float hypotf(float, float);\nfloat f(float a) { return hypotf(a, a); }\n"
@@ -15,6 +17,7 @@ PYTHON_USER = "extern int PyErr_Occurred(void);\nint initc(void){return PyErr_Oc
 NAMED = "extern int PyUnicodeUCS{width}_Resize(void);\nint f(void) {{ return PyUnicodeUCS{width}_Resize(); }}\n"
 PYTHON_2 = "cp27-cp27mu-manylinux1_x86_64"
 OF_CXX = "_ZNSs4swapERSs"
+OF_GCC_9 = "_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1Ev"
 OF_CXX11 = "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE4swapERS4_"
 
 
@@ -41,6 +44,34 @@ def cxx_user(bench: Bench, symbol: str) -> bytes:
     library = bench.compiler.library("int _ZSt3odd(void) { return 1; }\n", *flags, name="libstdcxx.so")
     source = f"extern int _ZSt3odd(void), {symbol}(void);\nint latenn_f(void) {{ return _ZSt3odd() + {symbol}(); }}\n"
     return bench.compiler.library(source, library, "-Wl,-z,undefs").read_bytes()
+
+
+@made_by
+def bound_to_libc(bench: Bench, name: str) -> bytes:
+    """A library that takes a function at a version of libc.so.6, by a stand-in that has it."""
+    script = bench.compiler.text("GLIBC_2.2.5 { global: *; };\n")
+    flags = ("-Wl,-soname,libc.so.6", f"-Wl,--version-script={script}", "-fno-builtin", "-nostdlib")
+    library = bench.compiler.library(f"int {name}(void) {{ return 1; }}\n", *flags, name="libstandin.so")
+    source = f"extern int {name}(void);\nint latenn_f(void) {{ return {name}(); }}\n"
+    return bench.compiler.library(source, library, "-fno-builtin", "-nostdlib").read_bytes()
+
+
+def build_odd(bench: Bench, version: str) -> Path:
+    script = bench.compiler.text(f"{version} {{ global: *; }};\n")
+    flags = ("-Wl,-soname,libodd.so.3", f"-Wl,--version-script={script}")
+    return bench.compiler.library("int odd(void) { return 1; }\n", *flags, name="libodd.so")
+
+
+@made_by
+def odd_version(bench: Bench, version: str) -> bytes:
+    """A library whose one function has that version."""
+    return build_odd(bench, version).read_bytes()
+
+
+@made_by
+def of_version(bench: Bench, version: str) -> bytes:
+    """A user of that version of it."""
+    return bench.compiler.library(STRANGER, build_odd(bench, version)).read_bytes()
 
 
 @made_by
@@ -93,6 +124,18 @@ CASES = [
     Case("LB106", "a symbol of GCC 5 without a version", wheel({LIB: cxx_user(OF_CXX11)}, tag=PYTHON_2),
          wheel({LIB: cxx_user(OF_CXX11)}), at=f"!{LIB}", says="but the tag promises GLIBCXX_3.4.8, which lacks them",
          severity="warning"),
+    Case("LB106", "a symbol of GCC 9 without a version", wheel({LIB: cxx_user(OF_GCC_9)}),
+         wheel({LIB: cxx_user(OF_GCC_9)}, tag="py3-none-manylinux_2_31_x86_64"), at=f"!{LIB}",
+         says=f"{OF_GCC_9} of GLIBCXX_3.4.26", severity="warning"),
+    Case("LB106", "a function of libm that the linker found in libc", wheel({LIB: bound_to_libc("scalbln")}),
+         wheel({LIB: bound_to_libc("ldexp")}), at=f"!{LIB}", severity="warning",
+         says="binds scalbln to libc.so.6, which does not define it"),
+    Case("LB106", "a function that only a newer musl has", musl_wheel("qsort_r"), musl_wheel("qsort"), at=f"!{LIB}",
+         says="uses qsort_r, which musl has since 1.2.3, but the tag promises 1.2", severity="warning"),
+    Case("LB106", "a version that the library of the package does not define",
+         wheel({LIB: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_1")}),
+         wheel({LIB: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_2")}), at=f"!{LIB}",
+         says="needs version ODD_2 of libodd.so.3, which the copy in the package does not define"),
     Case("LB106", "a function of a Python 2 with characters of another width",
          wheel({LIB: link_with_undefined(NAMED.format(width=2))}, tag=PYTHON_2),
          wheel({LIB: link_with_undefined(NAMED.format(width=4))}, tag=PYTHON_2), at=f"!{LIB}",

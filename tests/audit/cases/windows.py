@@ -18,6 +18,9 @@ NATIVE = "runtimes/win-x64/native/latenn.dll"
 F = "int latenn_f(void) { return 1; }\n"
 LATE = 'const char *latenn_f(void) { return "OrtGetApiBase onnxruntime onnxruntime.dll onnxruntime::"; }\n'
 MARKER = 'const char *latenn_f(void) { return ".?AVInferenceSession@onnxruntime@@"; }\n'
+CORE = "latenn/_core.cp311-win_amd64.pyd"
+OWN = "cp311-cp311-win_amd64"
+NODE_API, V8 = "napi_register_module_v1", "_ZN2v87Isolate10GetCurrentEv"
 ODD = "int odd(void) { return 1; }\n"
 STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
 # What delayimp.lib defines for those who link with Visual C++.
@@ -52,6 +55,23 @@ def odd(bench: Bench, name: str = "odd.dll", source: str = ODD, export: str = "o
 @made_by
 def with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
     return compile_dll(STRANGER, bench.compiler.import_library(odd(name)(bench)))(bench)
+
+
+@made_by
+def module_with_odd(bench: Bench) -> bytes:
+    source = "extern int odd(void);\nvoid *PyInit__core(void) { static int core; return odd() ? &core : 0; }\n"
+    library = bench.compiler.import_library(odd()(bench))
+    return bench.compiler.dll(source, library, exports=["PyInit__core"], name="_core.pyd").read_bytes()
+
+
+@made_by
+def addon(bench: Bench, export: str, name: str):
+    """An add-on that exports one function and imports another one from node.exe."""
+    program = bench.compiler.dll(f"int {name}(void) {{ return 1; }}\n", exports=[name], name="node.exe")
+    source = f"extern int {name}(void);\nint {export}(void) {{ return {name}(); }}\n"
+    library = bench.compiler.import_library(program)
+    data = bench.compiler.dll(source, library, exports=[export], name="tiny.dll").read_bytes()
+    return bench.npm({"tiny.node": data}, os=["win32"], libc=None)
 
 
 @made_by
@@ -151,6 +171,30 @@ CASES = [
         windows(dll(WINDOWS_ARM), "py3-none-win_arm64"), "is for Windows on arm64"),
     row("LB302", "an arm64 library in the folder of win-x64", native(dll(WINDOWS_ARM)), native(dll()), "win-x64",
         at=f"!{NATIVE}"),
+    row("LB114", "a DLL in another folder than the module",
+        wheel({CORE: module_with_odd(), "latenn/deps/odd.dll": contents(odd())}, tag=OWN),
+        wheel({CORE: module_with_odd(), "latenn/odd.dll": contents(odd())}, tag=OWN),
+        "as latenn/deps/odd.dll, where none searches", at=f"!{CORE}", severity="warning"),
+    row("LB114", "a DLL in a folder that no code adds",
+        wheel({CORE: module_with_odd(), "latenn/deps/odd.dll": contents(odd()),
+               "latenn/start.py": b"import latenn._core\n"}, tag=OWN),
+        wheel({CORE: module_with_odd(), "latenn/deps/odd.dll": contents(odd()),
+               "latenn/start.py": b"import os\nos.add_dll_directory(deps)\nimport latenn._core\n"}, tag=OWN),
+        "where none searches", at=f"!{CORE}", severity="warning"),
+    row("LB114", "a DLL in the scheme of data files",
+        wheel({CORE: module_with_odd(), "latenn-1.0.data/data/lib/site-packages/latenn/odd.dll": contents(odd())},
+              tag=OWN),
+        wheel({CORE: module_with_odd(), "latenn-1.0.data/platlib/latenn/odd.dll": contents(odd())}, tag=OWN),
+        "relative to sys.prefix", at=f"!{CORE}", severity="warning"),
+    row("LB313", "a function that CPython 3.6.0 lacks",
+        module("PySlice_Unpack", "cp36-cp36m", python="python36.dll"),
+        module("PySlice_Unpack", "cp37-cp37m", python="python37.dll"), "new in CPython 3.6.1",
+        at="!latenn/_core.pyd", severity="warning"),
+    row("LB909", "a function of V8 in an add-on for Node-API", addon(NODE_API, V8),
+        addon(NODE_API, "napi_get_undefined"), "uses 1 function of V8", at="!package/tiny.node", severity="warning"),
+    row("LB910", "an add-on for one version of Node.js", addon("node_register_module_v93", V8),
+        addon(NODE_API, "napi_get_undefined"), "exports node_register_module_v93", at="!package/tiny.node",
+        severity="warning"),
     row("LB306", "an extension module in a py3-none wheel",
         of("void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]),
         windows(compile_dll("void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]),

@@ -35,16 +35,23 @@ def executable_stack(image: Image) -> Iterator[Hit | Skip]:
 @check(
     "LB607",
     "Text relocations",
-    "warning",
+    "note",
     profiles=("loads",),
-    because="SELinux and musl refuse to load the library.",
+    because="glibc and musl load the library. SELinux refuses it in confined programs.",
     example="liblatenn.so: DT_TEXTREL",
     fix="Compile everything, including assembly, with -fPIC, and link with -Wl,-z,text.",
 )
 def text_relocations(image: Image) -> Iterator[Hit | Skip]:
-    """To load such a library, the loader has to make code writable. SELinux and musl refuse that."""
+    """To load such a library, the loader has to make code writable.
+
+    Android and confined programs under SELinux refuse that. Other systems load the library, but cannot share its code
+    between processes, and each load takes longer.
+    """
     if image.text_relocations:
-        yield Hit(message="has relocations in its code (text relocations)", evidence=("DT_TEXTREL or DF_TEXTREL",))
+        yield Hit(
+            message="has relocations in its code (text relocations)",
+            evidence=("DT_TEXTREL or DF_TEXTREL",),
+        )
 
 
 @check(

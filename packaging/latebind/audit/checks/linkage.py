@@ -39,14 +39,20 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     """A binary fails to load when a library is neither in its package nor on every system that its tag covers.
 
     System libraries are those of manylinux on Linux (PEP 600, as auditwheel applies it), `/usr/lib` and `/System` on
-    macOS, and the DLLs of every Windows 10 on Windows. A library that `Requires-Dist` installs, by its name or by the
-    search path, is a note. So is a library of a driver, which is there if the hardware is. It is a warning where other
-    modules of the package load without it, where desktop systems have the library, and where no tag promises anything.
+    macOS, and the DLLs of every Windows 10 on Windows. macOS looks for an absolute path nowhere else, so a copy in the
+    package does not help.
+
+    A library that `Requires-Dist` installs, by its name or by the search path, is a note; if only a part of its name
+    speaks for that, it is a warning. A library of a driver, which is there if the hardware is, is a note, too. It is a
+    warning where other modules of the package load without it, where desktop systems have the library, and where no tag
+    promises anything.
     """
     files = {packaged.base.lower() for packaged, _ in package.images}
     by_soname = {other.soname.lower(): packaged.base for packaged, other in package.images if other.soname}
     for name in image.needed:
         base = posixpath.basename(name).lower()
+        if base in files and is_absolute(image, name):
+            yield from _judge_absolute(package, file, image, name)
         if base in files or of_system(package, image, name):
             continue
         if inside := by_soname.get(name.lower()):  # loaders look for the file name
@@ -60,6 +66,26 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
         if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue  # LB101
         yield replace(_judge_missing_library(package, file, image, name), evidence=(needs(image, name),))
+
+
+def is_absolute(image: Image, name: str) -> bool:
+    """Whether macOS looks for a library at one path alone, which only the build machine has."""
+    return image.format == "macho" and name.startswith("/") and not platforms.is_macos(name)
+
+
+def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> Iterator[Hit]:
+    """A library at a path of the build machine, of which the package has a copy elsewhere."""
+    copy = next(other for other in package.native if other.base.lower() == posixpath.basename(name).lower())
+    if "DYLD_LIBRARY_PATH" in package.helpers:
+        return
+    is_sure = stops_all(package, file, image) and not any(other.soname == name for _, other in package.images)
+    is_strong = image.link_kinds.get(name) not in ("weak", "delay")
+    yield Hit(
+        message=f"needs {name}, and the package has a copy as {copy.name}, which is not looked for",
+        evidence=(needs(image, name), f"copy: {copy.name}"),
+        fix=f"Write the path from the file itself: install_name_tool -change {name} @loader_path/... (delocate does).",
+        severity="error" if is_sure and is_strong else "warning",
+    )
 
 
 def _judge_missing_library(package: Contents, file: File, image: Image, name: str) -> Hit:
@@ -87,7 +113,7 @@ def _find_expected_source(package: Contents, file: File, image: Image, name: str
     if platforms.is_driver(base):
         fix = "Open it at run time if the package should load without the driver."
         return Hit(message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
-    if provider := supplier(package, file, image, name):
+    if not is_absolute(image, name) and (provider := supplier(package, file, image, name)):
         return _judge_supplier(provider, name)
     if folder := other_folder(package, file, image):
         message = f"needs {name}, expected in {folder}/ of another distribution, which the package does not require"
@@ -107,7 +133,7 @@ def _judge_supplier(provider: Supplier, name: str) -> Hit:
     text = f"needs {name}, expected from {provider.name}"
     if provider.is_guess:
         message = f"needs {name}, which is not in the package; {provider.name}, which it requires, may install it"
-        assumption = f"{provider.name} belongs to the same project, because of its name or version"
+        assumption = f"{provider.name} has libraries of that project, because of its name or version"
         fix = f"Check that {provider.name} installs it."
         return Hit(message=message, fix=fix, severity="warning", assumption=assumption)
     if provider.extra:

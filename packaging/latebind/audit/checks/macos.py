@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import Hit, Skip, check
-from latebind.audit.engine.wording import own_name
+from latebind.audit.engine.wording import first, own_name, some
 from latebind.binary import floors
 
 if TYPE_CHECKING:
@@ -55,21 +55,50 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
     """dyld loads a library built for a newer macOS, but fails when the library needs a function that is missing.
 
     Installers look only at the tag, so they install the package on older systems anyway. The floor of arm64 slices is
-    at least 11.0, the first macOS for these machines.
+    at least 11.0, the first macOS for these machines. A file that says that it runs on the promised macOS may still use
+    symbols that libc++ or libSystem have only since a newer one.
     """
     needed = floors.needed_macos(image)
-    if not needed:
-        return
-    names = package.wheel.platforms if package.wheel is not None else ()
+    names = [name for name in (package.wheel.platforms if package.wheel is not None else ()) if _is_for(name, image)]
     promises = [(floor, name) for name in names if (floor := platforms.macos_floor(name, image.arch))]
     if package.wheel is None and (floor := floors.numeric(policy.macos)):
         promises = [(floor, "the configuration")]
-    if promises and floors.pad_version(needed) > floors.pad_version(min(promises)[0]):
+    if promises and needed and floors.pad_version(needed) > floors.pad_version(min(promises)[0]):
         floor, promiser = min(promises)
         yield Hit(
             message=f"needs macOS {image.min_os}, but {promiser} promises {floors.version_text(floor)}",
             evidence=(f"minimum OS version {image.min_os}", f"promised by {promiser}"),
         )
+    elif promises:
+        yield from _judge_functions(image, *min(promises))
+
+
+def _judge_functions(image: Image, floor: floors.Version, promiser: str) -> Iterator[Hit]:
+    """Symbols that the system's libraries have only since a newer macOS, though the file says that it runs before.
+
+    Headers of another compiler do that: those of Apple's own leave such symbols out, or import them weakly.
+    """
+    newer = {
+        symbol.name: since
+        for symbol in image.imports
+        if symbol.kind == "normal"
+        and (since := platforms.macos_since(symbol.name, symbol.library))
+        and floors.pad_version(since) > floors.pad_version(floor)
+    }
+    if newer:
+        worst = floors.version_text(max(newer.values()))
+        yield Hit(
+            message=f"uses {first(sorted(newer))}, which macOS has since {worst}, but {promiser} promises "
+            f"{floors.version_text(floor)}",
+            evidence=(*some(sorted(newer)), f"promised by {promiser}"),
+            fix="Compile with Apple's headers and MACOSX_DEPLOYMENT_TARGET set to the promise, or raise the tag.",
+        )
+
+
+def _is_for(platform: str, image: Image) -> bool:
+    """Whether a tag promises that an image loads: one for another processor says nothing about it."""
+    archs = platforms.tag_archs(platform)
+    return not archs or image.arch in archs
 
 
 @check(

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.linkage import of_system
-from latebind.audit.engine.registry import Hit, check
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, check
 from latebind.audit.engine.wording import needs, search_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.readers.contents import Contents
+    from latebind.audit.readers.contents import Contents, File
     from latebind.binary import Image
 
 _DATA = ".data/data/"
+_LIBRARY_FOLDER = re.compile(r"^[^/]+\.data/(purelib|platlib)/")
+_ADDS_FOLDER = frozenset({
+    *("AddDllDirectory", "CDLL", "LoadLibrary", "LoadLibraryA", "LoadLibraryEx", "LoadLibraryExA", "LoadLibraryExW"),
+    *("LoadLibraryW", "PATH", "PyDLL", "SetDllDirectory", "SetDllDirectoryA", "SetDllDirectoryW", "WinDLL"),
+    *("add_dll_directory", "cdll", "windll"),
+})  # fmt: skip
+_VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
 
 
 @check(
@@ -23,31 +31,71 @@ _DATA = ".data/data/"
     "Needed library that is in the package, but not searched there",
     "warning",
     profiles=("loads",),
-    because="The loader does not find the needed library, unless the package loads it first by its path.",
-    formats=("elf", "macho"),
+    because="The loader does not find the needed library, unless the package loads it first by its path. The finding "
+    "is a note if a script of the package sets LD_LIBRARY_PATH.",
+    formats=EVERY_FORMAT,
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
     fix="Set INSTALL_RPATH to the library's folder from the one that needs it: $ORIGIN/lib or @loader_path/lib.",
 )
-def library_not_searched(package: Contents, image: Image) -> Iterator[Hit]:
+def library_not_searched(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     """A loader looks for a needed library in the search paths of what needs it, and in the system's folders.
 
     Not even the folder of the binary itself is among them. A library that was loaded already is found by its name, so
     this is a warning. Nothing is reported where another binary of the package finds the library, where it is a module,
-    which Python may import first, and for wheels' `.data/data`, which is installed into Python's own folders.
+    which Python may import first, and for wheels' `.data/data`, which is installed into Python's own folders. Windows
+    looks in the folder of the module alone, so there a DLL in `.data/data` is not found after `pip install --user`.
     """
+    if image.format == "pe":
+        yield from _judge_windows(package, file, image)
+        return
+    variable = _VARIABLES[image.format]
     for name in image.needed:
         holders = package.paths.get(posixpath.basename(name), ())
         if not holders or posixpath.basename(name) in package.reachable or package.modules.issuperset(holders):
             continue
-        if _DATA in holders[0] or of_system(package, image, name) or _is_elsewhere(image, name):
+        if _DATA in holders[0] or of_system(package, image, name) or _is_elsewhere(package, image, name):
             continue
         paths = [f"{table} {path}" for table, entries in search_paths(image) for path in entries]
         yield Hit(
             message=f"needs {posixpath.basename(name)}, which is in the package as {holders[0]}, where none searches",
             evidence=(needs(image, name), *(paths or ["no search path"])),
+            severity="note" if variable in package.helpers else "warning",
+            assumption=f"a script of the package sets {variable} to that folder" * (variable in package.helpers),
         )
 
 
-def _is_elsewhere(image: Image, name: str) -> bool:
-    """Whether the name itself is a path, which LB110 judges."""
-    return "/" in name and not name.startswith("@rpath/" if image.format == "macho" else "/")
+def _is_elsewhere(package: Contents, image: Image, name: str) -> bool:
+    """Whether the name itself is a path that is not from the file: LB107 judges absolute ones on macOS."""
+    if image.format != "macho":
+        return "/" in name and not name.startswith("/")
+    of_program = name.startswith("@executable_path/")
+    has_programs = any(other.file_type == "executable" for _, other in package.images)
+    return name.startswith("/") or (of_program and (has_programs or package.wheel is None))
+
+
+def _judge_windows(package: Contents, file: File, image: Image) -> Iterator[Hit]:
+    """DLLs in other folders: Windows looks in that of the module that Python loads, and in those that code adds."""
+    if package.wheel is None or not package.modules:
+        return
+    users = package.users.get(file.name, frozenset({file.name}))
+    folders = {_place(posixpath.dirname(user)) for user in users}
+    for name in image.needed:
+        holders = [other.name for other in package.native if other.base.lower() == name.lower()]
+        if not holders or of_system(package, image, name):
+            continue
+        in_data = [holder for holder in holders if _DATA in holder]
+        if folders & {_place(posixpath.dirname(holder)) for holder in holders}:
+            continue
+        if package.helpers & _ADDS_FOLDER and len(in_data) < len(holders):
+            continue
+        where = "relative to sys.prefix: pip install --user puts it elsewhere" if in_data else "where none searches"
+        yield Hit(
+            message=f"needs {name}, which is in the package as {holders[0]}, {where}",
+            evidence=(needs(image, name), f"folders: {', '.join(sorted(folders)) or 'the root'}"),
+            fix="Put the DLL into the folder of the module, or call os.add_dll_directory() before the import.",
+        )
+
+
+def _place(folder: str) -> str:
+    """Where the files of a wheel's folder are installed, from the folder of the modules."""
+    return _LIBRARY_FOLDER.sub("", f"{folder}/").rstrip("/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.linkage import of_system, provided_libraries
@@ -14,13 +15,16 @@ from latebind.audit.engine.wording import search_paths
 from latebind.audit.readers.package_json import read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from latebind.audit.readers.contents import Contents, File
     from latebind.binary import Format, Image
     from latebind.model import Severity
 
-_OF_USERS = ("/home/", "/Users/", "/root/")
+_IN_EVERY_PROCESS = re.compile(r"lib(c|dl|m|pthread)\.so\.\d+$|ld-linux|libc\.musl-|libc\.so$")
+"""What a program has loaded before it loads a library."""
+_OF_FOLDER = re.compile(r"(\$ORIGIN|\$\{ORIGIN\}|@loader_path)[/.]*")
+"""The folder of the file itself, which linkers and build tools add on their own."""
 _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # noqa: S108  # not used as folders here
 
 
@@ -30,8 +34,8 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "warning",
     profiles=("loads",),
     because="A library of the build machine is missing on other machines. The finding is an error if other users can "
-    "write to the folder, and a note if nothing is searched there, or if the file is for another processor than the "
-    "tag.",
+    "put a library there that is loaded, and a note if everything that is needed is found without the path, or if the "
+    "file is for another processor than the tag.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
@@ -40,8 +44,10 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
     """A folder of the build machine is missing elsewhere, or holds another library than expected.
 
     An empty or relative entry means the current folder, and `/tmp` is for all users: anyone who can write there can
-    inject code. `@executable_path` is the folder of the program, such as Python, and never the package's. An entry is a
-    note where the package or the system has every needed library, unless the path is in a user's folder.
+    inject code. `@executable_path` is the folder of the program, such as Python, and never the package's.
+
+    It is a warning if a needed library is neither in the package nor in the system, and no path leads into the package.
+    An entry is a note where every needed library is found without it, or is loaded already: each process has libc.
     """
     for table, paths in search_paths(image):
         bad = [path for path in paths if not _stays_inside(package, file, path)]
@@ -53,12 +59,14 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
                 if unsafe == bad
                 else "to " + " and ".join(dict.fromkeys(path or "the current folder" for path in unsafe))
             )
+            severity = _path_severity(package, file, image, bad, is_unsafe=bool(unsafe))
             who = f"; other users can write {where}" if unsafe else ""
+            who += "; nothing is searched there" if severity == "note" and not _list_searched(image) else ""
             yield Hit(
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
                 fix=_PATH_FIXES[image.format],
-                severity=_path_severity(package, file, image, bad, is_unsafe=bool(unsafe)),
+                severity=severity,
             )
 
 
@@ -73,17 +81,31 @@ def _is_writable(path: str) -> bool:
     return path.startswith(_FOR_ALL) or not path.startswith(("/", "$", "@"))
 
 
-def _path_severity(package: Contents, file: File, image: Image, paths: Iterable[str], *, is_unsafe: bool) -> Severity:
-    """A warning if a library is searched there, or if a user with the folder's name could put one there."""
-    searched = image.needed if image.format == "elf" else [name for name in image.needed if name.startswith("@rpath/")]
-    if (image.format == "macho" and not searched) or misfits(package, file):
+def _list_searched(image: Image) -> list[str]:
+    """The needed libraries that a loader looks for in search paths: not those that every process has loaded."""
+    if image.format == "macho":
+        return [name for name in image.needed if name.startswith("@rpath/")]
+    is_program = image.file_type == "executable" or bool(image.interpreter)
+    return [name for name in image.needed if is_program or not _IN_EVERY_PROCESS.match(name)]
+
+
+def _path_severity(package: Contents, file: File, image: Image, paths: list[str], *, is_unsafe: bool) -> Severity:
+    """An error if others can put a library there, a warning if one is missing and no path leads into the package."""
+    searched = _list_searched(image)
+    if not searched or misfits(package, file):
         return "note"
     if is_unsafe:
         return "error"
     inside = provided_libraries(package)
-    is_used = any(posixpath.basename(name) not in inside and not of_system(package, image, name) for name in searched)
-    is_of_user = any(path.startswith(_OF_USERS) for path in paths)
-    return "warning" if is_used or is_of_user else "note"
+    lacking = [
+        name
+        for name in searched
+        if not (posixpath.basename(name) in inside and posixpath.basename(name) in package.reachable)
+        and not of_system(package, image, name)
+        and not platforms.is_common(posixpath.basename(name).lower())
+    ]
+    others = {path for _, entries in search_paths(image) for path in entries if path not in paths}
+    return "warning" if lacking and all(map(_OF_FOLDER.fullmatch, others)) else "note"
 
 
 @check(

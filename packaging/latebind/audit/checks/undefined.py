@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Literal
 
+from latebind.audit.checks.bound import find_unbound
 from latebind.audit.checks.linkage import provided_libraries
 from latebind.audit.checks.runtime import fits_any
 from latebind.audit.engine import platforms
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from latebind.audit.engine.policy import Policy
     from latebind.audit.readers.contents import Contents, File
     from latebind.binary import Image
-    from latebind.binary.floors import Version
 
 _OF_PYTHON = re.compile(r"_?Py")
 _OF_CXX = re.compile(
@@ -36,9 +36,10 @@ _OF_EVERY_MAC = re.compile(
 """libSystem loads the run-time libraries of C, Objective-C and C++ into every process of macOS."""
 _OF_FRAMEWORK = re.compile(r"(__|k)?[A-Z]{2,}[a-z][A-Za-z0-9]*|v(Image|DSP)\w*")
 """How Apple names the functions of its frameworks: CMTimeMake, FSPathMakeRef."""
+_LIKE_APPLE = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
+"""Older functions of Apple's frameworks have names without a prefix: Gestalt, TickCount, NewPtr."""
 _NARROW, _WIDE = "PyUnicodeUCS2_", "PyUnicodeUCS4_"
 """How the functions of Python 2 are called without and with wide characters, which the ABI tag says: cp27m, cp27mu."""
-_FIRST_CXX11: Version = (3, 4, 21)
 _OF_MPI = re.compile(r"_?P?MPI_")
 """MPI libraries differ in their binary interfaces, so a package opens the one of the system before its own library."""
 _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
@@ -74,20 +75,33 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     does not link, such as shm_open, if the tag promises a glibc that has them there alone. musl has fewer functions,
     and looks for all of them at once.
 
+    A version also names the library that has it, but glibc has a symbol of libm nowhere else. A symbol of libstdc++
+    without a version must be in the oldest libstdc++ that the tag admits, and a function of musl in its oldest version.
+
     On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`), apart from those
     of C, Objective-C and C++, which every process has, and of frameworks that others load. On macOS and Windows it also
     covers symbols bound to a library of the package that does not export them.
     """
-    yield from _bound_and_missing(package, image)
+    yield from find_unbound(package, file, image)
     missing = _list_missing(package, file, image, policy)
     libc = _of_libc(package, image, missing) if image.format == "elf" else set()
-    cxx = {name for name in missing - libc if _OF_CXX.match(name)} if "libstdc++.so.6" in image.needed else set()
+    cxx = _list_cxx(package, image)
     others = sorted(missing - libc - cxx)
     if others:
         yield _judge_missing(package, file, image, others)
     yield from _judge_old_cxx(package, cxx)
-    if not _is_for_musl(package, image):
+    if _is_for_musl(package, image):
+        yield from _judge_old_musl(package, libc)
+    else:
         yield from _judge_parts_of_glibc(package, libc)
+
+
+def _list_cxx(package: Contents, image: Image) -> set[str]:
+    """The open symbols that libstdc++ defines, if the image links it, whatever other libraries it needs."""
+    if "libstdc++.so.6" not in image.needed:
+        return set()
+    names = (symbol.name for symbol in image.open_imports if not symbol.version)
+    return {name for name in names if _OF_CXX.match(name)} - package.exported
 
 
 def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
@@ -108,6 +122,13 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             severity="note",
             assumption="the package loads the MPI library of the system before",
         )
+    if image.format == "macho" and all(map(_LIKE_APPLE.fullmatch, names)) and _links_framework(image):
+        return Hit(
+            message=f"has {symbols} that frameworks of macOS may define: {first(names)}",
+            evidence=some(names),
+            severity="note",
+            assumption="a framework that the file links loads the one that defines them",
+        )
     return Hit(
         message=f"has {symbols} that nothing provides: {first(names)}",
         evidence=some(names),
@@ -123,6 +144,10 @@ def _are_apples(image: Image, names: list[str]) -> bool:
     return image.format == "macho" and all(_OF_FRAMEWORK.fullmatch(name) for name in names)
 
 
+def _links_framework(image: Image) -> bool:
+    return any(".framework/" in name for name in image.needed)
+
+
 def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -> set[str]:
     """The open symbols that neither the package, nor its host, nor a library that is not known may define."""
     open_names = {symbol.name for symbol in image.open_imports}
@@ -135,7 +160,7 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
     if image.format == "macho":
         missing = {name for name in missing if not _OF_EVERY_MAC.match(name)}
         missing = {name for name in missing if not platforms.is_libc_symbol(name, "musl")}
-        if any(".framework/" in name for name in image.needed):  # one loads others
+        if _links_framework(image):  # one loads others
             missing = {name for name in missing if not _OF_FRAMEWORK.fullmatch(name)}
     if missing and _has_unknown_library(package, image):
         # A library outside the package may define anything, except the entry symbol of a runtime.
@@ -147,14 +172,16 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
 
 def _judge_old_cxx(package: Contents, names: set[str]) -> Iterator[Hit]:
     """Symbols of libstdc++ without a version, which the loader finds in it where it is new enough."""
-    newer = sorted(name for name in names if "__cxx11" in name)
     tag = _lowest_tag(package)
     limit = platforms.cxx_limits(tag).get("GLIBCXX", ()) if tag else ()
-    if newer and limit and limit < _FIRST_CXX11:
+    if not limit or "libstdc++.so.6" in package.bases:
+        return
+    newer = {name: since for name in sorted(names) if (since := platforms.cxx_since(name)) > limit}
+    if newer:
         yield Hit(
-            message=f"has {plural(len(newer), 'symbol')} of GCC 5 without a version, but the tag promises "
-            f"GLIBCXX_{version_text(limit)}, which lacks them: {first(newer)}",
-            evidence=some(newer),
+            message=f"has {plural(len(newer), 'symbol')} of libstdc++ without a version, but the tag promises "
+            f"GLIBCXX_{version_text(limit)}, which lacks them: {first([*newer])}",
+            evidence=some([f"{name} of GLIBCXX_{version_text(since)}" for name, since in newer.items()]),
             fix="Link with libstdc++ itself (g++, not gcc or ld), in the image of that manylinux.",
             severity="warning",
         )
@@ -187,6 +214,21 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
             evidence=some(listed),
             fix="Link with -ldl, -lpthread or -lm, whichever defines the symbol. glibc before 2.34 needs it.",
             severity="note",
+        )
+
+
+def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
+    """Functions that musl has only since a newer version than the tag promises."""
+    tags = [platforms.linux_tag(name) for name in package.wheel.platforms] if package.wheel else []
+    floor = min((tag.floor for tag in tags if tag and tag.libc == "musl"), default=None)
+    newer = {name: since for name in sorted(names) if (since := platforms.musl_since(name))}
+    if newer and floor is not None:
+        worst = version_text(max(newer.values()))
+        yield Hit(
+            message=f"uses {first([*newer])}, which musl has since {worst}, but the tag promises {version_text(floor)}",
+            evidence=some([*newer]),
+            fix="Build in an older Alpine, or look the function up with dlsym().",
+            severity="warning",
         )
 
 
@@ -237,29 +279,3 @@ def _is_c_library_of_linux(name: str) -> bool:
 
 def _is_c_library_of_macos(name: str) -> bool:
     return name.startswith(("/usr/lib/libSystem.", "/usr/lib/libc++."))
-
-
-def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
-    """Imports that a library of the package should define but does not, in formats that bind each to a library."""
-    if image.format == "elf":
-        return
-    names_by_library: dict[str, set[str]] = {}
-    for symbol in image.imports:
-        if (
-            symbol.library
-            and symbol.kind != "weak"
-            and symbol.library != image.soname
-            and not symbol.name.startswith("#")
-        ):
-            names_by_library.setdefault(symbol.library, set()).add(symbol.name)
-    for library, names in names_by_library.items():
-        base = posixpath.basename(library).lower()
-        suppliers = [other for file, other in package.images if file.base.lower() == base]
-        if not suppliers or any("reexport" in other.link_kinds.values() for other in suppliers):
-            continue  # the names that it passes on from others are not known
-        missing = sorted(names - {export.name for other in suppliers for export in other.exports})
-        if missing:
-            yield Hit(
-                message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {first(missing)}",
-                evidence=some(missing),
-            )

@@ -40,6 +40,14 @@ _EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
 _NPM_KEYS = ("dependencies", "optionalDependencies", "peerDependencies")
 _SHORTEST = 4
 """Shorter names of distributions occur in too many file names."""
+_SHORT_WORD = 3
+_COMMON_WORDS = frozenset({
+    *("api", "base", "bin", "binding", "bindings", "common", "config", "core", "cpp", "cxx", "data", "dev", "dll"),
+    *("dylib", "ext", "extension", "extensions", "lib", "libs", "main", "math", "module", "native", "plugin", "python"),
+    *("runtime", "sdk", "shared", "static", "tool", "tools", "typing", "util", "utils", "wrapper"),
+})  # fmt: skip
+"""Words that occur in names of any distribution and library."""
+_LIBRARY = re.compile(r"(?:lib)?(?P<stem>[a-z0-9_+-]+)")
 _AFFIX = re.compile(r"libs?|py|python3?|bin|runtime|cu\d+")
 """Words in the names of distributions that their libraries do not have."""
 
@@ -151,12 +159,37 @@ def supplier(package: Contents, file: File, image: Image, name: str) -> Supplier
         for dependency in installed
         if _is_sibling(package, dependency) and dependency.name not in _list_known()
     ]
-    if not siblings or platforms.is_common(base):
+    if platforms.is_common(base):
+        return None
+    if namesake := _find_namesake(installed, base):
+        return namesake
+    if not siblings:
         return None
     if named := [sibling for sibling in siblings if _is_named_after(sibling, package, base)]:
         return named[0]
     pinned = (dependency for dependency in siblings if dependency.is_pinned)
     return next(pinned, None) or replace(siblings[0], is_guess=True)
+
+
+def _find_namesake(installed: tuple[Supplier, ...], base: str) -> Supplier | None:
+    """The dependency whose words a library's name has: libtvm_ffi.so of `apache-tvm-ffi`. With some, it is a guess."""
+    library = _LIBRARY.match(base)
+    of_library = _words(library["stem"]) if library else set()
+    candidates = [dependency for dependency in installed if dependency.name not in _list_known()]
+    for dependency in candidates:
+        if of_library and len("".join(of_library)) >= _SHORTEST and of_library <= _words(dependency.name):
+            return dependency
+    for dependency in candidates:
+        of_dependency = {word for word in _words(dependency.name) if len(word) >= _SHORTEST}
+        letters = plain_letters(base).removeprefix("lib")
+        if of_dependency & of_library or any(letters.startswith(word) for word in of_dependency):
+            return replace(dependency, is_guess=True)
+    return None
+
+
+def _words(name: str) -> set[str]:
+    """The words of a name that say more than that it is a library."""
+    return {word for word in re.split(r"[^a-z]+", name.lower()) if len(word) >= _SHORT_WORD} - _COMMON_WORDS
 
 
 def _supplies(distribution: str, base: str) -> bool:

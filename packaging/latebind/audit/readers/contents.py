@@ -56,6 +56,8 @@ class File:
     """The native files of an archive inside the package, which are not audited."""
     names: tuple[str, ...] = ()
     """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
+    helpers: tuple[str, ...] = ()
+    """What a script does so that libraries are found, such as `LD_LIBRARY_PATH` and `add_dll_directory`."""
     problem: str = ""
     """Why the file or its image could not be read."""
     died: str = ""
@@ -117,6 +119,13 @@ def _resolve(folder: str, path: str) -> str:
     start = next((start for start in _FROM_HERE if path.startswith(start)), "")
     leads = posixpath.normpath(posixpath.join(folder, path[len(start) :].lstrip("/"))) if start else ""
     return "" if leads.startswith("..") else leads
+
+
+def _list_beside(package: Contents, file: File, image: Image) -> set[str]:
+    """The names of native files to which a needed name leads that is a path from the file itself (Mach-O)."""
+    paths = [name for name in image.needed if name.startswith("@loader_path/")]
+    leads = {posixpath.normpath(posixpath.join(file.folder, path.removeprefix("@loader_path/"))) for path in paths}
+    return {posixpath.basename(path) for path in leads if path in package.paths.get(posixpath.basename(path), ())}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +211,9 @@ class Contents:
         found: set[str] = set()
         own_paths = {file.name: (file.folder, image.rpath) for file, image in self.images}
         for file, image in self.images:
-            needed = {posixpath.basename(name) for name in image.needed} & self.paths.keys() - found
+            found |= _list_beside(self, file, image)
+            names = [name for name in image.needed if image.format != "macho" or name.startswith("@rpath/")]
+            needed = {posixpath.basename(name) for name in names} & self.paths.keys() - found
             if not needed:
                 continue
             searched = [(file.folder, (*image.rpath, *image.runpath))]
@@ -213,6 +224,11 @@ class Contents:
                 base for base in needed if any((posixpath.dirname(path) or ".") in folders for path in self.paths[base])
             }
         return frozenset(found)
+
+    @cached_property
+    def helpers(self) -> frozenset[str]:
+        """What the package's scripts do so that its libraries are found."""
+        return frozenset(helper for file in self.files for helper in file.helpers)
 
     @cached_property
     def providers(self) -> tuple[File, ...]:

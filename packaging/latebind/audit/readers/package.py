@@ -14,7 +14,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from latebind.audit.readers.contents import Contents, File, SubjectKind, WheelName
 from latebind.audit.readers.nested import is_archive, native_members
 from latebind.audit.readers.sources import Raw, open_source
-from latebind.audit.readers.strings import Sought, find_strings, helper_names, provider_names
+from latebind.audit.readers.strings import Sought, find_strings, helper_names, provider_names, search_helpers
 from latebind.binary import is_managed, read_images, sniff
 from latebind.errors import InputError, LatebindError
 from latebind.formats import find_format
@@ -31,6 +31,8 @@ _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
 _MAX_BINARY = 2 * 1024**3
 _MAX_IN_MEMORY = 64 * 1024**2
+_MAX_SCRIPT = 1024**2
+_SCRIPTS = (".py", ".sh", ".js", ".cjs", ".mjs", ".rb", ".pth")
 
 
 def kind_of(path: Path) -> SubjectKind:
@@ -130,9 +132,16 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
         ) from error
     if file.is_managed:
         file = replace(file, names=helper_names(data))
+    elif _is_script(raw, data[:2]):
+        file = replace(file, helpers=search_helpers(data, is_python=raw.name.endswith((".py", ".pth"))))
     elif not file.is_native and is_archive(raw.name, data[:_PEEK]):
         file = replace(file, nested=native_members(data))
     return file, data if keep or file.is_native else None
+
+
+def _is_script(raw: Raw, start: bytes) -> bool:
+    """Whether a file has a script's name or, without an ending, its first line."""
+    return raw.size <= _MAX_SCRIPT and (raw.name.endswith(_SCRIPTS) or start == b"#!")
 
 
 def _copy(raw: Raw, whole: IO[bytes], died: str, *, keep: bool) -> tuple[File, bool]:
@@ -145,7 +154,7 @@ def _copy(raw: Raw, whole: IO[bytes], died: str, *, keep: bool) -> tuple[File, b
             if is_start := size < _PEEK:
                 head += block[: _PEEK - size]
                 kept = kept or (sniff(head) is not None and raw.size <= _MAX_BINARY)
-                kept = kept or (is_archive(raw.name, head) and raw.size <= _MAX_TEXT)
+                kept = kept or (is_archive(raw.name, head) and raw.size <= _MAX_TEXT) or _is_script(raw, head[:2])
             if is_start or kept:
                 whole.write(block)
             size += len(block)

@@ -35,6 +35,13 @@ _HELPER = re.compile(rb"\0(GetLibraryPath|GetEpNames?)(?=\0)")  # in the metadat
 # As a text in the code of an assembly, which is UTF-16 (ECMA-335, II.24.2.4).
 _TEXT = re.compile(rb"[A-Za-z]\0(?:\w\0){0,99}" + "ExecutionProvider".encode("utf-16-le") + rb"(?!\w\0)")
 _MAX_NAMES = 100
+_SETS_PATH = re.compile(rb"\b(DYLD_(?:FALLBACK_)?LIBRARY_PATH|LD_LIBRARY_PATH)['\"\])]*\s*\+?=(?!=)")
+"""A script sets where the loader looks, in the syntax of a shell, Python, Ruby, Perl or JavaScript."""
+_LOADS = re.compile(
+    rb"\b(add_dll_directory|AddDllDirectory|SetDllDirectory\w?|LoadLibrary\w*|WinDLL|CDLL|PyDLL|cdll|windll|dlopen)\b|"
+    rb"environ\S{0,6}['\"](PATH)['\"]"
+)
+"""What makes libraries be found at run time: another folder to search, or a library that is loaded by its path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,3 +112,13 @@ def _path_at(data: Data, start: int, end: int) -> str | None:
     if "%" in rest or not ("/" in rest.strip("/") or "\\" in rest):
         return None  # a pattern that is filled in at run time, or a single name
     return data[start:end].decode("ascii", "replace") + rest
+
+
+def search_helpers(data: Data, *, is_python: bool) -> tuple[str, ...]:
+    """What a script does so that libraries are found: the variables that it sets, and the functions that it calls.
+
+    A loader reads the variables when a program starts, so a Python that sets them changes nothing for its own process.
+    """
+    found = set() if is_python else {match[1] for match in _SETS_PATH.finditer(data)}
+    found |= {match[1] or match[2] for match in _LOADS.finditer(data)}
+    return tuple(sorted(name.decode("ascii") for name in found))

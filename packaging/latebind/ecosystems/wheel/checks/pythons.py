@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from latebind.audit.readers.contents import Contents, File, WheelName
     from latebind.binary import Image
+    from latebind.model import Severity
 
 
 @check(
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     "error",
     profiles=("loads",),
     because="Other versions of Python install the wheel and cannot import the module. The finding is a warning if the "
-    "file name fits every Python.",
+    "file name fits every Python, and a note if it names the stable ABI.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
@@ -37,15 +38,18 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
     """An extension module loads only in the CPython it was built for, but `py3-none` promises every Python.
 
     A wheel may hold a module for each Python that its tag and Requires-Python admit. Then nothing is reported, as for
-    `cp311-none`, which CPython 3.11 alone installs.
+    `cp311-none`, which CPython 3.11 alone installs. Every CPython loads a module of the stable ABI.
     """
+    severity: Severity
     is_generic = any(not tag.startswith("cp") for tag in wheel.pythons)
     if not image.python_module or "none" not in wheel.abis:
         return
     served = list_served(package, file)
     missing = find_missing(package, wheel, served) if served is not None else []
     if served is None and is_generic:
-        message, severity = f"is the Python module {image.python_module}, but the wheel's ABI tag is none", "warning"
+        is_stable = pythonabi.module_abi(file.base) in ("abi3", "abi3t")
+        message = f"is the Python module {image.python_module}, but the wheel's ABI tag is none"
+        severity = "note" if is_stable else "warning"
     elif missing and file.base == max(package.twins[file.folder, file.stem]):
         module = image.python_module
         message = f"no module {module} is for {format_minors(missing)}, where {format_tags(wheel)} installs the wheel"
@@ -57,7 +61,7 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
     yield Hit(
         message=message,
         evidence=(*evidence, *([f"Requires-Python {limits}"] if limits else [])),
-        severity="warning" if severity == "warning" else "error",
+        severity=severity,
     )
 
 

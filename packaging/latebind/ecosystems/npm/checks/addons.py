@@ -1,0 +1,96 @@
+"""Checks LB909 and LB910: whether add-ons load in other versions of Node.js than the one they were built for."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.wording import first, some
+from latebind.audit.readers.package_json import read_manifest
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Image
+
+_OF_V8 = re.compile(r"_ZN?K?\d*(2v8|4node)|_ZT[IVS]N?(2v8|4node)|\?.*@(v8|node)@@")
+_BY_VERSION = re.compile(r"node_register_module_v(\d+)$")
+_ITS_VERSION = re.compile(r"(abi|node-v|modules-|[_.-]v?)(4[6-9]|[5-9]\d|1\d\d)(?!\d)")
+"""The part of a path that names NODE_MODULE_VERSION, by which a package chooses: node.abi93.node, node-v93-linux."""
+
+
+@check(
+    "LB909",
+    "Add-on for Node-API that uses V8",
+    "warning",
+    profiles=("loads",),
+    because="Some versions of Node.js lack the functions, or have them with another layout. The finding is a note if "
+    "the loader looks for a function only when it is called.",
+    formats=EVERY_FORMAT,
+    kinds=("npm",),
+    example="node.napi.musl.node uses v8::CFunction",
+    fix="Use Node-API alone, or build the add-on for each version of Node.js (prebuildify without --napi).",
+)
+def uses_engine(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """An add-on for Node-API loads in every newer Node.js, but V8's interface in C++ changes with each major version.
+
+    musl, Windows and libraries linked with -z now look for all functions at once, so that one that is missing stops the
+    add-on. glibc and macOS look for most functions when they are called. Nothing is reported if the file's name has the
+    number of a binary interface, by which the package chooses.
+    """
+    if not file.is_node_addon or not _is_for_node_api(file, image) or _ITS_VERSION.search(file.name):
+        return
+    used = sorted(symbol.name for symbol in image.imports if symbol.kind == "normal" and _OF_V8.match(symbol.name))
+    if used:
+        is_at_once = image.format == "pe" or image.libc == "musl" or ".musl." in file.base or image.relro == "full"
+        yield Hit(
+            message=f"is for Node-API, but uses {plural(len(used), 'function')} of V8 or Node.js itself: {first(used)}",
+            evidence=some(used),
+            severity="warning" if is_at_once else "note",
+        )
+
+
+def _is_for_node_api(file: File, image: Image) -> bool:
+    """Whether an add-on registers by Node-API, or has a name that says so."""
+    exported = {export.name for export in image.exports}
+    imported = {symbol.name for symbol in image.imports}
+    return "napi_register_module_v1" in exported or "napi_module_register" in imported or ".napi." in file.base
+
+
+@check(
+    "LB910",
+    "Add-on for one version of Node.js",
+    "warning",
+    profiles=("loads",),
+    because="Other versions of Node.js refuse the add-on: it was compiled against a different Node.js version.",
+    formats=EVERY_FORMAT,
+    kinds=("npm",),
+    example="tiny.node exports node_register_module_v93, which is Node.js 16",
+    fix="Use Node-API, or package an add-on for each version and choose by process.versions.modules.",
+)
+def for_one_version(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """Add-ons without Node-API have the number of a binary interface (NODE_MODULE_VERSION), which must be Node.js's.
+
+    Nothing is reported if the path names that number, or if a script builds the add-on or gets another one.
+    """
+    manifest = read_manifest(package)
+    if manifest is None or not file.is_node_addon or _ITS_VERSION.search(file.name):
+        return
+    scripts = manifest.table("scripts")
+    has_recipe = any(other.name.count("/") == 1 and other.base == "binding.gyp" for other in package.files)
+    if has_recipe or {"preinstall", "install", "postinstall"} & scripts.keys():
+        return
+    numbers = [match[1] for export in image.exports if (match := _BY_VERSION.match(export.name))]
+    registers = any(
+        symbol.name in ("node_module_register", "?node_module_register@@YAXPEAX@Z") for symbol in image.imports
+    )
+    if not numbers and (not registers or _is_for_node_api(file, image)):
+        return
+    what = f"the binary interface {numbers[0]}" if numbers else "one binary interface"
+    yield Hit(
+        message=f"registers with {what} of Node.js, and no other version loads it",
+        evidence=(f"exports node_register_module_v{numbers[0]}" if numbers else "imports node_module_register",),
+    )
