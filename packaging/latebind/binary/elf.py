@@ -31,10 +31,10 @@ _ARCH = {
     258: "loongarch64",
 }
 _FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared", 4: "core"}
-_PT_LOAD, _PT_INTERP, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 3, 0x6474E551, 0x6474E552
+_PT_LOAD, _PT_INTERP, _PT_TLS, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 3, 7, 0x6474E551, 0x6474E552
 _DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 14, 15, 29
 _DT_TEXTREL, _DT_BIND_NOW, _DT_FLAGS, _DT_FLAGS_1 = 22, 24, 30, 0x6FFFFFFB
-_DF_TEXTREL, _DF_BIND_NOW, _DF_1_NOW, _DF_1_NODELETE = 0x4, 0x8, 0x1, 0x8
+_DF_TEXTREL, _DF_BIND_NOW, _DF_STATIC_TLS, _DF_1_NOW, _DF_1_NODELETE = 0x4, 0x8, 0x10, 0x1, 0x8
 _SHT_NOBITS, _SHF_EXECINSTR = 8, 4
 _DEBUG_SECTIONS = {b".debug_info", b".zdebug_info"}
 
@@ -77,6 +77,8 @@ def read_elf(data: Data) -> Image:
         has_debug_info=any(section.name in _DEBUG_SECTIONS for section in file.sections),
         python_module=python_module(exports),
         page=min((segment.alignment for segment in file.segments if segment.kind == _PT_LOAD), default=0),
+        static_tls=_static_tls(file),
+        is_skewed=any(segment.kind == _PT_LOAD and segment.is_skewed for segment in file.segments),
     )
 
 
@@ -86,6 +88,12 @@ def _flags(file: ElfFile) -> tuple[bool, bool]:
     text_relocations = _DT_TEXTREL in file.dynamic or bool(flags & _DF_TEXTREL)
     bind_now = _DT_BIND_NOW in file.dynamic or bool(flags & _DF_BIND_NOW or file.last(_DT_FLAGS_1) & _DF_1_NOW)
     return text_relocations, bind_now
+
+
+def _static_tls(file: ElfFile) -> int:
+    if not file.last(_DT_FLAGS) & _DF_STATIC_TLS:
+        return 0
+    return sum(segment.room for segment in file.segments if segment.kind == _PT_TLS)
 
 
 def _search_path(file: ElfFile, tag: int) -> tuple[str, ...]:

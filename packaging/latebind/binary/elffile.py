@@ -41,6 +41,11 @@ class Segment(NamedTuple):
         """Whether it is mapped as code."""
         return bool(self.flags & _PF_X)
 
+    @property
+    def is_skewed(self) -> bool:
+        """Whether its address and its place in the file differ by something else than a multiple of the alignment."""
+        return bool(self.size) and self.alignment > 1 and (self.address - self.offset) % self.alignment != 0
+
 
 class Section(NamedTuple):
     """One section header."""

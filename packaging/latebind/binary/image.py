@@ -90,6 +90,10 @@ class Image:
     is_nx: bool = True
     page: int = 0
     """The largest page, in bytes, on which an ELF file's segments can be mapped; 0 for other formats."""
+    static_tls: int = 0
+    """The bytes of thread-local storage for which an ELF library needs room in every thread's block (DF_STATIC_TLS)."""
+    is_skewed: bool = False
+    """Whether a segment of an ELF file is at another place of its alignment in memory than in the file."""
     pdb: str = ""
     """The path of the debug database that a PE names."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import struct
 
 import pytest
 
@@ -68,6 +69,35 @@ def with_rpath(path: str, *flags: str, needed: bool = True):
         source, libraries = (STRANGER, [odd]) if needed else ("int latenn_f(void) { return 1; }\n", [])
         data = bench.compiler.library(source, *libraries, f"-Wl,-rpath,{path}", *flags).read_bytes()
         return bench.wheel({LIB: data})
+
+    return make
+
+
+INITIAL_EXEC = '__attribute__((tls_model("initial-exec")))'
+
+
+@made_by
+def tls(bench: Bench, size: int, model: str) -> bytes:
+    """A library with that many bytes in each thread."""
+    source = f"{model} _Thread_local char each[{size}];\nchar *latenn_f(void) {{ return each; }}\n"
+    return bench.compiler.library(source, "-O0").read_bytes()
+
+
+def on_arm(*flags: str):
+    library = shared("int latenn_f(void) { return 1; }\n", *flags, target="aarch64-linux-gnu.2.28")
+    return wheel({LIB: contents(library)}, tag="py3-none-manylinux_2_28_aarch64")
+
+
+def skewed(tag: str):
+    """A wheel with a library whose segments claim an alignment of 64 KB: what patchelf 0.18 leaves, by two bytes."""
+
+    def make(bench: Bench):
+        data = bytearray(bench.good())
+        table, (entry, count) = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<HH", data, 54)
+        for position in range(table, table + entry * count, entry):
+            if struct.unpack_from("<I", data, position)[0] == 1:  # PT_LOAD
+                struct.pack_into("<Q", data, position + 48, 0x10000)
+        return bench.wheel({LIB: bytes(data)}, tag=tag)
 
     return make
 
@@ -308,6 +338,16 @@ CASES = [
     Case("LB108", "RUNPATH of a file for another processor", for_another(GLIBC),
          for_another(GLIBC.replace("x86_64", "aarch64")), at="!latenn/other.vso",
          says="RUNPATH /home/ci/build/lib", severity="warning"),
+    Case("LB115", "much thread-local storage in the block of a running program", wheel({LIB: tls(4096, INITIAL_EXEC)}),
+         wheel({LIB: tls(4096, "")}), at=f"!{LIB}", says="needs 4096 bytes in the thread-local block",
+         severity="warning"),
+    Case("LB115", "more thread-local storage than glibc keeps free", wheel({LIB: tls(2048, INITIAL_EXEC)}),
+         wheel({LIB: tls(512, INITIAL_EXEC)}), at=f"!{LIB}", says="which has 1664", severity="warning"),
+    Case("LB117", "segments for small pages", on_arm("-Wl,-z,max-page-size=4096"),
+         on_arm("-Wl,-z,max-page-size=65536"), at=f"!{LIB}", says="PT_LOAD p_align 0x1000", severity="warning"),
+    Case("LB117", "a segment with another alignment than its place", skewed("py3-none-manylinux_2_28_x86_64"),
+         skewed("py3-none-manylinux_2_35_x86_64"), at=f"!{LIB}", says="that glibc before 2.35 refuses",
+         severity="warning"),
     Case("LB108", "RPATH climbs out of the package", with_rpath("$ORIGIN/../../lib", OLD_TAGS, needed=False),
          with_rpath("$ORIGIN/../other", OLD_TAGS, needed=False), at=f"!{LIB}", says="$ORIGIN/../../lib",
          severity="note"),

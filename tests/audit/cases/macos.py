@@ -90,6 +90,19 @@ def addon(bench: Bench, source: str, name: str = "tiny.node"):
     )
 
 
+def twice(bench: Bench) -> bytes:
+    """A library with one search path twice: one is renamed in place, since zig's linker would leave it out."""
+    flags = ("-Wl,-rpath,@loader_path/deps", "-Wl,-rpath,@loader_path/dept")
+    data = bench.compiler.dylib(F, *flags, name="liblatenn.dylib").read_bytes()
+    return data.replace(b"@loader_path/dept", b"@loader_path/deps")
+
+
+@made_by
+def mac_program(bench: Bench, **how: int):
+    data = bench.compiler.program("int main(void) { return 0; }\n", target=MAC_INTEL).read_bytes()
+    return bench.npm({"bin/tiny": data}, os=["darwin"], libc=None, **how)
+
+
 def both(bench: Bench) -> bytes:
     return universal(bench.dylib(MAC_INTEL), bench.dylib())
 
@@ -194,6 +207,10 @@ CASES = [
                "latenn/libodd.dylib": contents(odd())}),
         wheel({LIB: with_odd(BESIDE), "latenn/libodd.dylib": contents(odd())}),
         "LC_LOAD_DYLIB @executable_path/libodd.dylib", severity="warning"),
+    row("LB116", "a search path twice", mac(twice), of(F, "-Wl,-rpath,@loader_path", "-Wl,-rpath,@loader_path/deps"),
+        "has the search path @loader_path/deps 2 times", severity="warning"),
+    row("LB911", "a program that is not executable", mac_program(), mac_program(mode=0o755),
+        "is a program with the mode 644", at="!package/bin/tiny", severity="warning"),
     row("LB313", "a function that CPython 3.5.0 lacks", module("_PyThreadState_UncheckedGet", "cp35-cp35m"),
         module("_PyThreadState_UncheckedGet", "cp36-cp36m"), "new in CPython 3.5.2", at="!latenn/_core.abi3.so",
         severity="warning"),

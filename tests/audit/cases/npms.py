@@ -42,6 +42,7 @@ def v8_user(*flags: str):
     return contents(shared(V8_USER, "-Wl,-z,undefs", "-Wl,-z,relro", *flags))
 
 
+program = made_by(lambda bench: bench.compiler.program("int main(void) { return 0; }\n").read_bytes())()
 one_version = contents(shared(ONE_VERSION))
 registers = contents(
     shared("extern void node_module_register(void *);\nvoid f(void) { node_module_register(0); }\n", "-Wl,-z,undefs")
@@ -211,6 +212,15 @@ CASES = [
     Case("LB910", "an add-on for one version of Node.js", npm({"tiny.node": one_version}),
          npm({"tiny.node": one_version}, scripts={"install": "node-gyp rebuild"}), at="!package/tiny.node",
          says="registers with the binary interface 93", severity="warning"),
+    Case("LB911", "a program that is not executable", npm({"bin/tiny": program}),
+         npm({"bin/tiny": program}, mode=0o755), at="!package/bin/tiny", says="is a program with the mode 644",
+         severity="warning"),
+    Case("LB911", "a program that bin does not name", npm({"bin/tiny": program}, bin={"other": "bin/other"}),
+         npm({"bin/tiny": program}, bin={"tiny": "./bin/tiny"}), at="!package/bin/tiny", says="bin does not name it",
+         severity="warning"),
+    Case("LB911", "a program whose mode no code changes", npm({"bin/tiny": program, "start.js": b"spawn('tiny')"}),
+         npm({"bin/tiny": program, "start.js": b"fs.chmodSync(path, 0o755)"}), at="!package/bin/tiny", says="mode 644",
+         severity="warning"),
     Case("LB910", "an add-on that registers itself", npm({"tiny.node": registers}),
          npm({"prebuilds/linux-x64/node.abi93.node": registers}), at="!package/tiny.node",
          says="imports node_module_register", severity="warning"),

@@ -39,9 +39,9 @@ _SETS_PATH = re.compile(rb"\b(DYLD_(?:FALLBACK_)?LIBRARY_PATH|LD_LIBRARY_PATH)['
 """A script sets where the loader looks, in the syntax of a shell, Python, Ruby, Perl or JavaScript."""
 _LOADS = re.compile(
     rb"\b(add_dll_directory|AddDllDirectory|SetDllDirectory\w?|LoadLibrary\w*|WinDLL|CDLL|PyDLL|cdll|windll|dlopen)\b|"
-    rb"environ\S{0,6}['\"](PATH)['\"]"
+    rb"environ\S{0,6}['\"](PATH)['\"]|\b(chmod)(?:Sync)?\b"
 )
-"""What makes libraries be found at run time: another folder to search, or a library that is loaded by its path."""
+"""What makes libraries be found at run time, and programs start: a folder, a library by its path, another mode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,5 +120,5 @@ def search_helpers(data: Data, *, is_python: bool) -> tuple[str, ...]:
     A loader reads the variables when a program starts, so a Python that sets them changes nothing for its own process.
     """
     found = set() if is_python else {match[1] for match in _SETS_PATH.finditer(data)}
-    found |= {match[1] or match[2] for match in _LOADS.finditer(data)}
+    found |= {match[1] or match[2] or match[3] for match in _LOADS.finditer(data)}
     return tuple(sorted(name.decode("ascii") for name in found))
