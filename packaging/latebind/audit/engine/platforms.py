@@ -232,6 +232,23 @@ def macos_since(name: str, library: str) -> Version:
     return ()
 
 
+def pythons_with(name: str) -> frozenset[int]:
+    """The minor versions of CPython 3 that export a name, if some do and others do not; none for other names."""
+    return _list_pythons().get(name, frozenset())
+
+
+@cache
+def _list_pythons() -> Mapping[str, frozenset[int]]:
+    groups = _read_groups("cpython").items()
+    return {name: frozenset(map(int, key.split())) for key, names in groups for name in names}
+
+
+@cache
+def known_pythons() -> frozenset[int]:
+    """The minor versions of CPython 3 whose names are known."""
+    return frozenset().union(*_list_pythons().values())
+
+
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
     return _compile("|".join(patterns)).match(name) is not None
 

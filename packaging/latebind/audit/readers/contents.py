@@ -57,7 +57,7 @@ class File:
     names: tuple[str, ...] = ()
     """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
     helpers: tuple[str, ...] = ()
-    """What a script does so that libraries are found, such as `LD_LIBRARY_PATH` and `add_dll_directory`."""
+    """What a script does so that libraries are found: `LD_LIBRARY_PATH`, `add_dll_directory`."""
     problem: str = ""
     """Why the file or its image could not be read."""
     died: str = ""
@@ -123,9 +123,9 @@ def _resolve(folder: str, path: str) -> str:
 
 def _list_beside(package: Contents, file: File, image: Image) -> set[str]:
     """The names of native files to which a needed name leads that is a path from the file itself (Mach-O)."""
-    paths = [name for name in image.needed if name.startswith("@loader_path/")]
-    leads = {posixpath.normpath(posixpath.join(file.folder, path.removeprefix("@loader_path/"))) for path in paths}
-    return {posixpath.basename(path) for path in leads if path in package.paths.get(posixpath.basename(path), ())}
+    names = (name.removeprefix("@loader_path/") for name in image.needed if name.startswith("@loader_path/"))
+    leads = (posixpath.normpath(posixpath.join(file.folder, name)) for name in names)
+    return {base for path in leads if path in package.paths.get(base := posixpath.basename(path), ())}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,8 +212,8 @@ class Contents:
         own_paths = {file.name: (file.folder, image.rpath) for file, image in self.images}
         for file, image in self.images:
             found |= _list_beside(self, file, image)
-            names = [name for name in image.needed if image.format != "macho" or name.startswith("@rpath/")]
-            needed = {posixpath.basename(name) for name in names} & self.paths.keys() - found
+            names = (name for name in image.needed if image.format != "macho" or name.startswith("@rpath/"))
+            needed = set(map(posixpath.basename, names)) & self.paths.keys() - found
             if not needed:
                 continue
             searched = [(file.folder, (*image.rpath, *image.runpath))]
@@ -221,14 +221,14 @@ class Contents:
             searched += [own_paths[user] for user in users if user in own_paths]
             folders = {leads for folder, paths in searched for path in paths if (leads := _resolve(folder, path))}
             found |= {
-                base for base in needed if any((posixpath.dirname(path) or ".") in folders for path in self.paths[base])
+                base for base in needed if folders & {posixpath.dirname(path) or "." for path in self.paths[base]}
             }
         return frozenset(found)
 
     @cached_property
     def helpers(self) -> frozenset[str]:
         """What the package's scripts do so that its libraries are found."""
-        return frozenset(helper for file in self.files for helper in file.helpers)
+        return frozenset().union(*(file.helpers for file in self.files))
 
     @cached_property
     def providers(self) -> tuple[File, ...]:

@@ -111,11 +111,14 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     example="_core.cp310-win_amd64.pyd in a wheel tagged cp310-cp310 imports python311.dll",
     fix="Compile and link the module with the headers and the library of the CPython that the tag names.",
 )
-def other_python_than_tag(image: Image, wheel: WheelName) -> Iterator[Hit]:
+def other_python_than_tag(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit]:
     """A module for one CPython is built with that CPython's headers and, on Windows, with its import library.
 
     `python311.dll` exists in CPython 3.11 only. Free-threaded CPython (`cp313t`) has objects of another layout, so a
     module without Py_GIL_DISABLED corrupts its memory; one with it does not load in CPython with the GIL.
+
+    Functions of CPython that are not documented come and go. Code of an old Cython uses some that the tag's CPython no
+    longer exports, and code for a newer CPython uses some that it does not export yet.
     """
     promised = {abi.removeprefix("cp") for abi in wheel.abis if pythonabi.OWN_ABI_TAG.fullmatch(abi)}
     if not image.python_module or len(promised) != len(wheel.abis):
@@ -128,6 +131,7 @@ def other_python_than_tag(image: Image, wheel: WheelName) -> Iterator[Hit]:
             message=f"imports {foreign[0]}, which {_name_pythons(promised)} does not have",
             evidence=tuple(f"imports {name}" for name in foreign),
         )
+    yield from _find_foreign(package, image, promised)
     used = {symbol.name for symbol in image.imports}
     threaded, with_gil = sorted(used & _FREE_THREADED), _WITH_GIL in used
     if threaded and not any(abi.endswith("t") for abi in promised):
@@ -140,6 +144,27 @@ def other_python_than_tag(image: Image, wheel: WheelName) -> Iterator[Hit]:
             message=f"was compiled for CPython with the GIL; {_name_pythons(promised)} has objects of another layout",
             evidence=(f"imports {_WITH_GIL}, and none of {', '.join(sorted(_FREE_THREADED))}",),
             fix="Compile it with Py_GIL_DISABLED=1.",
+        )
+
+
+def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterator[Hit]:
+    """Functions that other versions of CPython export, and those of the tag do not."""
+    minors = {int(digits) for name in promised if (digits := name.rstrip("mtu")[1:]).isdigit() and name[0] == "3"}
+    if image.format == "pe" or not minors or not minors <= platforms.known_pythons():
+        return  # on Windows, the linker finds them in the library of the tag's CPython, or not at all
+    lacking = sorted(
+        symbol.name
+        for symbol in image.open_imports
+        if symbol.name not in package.exported
+        and (others := platforms.pythons_with(symbol.name))
+        and not minors & others
+    )
+    if lacking:
+        known = ", ".join(f"3.{minor}" for minor in sorted(platforms.pythons_with(lacking[0])))
+        yield Hit(
+            message=f"uses {lacking[0]}, which CPython {known} exports, and {_name_pythons(promised)} does not",
+            evidence=tuple(f"imports {name}" for name in lacking),
+            fix="Generate the code with a current Cython, pybind11 or other tool, and compile it for that CPython.",
         )
 
 

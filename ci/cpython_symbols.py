@@ -1,0 +1,52 @@
+"""Write audit/engine/cpython.txt: the names that some versions of CPython export, and others do not.
+
+    python -m ci.cpython_symbols libpython3.6m.so.1.0 ... libpython3.13.so.1.0
+
+Each argument is the library of one minor version (./configure --enable-shared). Names that all of them export are left
+out: no module fails because of them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.binary import read_images
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PATH = Path(__file__).parents[1] / "packaging" / "latebind" / "audit" / "engine" / "cpython.txt"
+_MINOR = re.compile(r"libpython3\.(\d+)")
+_NAME = re.compile(r"_?Py[A-Z_]\w*")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the list from the exports of the libraries."""
+    minors: dict[str, set[int]] = {}
+    versions: set[int] = set()
+    for path in arguments:
+        match = _MINOR.match(Path(path).name)
+        if match is None:
+            raise SystemExit(f"{path} is not named like a library of CPython 3")
+        versions.add(int(match[1]))
+        for export in (export for image in read_images(Path(path).read_bytes(), path) for export in image.exports):
+            if _NAME.fullmatch(export.name):
+                minors.setdefault(export.name, set()).add(int(match[1]))
+    groups: dict[tuple[int, ...], set[str]] = {}
+    for name, found in minors.items():
+        if found != versions:
+            groups.setdefault(tuple(sorted(found)), set()).add(name)
+    lines = [f"# Written by ci/cpython_symbols.py from CPython 3.{min(versions)} to 3.{max(versions)}; do not edit."]
+    for key, group in sorted(groups.items()):
+        lines.append(f"{' '.join(map(str, key))}:")
+        lines += textwrap.wrap(" ".join(sorted(group)), 120, break_long_words=False, break_on_hyphens=False)
+    PATH.write_text("\n".join(lines) + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
