@@ -75,6 +75,7 @@ PROOFS = (
     Proof("LB303", _METADATA, r"^(Root-Is-Purelib: true)$", r"^<1>$"),
     Proof("LB303 LB408", "unzip -Z1 {wheel}", r"^(.+/.+)$", r"^<1>$"),
     Proof("LB308", "llvm-otool -l {file}", r"^minimum OS version (.+)$", r"^(minos|version) <1>$"),
+    Proof("LB308", "llvm-nm -m {file}", r"^(\w+)$", r"\(undefined\) external _<1> \(from lib"),
     Proof("LB404", "unzip -v {wheel}", r"\A(.+)\n(.+)", r"(?s)(?=.* (\w{8}) <1>\n).* \1 <2>$"),
     Proof("LB501", "unzip -l {wheel}", r"^file: (\d+)$", r"^<1> .* <name>$"),
     Proof("LB501", "unzip -p {wheel} *.dist-info/RECORD", r"^RECORD: (.+)$", r"^<name>,.*<1>"),

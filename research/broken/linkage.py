@@ -64,7 +64,7 @@ WAYS: Sequence[Way] = (
     Way(name="runtime-embedded", title="ONNX Runtime is linked statically, its entry symbol is not exported",
         breaks=_beside("liblatenn_speech.so", natives.static_runtime)),
     Way(name="search-path", title="the backend searches a folder of the build machine",
-        breaks=_replace_library(natives.searching("/home/runner/work/latenn/build/lib"))),
+        breaks=_replace_library(natives.searching("/home/runner/work/latenn/build/lib")), is_hygiene=True),
     Way(name="library-lacking", title="the backend needs a library that no package holds",
         breaks=_replace_library(natives.needing("liblatenn_helper.so.1"))),
     Way(name="library-unreachable", title="the backend needs a library next to it and does not search there",

@@ -61,13 +61,14 @@ def _find_undefined_versions(package: Contents, file: File, image: Image) -> Ite
         defined = {export.version for other in suppliers for export in other.exports if export.version}
         exported = {export.name for other in suppliers for export in other.exports}
         used = {symbol.version for symbol in image.imports if symbol.library == library and symbol.name in exported}
+        is_common = platforms.is_system(library) or platforms.is_common(library.lower())  # another copy may be loaded
         lacking = sorted((set(versions) & used) - defined) if defined else []
         if lacking:
             yield Hit(
                 message=f"needs version {first(lacking)} of {library}, which the copy in the package does not define",
                 evidence=tuple(f"VERNEED {name} of {library}" for name in lacking),
                 fix=f"Link with the {library} that is packaged, or package the one that was linked.",
-                severity="error" if must_load(package, file, image) else "warning",
+                severity="warning" if is_common or not must_load(package, file, image) else "error",
             )
 
 
