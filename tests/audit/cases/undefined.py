@@ -37,13 +37,19 @@ def musl_wheel(bench: Bench, name: str):
 
 
 @made_by
-def cxx_user(bench: Bench, symbol: str) -> bytes:
+def cxx_user(bench: Bench, symbol: str, other: str = "") -> bytes:
     """A library that links libstdc++ and leaves one of its symbols open without a version."""
     script = bench.compiler.text("GLIBCXX_3.4 { global: *; };\n")
     flags = ("-Wl,-soname,libstdc++.so.6", f"-Wl,--version-script={script}")
     library = bench.compiler.library("int _ZSt3odd(void) { return 1; }\n", *flags, name="libstdcxx.so")
     source = f"extern int _ZSt3odd(void), {symbol}(void);\nint latenn_f(void) {{ return _ZSt3odd() + {symbol}(); }}\n"
-    return bench.compiler.library(source, library, "-Wl,-z,undefs").read_bytes()
+    source += "extern int other(void);\nint latenn_g(void) { return other(); }\n" if other else ""
+    others = (
+        [bench.compiler.library("int other(void) { return 1; }\n", f"-Wl,-soname,{other}", name="libother.so")]
+        if other
+        else []
+    )
+    return bench.compiler.library(source, library, *others, "-Wl,-z,undefs").read_bytes()
 
 
 @made_by
@@ -127,6 +133,10 @@ CASES = [
     Case("LB106", "a symbol of GCC 9 without a version", wheel({LIB: cxx_user(OF_GCC_9)}),
          wheel({LIB: cxx_user(OF_GCC_9)}, tag="py3-none-manylinux_2_31_x86_64"), at=f"!{LIB}",
          says=f"{OF_GCC_9} of GLIBCXX_3.4.26", severity="warning"),
+    Case("LB106", "a symbol of GCC 9 without a version, next to a library that may define it",
+         wheel({LIB: cxx_user(OF_GCC_9, "libother.so.1")}),
+         wheel({LIB: cxx_user(OF_GCC_9, "libother.so.1")}, tag="py3-none-manylinux_2_31_x86_64"), at=f"!{LIB}",
+         says=f"{OF_GCC_9} of GLIBCXX_3.4.26", severity="note"),
     Case("LB106", "a function of libm that the linker found in libc", wheel({LIB: bound_to_libc("scalbln")}),
          wheel({LIB: bound_to_libc("ldexp")}), at=f"!{LIB}", severity="warning",
          says="binds scalbln to libc.so.6, which does not define it"),

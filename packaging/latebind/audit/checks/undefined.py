@@ -89,7 +89,7 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     others = sorted(missing - libc - cxx)
     if others:
         yield _judge_missing(package, file, image, others)
-    yield from _judge_old_cxx(package, cxx)
+    yield from _judge_old_cxx(package, image, cxx)
     if _is_for_musl(package, image):
         yield from _judge_old_musl(package, libc)
     else:
@@ -170,7 +170,7 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
     return missing
 
 
-def _judge_old_cxx(package: Contents, names: set[str]) -> Iterator[Hit]:
+def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator[Hit]:
     """Symbols of libstdc++ without a version, which the loader finds in it where it is new enough."""
     tag = _lowest_tag(package)
     limit = platforms.cxx_limits(tag).get("GLIBCXX", ()) if tag else ()
@@ -183,7 +183,10 @@ def _judge_old_cxx(package: Contents, names: set[str]) -> Iterator[Hit]:
             f"GLIBCXX_{version_text(limit)}, which lacks them: {first([*newer])}",
             evidence=some([f"{name} of GLIBCXX_{version_text(since)}" for name, since in newer.items()]),
             fix="Link with libstdc++ itself (g++, not gcc or ld), in the image of that manylinux.",
-            severity="warning",
+            severity="note" if _has_unknown_library(package, image) else "warning",
+            assumption="a needed library outside the package exports them, as those of manylinux's GCC do"
+            if _has_unknown_library(package, image)
+            else "",
         )
 
 
