@@ -172,7 +172,7 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
     ("write", "message"),
     [
         (lambda _: None, "there is no such file or folder"),
-        (lambda file: file.write_text("x"), "is no library, wheel or folder"),
+        (lambda file: file.write_text("x"), "is not a library, wheel or folder"),
         (lambda folder: folder.mkdir(), "no manifest.json here, so the target is not known"),
         (lambda folder: (folder.mkdir(), (folder / "manifest.json").write_text("{}")), "not a manifest"),
         (lambda folder: (folder.mkdir(), (folder / "manifest.json").write_bytes(b"\xff")), "not a manifest"),

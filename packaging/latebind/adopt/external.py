@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.configuration import read_configuration
 from latebind.adopt.find import Found, runtime_of
-from latebind.adopt.plan import NO_CONSUMER, SCRIPT, UNFINISHED, Change, Plan, extend_gitignore, list_missing_consumers, render_smoke
+from latebind.adopt.plan import (
+    NO_CONSUMER,
+    SCRIPT,
+    UNFINISHED,
+    Change,
+    Plan,
+    extend_gitignore,
+    list_missing_consumers,
+    render_smoke,
+)
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
@@ -39,7 +48,7 @@ _MESON_VERSION = re.compile(r"\bversion\s*:\s*'([^']+)'")
 _LIBRARIES = (".so", ".dylib", ".lib", ".a", ".dll")
 _LARGEST = 1024 * 1024
 _EXCLUDED = ("builddir", "stubs", "*.o", "*.lo", "*.a", "*.so", "*.so.*", "*.dylib", "*.dll", "*.egg-info")
-"""What builds leave among the sources; a change of it is no change of the sources."""
+"""What builds leave among the sources. It does not count as source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +95,7 @@ SYSTEMS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalProject:
-    """A project that another build system builds. `mentions` are the places that name a runtime: file, line, runtime."""
+    """A project that another build system builds. `mentions` are the places that name a runtime: file, line, name."""
 
     root: Path
     system: BuildSystem
@@ -179,7 +188,9 @@ def plan_external(project: ExternalProject, facts: Facts) -> Plan:
         files[SCRIPT] = render_smoke(project.root, facts, project.runtimes[0])
     changes = [Change(path=project.root / file, before=None, after=text) for file, text in files.items()]
     changes.append(extend_gitignore(project.root / ".gitignore", "/stubs/"))
-    new = [change for change in changes if change.before != change.after and (change.is_own or not change.path.exists())]
+    new = [
+        change for change in changes if change.before != change.after and (change.is_own or not change.path.exists())
+    ]
     return Plan(changes=tuple(new), notes=(*facts.notes, *_list_notes(project)))
 
 

@@ -70,7 +70,7 @@ def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[Impo
     if source.is_file() and is_library(source.name):
         return [_from_library(config, source, rid, source_hash)]
     if not source.is_dir():
-        why = "is no library, wheel or folder" if source.exists() else "there is no such file or folder"
+        why = "is not a library, wheel or folder" if source.exists() else "there is no such file or folder"
         raise InputError(why, where=str(source), advice="Name a library, a wheel, a stage, or a folder of components.")
     folders = (
         [source] if (source / MANIFEST).is_file() else sorted(path.parent for path in source.glob(f"*/{MANIFEST}"))
@@ -128,7 +128,7 @@ def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Im
 
 
 def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> ImportedFiles:
-    """One library, for the only component of the project. It tells its target, unless several have its processor."""
+    """One library, for the only component of the project. Its format and processor give its target."""
     components = sorted({package.component for package in config.packages.values()})
     if len(components) != 1:
         raise InputError(
@@ -155,8 +155,10 @@ def _runs_on(data: bytes, name: str, platform: Target) -> bool:
     return any((image.format, image.arch) == (platform.binary_format, platform.arch) for image in images)
 
 
-def _trust(config: Config, origin: str, platform: Target, source_hash: str, files: Mapping[str, bytes]) -> ImportedFiles:
-    """Files that don't describe themselves: they are taken as made from the present sources, for the project's floor."""
+def _trust(
+    config: Config, origin: str, platform: Target, source_hash: str, files: Mapping[str, bytes]
+) -> ImportedFiles:
+    """Files that don't describe themselves: taken as made from the present sources, for the project's floor."""
     manifest = StageManifest(
         rid=platform.rid, key="", source_hash=source_hash, toolchain=ON_TRUST, floor=config.floor(platform),
         files=tuple(_describe_file(name, data) for name, data in files.items()),

@@ -289,7 +289,7 @@ class Contents:
         found: dict[str, frozenset[str]] = {}
         for form in {image.format for _, image in self.images}:
             rows = [(file, image) for file, image in self.images if image.format == form and image.is_linked]
-            modules = frozenset(file.name for file, image in rows if image.python_module)
+            modules = self.modules & {file.name for file, _ in rows}
             used = {posixpath.basename(name).lower() for _, image in rows for name in image.needed}
             free = (file.name for file, image in rows if not used & {file.base.lower(), image.soname.lower()})
             found[form] = modules or frozenset(free) or frozenset(file.name for file, _ in rows)
