@@ -5,10 +5,12 @@ import shutil
 import zipfile
 
 import pytest
+from latebind.adopt.plan import NO_CONSUMER
 
 from tests.client import copy_client, edit, read_client
 from tests.programs import assert_refused, assert_success, run_checked
 
+PACK = "".join(f"next: latebind -C {{project}} {command}\n" for command in ("pack", "audit", "verify"))
 CMAKE = read_client("voice", "CMakeLists.txt")
 
 
@@ -129,7 +131,7 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     configuration = (project / "latebind.toml").read_text()
     assert 'wheel = { source = ".", name = "acme-voice", extras = "channels" }' in configuration
     assert 'description = "Hears voices"' in configuration
-    assert ended.stdout.endswith(f"next: latebind -C {project} pack\n")
+    assert ended.stdout.endswith(PACK.format(project=project))
     script = (project / "verify" / "smoke.py").read_text()
     compile(script, "smoke.py", "exec")
     assert "import acme_voice" in script
@@ -266,7 +268,7 @@ def operators(tmp_path):
 def test_a_library_that_the_runtime_calls_is_packed_without_a_stub(latebind, operators):
     shown = assert_success(latebind("init", operators, "--yes", "--apply"))
     assert "operators.c: defines RegisterCustomOps(), which ONNX Runtime calls, so no target links it" in shown
-    assert "by hand" not in shown
+    assert re.findall("by hand: (.*)", shown) == [NO_CONSUMER]
     written = (operators / "latebind.toml").read_text()
     assert 'exports = ["RegisterCustomOps"]' in written
     assert "drop_in" not in written
@@ -368,7 +370,8 @@ def test_a_project_that_is_configured_gets_the_stub_alone(latebind, project):
 
 def list_hints(latebind, project):
     """Each hint of `init` with its places, one item for each."""
-    return re.findall(r"^by hand: (.+(?:\n    .+)*)", latebind("init", project).stdout, re.MULTILINE)
+    notes = re.findall(r"^by hand: (.+(?:\n    .+)*)", latebind("init", project).stdout, re.MULTILINE)
+    return [note for note in notes if "names no consumer" not in note]
 
 
 def add_sources(project, *names):
@@ -533,7 +536,7 @@ def test_each_next_leads_to_a_project_that_packs(latebind, project):
         seen.append(shown)
         assert len(seen) < 5, seen
     assert "COMPONENT voice" in (project / "CMakeLists.txt").read_text()
-    assert shown.endswith(f"next: latebind -C {project} pack\n")
+    assert shown.endswith(PACK.format(project=project))
     assert "nothing is left to write" in latebind("init", project).stdout
 
 
@@ -592,8 +595,8 @@ def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project
         assert f'+source = "{source}"' in latebind("init", root).stdout
 
 
-def test_without_cmake_it_says_what_to_do(latebind, tmp_path):
-    assert_refused(latebind("init", tmp_path), "there is no CMakeLists.txt", "add_library(NAME SHARED")
+def test_without_a_build_it_says_what_to_do(latebind, tmp_path):
+    assert_refused(latebind("init", tmp_path), "there is no build that latebind knows", "meson.build, configure")
 
 
 def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):

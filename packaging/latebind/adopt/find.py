@@ -30,6 +30,7 @@ _ONE_VALUE = 2  # words of set(NAME value)
 _FETCHES = ("fetchcontent_declare", "fetchcontent_makeavailable", "externalproject_add", "cpmaddpackage")
 _CALLER = "onnxruntime"
 _HEADER = "onnxruntime_c_api.h"
+_INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:[\w./-]*/)?onnxruntime_c(?:xx)?_api\.h[>\"]", re.MULTILINE)
 # At the start of a line, so not in a function. A value after the parenthesis makes it an object; a type makes it the
 # declaration of a function: `Ort::Value View(OrtAllocator* allocator)`, `Ort::Value Clone(Ort::Value value)`.
 _OBJECT = re.compile(
@@ -83,6 +84,8 @@ class Found:
     """The folder in which the project holds ONNX Runtime's header."""
     header_version: str = ""
     """The version of that header."""
+    includes_header: bool = False
+    """Whether its own code includes a header of ONNX Runtime."""
 
     def of(self, kind: str) -> list[Mention]:
         """The mentions of one kind."""
@@ -152,6 +155,7 @@ def find(root: Path) -> Found:
         description=description,
         header=next((path.parent for path in texts if path.name == _HEADER), None),
         header_version=_header_version(texts),
+        includes_header=any(_INCLUDE.search(text) for text in own_texts.values()),
     )
 
 

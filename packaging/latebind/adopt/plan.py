@@ -108,7 +108,7 @@ def plan(discovery: Found, facts: Facts) -> Plan:
         changes += _extend(discovery, facts, package if with_wheel else "")
     if targets:
         changes.append(extend_gitignore(discovery.root / ".gitignore"))
-        notes += [] if configured or discovery.header or "onnxruntime" not in discovery.runtimes else [_NO_HEADERS]
+        notes += [_NO_HEADERS] if discovery.includes_header and not (configured or discovery.header) else []
         notes += [] if configured or with_wheel else [NO_CONSUMER]
     elif not any("\n[verify]" in change.after for change in changes):
         notes += list_missing_consumers(discovery.root, configured)
