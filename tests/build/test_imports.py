@@ -61,6 +61,38 @@ def test_what_is_imported_gives_the_same_packages(packed_machine, tmp_path, monk
         assert digests == expected
 
 
+def test_a_library_alone_says_which_target_it_is_for(packed_machine, tmp_path):
+    config, workdir, _ = packed_machine
+    library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
+    (manifest,) = import_native(config, [library], tmp_path / "here")
+    assert (manifest.rid, [file.path for file in manifest.files]) == ("linux-x64", ["tiny/lib/libtiny.so"])
+
+
+@pytest.mark.parametrize(
+    ("rid", "file", "message"),
+    [
+        ("win-x64", "libtiny.so", "the library is for linux-x64, not for win-x64"),
+        ("", "text.so", "is not a native library"),
+    ],
+)
+def test_a_library_of_another_target_is_refused(packed_machine, tmp_path, rid, file, message):
+    config, workdir, _ = packed_machine
+    library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / file
+    if file == "text.so":
+        library.write_text("text")
+    with pytest.raises(InputError, match=message):
+        import_native(config, [library], tmp_path / "here", rid)
+
+
+def test_a_library_for_one_of_two_components_is_refused(tmp_path, tiny, packed_machine):
+    _, workdir, _ = packed_machine
+    write_client(tiny, latebind=TWO)
+    library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
+    with pytest.raises(InputError, match="has the components more, tiny") as refused:
+        import_native(load(tiny / "latebind.toml"), [library], tmp_path / "here")
+    assert "FOLDER/more/lib/" in refused.value.advice
+
+
 def test_packing_an_import_asks_for_no_compiler(packed_machine, tmp_path, tiny):
     config, workdir, _ = packed_machine
     here, linux = tmp_path / "here", target("linux-x64")

@@ -98,6 +98,12 @@ def test_pkg_config_gives_what_a_linker_needs(stub):
     assert any(flag.startswith("-L") and (stub / "lib").samefile(flag[2:]) for flag in flags)
 
 
+def test_the_headers_are_also_where_debian_has_them(latebind, tmp_path, headers):
+    assert_success(latebind("stub", "onnxruntime", "--headers", headers, "--output", tmp_path))
+    (folder,) = tmp_path.glob("*/include")
+    assert (folder / "onnxruntime_c_api.h").read_bytes() == (folder / "onnxruntime/onnxruntime_c_api.h").read_bytes()
+
+
 @pytest.mark.slow  # zig compiles for another system
 def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
     results = []

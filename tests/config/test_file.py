@@ -41,6 +41,34 @@ def test_defaults(tiny):
     assert config.native_source == tiny.resolve() / "native"
 
 
+EXTERNAL = ("[native]\n", '[native]\nbuild = "external"\n')
+
+
+def test_a_project_with_another_build_needs_no_cmake(tiny):
+    write_client(tiny, latebind=CONFIG.replace(*EXTERNAL))
+    (tiny / "native" / "CMakeLists.txt").unlink()
+    assert load(tiny / "latebind.toml").is_built_elsewhere
+
+
+def test_what_only_latebinds_own_build_could_follow_is_refused(tiny):
+    text = CONFIG.replace("[native]\n", '[native]\nbuild = "external"\ndefine = { A = true }\nhide = true\n')
+    found = problems(tiny, text)
+    assert [message for _, message, _ in found] == [
+        'native.define has no effect with build = "external"',
+        'native.hide has no effect with build = "external"',
+    ]
+
+
+def test_without_the_folder_of_the_native_code_another_build_is_refused(tiny):
+    text = CONFIG.replace('source = "native"', 'build = "external"\nsource = "src"')
+    assert problems(tiny, text)[0][1] == "the native source src is not a folder"
+
+
+def test_a_wheel_of_another_build_needs_a_name(tiny):
+    text = CONFIG.replace('wheel = { source = "python/tiny"', 'wheel = { kind = "cpython"')
+    assert problems(tiny, text)[0][1] == "the wheel has neither source nor name"
+
+
 def test_a_target_has_its_own_table(tiny):
     write_client(tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
     assert load(tiny / "latebind.toml").toolchain("linux-x64") == "host"

@@ -137,7 +137,11 @@ def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> 
             advice=f"Put it into a folder of its component, and name the folder above: FOLDER/{components[0]}/lib/",
         )
     data = _bytes(library)
-    suited = [target(name) for name in config.document.targets.include if _runs_on(data, str(library), target(name))]
+    images = {(image.format, image.arch) for image in read_images(data, str(library))}
+    if not images:
+        raise InputError("is not a native library", where=str(library), advice="Name the library that was built.")
+    included = [target(rid) for rid in config.document.targets.include]
+    suited = [platform for platform in included if (platform.binary_format, platform.arch) in images]
     chosen = [platform for platform in suited if rid in ("", platform.rid)]
     if len(chosen) != 1:
         names = ", ".join(platform.rid for platform in suited)
@@ -147,12 +151,6 @@ def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> 
             advice="Name one of them: --target RID." if len(suited) > 1 else "Add its target to targets.include.",
         )
     return _trust(config, str(library), chosen[0], source_hash, {f"{components[0]}/lib/{library.name}": data})
-
-
-def _runs_on(data: bytes, name: str, platform: Target) -> bool:
-    """Whether a library has code for the system and processor of a target."""
-    images = read_images(data, name)
-    return any((image.format, image.arch) == (platform.binary_format, platform.arch) for image in images)
 
 
 def _trust(
