@@ -67,7 +67,8 @@ def test_patterns_are_alternatives_and_some_leave_test_cases_out(patterns, count
         ("*/linux-*/*-1.2*/*", False),
         ("*/1.22.0/*", False),
         ("*-1.22.0/*", True),
-        ("wheel/win-x64", False),
+        ("wheel/win-x64", True),
+        ("win-x64/python", False),  # names are whole
         ("no-runtime", False),
         ("[", False),
     ],

@@ -38,15 +38,16 @@ def is_selected(case: Case, patterns: Sequence[str]) -> bool:
 
 
 def _matches(case: Case, pattern: str) -> bool:
-    """Whether a pattern fits: a part of the id, a glob of one name in it, or, with a slash, a glob of the whole id.
+    """Whether a pattern fits: a part of the id, names of it that follow each other, or a glob of a name or the whole id.
 
     Upper and lower case are the same.
     """
-    glob = pattern.lower()
+    glob, identity = pattern.lower(), case.id.lower()
+    is_glob = bool(set(glob) & set("*?["))
     if "/" in glob:
-        return fnmatchcase(case.id.lower(), glob)
-    if not set(glob) & set("*?["):
-        return glob in case.id.lower()
+        return fnmatchcase(identity, glob) if is_glob else f"/{glob}/" in f"/{identity}/"
+    if not is_glob:
+        return glob in identity
     names = (case.kind, case.target, case.consumer, case.runtime, case.version, case.scenario)
     return any(fnmatchcase(name.lower(), glob) for name in names)
 
