@@ -142,6 +142,16 @@ def test_a_module_in_a_folder_of_a_variable_is_for_the_cpython_that_runs_latebin
     assert "+install(TARGETS _voice COMPONENT voice LIBRARY DESTINATION lib)" in shown
 
 
+def test_headers_that_no_command_installs_here_are_not_packed(latebind, project):
+    with (project / "CMakeLists.txt").open("a") as file:
+        file.write("option(APART OFF)\nif(APART)\n  install(FILES other.h DESTINATION include)\nendif()\n")
+        file.write("install(FILES voice.h DESTINATION include)\n")
+    shown = assert_success(latebind("init", project))
+    assert "+install(FILES voice.h DESTINATION include COMPONENT voice)" in shown
+    assert "install(FILES other.h DESTINATION include COMPONENT" not in shown
+    assert "install(FILES other.h DESTINATION include COMPONENT" in latebind("init", project, "--no-configure").stdout
+
+
 def test_code_that_opens_the_runtime_itself_is_named(latebind, project):
     edit(project / "CMakeLists.txt", "target_link_libraries(", "if(WIN32)\ntarget_link_libraries(")
     edit(project / "CMakeLists.txt", "install(", "endif()\ninstall(")

@@ -2,7 +2,7 @@
 
 import pytest
 from latebind.adopt.cmake import commands
-from latebind.adopt.edit import edit_cmake
+from latebind.adopt.edit import Lines, edit_cmake
 from latebind.adopt.find import variables
 
 DONE = "install(TARGETS a COMPONENT a)\n"
@@ -52,6 +52,13 @@ def test_a_variable_is_the_runtime_that_it_was_set_to():
     assert values == {"${RT}": "openvino", "${ALL}": "openvino"}
     linked = f"{text}target_link_libraries(a ${{ALL}} ${{M}})"
     assert edit_cmake(linked, ["a"], "a", values) == f"{linked}\ninstall(TARGETS a COMPONENT a)"
+
+
+def test_headers_that_cmake_does_not_install_here_stay():
+    text = f"{DONE}if(APART)\n  install(FILES a.h DESTINATION include)\nendif()\n"
+    assert "include COMPONENT a" in edit_cmake(text, ["a"], "a")
+    assert edit_cmake(text, ["a"], "a", lines=Lines(ran={1, 2})) == text
+    assert "include COMPONENT a" in edit_cmake(text, ["a"], "a", lines=Lines(ran={1, 2, 3}))
 
 
 def test_a_library_that_was_not_installed_is_installed_as_a_component():

@@ -239,6 +239,21 @@ def test_missing_headers_are_one_reason_why_cmake_cannot_configure(latebind, pro
     )
 
 
+def test_a_wheel_that_is_configured_gets_no_second_consumer(latebind, project):
+    text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n[project]\nname = "voice"\n'
+    (project / "pyproject.toml").write_text(text)
+    (project / "voice").mkdir()
+    (project / "voice" / "__init__.py").touch()
+    assert_success(latebind("init", project, "--yes"))
+    for path in (project / "verify" / "smoke.py", project / "voice" / "_runtime.py"):
+        path.unlink()
+    edit(project / "latebind.toml", "verify/smoke.py", "verify/own.py")
+    shown = assert_success(latebind("init", project))
+    assert "+install(TARGETS voice COMPONENT voice" in shown
+    assert "smoke.py" not in shown
+    assert "_runtime.py" not in shown
+
+
 def test_headers_that_the_project_has_are_not_asked_for(latebind, project):
     edit(project / "CMakeLists.txt", "add_library(", 'message(FATAL_ERROR "needs a GPU")\nadd_library(')
     assert "latebind headers" in latebind("init", project).stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -20,23 +21,36 @@ _ENDS = frozenset({f"end{name}" for name in _STARTS})
 _HEADERS = {".h", ".hh", ".hpp", ".hxx", ".inc"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """What CMake says of the lines of a file."""
+
+    alone: Mapping[int, str] = field(default_factory=dict)
+    """The targets that no install() names, by the line of the command that makes them."""
+    ran: Collection[int] | None = None
+    """The lines of the commands that ran; None if CMake was not asked."""
+
+    def has_run(self, command: Command) -> bool:
+        """Whether a command ran, as far as is known."""
+        return self.ran is None or command.line in self.ran
+
+
 def edit_cmake(
     text: str,
     components: Collection[str],
     component: str,
     variables: Mapping[str, str] = MappingProxyType({}),
-    alone: Mapping[int, str] = MappingProxyType({}),
+    lines: Lines | None = None,
 ) -> str:
     """The text with the targets `components` installed as `component`; what they link stays as it is.
 
-    The headers that the file installs become part of it, if they have no component.
-
-    `alone` are targets that no install() names, by the line of the command that makes them.
+    The headers that the file installs become part of it, if they have no component. `lines` is what CMake says.
     """
+    lines = lines or Lines()
     changes: list[tuple[int, str]] = []
     parsed = commands(text)
     installed = set(list_installed(text))
-    for command in parsed if components else ():
+    for command in (command for command in parsed if components and lines.has_run(command)):
         changes += [(position, f" COMPONENT {component}") for position in _find_headers_end(command)]
     for command in parsed:
         if command.name == "target_link_libraries" and any(
@@ -52,7 +66,7 @@ def edit_cmake(
             and set(targets) <= set(components)
         ):
             changes.append((command.arguments[len(targets)].end, f" COMPONENT {component}"))
-    made = [(command, alone[command.line]) for command in parsed if command.line in alone]
+    made = [(command, lines.alone[command.line]) for command in parsed if command.line in lines.alone]
     changes += [
         (command.end, _install(text, command, name, component, parsed))
         for command, name in made

@@ -73,6 +73,8 @@ class Found:
     opening: tuple[tuple[Path, str], ...] = ()
     """Files that open a runtime by themselves, with its name, so that nothing links it."""
     mentions: tuple[Mention, ...] = ()
+    ran: frozenset[tuple[Path, int]] | None = None
+    """The file and line of each command that CMake ran; None if it was not asked."""
     libraries: tuple[PackableLibrary, ...] = ()
     """The shared libraries and modules that need a runtime."""
     variables: dict[str, str] = field(default_factory=dict)

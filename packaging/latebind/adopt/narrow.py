@@ -31,6 +31,7 @@ def narrow(discovery: Found, project: ConfiguredProject) -> Found:
     return replace(
         discovery,
         mentions=(*(mention for mention in ran if mention.kind != "link"), *_list_links(parsed, project)),
+        ran=frozenset(project.calls),
         libraries=tuple(_name_library(library, parsed) for library in project.libraries),
         objects=tuple(
             item

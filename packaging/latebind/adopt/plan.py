@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from latebind.adopt.cmake import commands
 from latebind.adopt.configuration import extend_configuration, list_drop_ins, list_packages, read_configuration
-from latebind.adopt.edit import edit_cmake, list_installed
+from latebind.adopt.edit import Lines, edit_cmake, list_installed
 from latebind.adopt.facts import find_branch
 from latebind.adopt.libraries import names_in
 from latebind.adopt.notes import find_notes
@@ -160,7 +160,10 @@ def _edit_cmake_files(discovery: Found, targets: Sequence[PackableLibrary], comp
                 names_in(path, bare),
                 component,
                 discovery.variables,
-                {library.line: library.name for library in alone if library.file == path},
+                Lines(
+                    alone={library.line: library.name for library in alone if library.file == path},
+                    ran=None if discovery.ran is None else {line for file, line in discovery.ran if file == path},
+                ),
             ),
         )
         for path, text in discovery.files.items()
@@ -190,8 +193,9 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
         with_shared=with_shared, exports=OPERATORS if discovery.has_operators else "",
     )  # fmt: skip
     configured = "[tool.latebind]" in facts.pyproject
+    is_listed = any(table.get("wheel") for table in list_packages(read_configuration(discovery.root)).values())
     files = {} if configured else {discovery.root / "latebind.toml": text}
-    if with_wheel and not configured:
+    if with_wheel and not configured and not is_listed:
         files[discovery.root / SCRIPT] = render_smoke(discovery.root, facts, discovery.runtimes[0])
         package = find_package(discovery.root / facts.python_folder, facts.pyproject)
         if package is not None:

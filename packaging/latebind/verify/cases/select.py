@@ -38,7 +38,7 @@ def is_selected(case: Case, patterns: Sequence[str]) -> bool:
 
 
 def _matches(case: Case, pattern: str) -> bool:
-    """Whether a pattern fits: a part of the id, names of it that follow each other, or a glob of a name or the whole id.
+    """Whether a pattern fits: a part of the id, some names of it, or a glob of one name or of the whole id.
 
     Upper and lower case are the same.
     """
