@@ -12,6 +12,11 @@ if(NOT MSVC AND NOT CMAKE_GENERATOR MATCHES "Visual Studio")
   endif()
 endif()
 
+# The toolchain file defines this macro of sal.h in CMAKE_CXX_FLAGS_INIT, which the target's `cxxflags` replace.
+if(CMAKE_SYSTEM_NAME STREQUAL "Windows" AND LATEBIND_ZIG)
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-D_Return_type_success_(expr)=>")
+endif()
+
 # Projects add folders to CMAKE_MODULE_PATH, so this one stays in front.
 if(LATEBIND_PYTHON_ANSWERS)
   list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/find")

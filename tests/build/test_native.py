@@ -374,12 +374,14 @@ def test_a_build_that_failed_announces_the_one_time_work_again(tmp_path, monkeyp
         assert "zig compiles its C and C++ standard libraries for linux-x64 once per user" in shown
 
 
-@pytest.mark.parametrize("rid", ["win-x64", "win-arm64"])
-def test_annotations_of_runtimes_headers_compile_for_windows(tmp_path, rid):
+@pytest.mark.parametrize(("rid", "options"), [("win-x64", []), ("win-arm64", []), ("win-x64", ["-DOWN"])])
+def test_annotations_of_runtimes_headers_compile_for_windows(tmp_path, rid, options):
     root = write_portable(tmp_path / "tiny", [rid])
     source = root / "native/tiny.c"
     typedef = "typedef _Return_type_success_(return == 0) struct OrtStatus* OrtStatusPtr;\n"  # of onnxruntime_c_api.h
     source.write_text(typedef + "#include <windows.h>\n" + source.read_text("utf-8"), encoding="utf-8")
+    with (root / "latebind.toml").open("a", encoding="utf-8") as file:
+        file.write(f"\n[targets.{rid}]\ncflags = {options}\n")
     config = load(root / "latebind.toml")
     assert stage_target(config, target(rid), root).manifest.files
 
