@@ -17,6 +17,17 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Windows" AND LATEBIND_ZIG)
   add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-D_Return_type_success_(expr)=>")
 endif()
 
+# Windows code writes <Windows.h>, and the files of mingw-w64 are in lower case, which matters on Linux.
+if(CMAKE_SYSTEM_NAME STREQUAL "Windows" AND LATEBIND_ZIG AND CMAKE_HOST_SYSTEM_NAME STREQUAL "Linux")
+  foreach(_latebind_header IN ITEMS Windows WinSock2 Winsock2 WS2tcpip Ws2tcpip Shlwapi ShlObj Shlobj Psapi DbgHelp Dbghelp
+      WinBase WinDef WinNT Wincrypt WinCrypt Objbase ShellAPI TlHelp32 WinUser)
+    string(TOLOWER "${_latebind_header}" _latebind_name)
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/latebind.include/${_latebind_header}.h"
+      CONTENT "#include <${_latebind_name}.h>\n" @ONLY)
+  endforeach()
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:SHELL:-idirafter \"${CMAKE_BINARY_DIR}/latebind.include\">")
+endif()
+
 # Projects add folders to CMAKE_MODULE_PATH, so this one stays in front.
 if(LATEBIND_PYTHON_ANSWERS)
   list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/find")

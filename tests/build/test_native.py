@@ -386,6 +386,14 @@ def test_annotations_of_runtimes_headers_compile_for_windows(tmp_path, rid, opti
     assert stage_target(config, target(rid), root).manifest.files
 
 
+@pytest.mark.parametrize("name", ["Windows.h", "WinSock2.h"])
+def test_headers_of_windows_are_found_in_the_usual_spelling(tmp_path, name):
+    root = write_portable(tmp_path / "a place", ["win-x64"])
+    source = root / "native/tiny.c"
+    source.write_text(f"#include <{name}>\nHANDLE handle;\n" + source.read_text("utf-8"), encoding="utf-8")
+    assert stage_target(load(root / "latebind.toml"), target("win-x64"), root).manifest.files
+
+
 @pytest.mark.parametrize("rid", ["linux-x64", "win-x64"])
 @pytest.mark.parametrize("hides", [False, True])
 def test_hide_exports_what_the_packages_list_and_nothing_else(tmp_path, rid, hides):
