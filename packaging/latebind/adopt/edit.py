@@ -23,7 +23,7 @@ _HEADERS = {".h", ".hh", ".hpp", ".hxx", ".inc"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """What CMake says of the lines of a file."""
+    """What CMake knows about the lines of a file."""
 
     alone: Mapping[int, str] = field(default_factory=dict)
     """The targets that no install() names, by the line of the command that makes them."""
