@@ -42,7 +42,7 @@ _SECTION = """
 ## Packages that nobody had read
 
 The packages of rounds 1 to 3 are drawn at random from all names of the package index and of npm. Half of the packages
-of rounds 4 and 5 are those of public issue threads about broken packages; the ledger has the thread and the failure,
+of rounds 4 to 6 are those of public issue threads about broken packages; the ledger has the thread and the failure,
 which was written down before the audit. The other half is drawn at random from lists: names of wheels whose summary
 mentions a compiled language, and names of npm packages that end with a platform. No package is drawn twice. The counts
 are those of the audit on that day, before any check was changed because of the round. Other tools, imports in the real
@@ -82,6 +82,31 @@ same name in the wheel hides that (opensim). A DLL is in the data folder of a wh
 The checks that were corrected since report six of these eight, and xgrammar as a note, for a library that it needs may
 define the symbols. They report none of the nine wrong findings as severely. That says nothing about the packages of a
 next round. `LB311`, `LB115` to `LB117` and `LB909` to `LB911` came from other threads, on failures that no check knew.
+
+The author of the notes and verdicts of round 6 wrote none of the checks and did not read them. The round meets the goal
+for warnings only. Its 63 packages of threads, 46 wheels and 17 of npm, have 24 right errors of 26 (76% to 98%), 52
+right warnings of 55 (85% to 98%), and 46 reported failures of 65 (59% to 80%). The 58 packages that are drawn, 40
+wheels and 18 of npm, have 3 right errors of 5 (23% to 88%), 16 right warnings of 17 (73% to 99%), and one reported
+failure of two. Each file of a thread was compared with its thread by `readelf` and the LLVM tools before the audit, and
+files that do not fail as their threads say were left out, so most of the threads are about failures that files show.
+Two threads are not counted as failures all the same: the release of executorch has the fix that its thread asks for,
+and npm sets the missing mode of codex-acp. An emulated processor without AVX shows the illegal instructions.
+
+These are the causes of the wrong findings in round 6. `LB106` does not know that `libstdc++.so.6` defines the type
+information of basic types, that the libraries of Node.js serve a library that it loads, or that a flat name is also
+searched in the frameworks of a linked library (three times false, two of them errors). `LB309` counts functions from
+when they became part of the stable ABI, though the older CPython exports them (an error), or in a module that one
+CPython alone finds. `LB906` is an error for the missing `main` of a program that nobody imports, `LB911` does not know
+that another package sets the mode, and `LB904` named a script that the package works without.
+
+Of the 20 misses, seven are instructions that older processors lack (anuga, atopile, giotto_tda, pynauty, simsopt,
+ssm_simulators, tensorflow), which the audit does not look for. Three are wheels for any system whose files do not cover
+all of them: glibc 2.29 (ctransformers), Macs with Intel processors (pya2l), 32-bit ARM (tls_client). In the others, a
+module for CPython 3.8 imports `python39.dll` (winrt), a function is newer than the macOS of the tag (skia_pathops), a
+tag promises i386, too (pyossia), a program in a wheel has no execute bit (microsandbox), `cpu` has a value that npm
+does not know (lefthook), a module turns on the lock of free-threaded CPython (dhi), an allocator supports one page size
+(oxlint), slim images lack libraries that manylinux allows (openbabel), another package is of another build
+(tensorflow_addons), and conda's CPython searches DLLs elsewhere (bezier).
 """
 _SEVERITIES = ("error", "warning")
 
