@@ -90,7 +90,9 @@ wheels and 18 of npm, have 3 right errors of 5 (23% to 88%), 16 right warnings o
 failure of two. Each file of a thread was compared with its thread by `readelf` and the LLVM tools before the audit, and
 files that do not fail as their threads say were left out, so most of the threads are about failures that files show.
 Two threads are not counted as failures all the same: the release of executorch has the fix that its thread asks for,
-and npm sets the missing mode of codex-acp. An emulated processor without AVX shows the illegal instructions.
+and npm sets the missing mode of codex-acp. An emulated processor without AVX shows the illegal instructions. Two
+failures count as reported though only a note names the library that is not found, for a warning names the search path
+(pygeoprocessing, natcap_invest).
 
 These are the causes of the wrong findings in round 6. `LB106` does not know that `libstdc++.so.6` defines the type
 information of basic types, that the libraries of Node.js serve a library that it loads, or that a flat name is also
