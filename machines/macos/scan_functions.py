@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import struct
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from machines.macos.file_functions import find_stream
 from machines.macos.print_functions import variadic_values
 from machines.macos.process import function
+from machines.macos.text_functions import parse_number
 
 if TYPE_CHECKING:
     from machines.macos.print_functions import Values
@@ -21,6 +21,14 @@ _PART = re.compile(
     re.DOTALL,
 )
 _SIZES = {b"hh": 1, b"h": 2, b"": 4, b"l": 8, b"ll": 8, b"z": 8, b"j": 8, b"t": 8, b"q": 8}
+_PATTERNS = {
+    **dict.fromkeys((b"d", b"u"), rb"[+-]?\d+"),
+    b"x": rb"[+-]?(?:0[xX])?[0-9a-fA-F]+",
+    b"i": rb"[+-]?(?:0[xX][0-9a-fA-F]+|\d+)",
+    **dict.fromkeys((b"f", b"e", b"g"), rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf(?:inity)?|nan))"),
+    b"s": rb"\S+",
+}
+"""What a directive takes: the longest beginning that looks like this, so `%u` takes 23 of 23.1."""
 _BASES = {b"d": 10, b"u": 10, b"i": 0, b"x": 16}
 _LONGEST = 1 << 12
 _END = (1 << 32) - 1
@@ -38,13 +46,14 @@ class _Input:
         while self.data[self.at : self.at + 1].isspace():
             self.at += 1
 
-    def take_word(self, width: int) -> bytes:
-        """The next characters up to a space, at most `width`."""
+    def take(self, pattern: bytes, width: int) -> bytes | None:
+        """The characters that a directive takes, at most `width`; None where there are none of its kind."""
         self.skip_spaces()
-        match = re.compile(rb"\S{0,%d}" % width).match(self.data, self.at)
-        word = match[0] if match else b""
-        self.at += len(word)
-        return word
+        match = re.compile(pattern).match(self.data, self.at, self.at + width)
+        if match is None:
+            return None
+        self.at = match.end()
+        return match[0]
 
 
 @function("_fscanf")
@@ -74,28 +83,21 @@ def scan(process: Process, template: bytes, source: _Input, values: Values) -> i
                 return stored
             source.at += 1
         else:
-            start = source.at
-            word = source.take_word(int(part["width"] or _LONGEST))
-            if not word:
-                return stored or _END
-            data = _convert(word, part)
-            if data is None:
-                source.at = start
-                return stored
+            word = source.take(_PATTERNS[part["kind"]], int(part["width"] or _LONGEST))
+            if word is None:
+                return stored if stored or source.data[source.at :] else _END
             if not part["ignored"]:
-                process.processor.write(values.integer(), data)
+                process.processor.write(values.integer(), _convert(word, part))
                 stored += 1
     return stored
 
 
-def _convert(word: bytes, part: re.Match[bytes]) -> bytes | None:
-    """The bytes that a word becomes; None for one that is no such number."""
+def _convert(word: bytes, part: re.Match[bytes]) -> bytes:
+    """The bytes that the characters of a directive become."""
     kind, size = part["kind"], part["size"] or b""
     if kind == b"s":
         return word + b"\0"
-    with contextlib.suppress(ValueError):
-        if kind in b"feg":
-            return struct.pack("<d" if size == b"l" else "<f", float(word))
-        bits = 8 * _SIZES[size]
-        return (int(word, _BASES[kind]) & (1 << bits) - 1).to_bytes(_SIZES[size], "little")
-    return None
+    if kind in b"feg":
+        return struct.pack("<d" if size == b"l" else "<f", float(word))
+    bits = 8 * _SIZES[size]
+    return (parse_number(word, _BASES[kind])[0] & (1 << bits) - 1).to_bytes(_SIZES[size], "little")

@@ -16,14 +16,21 @@
 #define SIZE sizeof(latenn_backend)
 #endif
 
-enum { WIDTH = 4 };
+enum { WIDTH = 4, RANK = 8 };
 
 struct latenn_backend_model {
   const latenn_host* host;
 };
 
+/* An input: numbers stay the caller's until the computation ends, shape and strings do not. */
+typedef struct copy {
+  int64_t shape[RANK];
+  void* strings;
+} copy;
+
 struct latenn_backend_context {
   latenn_tensor given[3];
+  copy copies[3];
   float next[WIDTH];
   int64_t rows[WIDTH];
   int64_t count_shape[2];
@@ -91,11 +98,31 @@ static latenn_status* create_context(latenn_backend_model* model, latenn_backend
 }
 
 static void release_context(latenn_backend_context* context) {
+  for (int i = 0; context && i < 3; i++) free(context->copies[i].strings);
   free(context);
 }
 
+static void copy_strings(copy* into, latenn_tensor* tensor) {
+  size_t count = 1;
+  for (int32_t i = 0; i < tensor->rank; i++) count *= (size_t)tensor->shape[i];
+  size_t head = (count + 1) * sizeof *tensor->offsets;
+  char* memory = malloc(head + tensor->bytes + 1);
+  if (!memory) abort();
+  memcpy(memory, tensor->offsets, head);
+  if (tensor->bytes) memcpy(memory + head, tensor->data, tensor->bytes);
+  free(into->strings);
+  into->strings = memory;
+  tensor->offsets = (const size_t*)(void*)memory;
+  tensor->data = memory + head;
+}
+
 static latenn_status* set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor) {
-  context->given[index] = *tensor;
+  copy* into = &context->copies[index];
+  latenn_tensor* given = &context->given[index];
+  *given = *tensor;
+  for (int32_t i = 0; i < tensor->rank && i < RANK; i++) into->shape[i] = tensor->shape[i];
+  given->shape = into->shape;
+  if (tensor->type == LATENN_STRING) copy_strings(into, given);
   return NULL;
 }
 
