@@ -66,6 +66,7 @@ def run_program(kind: str, path: Path, arguments: Sequence[str]) -> int:
         file_functions,
         print_functions,
         scan_functions,
+        stream_functions,
         system_functions,
         text_functions,
         thread_functions,

@@ -163,7 +163,7 @@ def print_formatted(process: Process, template: int) -> int:
 
 @function("_fprintf")
 def print_to(process: Process, stream: int, template: int) -> int:
-    from machines.macos.file_functions import write_stream  # noqa: PLC0415  # which prints, too
+    from machines.macos.stream_functions import write_stream  # noqa: PLC0415  # which prints, too
 
     return write_stream(process, stream, form(process, process.processor.text(template), variadic_values(process, 2)))
 

@@ -7,9 +7,9 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from machines.macos.file_functions import find_stream
 from machines.macos.print_functions import variadic_values
 from machines.macos.process import function
+from machines.macos.stream_functions import find_stream
 from machines.macos.text_functions import parse_number
 
 if TYPE_CHECKING:

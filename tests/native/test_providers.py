@@ -19,16 +19,16 @@ from tests.needs import official_header
 
 pytestmark = pytest.mark.slow
 NAME = "TinyExecutionProvider"
-NEGOTIATED = "TRY(lb_ep_negotiate(base, &ort, &version));\n"
+LIBRARIES = (".so", ".dylib", ".dll")
 FAULTS = {
     "computes something else": (
         "from[0][i] * from[1][i]", "from[0][i] + from[1][i]", "element 0 of Relu(a * b) is 3, expected 2"),
     "takes no node": ("if (!failed && ours)", "if (!failed && !ours)", "no kernel for .Mul"),
     "has no device for the processor": (
         "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_GPU)", "the provider has no device here"),
-    "has two names": ("static const char* ORT_API_CALL ep_name(const OrtEp* self) {\n  return (void)self, LATEBIND_EP_NAME",
-                      "static const char* ORT_API_CALL ep_name(const OrtEp* self) {\n  return (void)self, \"Other\"",
-                      "the provider and its factory have two names"),
+    "has two names": (
+        "ep_name(const OrtEp* self) {\n  return (void)self, LATEBIND_EP_NAME",
+        'ep_name(const OrtEp* self) {\n  return (void)self, "Other"', "the provider and its factory have two names"),
 }  # fmt: skip
 """What is changed in the example's code, and what the host says then."""
 
@@ -55,9 +55,6 @@ def build_provider(host, shared_folder, tmp_path_factory):
         return library
 
     return build
-
-
-LIBRARIES = (".so", ".dylib", ".dll")
 
 
 @pytest.fixture(scope="module")

@@ -57,9 +57,9 @@ static int did_fail(const char* step, OrtStatus* status) {
   return 1;
 }
 
-#define TRY(step, call)                         \
-  do {                                          \
-    if (did_fail(step, ort->call)) return 1;    \
+#define TRY(step, call)                      \
+  do {                                       \
+    if (did_fail(step, ort->call)) return 1; \
   } while (0)
 
 #if defined(_WIN32)
@@ -120,8 +120,7 @@ static int add_input(char* const* words) {
   }
   if (strlen(words[3]) > 2 * sizeof next->bytes) exit(64);
   size_t size = read_hex(words[3], strlen(words[3]), next->bytes);
-  TRY("making a tensor",
-      CreateTensorWithDataAsOrtValue(memory, next->bytes, size, shape, rank, type, &next->value));
+  TRY("making a tensor", CreateTensorWithDataAsOrtValue(memory, next->bytes, size, shape, rank, type, &next->value));
   return 0;
 }
 

@@ -21,13 +21,17 @@ STATE, NEXT, COUNT = ("state", FLOAT, [4]), ("next", FLOAT, [4]), ("count", INT6
 NUMBERS, WORDS = ("numbers", FLOAT, ["batch", 3]), ("words", TEXT, ["m"])
 FED = np.array([1, 0, -2.5, 4], np.float32)
 PLAIN = {"version": 1, "model": b"\x08anything", "input_names": "state", "output_names": "next\ncount"}
-FAIL, INVALID_ARGUMENT, NOT_IMPLEMENTED = 1, 2, 9
+FAIL = 1
+LIBRARIES = (".so", ".dylib", ".dll")
 
 REFUSED = {
     "attributes of a later version": ({"version": 2}, "It was written in version 2 of its attributes"),
     "no names of inputs": ({"input_names": None}, "It lacks the attribute input_names"),
     "no model": ({"model": None}, "It lacks the attribute model"),
-    "an input that the model has not": ({"input_names": "other"}, 'The model has no input "other"; its first is "state"'),
+    "an input that the model has not": (
+        {"input_names": "other"},
+        'The model has no input "other"; its first is "state"',
+    ),
     "an output twice": ({"output_names": "next\nnext"}, 'output_names names "next" twice'),
     "fewer names than outputs": ({"output_names": "next"}, "It has 2 outputs, and its attribute output_names names 1"),
     "outputs in another order": ({"output_names": "count\nnext"}, 'output "count" is int64; the graph has float32'),
@@ -69,9 +73,6 @@ def operator(host, shared_folder, kept_builds, tmp_path):
         return [json.loads(line) for line in printed.splitlines()]
 
     return SimpleNamespace(run=run, host=host, folder=tmp_path)
-
-
-LIBRARIES = (".so", ".dylib", ".dll")
 
 
 def graph(inputs=(STATE,), outputs=(NEXT, COUNT), **attributes):
@@ -129,7 +130,7 @@ def test_a_node_is_refused_in_words(operator, name):
     attributes, says = REFUSED[name]
     (answer,) = operator.run(graph(**attributes))
     assert answer["step"] == "creating the session"
-    assert "latenn's node \"Node\": " in answer["message"]
+    assert 'latenn\'s node "Node": ' in answer["message"]
     assert says in answer["message"]
 
 

@@ -131,7 +131,8 @@ static OrtStatus* ORT_API_CALL create_device(OrtEpFactory* factory, const OrtHar
 static OrtStatus* ORT_API_CALL add_nodes(OrtEpGraphSupportInfo* support, const OrtNode* const* nodes, size_t count,
                                          const OrtNodeFusionOptions* options) NO_EXCEPTION {
   (void)options;
-  if (count != 1) return runtime_fail("%u nodes would be one; single nodes are all that is fused here", (unsigned)count);
+  if (count != 1)
+    return runtime_fail("%u nodes would be one; single nodes are all that is fused here", (unsigned)count);
   if (support->count == MOST_NODES) return runtime_fail("there is no room for a node");
   support->nodes[support->count++] = nodes[0];
   return NULL;

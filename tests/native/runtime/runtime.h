@@ -1,6 +1,6 @@
 /* runtime.h: what the files of the small runtime share. It runs ONNX models whose nodes are custom operators or an
- * execution provider's, through ONNX Runtime's C API, on systems where no real runtime runs (synthetic). It must have no
- * operator of its own: whatever a model computes, the library under test computed. */
+ * execution provider's, through ONNX Runtime's C API, on systems where no real runtime runs (synthetic). It must have
+ * no operator of its own: whatever a model computes, the library under test computed. */
 #ifndef TESTS_RUNTIME_H
 #define TESTS_RUNTIME_H
 
