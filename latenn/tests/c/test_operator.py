@@ -42,7 +42,7 @@ REFUSED = {
     "a file, and no folder": ({"model": None, "path": "m.onnx"}, "the session does not say where that begins"),
     "a device that there is not": ({"device": "moon"}, "no such device"),
 }
-"""Attributes of a node, and what is said of them."""
+"""Attributes of a node, and what the refusal says."""
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
@@ -83,7 +83,7 @@ def graph(inputs=(STATE,), outputs=(NEXT, COUNT), **attributes):
     return models.model([node], inputs, outputs, domains=["latenn"], checked=False)
 
 
-def feed(name, type_, array):
+def input_words(name, type_, array):
     return ["in", name, type_, ",".join(map(str, array.shape)) or "-", array.tobytes().hex()]
 
 
@@ -93,7 +93,7 @@ def outputs(*names):
 
 @pytest.mark.parametrize("runs", [1, 3])
 def test_a_node_computes_and_its_outputs_have_the_shapes_of_the_data(operator, runs):
-    words = (*feed("state", FLOAT, FED), *outputs("next", "count"), "runs", runs)
+    words = (*input_words("state", FLOAT, FED), *outputs("next", "count"), "runs", runs)
     following, count = operator.run(graph(), *words)
     assert np.frombuffer(bytes.fromhex(following["data"][0]), np.float32).tolist() == (FED + 0.5).tolist()
     assert count["shape"] == [3, 1]
@@ -102,7 +102,7 @@ def test_a_node_computes_and_its_outputs_have_the_shapes_of_the_data(operator, r
 
 def test_an_output_that_nobody_wants_is_left_out(operator):
     model = graph(outputs=(COUNT,), output_names="count")
-    (count,) = operator.run(model, *feed("state", FLOAT, FED), *outputs("count"))
+    (count,) = operator.run(model, *input_words("state", FLOAT, FED), *outputs("count"))
     assert count["shape"] == [3, 1]
 
 
@@ -117,7 +117,7 @@ def test_strings_and_numbers_go_through_a_node_with_every_byte(operator):
     )
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     words = ("in", "words", TEXT, "3", "61,,c3a400ff", "in", "nibbles", INT4, "3", "2103")
-    answers = operator.run(model, *feed("numbers", FLOAT, array), *words, *outputs("w", "n", "h"))
+    answers = operator.run(model, *input_words("numbers", FLOAT, array), *words, *outputs("w", "n", "h"))
     assert len(answers) == 3, answers
     strings, numbers, nibbles = answers
     assert strings["data"] == ["61", "", "c3a400ff"]
@@ -155,7 +155,7 @@ def test_a_file_in_the_folder_is_read_and_a_link_out_of_it_is_not(operator):
     (operator.folder / "outside.onnx").write_bytes(PLAIN["model"])
     (folder / "link.onnx").symlink_to(operator.folder / "outside.onnx")
     entries = [("directory", operator.host.name(folder))]
-    words = (*feed("state", FLOAT, FED), *outputs("next"))
+    words = (*input_words("state", FLOAT, FED), *outputs("next"))
     assert operator.run(graph(model=None, path="m.onnx"), *words, entries=entries)[0]["shape"] == [4]
     (answer,) = operator.run(graph(model=None, path="link.onnx"), entries=entries)
     assert "Its attribute path is a link:" in answer["message"]
@@ -181,5 +181,5 @@ def test_a_runtime_of_another_version_is_refused_in_words(operator, version, say
 def test_a_node_computes_with_every_version_from_the_minimum_on(operator, version):
     if not operator.host.is_small:
         pytest.skip("not run: the real runtime has one version")
-    words = (*feed("state", FLOAT, FED), *outputs("next"))
+    words = (*input_words("state", FLOAT, FED), *outputs("next"))
     assert operator.run(graph(), *words, version=version)[0]["shape"] == [4]

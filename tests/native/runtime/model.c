@@ -27,7 +27,7 @@ static uint64_t read_varint(span* from) {
   return value;
 }
 
-/* Returns 0 at the end, and for what is no message: the rest is skipped then. */
+/* Returns 0 at the end, and where the bytes are not a message: the rest is skipped then. */
 static int read_field(span* from, field* to) {
   if (from->at >= from->end) return 0;
   uint64_t key = read_varint(from);
