@@ -47,6 +47,8 @@ class Machine:
     """Runs programs of the target `name`, for `latebind verify`, in a folder that is prepared."""
     misleading: tuple[str, ...] = ()
     """How variables of this system begin that its programs must not get."""
+    has_python: bool = False
+    """Whether it runs wheels of another target in a CPython that latebind supports. Those of the level glue have none."""
     on_request: bool = False
     """Whether it is made only if it is named: it would replace this computer."""
 
@@ -139,8 +141,8 @@ def prepare_musl(dest: Path) -> Ready:
 
 
 MACHINES = (
-    Machine("win-x64", prepare_windows, wine.open_free, wine.MISLEADING),
-    Machine("linux-arm64", prepare_arm64, qemu.open_arm64, qemu.MISLEADING),
+    Machine("win-x64", prepare_windows, wine.open_free, wine.MISLEADING, has_python=True),
+    Machine("linux-arm64", prepare_arm64, qemu.open_arm64, qemu.MISLEADING, has_python=True),
     Machine("win-arm64", prepare_windows_arm64, wine_arm64.open_machine, wine_arm64.MISLEADING),
     *(
         Machine(rid, partial(prepare_macos, rid), partial(macos.open_machine, rid), macos.MISLEADING)

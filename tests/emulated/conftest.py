@@ -17,7 +17,7 @@ def utf8(monkeypatch):
     monkeypatch.setenv("PYTHONUTF8", "1")
 
 
-@pytest.fixture(scope="module", params=[machine.name for machine in table.MACHINES if machine.open])
+@pytest.fixture(scope="module", params=[machine.name for machine in table.MACHINES if machine.has_python])
 def machine(request):
     dest = cache() / "machines"
     dest.mkdir(exist_ok=True)

@@ -119,7 +119,7 @@ def test_runs_are_builtins_there_too(machine, environment, wheels, tmp_path):
     folder = tmp_path / "models"
     folder.mkdir()
     models.write_portable(folder)
-    program = ROOT / "tests" / "python" / "accelerated.py"
+    program = ROOT / "latenn" / "tests" / "python" / "accelerated.py"
     argv = machine.argv(machine.python_of(environment), "-I", program, machine.path(folder), "in use")
     done = run(argv, cwd=tmp_path)
     assert "well" in done.output.split()
