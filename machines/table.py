@@ -48,7 +48,7 @@ class Machine:
     misleading: tuple[str, ...] = ()
     """How variables of this system begin that its programs must not get."""
     has_python: bool = False
-    """Whether it runs wheels of another target in a CPython that latebind supports. Those of the level glue have none."""
+    """Whether it runs wheels of another target in a CPython that latebind supports."""
     on_request: bool = False
     """Whether it is made only if it is named: it would replace this computer."""
 

@@ -161,12 +161,12 @@ def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tupl
     machine = chosen.machines[host_rid()] if case.consumer in FILES else chosen.machines.get(case.target)
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")
-    if not machine.is_host and configured.native_only:
-        runtime = case.runtime or "this"
-        raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
     consumer, kind = find_consumer(case.consumer), scenario(case.scenario)
     if machine.level == "glue" and not kind.glue and not (kind.versions == "none" and consumer.is_cross_built):
         raise NotRun("no-machine", f"{machine.title} runs no runtime")
+    if not machine.is_host and configured.native_only:
+        runtime = case.runtime or "this"
+        raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
     is_built_here = not consumer.has_interpreters
     if not machine.is_host and is_built_here and not consumer.is_cross_built:
         raise NotRun("not-emulated", "applications of .NET, Node.js and pkg-config are built by the machine itself")

@@ -172,11 +172,15 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     cases = expand_cases(config, LINUX, scope, Answers())
     assert {configured.case.scenario for configured in cases} == {"works", "absent"}
     assert {configured.python for configured in cases} == {"3.11"}
-    emulated = types.SimpleNamespace(is_host=False)
-    request = Request(rids=(LINUX,), machines={LINUX: emulated})
-    chosen = ChosenCases(request=request, cases=cases, answers=Answers(), tool=None, pythons=(own_interpreter(),))
-    with not_run("not-emulated", "native_only"):
-        able(cases[0], chosen)
+    for level, reason, says in (
+        ("emulated", "not-emulated", "native_only"),
+        ("glue", "no-machine", "a machine runs no runtime"),  # how fast it is does not matter
+    ):
+        machine = types.SimpleNamespace(is_host=False, level=level, title="a machine")
+        request = Request(rids=(LINUX,), machines={LINUX: machine})
+        chosen = ChosenCases(request=request, cases=cases, answers=Answers(), tool=None, pythons=(own_interpreter(),))
+        with not_run(reason, says):
+            able(cases[0], chosen)
 
 
 def test_an_application_names_a_runtime_that_no_feed_has():
