@@ -77,11 +77,12 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT LATEBIND_ALLOW_UNDEFINED)
 endif()
 
 # The libraries that zig links do not call __cxa_finalize(). If a program unloaded one, the destructors of its static C++
-# objects would run in unmapped memory when the process ends. So such a library stays loaded. LATEBIND_ALLOW_UNLOADING in
-# native.define turns this off.
+# objects would run in unmapped memory when the process ends. So such a library stays loaded, unless it is linked as C.
+# LATEBIND_ALLOW_UNLOADING in native.define turns this off.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND LATEBIND_ZIG AND NOT LATEBIND_ALLOW_UNLOADING)
   foreach(_latebind_type IN ITEMS SHARED_LIBRARY MODULE_LIBRARY)
-    add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,${_latebind_type}>:LINKER:-z,nodelete>")
+    set(_latebind_is_type "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,${_latebind_type}>")
+    add_link_options("$<$<AND:$<LINK_LANGUAGE:CXX>,${_latebind_is_type}>:LINKER:-z,nodelete>")
   endforeach()
 endif()
 
