@@ -12,7 +12,7 @@ import pytest
 
 from machines import chroot, windows_python, wine
 from machines.emulator import Limits
-from tests.client import CONFIG, copy_client
+from tests.client import CONFIG, copy_client, edit
 from tests.native.emulated import cache
 from tests.needs import available
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
@@ -106,6 +106,14 @@ def test_what_is_no_result_of_a_kit_is_refused(project, tmp_path, latebind, entr
         for name, data in entries.items():
             archive.writestr(name, data)
     assert_refused(latebind("-C", project.root, "verify", "--merge", tmp_path / "results.zip"), message)
+
+
+def test_a_project_with_another_build_has_a_kit(project, tmp_path):
+    root = shutil.copytree(project.root, tmp_path / "tiny")
+    edit(root / "latebind.toml", "[native]", '[native]\nbuild = "external"')
+    (root / "native" / "CMakeLists.txt").unlink()
+    run_checked(*CLI, "-C", root, "verify", "--kit", tmp_path / "made", "--dist", project.dist, timeout=300)
+    assert not list((tmp_path / "made" / "project" / "native").iterdir())
 
 
 def test_without_python_the_script_says_what_to_install(project, tmp_path):

@@ -74,12 +74,14 @@ def _copy_project(project: Project, destination: Path) -> str:
     """
     config = project.config
     files = {file for path in _find_consumers(config) for file in _list_files(project, path)}
-    if not config.is_built_elsewhere:  # a configuration whose sources are missing is refused
-        files.add(config.native_source / "CMakeLists.txt")
+    if not config.is_built_elsewhere:
+        files.add(config.cmake_source / "CMakeLists.txt")
     base = Path(os.path.commonpath([config.root, *files]))
     home = config.root.relative_to(base)
     for path in sorted(files):
         _copy(path, destination / path.relative_to(base))
+    # A configuration whose native source is missing is refused.
+    (destination / config.native_source.relative_to(base)).mkdir(parents=True, exist_ok=True)
     (destination / home).mkdir(parents=True, exist_ok=True)
     file = destination / home / FILE_NAME
     file.write_text(standalone_text(config), encoding="utf-8", newline="\n")
