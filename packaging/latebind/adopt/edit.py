@@ -66,11 +66,10 @@ def edit_cmake(
             and set(targets) <= set(components)
         ):
             changes.append((command.arguments[len(targets)].end, f" COMPONENT {component}"))
-    made = [(command, lines.alone[command.line]) for command in parsed if command.line in lines.alone]
     changes += [
         (command.end, _install(text, command, name, component, parsed))
-        for command, name in made
-        if name not in installed
+        for command in parsed
+        if (name := lines.alone.get(command.line)) and name not in installed
     ]
     for position, new in sorted(changes, reverse=True):
         text = text[:position] + new + text[position:]
@@ -84,14 +83,19 @@ def _find_anchor(link: Command, parsed: Sequence[Command]) -> Command:
         depth -= command.name in _ENDS
         depths[command.start] = depth
         depth += command.name in _STARTS
-    made = [command for command in parsed if command.name in ADDS and command.words[:1] == link.words[:1]]
-    return next((command for command in made if depths[command.start] < depths[link.start]), link)
+    adding = _find_adding(parsed, link.words[0])
+    return next((command for command in adding if depths[command.start] < depths[link.start]), link)
+
+
+def _find_adding(parsed: Sequence[Command], target: str) -> list[Command]:
+    """The commands that add a target."""
+    return [command for command in parsed if command.name in ADDS and command.words[:1] == (target,)]
 
 
 def _install(text: str, after: Command, target: str, component: str, parsed: Sequence[Command]) -> str:
     """The line that installs a target, indented as a command. Of a module, CMake wants a destination."""
-    made = [command for command in parsed if command.name in ADDS and command.words[:1] == (target,)]
-    is_module = any(command.name != ADDS[0] or "MODULE" in command.words for command in made)
+    adding = _find_adding(parsed, target)
+    is_module = any(command.name != ADDS[0] or "MODULE" in command.words for command in adding)
     destination = " LIBRARY DESTINATION lib" if is_module else ""
     return f"\n{_indent(text, after.start)}install(TARGETS {target} COMPONENT {component}{destination})"
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import platform
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.adopt.configuration import read_configuration
-from latebind.adopt.find import Found, runtime_of
+from latebind.adopt.find import SKIPPED, Found, runtime_of
 from latebind.adopt.plan import (
     NO_CONSUMER,
     SCRIPT,
@@ -22,6 +22,8 @@ from latebind.adopt.plan import (
     Plan,
     extend_gitignore,
     list_missing_consumers,
+    name_component,
+    name_nuget,
     render_smoke,
 )
 from latebind.config.file import tables_of
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 
     from latebind.adopt.facts import Facts
 
-_SKIPPED = frozenset({"build", "builddir", "dist", "stage", "stubs", "reports", "node_modules", ".venv", ".nox"})
 _WORD = re.compile(r"[\w./:+-]+")
 _ADDRESS = re.compile(r"https?://[^\s'\"]*?/(\w+)/releases/download/")
 """Of a release on GitHub, with the name of the repository."""
@@ -63,26 +64,30 @@ class BuildSystem:
 
 
 _WHEEL = ("python -m pip wheel --no-deps --wheel-dir dist .",)
-_PYTHON = BuildSystem(
-    title="setuptools", tops=("setup.py",), names=("setup.py", "pyproject.toml"), commands=_WHEEL, makes_wheel=True
-)
 _SCIKIT_BUILD_CORE = BuildSystem(
     title="scikit-build-core", tops=(), names=("CMakeLists.txt",), commands=_WHEEL, makes_wheel=True
 )
+_MESON = BuildSystem(
+    title="Meson",
+    tops=("meson.build",),
+    names=("meson.build",),
+    commands=("meson setup builddir", "meson compile -C builddir"),
+)
 SYSTEMS = (
-    BuildSystem(
-        title="Meson",
-        tops=("meson.build",),
-        names=("meson.build",),
-        commands=("meson setup builddir", "meson compile -C builddir"),
-    ),
+    _MESON,
     BuildSystem(
         title="a configure script",
         tops=("configure", "configure.ac"),
         names=("configure", "configure.ac", "Makefile.am"),
         commands=("./configure", "make"),
     ),
-    _PYTHON,
+    BuildSystem(
+        title="setuptools",
+        tops=("setup.py",),
+        names=("setup.py", "pyproject.toml"),
+        commands=_WHEEL,
+        makes_wheel=True,
+    ),
     BuildSystem(
         title="make",
         tops=("GNUmakefile", "makefile", "Makefile"),
@@ -115,14 +120,17 @@ class ExternalProject:
 
 def find_external(root: Path) -> ExternalProject | None:
     """What another build system's files say; None for a project of CMake. Raises InputError when there is neither."""
-    everything = list_tree(root, without=_SKIPPED)
-    if "scikit_build_core" in _read(root / "pyproject.toml"):
-        present = [_SCIKIT_BUILD_CORE]
-    elif (root / "CMakeLists.txt").is_file():
+    pyproject = _read(root / "pyproject.toml")
+    is_scikit = "scikit_build_core" in pyproject
+    if (root / "CMakeLists.txt").is_file() and not is_scikit:
         return None
-    else:
-        present = [system for system in SYSTEMS if any((root / name).is_file() for name in system.tops)]
-    if not present and any(path.name == "CMakeLists.txt" for path in everything):
+    everything = list_tree(root, without=SKIPPED | {"builddir", "stubs"})
+    present = [system for system in SYSTEMS if any((root / name).is_file() for name in system.tops)]
+    if is_scikit:
+        present = [_SCIKIT_BUILD_CORE]
+    mentions_of = {system: tuple(_list_mentions(everything, system)) for system in present}
+    system = next((system for system in present if mentions_of[system]), None)
+    if system is None and any(path.name == "CMakeLists.txt" for path in everything):
         return None
     if not present:
         raise InputError(
@@ -131,16 +139,11 @@ def find_external(root: Path) -> ExternalProject | None:
             advice="Name the folder of a CMakeLists.txt, meson.build, configure, setup.py or Makefile: "
             "latebind init FOLDER. For a new project: latebind new NAME.",
         )
-    for system in present:
-        if mentions := tuple(_list_mentions(everything, system)):
-            break
-    else:
-        if any(path.name == "CMakeLists.txt" for path in everything):
-            return None
-        system, mentions = present[0], ()
-    if system.title == "Meson" and "mesonpy" in _read(root / "pyproject.toml"):
-        system = BuildSystem(title="Meson", tops=(), names=(), commands=_WHEEL, makes_wheel=True)
+    system = system or present[0]
+    mentions = mentions_of[system]
     name, version = _read_identity(root, system)
+    if system is _MESON and "mesonpy" in pyproject:
+        system = replace(system, commands=_WHEEL, makes_wheel=True)
     headers = {
         runtime: path.parent
         for runtime in {runtime for _, _, runtime in mentions}
@@ -169,7 +172,6 @@ def plan_external(project: ExternalProject, facts: Facts) -> Plan:
     configured = read_configuration(project.root)
     if not project.runtimes or configured or "[tool.latebind]" in facts.pyproject:
         return Plan(changes=(), notes=tuple(list_missing_consumers(project.root, configured)))
-    name = re.sub(r"[^A-Za-z0-9_.-]", "-", facts.name)
     text = render(
         "init/external.toml.j2",
         facts=facts,
@@ -178,9 +180,9 @@ def plan_external(project: ExternalProject, facts: Facts) -> Plan:
         runtimes={runtime: preset(runtime).floor for runtime in project.runtimes},
         rid=host_rid(),
         glibc=platform.libc_ver()[1] if target(host_rid()).libc == "glibc" else "",
-        component=name,
+        component=name_component(facts),
         wheel=facts.distribution if project.system.makes_wheel else "",
-        nuget=re.sub(r"[^A-Za-z0-9_.]", ".", name).strip("."),
+        nuget=name_nuget(facts),
         script=SCRIPT,
     )
     files = {"latebind.toml": text}
@@ -235,8 +237,8 @@ def _list_mentions(files: list[Path], system: BuildSystem) -> Iterator[tuple[Pat
         if path.name not in system.names:
             continue
         reported = set()
-        for number, line in enumerate(_read(path).splitlines(), 1):
-            for word in _WORD.findall(_COMMENT.sub("", line)):
+        for number, line in _number_lines(path):
+            for word in _WORD.findall(line):
                 is_folder = "/" in word and not word.endswith(_LIBRARIES)
                 if not is_folder and (runtime := runtime_of(word)) and runtime not in reported:
                     reported.add(runtime)
@@ -248,16 +250,22 @@ def _list_downloads(files: list[Path]) -> Iterator[tuple[Path, int, str]]:
     scripts = {name for system in (*SYSTEMS, _SCIKIT_BUILD_CORE) for name in system.names}
     for path in files:
         if path.name in scripts:
-            for number, line in enumerate(_read(path).splitlines(), 1):
-                address = _ADDRESS.search(_COMMENT.sub("", line))
+            for number, line in _number_lines(path):
+                address = _ADDRESS.search(line)
                 if address and (runtime := runtime_of(address[1])):
                     yield path, number, runtime
                     break
 
 
+def _number_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a build file without their comments."""
+    for number, line in enumerate(_read(path).splitlines(), 1):
+        yield number, _COMMENT.sub("", line)
+
+
 def _read_identity(root: Path, system: BuildSystem) -> tuple[str, str]:
     """Name and version where the build files state them as plain text."""
-    if (root / "meson.build").is_file() and system.title == "Meson":
+    if system is _MESON:
         text = _read(root / "meson.build")
         name, version = _MESON_NAME.search(text), _MESON_VERSION.search(text)
         return name[1] if name else "", version[1] if version else ""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from latebind.tables.presets import RuntimePreset
 
-_SKIPPED = frozenset({"build", "_build", "out", "dist", "stage", "reports", "node_modules", "_deps", ".venv", ".nox"})
+SKIPPED = frozenset({"build", "_build", "out", "dist", "stage", "reports", "node_modules", "_deps", ".venv", ".nox"})
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
 _LARGEST = 4 * 1024 * 1024
 _ONE_VALUE = 2  # words of set(NAME value)
@@ -114,7 +114,7 @@ class Found:
 
 def find(root: Path) -> Found:
     """Look through a project. Raises InputError when it has no CMakeLists.txt."""
-    everything = list_tree(root, without=_SKIPPED)
+    everything = list_tree(root, without=SKIPPED)
     files = {path: _text(path) for path in everything if path.name == "CMakeLists.txt" or path.suffix == ".cmake"}
     tops = sorted((path for path in files if path.name == "CMakeLists.txt"), key=lambda path: len(path.parts))
     if not tops:

@@ -85,7 +85,7 @@ def plan(discovery: Found, facts: Facts) -> Plan:
     missing = _missing_components(discovery, configured)
     targets = () if is_bound and not missing else discovery.libraries
     component = next(iter(missing), "") or _component(discovery, targets)
-    component = component or re.sub(r"[^A-Za-z0-9_.-]", "-", facts.name)
+    component = component or name_component(facts)
     changes = _edit_cmake_files(discovery, targets, component)
     notes = list(find_notes(discovery)) if discovery.runtimes and not discovery.has_operators else []
     notes += facts.notes if targets and not configured else []  # else nothing is written that they are about
@@ -189,20 +189,31 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     cmake = discovery.top.relative_to(discovery.source).as_posix().removeprefix(".")
     text = render(
         "init/latebind.toml.j2", facts=facts, source=source, cmake=cmake, runtimes=runtimes, component=component,
-        schema=SCHEMA_ID, nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
+        schema=SCHEMA_ID, nuget=name_nuget(facts), with_wheel=with_wheel,
         with_shared=with_shared, exports=OPERATORS if discovery.has_operators else "",
     )  # fmt: skip
     configured = "[tool.latebind]" in facts.pyproject
-    is_listed = any(table.get("wheel") for table in list_packages(read_configuration(discovery.root)).values())
+    present = read_configuration(discovery.root)
+    is_listed = any(table.get("wheel") for table in list_packages(present).values())
     files = {} if configured else {discovery.root / "latebind.toml": text}
     if with_wheel and not configured and not is_listed:
         files[discovery.root / SCRIPT] = render_smoke(discovery.root, facts, discovery.runtimes[0])
         package = find_package(discovery.root / facts.python_folder, facts.pyproject)
         if package is not None:
             files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.distribution)
-    tables = read_configuration(discovery.root) or tables_of(text) or {}
+    tables = present or tables_of(text) or {}
     files[discovery.root / WORKFLOW] = render_workflow(facts.name, tables, branch=find_branch(discovery.root))
     return [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
+
+
+def name_component(facts: Facts) -> str:
+    """The install component, and the table of latebind.toml, for a project that has none yet."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", facts.name)
+
+
+def name_nuget(facts: Facts) -> str:
+    """The id of the project's NuGet package."""
+    return re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip(".")
 
 
 def render_smoke(root: Path, facts: Facts, runtime_name: str) -> str:
