@@ -48,10 +48,7 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
     between processes, and each load takes longer.
     """
     if image.text_relocations:
-        yield Hit(
-            message="has relocations in its code (text relocations)",
-            evidence=("DT_TEXTREL or DF_TEXTREL",),
-        )
+        yield Hit(message="has relocations in its code (text relocations)", evidence=("DT_TEXTREL or DF_TEXTREL",))
 
 
 @check(

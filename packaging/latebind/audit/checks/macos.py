@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from latebind.audit.checks.tags import list_platforms
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.wording import first, own_name, some
@@ -59,7 +60,7 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
     symbols that libc++ or libSystem have only since a newer one.
     """
     needed = floors.needed_macos(image)
-    names = [name for name in (package.wheel.platforms if package.wheel is not None else ()) if _is_for(name, image)]
+    names = [name for name in list_platforms(package) if _is_for(name, image)]
     promises = [(floor, name) for name in names if (floor := platforms.macos_floor(name, image.arch))]
     if package.wheel is None and (floor := floors.numeric(policy.macos)):
         promises = [(floor, "the configuration")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from latebind.audit.checks.tags import list_linux_tags, list_platforms
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import Hit, check
 
@@ -88,7 +89,7 @@ def unmappable(package: Contents, image: Image) -> Iterator[Hit]:
     glibc before 2.35 also refuses a segment whose address and place in the file differ by something else than its
     alignment, which patchelf 0.18 makes: `ELF load command address/offset not properly aligned`.
     """
-    if not image.is_linked or any(map(platforms.is_unjudged, package.wheel.platforms if package.wheel else ())):
+    if not image.is_linked or any(map(platforms.is_unjudged, list_platforms(package))):
         return
     largest = _LARGEST_PAGES.get(image.arch, 0)
     if 0 < image.page <= _SMALL < largest:
@@ -96,8 +97,7 @@ def unmappable(package: Contents, image: Image) -> Iterator[Hit]:
             message=f"has segments aligned to {image.page} bytes, and some kernels for {image.arch} have larger pages",
             evidence=(f"PT_LOAD p_align {image.page:#x}",),
         )
-    tags = [platforms.linux_tag(name) for name in package.wheel.platforms] if package.wheel else []
-    if image.is_skewed and any(tag and tag.libc == "glibc" and tag.floor < _LENIENT for tag in tags):
+    if image.is_skewed and any(tag.floor < _LENIENT for tag in list_linux_tags(package, "glibc")):
         yield Hit(
             message="has a segment that glibc before 2.35 refuses: its address does not fit its place in the file",
             evidence=("PT_LOAD with another p_vaddr than p_offset, modulo p_align",),

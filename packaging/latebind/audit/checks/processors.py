@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.layout import promised_rid
+from latebind.audit.checks.tags import list_platforms
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import PROMISING, Hit, Skip, check
 from latebind.audit.engine.wording import name_platform
@@ -95,6 +96,6 @@ def _places(package: Contents, file: File) -> list[tuple[str, str, tuple[str, ..
     """The tags or the RID folder that promise a format and architectures for the file."""
     if rid := promised_rid(package, file):
         return [(rid, platforms.rid_format(rid), tuple(filter(None, [platforms.rid_arch(rid)])))]
-    tags = package.wheel.platforms if package.wheel is not None else ()
+    tags = list_platforms(package)
     promises = [(name, platforms.tag_format(name), platforms.tag_archs(name)) for name in tags]
     return [promise for promise in promises if promise[1]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from latebind.audit.checks.layout import promised_rid
 from latebind.audit.engine import platforms
@@ -80,7 +80,7 @@ def unjudged_platform(package: Contents, file: File) -> str:
         systems = manifest.read_values("os")
         return ", ".join(folders[:1] or (systems if all(map(platforms.is_unjudged, systems)) else ()))
     rid = promised_rid(package, file)
-    names = [rid] if rid else list(_platforms(package))
+    names = [rid] if rid else list(list_platforms(package))
     return ", ".join(names) if all(map(platforms.is_unjudged, names)) else ""
 
 
@@ -133,7 +133,7 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
 )
 def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """A manylinux floor implies a version of libstdc++. Systems at the floor lack newer GLIBCXX or CXXABI versions."""
-    tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
+    tags = list_linux_tags(package, "glibc")
     if not tags:
         return
     limits = platforms.cxx_limits(min(tags, key=lambda tag: tag.floor))
@@ -170,11 +170,11 @@ def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Sk
     if image.libc == "unknown":
         return
     rid = promised_rid(package, file)
-    promised = {tag.libc for name in _platforms(package) if (tag := platforms.linux_tag(name))}
+    promised = {tag.libc for name in list_platforms(package) if (tag := platforms.linux_tag(name))}
     if rid.startswith("linux"):
         promised = {"musl" if rid.startswith("linux-musl") else "glibc"}
     if promised and image.libc not in promised:
-        promiser = rid or ", ".join(_platforms(package))
+        promiser = rid or ", ".join(list_platforms(package))
         yield Hit(
             message=f"is linked against {image.libc}, but {promiser} promises {', '.join(sorted(promised))}",
             evidence=tuple(f"NEEDED {name}" for name in image.needed) or (f"interpreter {image.interpreter}",),
@@ -204,20 +204,27 @@ def tag_without_floor(wheel: WheelName) -> Iterator[Hit | Skip]:
         yield Hit(message=f"is tagged {', '.join(plain)}, which promises no version of glibc", evidence=tuple(plain))
 
 
-def _platforms(package: Contents) -> tuple[str, ...]:
+def list_platforms(package: Contents) -> tuple[str, ...]:
+    """The platform tags of a wheel; none for other packages."""
     return package.wheel.platforms if package.wheel is not None else ()
+
+
+def list_linux_tags(package: Contents, libc: Literal["glibc", "musl"]) -> list[platforms.LinuxTag]:
+    """The tags of a wheel for a C library of Linux, taken apart."""
+    tags = map(platforms.linux_tag, list_platforms(package))
+    return [tag for tag in tags if tag is not None and tag.libc == libc]
 
 
 def _promised_glibc(package: Contents, policy: Policy) -> floors.Version:
     """The lowest floor that the package promises; the configured one if it has no tag; () for none."""
-    tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
+    tags = list_linux_tags(package, "glibc")
     if tags:
         return min(tag.floor for tag in tags)
     return floors.numeric(policy.glibc) if package.wheel is None else ()
 
 
 def _promise(package: Contents) -> str:
-    tag = f"the tag {'.'.join(_platforms(package))}" if package.wheel is not None else "the configuration"
+    tag = f"the tag {'.'.join(list_platforms(package))}" if package.wheel is not None else "the configuration"
     return f"{tag} promises"
 
 

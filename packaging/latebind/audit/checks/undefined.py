@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from latebind.audit.checks.bound import find_unbound
 from latebind.audit.checks.linkage import provided_libraries
 from latebind.audit.checks.runtime import fits_any
+from latebind.audit.checks.tags import list_linux_tags
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.supply import dependencies, must_load
@@ -222,8 +223,7 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
 
 def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
     """Functions that musl has only since a newer version than the tag promises."""
-    tags = [platforms.linux_tag(name) for name in package.wheel.platforms] if package.wheel else []
-    floor = min((tag.floor for tag in tags if tag and tag.libc == "musl"), default=None)
+    floor = min((tag.floor for tag in list_linux_tags(package, "musl")), default=None)
     newer = {name: since for name in sorted(names) if (since := platforms.musl_since(name))}
     if newer and floor is not None:
         worst = version_text(max(newer.values()))
@@ -237,8 +237,7 @@ def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
 
 def _lowest_tag(package: Contents) -> platforms.LinuxTag | None:
     """The manylinux tag of a wheel with the oldest glibc."""
-    tags = [platforms.linux_tag(name) for name in package.wheel.platforms] if package.wheel else []
-    return min((tag for tag in tags if tag and tag.libc == "glibc"), key=lambda tag: tag.floor, default=None)
+    return min(list_linux_tags(package, "glibc"), key=lambda tag: tag.floor, default=None)
 
 
 def _is_for_other_python(package: Contents, name: str) -> bool:
@@ -262,9 +261,7 @@ def _of_libc(package: Contents, image: Image, names: set[str]) -> set[str]:
 
 
 def _is_for_musl(package: Contents, image: Image) -> bool:
-    tags = [platforms.linux_tag(name) for name in package.wheel.platforms] if package.wheel else []
-    is_tagged = any(tag is not None and tag.libc == "musl" for tag in tags)
-    return image.libc == "musl" or (image.libc == "unknown" and is_tagged)
+    return image.libc == "musl" or (image.libc == "unknown" and bool(list_linux_tags(package, "musl")))
 
 
 def _has_unknown_library(package: Contents, image: Image) -> bool:

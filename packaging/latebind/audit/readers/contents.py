@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
 """The hash that auditwheel, delvewheel and others add to a library's name, different in each build; on Linux also the
 library's version."""
-
 _FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
 BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
 """Where NuGet looks for build files, in lower case."""
@@ -115,7 +114,7 @@ class File:
 
 
 def _resolve(folder: str, path: str) -> str:
-    """The folder of the package to which a search path leads from one of its folders; "" for a place outside."""
+    """The place in the package to which a path leads from one of its folders; "" for a place outside."""
     start = next((start for start in _FROM_HERE if path.startswith(start)), "")
     leads = posixpath.normpath(posixpath.join(folder, path[len(start) :].lstrip("/"))) if start else ""
     return "" if leads.startswith("..") else leads
@@ -123,8 +122,7 @@ def _resolve(folder: str, path: str) -> str:
 
 def _list_beside(package: Contents, file: File, image: Image) -> set[str]:
     """The names of native files to which a needed name leads that is a path from the file itself (Mach-O)."""
-    names = (name.removeprefix("@loader_path/") for name in image.needed if name.startswith("@loader_path/"))
-    leads = (posixpath.normpath(posixpath.join(file.folder, name)) for name in names)
+    leads = (_resolve(file.folder, name) for name in image.needed if name.startswith("@loader_path/"))
     return {base for path in leads if path in package.paths.get(base := posixpath.basename(path), ())}
 
 
