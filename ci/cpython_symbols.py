@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import re
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.binary import read_images
 
+from ci.libc_symbols import FOLDER, fill
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PATH = Path(__file__).parents[1] / "packaging" / "latebind" / "audit" / "engine" / "cpython.txt"
+PATH = FOLDER / "cpython.txt"
 _MINOR = re.compile(r"libpython3\.(\d+)")
 _NAME = re.compile(r"_?Py[A-Z_]\w*")
 
@@ -37,14 +38,13 @@ def main(arguments: Sequence[str]) -> int:
             if _NAME.fullmatch(export.name):
                 minors.setdefault(export.name, set()).add(int(match[1]))
     groups: dict[tuple[int, ...], set[str]] = {}
-    for name, found in minors.items():
-        if found != versions:
-            groups.setdefault(tuple(sorted(found)), set()).add(name)
-    lines = [f"# Written by ci/cpython_symbols.py from CPython 3.{min(versions)} to 3.{max(versions)}; do not edit."]
+    for name, exporters in minors.items():
+        if exporters != versions:
+            groups.setdefault(tuple(sorted(exporters)), set()).add(name)
+    text = f"# Written by ci/cpython_symbols.py from CPython 3.{min(versions)} to 3.{max(versions)}; do not edit.\n"
     for key, group in sorted(groups.items()):
-        lines.append(f"{' '.join(map(str, key))}:")
-        lines += textwrap.wrap(" ".join(sorted(group)), 120, break_long_words=False, break_on_hyphens=False)
-    PATH.write_text("\n".join(lines) + "\n", "utf-8")
+        text += f"{' '.join(map(str, key))}:\n{fill(group)}"
+    PATH.write_text(text, "utf-8")
     return 0
 
 

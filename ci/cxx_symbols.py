@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.binary import read_images
 
+from ci.libc_symbols import FOLDER, fill
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PATH = Path(__file__).parents[1] / "packaging" / "latebind" / "audit" / "engine" / "libstdcxx.txt"
+PATH = FOLDER / "libstdcxx.txt"
 _VERSION = re.compile(r"GLIBCXX_3\.4\.(?P<last>\d+)")
 _OLDEST = 20
 _OF_GCC_5 = "__cxx11"
@@ -38,11 +39,10 @@ def main(arguments: Sequence[str]) -> int:
             names.setdefault(int(match["last"]), set()).add(export.name)
     if any(name not in names.get(last, ()) for last, name in _CERTAIN.items()):
         raise SystemExit(f"{path} lacks names that libstdc++ has")
-    lines = [f"# Written by ci/cxx_symbols.py from a libstdc++ with GLIBCXX_3.4.{max(names)}; do not edit."]
+    text = f"# Written by ci/cxx_symbols.py from a libstdc++ with GLIBCXX_3.4.{max(names)}; do not edit.\n"
     for last, group in sorted(names.items()):
-        lines.append(f"GLIBCXX_3.4.{last}:")
-        lines += textwrap.wrap(" ".join(sorted(group)), 120, break_long_words=False, break_on_hyphens=False)
-    PATH.write_text("\n".join(lines) + "\n", "utf-8")
+        text += f"GLIBCXX_3.4.{last}:\n{fill(group)}"
+    PATH.write_text(text, "utf-8")
     return 0
 
 

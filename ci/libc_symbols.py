@@ -50,8 +50,8 @@ def main(arguments: Sequence[str]) -> int:
         "glibc": {name for name, _, _ in entries},
         "musl": set(_MUSL.findall((libraries / "musl" / "libc.S").read_text("utf-8"))),
     }
-    texts = {libc: _fill(symbols) for libc, symbols in names.items()}
-    texts["libm"] = "".join(f"{arch}:\n{_fill(symbols)}" for arch, symbols in list_libm(entries).items())
+    texts = {libc: fill(symbols) for libc, symbols in names.items()}
+    texts["libm"] = "".join(f"{arch}:\n{fill(symbols)}" for arch, symbols in list_libm(entries).items())
     if not all(symbols >= _CERTAIN for symbols in names.values()):
         raise SystemExit("ziglang has its names in another form")
     stale = 0
@@ -66,7 +66,8 @@ def main(arguments: Sequence[str]) -> int:
     return stale
 
 
-def _fill(symbols: set[str]) -> str:
+def fill(symbols: set[str]) -> str:
+    """Names as lines of at most 120 characters."""
     return textwrap.fill(" ".join(sorted(symbols)), 120, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
@@ -78,7 +79,7 @@ def list_libm(entries: list[tuple[str, str, frozenset[str]]]) -> dict[str, set[s
         for name, library, targets in entries:
             if target in targets:
                 libraries.setdefault(name, set()).add(library)
-        alone[arch] = {name for name, found in libraries.items() if found == {"m"}}
+        alone[arch] = {name for name, holders in libraries.items() if holders == {"m"}}
     common = set.intersection(*alone.values())
     return {"*": common} | {arch: names - common for arch, names in alone.items() if names - common}
 
