@@ -33,6 +33,10 @@ if(LATEBIND_PYTHON_ANSWERS)
   list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/find")
 endif()
 
+# Whether a target is a shared library, and whether programs load it: a module is loaded, too.
+set(_latebind_is_shared "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>")
+set(_latebind_is_loaded "$<OR:${_latebind_is_shared},$<STREQUAL:$<TARGET_PROPERTY:TYPE>,MODULE_LIBRARY>>")
+
 # native.hide: shared libraries export what the packages' `exports` lists (LATEBIND_EXPORTS), and nothing else.
 if(LATEBIND_EXPORTS)
   set(_latebind_flags "")
@@ -59,10 +63,8 @@ if(LATEBIND_EXPORTS)
   endif()
   if(_latebind_flags)
     file(CONFIGURE OUTPUT "${_latebind_list}" CONTENT "${_latebind_text}\n" @ONLY)
-    foreach(_latebind_type IN ITEMS SHARED_LIBRARY MODULE_LIBRARY)
-      foreach(_latebind_flag IN LISTS _latebind_flags)
-        add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,${_latebind_type}>:${_latebind_flag}>")
-      endforeach()
+    foreach(_latebind_flag IN LISTS _latebind_flags)
+      add_link_options("$<${_latebind_is_loaded}:${_latebind_flag}>")
     endforeach()
   endif()
 endif()
@@ -71,19 +73,15 @@ endif()
 # loaded by programs that define some of theirs, and so is a shared library that links Python::Module, which has no file
 # here. LATEBIND_ALLOW_UNDEFINED in native.define turns this off.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT LATEBIND_ALLOW_UNDEFINED)
-  set(_latebind_shared "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>")
   set(_latebind_module "$<FILTER:$<TARGET_PROPERTY:LINK_LIBRARIES>,INCLUDE,^Python[23]?::(SABI)?Module$>")
-  add_link_options("$<$<AND:${_latebind_shared},$<NOT:$<BOOL:${_latebind_module}>>>:LINKER:-z,defs>")
+  add_link_options("$<$<AND:${_latebind_is_shared},$<NOT:$<BOOL:${_latebind_module}>>>:LINKER:-z,defs>")
 endif()
 
 # The libraries that zig links do not call __cxa_finalize(). If a program unloaded one, the destructors of its static C++
 # objects would run in unmapped memory when the process ends. So such a library stays loaded, unless it is linked as C.
 # LATEBIND_ALLOW_UNLOADING in native.define turns this off.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND LATEBIND_ZIG AND NOT LATEBIND_ALLOW_UNLOADING)
-  foreach(_latebind_type IN ITEMS SHARED_LIBRARY MODULE_LIBRARY)
-    set(_latebind_is_type "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,${_latebind_type}>")
-    add_link_options("$<$<AND:$<LINK_LANGUAGE:CXX>,${_latebind_is_type}>:LINKER:-z,nodelete>")
-  endforeach()
+  add_link_options("$<$<AND:$<LINK_LANGUAGE:CXX>,${_latebind_is_loaded}>:LINKER:-z,nodelete>")
 endif()
 
 # What follows changes targets, which are there when the top folder has been read.
