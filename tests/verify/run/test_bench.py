@@ -1,11 +1,14 @@
 """An error's phase depends on where it was raised, not on its words; data and counts on the runtime's version."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 from latebind.config.document import VerifyData
 from latebind.config.file import load
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
+from latebind.model import Rid
+from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.situations import Situation
 from latebind.verify.run.bench import Bench, PhaseError, failing_at
 from latebind.verify.run.supply import choose_requirements
@@ -69,3 +72,60 @@ def test_data_and_counts_are_those_of_the_oldest_version_that_may_be_bound(situa
     bench.__dict__["situation"] = situation  # which a scenario would set up
     assert bench.oldest_bound == expected
     assert bench.at_least() == (1300 if expected == "1.31.1" else 1000)
+
+
+@dataclasses.dataclass
+class References:
+    """Stands for Supply, and writes down which runtime's reference is asked for."""
+
+    lacking: tuple[str, ...] = ()
+    asked: list[str] = dataclasses.field(default_factory=list)
+
+    def reference(self, _machine, runtime, *_):
+        self.asked.append(runtime)
+        if runtime in self.lacking:
+            raise NotRun("no-distribution", f"the index has no {runtime}")
+        return frozenset()
+
+    def data(self, *_):
+        return Path("data")
+
+
+def make_bench(runtime, supply, *, emulated):
+    """A test case `works` of a distribution of ONNX Runtime, on this machine or an emulated one."""
+    here = host_machine(Path("python3"))
+    machine = Machine(rid=Rid("linux-arm64"), title="qemu", command=("qemu-aarch64",)) if emulated else here
+    return Bench(
+        case=dataclasses.replace(row().case, runtime=runtime, version="1.32.0"),
+        config=LATENN,
+        bound_runtime=LATENN.document.runtime[0],
+        machine=machine,
+        supply=supply,
+        package="",
+        oldest="",
+        artifacts=(),
+        interpreters=(),
+        work=Path("work"),
+        log=Path("log"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("runtime", "emulated", "lacking", "sample", "asked"),
+    [
+        ("onnxruntime", True, (), 0, ["onnxruntime==1.32.0"]),
+        ("onnxruntime-gpu", False, (), 0, ["onnxruntime-gpu==1.32.0"]),
+        ("onnxruntime-gpu", True, (), 25, ["onnxruntime==1.32.0"]),
+        ("onnxruntime-gpu", True, ("onnxruntime==1.32.0",), 25, ["onnxruntime==1.32.0", "onnxruntime-gpu==1.32.0"]),
+    ],
+)
+def test_an_emulated_machine_computes_all_cases_with_the_ordinary_distribution_alone(
+    runtime, emulated, lacking, sample, asked
+):
+    supply = References(lacking)
+    bench = make_bench(runtime, supply, emulated=emulated)
+    assert bench.sample == sample
+    assert bench.at_least() == (12 if sample else 1300)
+    assert ("--sample" in bench.consumer_words()) == bool(sample)
+    bench.reference()
+    assert supply.asked == asked

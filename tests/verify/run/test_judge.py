@@ -64,7 +64,7 @@ def test_a_good_run_passes_and_its_summary_counts_the_cases(passed, reference, s
 
 
 def test_the_summary_of_a_sample_counts_only_its_own_cases():
-    outcome = judge_run(finish_run(passed=("a",)), scenario("threads"), reference=frozenset("abc"))
+    outcome = judge_run(finish_run(passed=("a",)), scenario("threads"), reference=frozenset("abc"), is_sample=True)
     assert (outcome.summary, outcome.facts["reference_passed"]) == ("1 case passed", 3)
 
 
@@ -111,6 +111,7 @@ def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
 
 def test_a_case_that_was_never_tried_is_a_failure():
     assert "1 case was never tried: d" in judge_run(finish_run(), reference=frozenset("abd")).reason
+    assert judge_run(finish_run(), reference=frozenset("abd"), is_sample=True).state is State.PASSED
 
 
 CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",))

@@ -67,6 +67,7 @@ def run_node_case(bench: Bench) -> Outcome:
         values=bench.values(library),
         reference=bench.reference(),
         at_least=bench.at_least(),
+        is_sample=bool(bench.sample),
         binds=bench.binds(),
     )
     return judge(bench.case, expectation, ended)

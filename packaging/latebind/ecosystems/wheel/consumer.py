@@ -142,6 +142,7 @@ def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -
         values=bench.values(ready.library),
         reference=bench.reference(),
         at_least=bench.at_least(),
+        is_sample=bool(bench.sample),
         binds=binds,
         base=ready.prefix,
         runtime=bench.bound_runtime.traits.file_globs if bench.bound_runtime else (),

@@ -27,7 +27,8 @@ FILES = tuple(consumer.name for consumer in LAYOUTS if consumer.start == "nothin
 """Consumers that are built and not run: any machine with an SDK can try them for every target."""
 _UNIX: tuple[System, ...] = ("linux", "macos")
 EVERY_SYSTEM: tuple[System, ...] = ("linux", "macos", "windows")
-_SAMPLE = 25
+SAMPLE = 25
+"""How many cases a consumer computes where another test case computes all of them."""
 
 Need = Literal[
     "",
@@ -105,7 +106,7 @@ class Scenario:
     @property
     def sample(self) -> int:
         """How many cases are computed, evenly spread; 0 for all of them."""
-        return 0 if self.versions == "all" else _SAMPLE
+        return 0 if self.versions == "all" else SAMPLE
 
 
 def _ok(name: str, title: str, set_up: SetUp | Situation = ORDINARY, **fields: object) -> Scenario:

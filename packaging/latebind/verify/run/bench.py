@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -16,7 +16,7 @@ from latebind.errors import LatebindError, NotRun
 from latebind.model import Outcome, State
 from latebind.verify.cases.consumer import Consumer, find_consumer
 from latebind.verify.cases.machine import host_machine
-from latebind.verify.cases.scenarios import scenario
+from latebind.verify.cases.scenarios import SAMPLE, scenario
 from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.access import unlock
 
@@ -119,7 +119,7 @@ class Bench:
 
     def consumer_words(self) -> tuple[str, ...]:
         """What the scenario adds to the consumer's command line."""
-        sample = ("--sample", str(self.scenario.sample)) if self.scenario.sample else ()
+        sample = ("--sample", str(self.sample)) if self.sample else ()
         which = self.runtime_words() if self.consumer.names_runtime else ()
         return (*which, *sample, *self.situation.arguments)
 
@@ -127,6 +127,14 @@ class Bench:
         """The option that names one of several runtimes; empty for a project with one."""
         several = len(self.config.document.runtime) > 1
         return ("--runtime", self.bound_runtime.name) if several and self.bound_runtime is not None else ()
+
+    @property
+    def sample(self) -> int:
+        """How many of the cases are computed, evenly spread; 0 for all of them.
+
+        An emulated machine is slow. It computes all of them with the runtime's ordinary distribution only.
+        """
+        return self.scenario.sample or (SAMPLE if self._is_other_distribution and not self.machine.is_host else 0)
 
     @property
     def oldest_bound(self) -> str:
@@ -158,7 +166,7 @@ class Bench:
 
     def binds(self) -> tuple[str, ...]:
         """The runtime versions that may be bound; () for any: other distributions have their own numbers."""
-        if self.bound_runtime and self.consumer.has_interpreters and self.case.runtime not in ("", self._ordinary()):
+        if self._is_other_distribution:
             return ()
         return self.situation.binds or (self.case.version,)
 
@@ -170,6 +178,11 @@ class Bench:
     def _ordinary(self) -> str:
         return self.bound_runtime.traits.python.distribution if self.bound_runtime else ""
 
+    @property
+    def _is_other_distribution(self) -> bool:
+        names = ("", self._ordinary())
+        return bool(self.bound_runtime) and self.consumer.has_interpreters and self.case.runtime not in names
+
     def reference(self) -> frozenset[str] | None:
         """The cases that the runtime's own API passes; None where that is unknown or does not matter."""
         if self.scenario.negative or self.bound_runtime is None:
@@ -177,7 +190,11 @@ class Bench:
         name = self.case.runtime if self.consumer.has_interpreters else self._ordinary()
         version = next(iter(self.binds()), self.case.version)
         machine = self.machine if self.consumer.has_interpreters else host_machine(self.python)
-        return self.supply.reference(machine, f"{name}=={version}", self.data(), self.runtime_words())
+        arguments = (self.data(), self.runtime_words())
+        if self.sample and self._is_other_distribution:  # its own would take minutes on an emulated machine
+            with suppress(NotRun):  # the ordinary distribution may lack this version
+                return self.supply.reference(machine, f"{self._ordinary()}=={version}", *arguments)
+        return self.supply.reference(machine, f"{name}=={version}", *arguments)
 
     def at_least(self) -> int:
         """How many cases must pass: what the configuration sets for the newest version up to that of the data."""
@@ -187,7 +204,7 @@ class Bench:
         }
         reached = [version for version in counts if self.oldest_bound and version <= Version(self.oldest_bound)]
         every = counts[max(reached)] if reached else 1
-        return min(self.scenario.sample // 2, every) or 1 if self.scenario.sample else every
+        return min(self.sample // 2, every) or 1 if self.sample else every
 
 
 def assert_first(bound: str, first: str) -> None:
