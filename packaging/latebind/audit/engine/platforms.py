@@ -40,6 +40,7 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     driver_libraries: tuple[str, ...]
     common_libraries: tuple[str, ...]
     essential_libraries: frozenset[str]
+    desktop_libraries: frozenset[str]
     cxx: dict[str, dict[str, str]]
     rid_systems: frozenset[str]
     rid_distributions: frozenset[str]
@@ -150,6 +151,11 @@ def is_common(library: str) -> bool:
     return is_essential(library) or any(fnmatchcase(library, glob) for glob in data().common_libraries)
 
 
+def is_desktop(library: str) -> bool:
+    """Whether manylinux allows a library that the smallest containers lack, and desktop systems have."""
+    return library in data().desktop_libraries
+
+
 def is_essential(library: str) -> bool:
     """Whether the smallest container of a distribution with glibc has a library, in lower case."""
     return library in data().essential_libraries
@@ -191,14 +197,14 @@ def is_musl(library: str) -> bool:
     return library in data().musl_libraries or library.startswith(("libc.musl-", "ld-musl-"))
 
 
-def is_libc_symbol(name: str, libc: Literal["glibc", "musl"]) -> bool:
-    """Whether a C library of Linux defines a symbol, in any version and on any architecture."""
+def is_libc_symbol(name: str, libc: Literal["glibc", "musl", "darwin"]) -> bool:
+    """Whether a C library, of macOS libSystem, defines a symbol, in any version and on any architecture."""
     return name in _list_symbols(libc)
 
 
 @cache
 def _list_symbols(libc: str) -> frozenset[str]:
-    """The names in a list that ci/libc_symbols.py takes from ziglang."""
+    """The names in a list that ci/libc_symbols.py or ci/darwin_symbols.py takes from ziglang."""
     _, _, names = Path(__file__).with_name(f"{libc}.txt").read_text("ascii").partition("\n")
     return frozenset(names.split())
 
@@ -227,9 +233,15 @@ def macos_since(name: str, library: str) -> Version:
     if library.startswith(("/usr/lib/libc++.", "/usr/lib/libc++abi.")):
         by_pattern = data().macos_cxx.items()
         return next((numeric(version) for version, pattern in by_pattern if _fits(name, pattern)), ())
-    if library.startswith("/usr/lib/lib"):
-        return next((numeric(version) for version, names in data().macos_libc.items() if name in names), ())
-    return ()
+    return _list_macos_since().get(name, ()) if library.startswith("/usr/lib/lib") else ()
+
+
+@cache
+def _list_macos_since() -> Mapping[str, Version]:
+    """The names of libSystem and libobjc that only newer versions of macOS have."""
+    groups = {**_read_groups("darwin"), "*": frozenset[str]()}
+    headers = {name: numeric(version) for version, names in groups.items() for name in names}
+    return headers | {name: numeric(version) for version, names in data().macos_libc.items() for name in names}
 
 
 def pythons_with(name: str) -> frozenset[int]:
