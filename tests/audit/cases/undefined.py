@@ -137,6 +137,8 @@ CASES = [
          wheel({LIB: cxx_user(OF_GCC_9, "libother.so.1")}),
          wheel({LIB: cxx_user(OF_GCC_9, "libother.so.1")}, tag="py3-none-manylinux_2_31_x86_64"), at=f"!{LIB}",
          says=f"{OF_GCC_9} of GLIBCXX_3.4.26", severity="note"),
+    Case("LB106", "a type of the language, which libstdc++ defines; another type without a version",
+         wheel({LIB: cxx_user("_ZTI3odd")}), wheel({LIB: cxx_user("_ZTIPKc")}), at=f"!{LIB}", says="_ZTI3odd"),
     Case("LB106", "a function of libm that the linker found in libc", wheel({LIB: bound_to_libc("scalbln")}),
          wheel({LIB: bound_to_libc("ldexp")}), at=f"!{LIB}", severity="warning",
          says="binds scalbln to libc.so.6, which does not define it"),

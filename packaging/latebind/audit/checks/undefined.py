@@ -7,6 +7,15 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from latebind.audit.checks.bound import find_unbound
+from latebind.audit.checks.hosts import (
+    OF_CXX,
+    OF_EVERY_MAC,
+    OF_FRAMEWORK,
+    OF_NODE,
+    is_for_node,
+    is_spare_slice,
+    links_framework,
+)
 from latebind.audit.checks.linkage import provided_libraries
 from latebind.audit.checks.runtime import fits_any
 from latebind.audit.checks.tags import list_linux_tags
@@ -25,18 +34,6 @@ if TYPE_CHECKING:
     from latebind.binary import Image
 
 _OF_PYTHON = re.compile(r"_?Py")
-_OF_CXX = re.compile(
-    r"_Z(N?K?S|T[CISTV]N?K?S|T[IV]N10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|__(dynamic_cast|once_proxy)$|_Unwind_"
-)
-"""What C++'s run-time library defines: std, operator new and delete, exceptions and casts."""
-_OF_EVERY_MAC = re.compile(
-    r"_?(objc|OBJC|sel|class|object|method|protocol|ivar)_|_?(dyld|dispatch|mach|malloc|xpc)_|memset_s$|"
-    r"__(stack_chk_\w+|chkstk_darwin|\w+_chk|error|std\w+p|toupper|tolower|maskrune)$|_(NSGet\w+|DefaultRuneLocale)$|"
-    rf"{_OF_CXX.pattern}"
-)
-"""libSystem loads the run-time libraries of C, Objective-C and C++ into every process of macOS."""
-_OF_FRAMEWORK = re.compile(r"(__|k)?[A-Z]{2,}[a-z][A-Za-z0-9]*|v(Image|DSP)\w*")
-"""How Apple names the functions of its frameworks: CMTimeMake, FSPathMakeRef."""
 _LIKE_APPLE = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
 """Older functions of Apple's frameworks have names without a prefix: Gestalt, TickCount, NewPtr."""
 _NARROW, _WIDE = "PyUnicodeUCS2_", "PyUnicodeUCS4_"
@@ -45,14 +42,6 @@ _OF_MPI = re.compile(r"_?P?MPI_")
 """MPI libraries differ in their binary interfaces, so a package opens the one of the system before its own library."""
 _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
 """The ending of a plugin of another program, which is named neither like a library nor like a module."""
-_OF_NODE = re.compile(
-    r"_?(napi|node|uv|ares|nghttp2|(EVP|SSL|X509|BIO|CRYPTO|OPENSSL|ERR|RAND|RSA|EC|BN|PEM))_|_?Brotli(De|En)coder|"
-    r"_Z\w*?(2v8|4node)|_Z(N?K?S|T[CISTV]N?K?S|T[IV]N10__cxxabiv|n[wa]|d[la])|__cxa_|__gxx_|_Unwind_"
-)
-"""What the program itself exports to the files that it loads: CPython; Node.js with libuv, V8 and C++'s library.
-
-Official builds of Node.js 20 also export c-ares, nghttp2, OpenSSL and Brotli.
-"""
 
 
 @check(
@@ -71,7 +60,8 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
     come from the package or from another needed library. Weak symbols may stay undefined. So may `Py*` in Python
-    packages and, in add-ons for Node.js, the symbols that its program exports. A glibc function whose library is not
+    packages and, in add-ons for Node.js and libraries next to them, what its program exports or has loaded: V8, libuv,
+    OpenSSL, zlib and libstdc++. A glibc function whose library is not
     linked is a note, since the program that loads it has glibc. It is a warning for functions of librt that CPython
     does not link, such as shm_open, if the tag promises a glibc that has them there alone. musl has fewer functions,
     and looks for all of them at once.
@@ -81,8 +71,11 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
 
     On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`), apart from those
     of C, Objective-C and C++, which every process has, and of frameworks that others load. On macOS and Windows it also
-    covers symbols bound to a library of the package that does not export them.
+    covers symbols bound to a library of the package that does not export them. A slice for a processor that no tag
+    names is not judged.
     """
+    if is_spare_slice(package, file, image):
+        return
     yield from find_unbound(package, file, image)
     missing = _list_missing(package, file, image, policy)
     libc = _of_libc(package, image, missing) if image.format == "elf" else set()
@@ -102,7 +95,7 @@ def _list_cxx(package: Contents, image: Image) -> set[str]:
     if "libstdc++.so.6" not in image.needed:
         return set()
     names = (symbol.name for symbol in image.open_imports if not symbol.version)
-    return {name for name in names if _OF_CXX.match(name)} - package.exported
+    return {name for name in names if OF_CXX.match(name)} - package.exported
 
 
 def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
@@ -123,12 +116,12 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             severity="note",
             assumption="the package loads the MPI library of the system before",
         )
-    if image.format == "macho" and all(map(_LIKE_APPLE.fullmatch, names)) and _links_framework(image):
+    if image.format == "macho" and all(map(_LIKE_APPLE.fullmatch, names)) and links_framework(package, image):
         return Hit(
             message=f"has {symbols} that frameworks of macOS may define: {first(names)}",
             evidence=some(names),
             severity="note",
-            assumption="a framework that the file links loads the one that defines them",
+            assumption="a framework that the file or its libraries link loads the one that defines them",
         )
     return Hit(
         message=f"has {symbols} that nothing provides: {first(names)}",
@@ -142,27 +135,23 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
 
 def _are_apples(image: Image, names: list[str]) -> bool:
     """Whether frameworks of macOS may define all of some names, if something else in the process links them."""
-    return image.format == "macho" and all(_OF_FRAMEWORK.fullmatch(name) for name in names)
-
-
-def _links_framework(image: Image) -> bool:
-    return any(".framework/" in name for name in image.needed)
+    return image.format == "macho" and all(OF_FRAMEWORK.fullmatch(name) for name in names)
 
 
 def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -> set[str]:
     """The open symbols that neither the package, nor its host, nor a library that is not known may define."""
     open_names = {symbol.name for symbol in image.open_imports}
-    of_host = _OF_NODE if file.is_node_addon else _OF_PYTHON if _has_modules(package) else None
+    of_host = OF_NODE if is_for_node(package, file) else _OF_PYTHON if _has_modules(package) else None
     missing = {
         name
         for name in open_names - package.exported
         if of_host is None or not of_host.match(name) or _is_for_other_python(package, name)
     }
     if image.format == "macho":
-        missing = {name for name in missing if not _OF_EVERY_MAC.match(name)}
-        missing = {name for name in missing if not platforms.is_libc_symbol(name, "musl")}
-        if _links_framework(image):  # one loads others
-            missing = {name for name in missing if not _OF_FRAMEWORK.fullmatch(name)}
+        missing = {name for name in missing if not OF_EVERY_MAC.match(name)}
+        missing = {name for name in missing if not platforms.is_libc_symbol(name.partition("$")[0], "darwin")}
+        if missing and links_framework(package, image):  # one loads others
+            missing = {name for name in missing if not OF_FRAMEWORK.fullmatch(name)}
     if missing and _has_unknown_library(package, image):
         # A library outside the package may define anything, except the entry symbol of a runtime.
         linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
