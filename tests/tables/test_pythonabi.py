@@ -62,3 +62,22 @@ def test_the_stable_abi_of_free_threaded_cpython_begins_with_3_15(kind, is_known
     problem = pythonabi.kind_problem("tiny", kind, kind, elsewhere="")
     assert (problem is None) == is_known
     assert is_known or "cp315-abi3.abi3t to" in problem[1]
+
+
+@pytest.mark.parametrize(
+    ("library", "python"),
+    [
+        ("python39.dll", "39"),
+        ("Python313t_d.dll", "313t"),
+        ("libpython3.7m.so.1.0", "37"),
+        ("libpython3.13t.so.1.0", "313t"),
+        ("@rpath/libpython3.12.dylib", "312"),
+        ("/Library/Frameworks/Python.framework/Versions/3.9/Python", "39"),
+        ("/Library/Frameworks/PythonT.framework/Versions/3.13/PythonT", "313t"),
+        ("python3.dll", ""),
+        ("libpython3.so", ""),
+        ("boost_python39.dll", ""),
+    ],
+)
+def test_the_cpython_whose_library_a_path_names(library, python):
+    assert pythonabi.python_of(library) == python

@@ -35,6 +35,12 @@ _ON_WINDOWS = frozenset({"", "MS_WINDOWS", "PY_HAVE_THREAD_NATIVE_ID"})
 _POSIX = re.compile(r"\.(?:cpython-3(?P<minor>\d+)(?P<flags>[a-z]*)|(?P<abi3>abi3t?))(?:-[\w-]+)?\.so$")
 _WINDOWS = re.compile(r"(?:_d)?\.cp3(?P<minor>\d+)(?P<flags>[a-z]*)-\w+\.pyd$")
 
+_PYTHON_LIBRARY = re.compile(
+    r"(?:^|/)(?:python3(?P<dll>\d+)(?P<dll_t>t?)(?:_d)?\.dll$|libpython3\.(?P<so>\d+)(?P<so_t>t?)[a-z]*\.|"
+    r"python(?P<mac_t>t?)\.framework/versions/3\.(?P<mac>\d+))"
+)
+"""How the library of one CPython is called on Windows, Linux and macOS, in lower case."""
+
 
 @dataclass(frozen=True, slots=True)
 class StableName:
@@ -119,6 +125,15 @@ def module_abi(file_name: str) -> str:
     if file_name.endswith(".pyd") and int(match["minor"]) <= _LAST_WITH_M and not match["flags"]:
         return f"cp3{match['minor']}m"
     return match.groupdict().get("abi3") or f"cp3{match['minor']}{match['flags']}"
+
+
+def python_of(library: str) -> str:
+    """The CPython 3 whose library a path names: `39` of python39.dll, `313t` of libpython3.13t.so.1.0; "" for none."""
+    match = _PYTHON_LIBRARY.search(library.lower())
+    if match is None:
+        return ""
+    parts = {key: text or "" for key, text in match.groupdict().items()}
+    return f"3{parts['dll'] or parts['so'] or parts['mac']}{parts['dll_t'] or parts['so_t'] or parts['mac_t']}"
 
 
 @cache

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.wording import some
-from latebind.ecosystems.wheel.checks.served import find_missing, format_minors, format_tags, list_versioned_twins
+from latebind.ecosystems.wheel.checks.served import (
+    find_missing,
+    format_minors,
+    format_tags,
+    list_served,
+    list_versioned_twins,
+)
 from latebind.tables import pythonabi
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from latebind.audit.readers.contents import Contents, File, WheelName
     from latebind.binary import Image
@@ -21,6 +28,8 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
 _EXPORT = "Build with Py_TARGET_ABI3T and export PyModExport_NAME (PEP 793), or take abi3t out of the tag."
 _DEFINED = frozenset({"PyModuleDef_Init", "PyModule_Create2", "PyModule_FromDefAndSpec2"})
 """Functions that take a PyModuleDef, whose layout differs in free-threaded CPython (PEP 803)."""
+_OWN_ABI = re.compile(rf"{pythonabi.OWN_ABI_TAG.pattern}m?u?")
+"""The ABI tag of one CPython; until 3.7 it has an m, and until 3.2 it may have a u."""
 _FREE_THREADED = frozenset({"_Py_MergeZeroLocalRefcount", "_Py_DecRefShared", "_Py_DecRefSharedDebug"})
 """What Py_DECREF() calls in code for free-threaded CPython, which alone exports them (Include/object.h of 3.13)."""
 _WITH_GIL = "_Py_Dealloc"
@@ -33,7 +42,7 @@ _WITH_GIL = "_Py_Dealloc"
     "error",
     profiles=("loads",),
     because="Some versions of Python that the tag includes cannot import the module. The finding is a warning if "
-    "every version so far exports the names.",
+    "every version so far exports the names, and a note if the names are in the stable ABI of the newer ones.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
@@ -44,7 +53,9 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
 
     Only names of the stable ABI exist in all of them, each from the version that added it. With any other name, the
     import or the first call fails or behaves differently in some of these Pythons. It is a warning if every CPython so
-    far exports the name. On Windows the names must come from python3.dll, or from python3t.dll under abi3t, because
+    far exports the name, and a note if only the stable ABI got the name late: CPython 3.8 exports
+    `PyUnicode_AsUTF8AndSize`, which is in the stable ABI since 3.10. A module that one Python alone finds by its name
+    is left to LB310. On Windows the names must come from python3.dll, or from python3t.dll under abi3t, because
     python311.dll exists in CPython 3.11 only.
 
     Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Code that
@@ -56,6 +67,8 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     if (served := list_versioned_twins(package, file)) is not None:
         yield from _judge_twins(package, wheel, served)
         return
+    if image.python_module and list_served(package, file) is not None:
+        return  # LB310
     used = {
         symbol.name: symbol.library.lower()
         for symbol in image.imports
@@ -71,14 +84,16 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     # Another library that it needs may define names like Python's, such as shiboken's PyEnumMeta_Check.
     others = {name.lower() for name in image.needed if not platforms.is_system(name) and not platforms.is_python(name)}
     from_others = {name for name in used if used[name] in others or (image.format == "elf" and others)}
+    strange = sorted(name for name in used if name not in table and name not in from_others)
+    lacking = {name: minors for name in strange if (minors := _list_lacking(package, wheel, image, name))}
     strangers = [
-        f"{name} is not in the stable ABI" for name in sorted(used) if name not in table and name not in from_others
+        f"{name} is not in the stable ABI"
+        + (f", and {format_minors(lacking[name])} lacks it" if name in lacking else "")
+        for name in sorted(strange, key=lambda name: (name not in lacking, name))
     ]
-    newer = [
-        f"{name} is new in {_format_python(table[name].since)}"
-        for name in sorted(used)
-        if name in table and table[name].since > floor
-    ]
+    late = sorted(name for name in used if name in table and table[name].since > floor)
+    early = {name for name in late if image.format != "pe" and _is_exported(name, floor, table[name].since)}
+    newer = [f"{name} is new in {_format_python(table[name].since)}" for name in late if name not in early]
     stable = {"python3t.dll"} if "abi3t" in wheel.abis else {"python3.dll"}
     stable |= {"python3t.dll"} if floor >= pythonabi.ABI3T else set()
     tied = sorted({library for library in used.values() if platforms.is_python(library)} - stable)
@@ -96,8 +111,12 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
             message=f"breaks {promise} with {plural(len(seen), 'import')}: {seen[0]}",
             evidence=some(seen),
             fix=_EXPORT if tied and tied[-1].endswith("alone") else "",
-            severity="error" if tied or any(text.partition(" ")[0] not in from_others for text in newer) else "warning",
+            severity="error"
+            if tied or lacking or any(text.partition(" ")[0] not in from_others for text in newer)
+            else "warning",
         )
+    elif early:
+        yield _report_early(wheel, floor, {name: table[name].since for name in sorted(early)})
 
 
 @check(
@@ -111,21 +130,21 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     example="_core.cp310-win_amd64.pyd in a wheel tagged cp310-cp310 imports python311.dll",
     fix="Compile and link the module with the headers and the library of the CPython that the tag names.",
 )
-def other_python_than_tag(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit]:
+def other_python_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit]:
     """A module for one CPython is built with that CPython's headers and, on Windows, with its import library.
 
-    `python311.dll` exists in CPython 3.11 only. Free-threaded CPython (`cp313t`) has objects of another layout, so a
-    module without Py_GIL_DISABLED corrupts its memory; one with it does not load in CPython with the GIL.
+    `python311.dll` exists in CPython 3.11 only, and so do `libpython3.11.so` and `Python.framework/Versions/3.11`. If
+    the wheel's ABI tag is none, its Python tag or the module's file name says which CPython it is for. Free-threaded
+    CPython (`cp313t`) has objects of another layout, so a module without Py_GIL_DISABLED corrupts its memory; one with
+    it does not load in CPython with the GIL.
 
     Functions of CPython that are not documented come and go. Code of an old Cython uses some that the tag's CPython no
     longer exports, and code for a newer CPython uses some that it does not export yet.
     """
-    promised = {abi.removeprefix("cp") for abi in wheel.abis if pythonabi.OWN_ABI_TAG.fullmatch(abi)}
-    if not image.python_module or len(promised) != len(wheel.abis):
+    promised = _list_promised(file, wheel)
+    if not image.python_module or not promised:
         return
-    stable = {"python3.dll", "python3t.dll"}
-    linked = [name for name in image.needed if platforms.is_python(name) and name.lower() not in stable]
-    foreign = [name for name in linked if name.lower().removeprefix("python").removesuffix(".dll") not in promised]
+    foreign = [name for name in image.needed if (python := pythonabi.python_of(name)) and python not in promised]
     if foreign:
         yield Hit(
             message=f"imports {foreign[0]}, which {_name_pythons(promised)} does not have",
@@ -147,6 +166,20 @@ def other_python_than_tag(package: Contents, image: Image, wheel: WheelName) -> 
         )
 
 
+def _list_promised(file: File, wheel: WheelName) -> set[str]:
+    """The CPythons that a module is for, such as 38 and 313t, by the tags or its name; none for any Python."""
+    own = {abi.removeprefix("cp").rstrip("mu") for abi in wheel.abis if _OWN_ABI.fullmatch(abi)}
+    if own and len(own) == len(wheel.abis):
+        return own
+    named = pythonabi.module_abi(file.base)
+    if wheel.abis != ("none",) or named.startswith("abi3"):
+        return set()
+    if named:
+        return {named.removeprefix("cp").rstrip("mu")}
+    pythons = {tag.removeprefix("cp") for tag in wheel.pythons if pythonabi.OWN_ABI_TAG.fullmatch(tag)}
+    return pythons if len(pythons) == len(wheel.pythons) else set()
+
+
 def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterator[Hit]:
     """Functions that other versions of CPython export, and those of the tag do not."""
     minors = {int(digits) for name in promised if (digits := name.rstrip("mtu")[1:]).isdigit() and name[0] == "3"}
@@ -166,6 +199,35 @@ def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterat
             evidence=tuple(f"imports {name}" for name in lacking),
             fix="Generate the code with a current Cython, pybind11 or other tool, and compile it for that CPython.",
         )
+
+
+def _report_early(
+    wheel: WheelName, floor: pythonabi.PythonVersion, since: Mapping[str, pythonabi.PythonVersion]
+) -> Hit:
+    """Names that older versions of CPython export, though their stable ABI does not have them."""
+    (first_name, version), *_ = since.items()
+    return Hit(
+        message=f"uses {first_name}, in the stable ABI since {_format_python(version)}; "
+        f"{format_tags(wheel)} begins with {_format_python(floor)}, which exports it as well",
+        evidence=some([f"{name} is in the stable ABI since {_format_python(added)}" for name, added in since.items()]),
+        severity="note",
+    )
+
+
+def _is_exported(name: str, floor: pythonabi.PythonVersion, since: pythonabi.PythonVersion) -> bool:
+    """Whether each CPython from the floor on exports a name before its stable ABI has it, as far as is known."""
+    older = set(range(floor[1], since[1]))
+    return since[1] in platforms.known_pythons() and older <= (
+        platforms.pythons_with(name) or platforms.known_pythons()
+    )
+
+
+def _list_lacking(package: Contents, wheel: WheelName, image: Image, name: str) -> list[int]:
+    """The minor versions for which a wheel is installed, and that are known not to export a name of CPython."""
+    exporting = platforms.pythons_with(name)
+    if not exporting or image.format == "pe":
+        return []
+    return [minor for minor in find_missing(package, wheel, exporting) if minor in platforms.known_pythons()]
 
 
 def _name_pythons(promised: set[str]) -> str:

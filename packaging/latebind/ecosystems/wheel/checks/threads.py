@@ -1,0 +1,50 @@
+"""Check LB314: whether modules for free-threaded CPython let it run without the GIL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.ecosystems.wheel.checks.served import format_tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents, WheelName
+    from latebind.binary import Image
+
+_IN_ONE_STEP = "PyModule_Create2"
+_IN_STEPS = "PyModuleDef_Init"
+_ALLOWS = "PyUnstable_Module_SetGIL"
+
+
+@check(
+    "LB314",
+    "Module that turns the GIL on",
+    "warning",
+    profiles=("loads",),
+    because="Importing the module turns the GIL on for the whole process, which free-threaded CPython reports with a "
+    "RuntimeWarning.",
+    formats=EVERY_FORMAT,
+    kinds=("wheel",),
+    example="_core.cpython-314t-x86_64-linux-gnu.so calls PyModule_Create and not PyUnstable_Module_SetGIL",
+    fix="Call PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED) after PyModule_Create(), if it needs no GIL.",
+)
+def turns_gil_on(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """Free-threaded CPython keeps the GIL off only if each module says that it needs none (PEP 703).
+
+    A module that PyModule_Create() makes says so by a call of PyUnstable_Module_SetGIL(), which its imports show. A
+    module of multi-phase initialization says so in its table of slots, which is not judged.
+    """
+    if (
+        not image.python_module
+        or not wheel.abis
+        or not all(abi.startswith("cp3") and abi.endswith("t") for abi in wheel.abis)
+    ):
+        return
+    used = {symbol.name for symbol in image.imports} | package.exported
+    if _IN_ONE_STEP in used and _IN_STEPS not in used and _ALLOWS not in used:
+        yield Hit(
+            message=f"turns the GIL on when it is imported, but {format_tags(wheel)} is for free-threaded CPython",
+            evidence=(f"imports {_IN_ONE_STEP}, and neither {_ALLOWS} nor {_IN_STEPS}",),
+        )
