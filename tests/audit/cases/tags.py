@@ -9,7 +9,7 @@ import lief
 from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, dll, good, made_by, nupkg, wheel
-from tests.audit.corpus import Bench, pe
+from tests.audit.corpus import MAC_ARM, MAC_INTEL, Bench, pe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,6 +90,25 @@ def calling(bench: Bench, *names: str, tag: str = ABI3, file: str = "_core.abi3.
 @made_by
 def exporting(bench: Bench, name: str) -> bytes:
     return bench.compiler.library(f"void *{name}(void) {{ return 0; }}\n").read_bytes()
+
+
+@made_by
+def everywhere(bench: Bench, glibc: str):
+    """A wheel for any platform with libraries for all common ones."""
+    linux = {arch: bench.good(f"{arch}-linux-gnueabihf.2.28" if arch == "arm" else f"{arch}-linux-gnu.2.28")
+             for arch in ("aarch64", "arm")}  # fmt: skip
+    files = {f"latenn/{arch}.so": data for arch, data in linux.items()}
+    files |= {"latenn/x64.so": thread(glibc)(bench), "latenn/musl.so": bench.good("x86_64-linux-musl")}
+    files |= {f"latenn/{target[:3]}.dylib": bench.dylib(target) for target in (MAC_ARM, MAC_INTEL)}
+    return bench.wheel({**files, "latenn/latenn.dll": bench.dll()}, tag="py3-none-any")
+
+
+@made_by
+def linking(bench: Bench, name: str):
+    """A module for CPython 3.11 that links a library of CPython."""
+    library = bench.compiler.library("int PyLong_Odd(void) { return 1; }\n", f"-Wl,-soname,{name}", name=name)
+    source = "extern int PyLong_Odd(void);\nint PyInit__core(void) { return PyLong_Odd(); }\n"
+    return bench.wheel({"latenn/_core.so": bench.compiler.library(source, library).read_bytes()}, tag=OWN)
 
 
 @made_by
@@ -204,7 +223,14 @@ CASES = [
          wheel({"latenn/latenn.dll": pe(managed=False)}, tag="py3-none-win_amd64"), at="!latenn/latenn.dll",
          says="is for Windows"),
     Case("LB303", "a native library in a wheel for any platform", wheel(tag="py3-none-any"),
-         wheel({"latenn/data.bin": b"x"}, tag="py3-none-any"), at=f"!{LIB}", says="any", severity="warning"),
+         wheel({"latenn/data.bin": b"x"}, tag="py3-none-any"), at=".whl",
+         says="has native code for Linux on x64 (glibc 2.2.5 or newer) only, but the tag any installs it on Linux on "
+         "arm64 and 32-bit ARM, macOS on x64 and arm64, Windows on x64 and Linux with musl, too", severity="warning"),
+    Case("LB303", "native code for every common system, but not for an older glibc", everywhere("2.34"),
+         everywhere("2.17"), at=".whl", says="installs it on Linux with an older glibc than 2.34, too",
+         severity="warning"),
+    Case("LB303", "native code for every common system", everywhere("2.17"), wheel(), at=".whl",
+         says="in a wheel tagged any", severity="note"),
     Case("LB303", "Root-Is-Purelib is true", wheel(purelib=True), wheel(), at=".dist-info/WHEEL",
          says="Root-Is-Purelib: true", severity="note"),
     Case("LB304", "a newer libstdc++ than the tag promises", wheel({LIB: cxx_user("3.4.30")}),
@@ -223,6 +249,21 @@ CASES = [
     Case("LB306", "a module of the stable ABI in a py3-none wheel", wheel({"latenn/_core.abi3.so": module}),
          wheel({"latenn/_core.abi3.so": module}, tag="cp311-abi3-manylinux_2_28_x86_64"),
          at="!latenn/_core.abi3.so", says="ABI tag is none", severity="note"),
+    Case("LB311", "a module that links the library of another CPython", linking("libpython3.9.so.1.0"),
+         linking("libpython3.11.so.1.0"), at="!latenn/_core.so",
+         says="imports libpython3.9.so.1.0, which CPython 3.11 does not have"),
+    Case("LB314", "a module that keeps the GIL",
+         calling("PyModule_Create2", tag="cp313-cp313t-manylinux_2_28_x86_64", file="_core.so"),
+         calling("PyModule_Create2", "PyUnstable_Module_SetGIL", tag="cp313-cp313t-manylinux_2_28_x86_64",
+                 file="_core.so"), at="!latenn/_core.so", says="turns the GIL on", severity="warning"),
+    Case("LB309", "a name that CPython 3.8 exports, and that its stable ABI does not have",
+         calling("PyUnicode_AsUTF8AndSize", tag="cp38-abi3-manylinux_2_28_x86_64"),
+         calling("PyUnicode_AsUTF8AndSize"), at="!latenn/_core.abi3.so",
+         says="uses PyUnicode_AsUTF8AndSize, in the stable ABI since CPython 3.10", severity="note"),
+    Case("LB309", "a private function that newer CPythons do not export", calling("_PyGen_Send"), calling(PRIVATE),
+         at="!latenn/_core.abi3.so", says="_PyGen_Send is not in the stable ABI, and CPython 3.10 to 3.13 lacks it"),
+    Case("LB309", "a module that one CPython alone finds", calling(PRIVATE), calling(PRIVATE, file=TIED),
+         at="!latenn/_core.abi3.so", says=PRIVATE, severity="warning"),
     Case("LB311", "a function that CPython 3.10 does not export any more",
          calling("_PyGen_Send", tag="cp310-cp310-manylinux_2_28_x86_64", file="_core.cpython-310-x86_64-linux-gnu.so"),
          calling("_PyGen_Send", tag="cp39-cp39-manylinux_2_28_x86_64", file="_core.cpython-39-x86_64-linux-gnu.so"),

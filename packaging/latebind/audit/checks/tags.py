@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 8
 _OLDEST_OF_ZIG: floors.Version = (2, 17)
-_EVERY_SYSTEM = {"elf", "macho", "pe"}
 
 
 @check(
@@ -82,43 +81,6 @@ def unjudged_platform(package: Contents, file: File) -> str:
     rid = promised_rid(package, file)
     names = [rid] if rid else list(list_platforms(package))
     return ", ".join(names) if all(map(platforms.is_unjudged, names)) else ""
-
-
-@check(
-    "LB303",
-    "Native code in a package for any platform",
-    "warning",
-    profiles=("loads",),
-    because="The package fails on platforms that it has no code for. The finding is a note if only the WHEEL file is "
-    "inexact.",
-    kinds=("wheel",),
-    example="latenn-1.0-py3-none-any.whl with latenn/liblatenn.so",
-    fix="Tag the wheel with the platform of its binaries, and set Root-Is-Purelib: false.",
-)
-def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """Installers install a wheel tagged `any` on every system, and put a pure wheel in a folder without native code.
-
-    Code for Linux, macOS and Windows in one wheel is a note.
-    """
-    native = [file.name for file in package.native]
-    if not native:
-        return
-    if "any" in wheel.platforms:
-        formats = {file.format for file in package.native}
-        yield Hit(
-            inner=native[0],
-            message="is native code in a wheel tagged any",
-            evidence=tuple(native[:_SHOWN]),
-            severity="note" if formats >= _EVERY_SYSTEM else "warning",
-        )
-    for name, text in package.texts.items():
-        if name.endswith("/WHEEL") and b"root-is-purelib: true" in text.lower():
-            yield Hit(
-                inner=name,
-                message="has Root-Is-Purelib: true, but the wheel contains native code",
-                evidence=("Root-Is-Purelib: true", *native[:_SHOWN]),
-                severity="note",
-            )
 
 
 @check(
