@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.engine.policy import Policy
 
-from tests.audit.cases.case import Case, contents, dylib, good, made_by, npm, runtime, shared
+from tests.audit.cases.case import Case, contents, dylib, good, made_by, npm, runtime, shared, wheel
 from tests.audit.cases.layout import other
 from tests.audit.cases.linkage import STRANGER, with_odd
 from tests.audit.cases.macos import ONE_VERSION, V8_USER, both
@@ -79,6 +79,27 @@ def host_user(name: str):
     return npm({name: contents(shared(code, "-Wl,-z,undefs"))})
 
 
+def link(*names: str):
+    """A library that calls functions which nothing that it links defines."""
+    code = "".join(f"extern int {name}(void);\n" for name in names)
+    return contents(shared(f"{code}int tiny(void) {{ return {' + '.join(f'{name}()' for name in names)}; }}\n",
+                           "-Wl,-z,undefs", "-Wl,-soname,libtiny.so", "-fno-builtin"))  # fmt: skip
+
+
+@made_by
+def with_program(bench: Bench, name: str):
+    """A package with a library and a program that needs it."""
+    library = bench.compiler.library("int tiny(void) { return 1; }\n", "-Wl,-soname,libtiny.so", name="libtiny.so")
+    program = bench.compiler.program("extern int tiny(void);\nint main(void) { return tiny(); }\n", library)
+    return bench.npm({"libtiny.so": link(name)(bench), "bin/tiny": program.read_bytes()}, mode=0o755)
+
+
+def hooks(mode: int):
+    """A package that is a program, with a script that uses it."""
+    files = {"bin/x64/tiny": program, "cli.js": b"", "hooks.js": b""}
+    return npm(files, mode=mode, bin={"tiny": "cli.js"}, scripts={"postinstall": "node hooks.js"})
+
+
 def prebuilt(folder: str, needs: dict[str, str] | None = None):
     fields = {**WHOLE, "optionalDependencies": needs or {}}
     return npm({f"prebuilds/{folder}/libtiny.so": with_odd}, **fields)
@@ -125,6 +146,15 @@ CASES = [
     Case("LB901", "nested too deeply", npm(text=b"[" * 100_000), npm(), at="!package/package.json", says="JSON object"),
     Case("LB901", "a name that npm refuses", npm(name="@acme/ti ny", file_name="tiny.tgz"), npm(),
          at="!package/package.json", says="'@acme/ti ny'"),
+    Case("LB106", "a library next to add-ons; what Node.js has loaded or exports",
+         npm({"libtiny.so": link("odd")}),
+         npm({"libtiny.so": link("_ZNKSt13runtime_error4whatEv", "inflate", "uv_run")}),
+         at="!package/libtiny.so", says="that nothing provides: odd"),
+    Case("LB902", "a processor that Node.js calls otherwise", npm({}, name="tiny", cpu=["x64", "x32"]),
+         npm({}, name="tiny", cpu=["x64", "ia32"]), at="!package/package.json",
+         says="names cpu x32, which no Node.js has; ia32 is what Node.js calls it", severity="warning"),
+    Case("LB902", "a system that Node.js calls otherwise, and no other", npm({}, name="tiny", os=["macos"], cpu=None),
+         npm({}, name="tiny", os=["!win32"], cpu=None), at="!package/package.json", says="names os macos"),
     Case("LB901", "a version that is not SemVer", npm(version="1.2"), npm(), at="!package/package.json", says="'1.2'"),
     Case("LB901", "a file of another version", npm(file_name="acme-tiny-linux-x64-1.2.4.tgz"),
          npm(file_name="tiny-linux-x64-1.2.3.tgz"), at="!package/package.json", says="1.2.4", severity="warning"),
@@ -170,6 +200,10 @@ CASES = [
          at="!package/libtiny.so", says="points outside the package", severity="warning"),
     Case("LB904", "a script for installing from git", npm(scripts={"prepare": "tsc"}), npm(scripts={}),
          at="!package/package.json", says="prepare: tsc", severity="note"),
+    Case("LB904", "a script next to programs that do not start without it", hooks(0o644), npm(scripts={}),
+         at="!package/package.json", says="node hooks.js", severity="warning"),
+    Case("LB904", "a script next to programs that bin starts", hooks(0o755), npm(scripts={}),
+         at="!package/package.json", says="node hooks.js", severity="note"),
     Case("LB904", "a build by node-gyp", npm({"binding.gyp": b""}), npm({"binding.gyp": b""}, gypfile=False),
          at="!package/binding.gyp", says="node-gyp", severity="warning"),
     Case("LB904", "a script that makes a program executable", chmod(0o644), chmod(0o755), at="!package/package.json",
@@ -186,6 +220,16 @@ CASES = [
          says="names ./index.d.ts as types", severity="warning"),
     Case("LB906", "main is missing", npm({}, **WHOLE, main="lib"), npm({"lib/index.js": b""}, **WHOLE, main="lib"),
          at="!package/package.json", says="names lib as main"),
+    Case("LB906", "main of a program is missing", npm({"cli.js": b""}, **WHOLE, main="./lib.js", bin="cli.js"),
+         npm({"cli.js": b"", "lib.js": b""}, **WHOLE, main="./lib.js", bin="cli.js"), at="!package/package.json",
+         says="names ./lib.js as main", severity="warning"),
+    Case("LB906", "the main that npm init writes for a program",
+         npm({"cli.js": b""}, **WHOLE, main="index.js", bin="cli.js"), npm({"cli.js": b""}, **WHOLE, bin="cli.js"),
+         at="!package/package.json", says="names index.js as main", severity="note"),
+    Case("LB906", "the main that npm init writes for a library with types",
+         npm({"cli.js": b"", "i.d.ts": b""}, **WHOLE, main="index.js", bin="cli.js", types="i.d.ts"),
+         npm({"cli.js": b""}, **WHOLE, main="index.js", bin="cli.js"), at="!package/package.json",
+         says="names index.js as main"),
     Case("LB907", "an add-on of the build machine", prebuilds("linux-arm64"), prebuilds("linux-x64"),
          at="!package/prebuilds/linux-arm64/tiny.node", says="is for Linux on x64, but its folder is linux-arm64"),
     Case("LB907", "an add-on for Linux in a folder for two processors of macOS", prebuilds("darwin-x64+arm64"),
@@ -212,6 +256,15 @@ CASES = [
     Case("LB910", "an add-on for one version of Node.js", npm({"tiny.node": one_version}),
          npm({"tiny.node": one_version}, scripts={"install": "node-gyp rebuild"}), at="!package/tiny.node",
          says="registers with the binary interface 93", severity="warning"),
+    Case("LB911", "a program of a package that another one uses", npm({"tiny": program}),
+         npm({"tiny": program}, mode=0o755), at="!package/tiny",
+         says="mode 644, which does not start unless the package that uses it changes that", severity="warning"),
+    Case("LB911", "a program in a wheel", wheel({"latenn/bin/tiny": program}),
+         wheel({"latenn-1.0.data/scripts/tiny": program}), at="!latenn/bin/tiny",
+         says="is a program with the mode 600, which pip keeps", severity="warning"),
+    Case("LB911", "a program in a wheel whose code changes its mode", wheel({"latenn/bin/tiny": program}),
+         wheel({"latenn/bin/tiny": program, "latenn/start.py": b"os.chmod(tiny, 0o755)"}), at="!latenn/bin/tiny",
+         says="mode 600", severity="warning"),
     Case("LB911", "a program that is not executable", npm({"bin/tiny": program}),
          npm({"bin/tiny": program}, mode=0o755), at="!package/bin/tiny", says="is a program with the mode 644",
          severity="warning"),
@@ -234,8 +287,10 @@ CASES = [
     *(Case("LB504", f"a peer: {text or 'none'}", peer(text), peer(">= 1.19.0"), at="!package/package.json",
            says=f"onnxruntime-node {text}".strip(), policy=PEER)
       for text in ("", ">=1.16.0", "1.19.0", "^1.19.0")),
-    Case("LB106", "what Node.js exports, to a library that it does not load", host_user("libtiny.so"),
-         host_user("tiny.node"), at="!package/libtiny.so", says="napi_create_int32", severity="error"),
+    Case("LB106", "what Node.js exports, to a library that a program of the package loads", with_program("uv_run"),
+         npm({"libtiny.so": link("uv_run")}), at="!package/libtiny.so", says="that nothing provides: uv_run"),
+    Case("LB106", "what Node.js exports, to a library that it does not load",
+         wheel({"latenn/libtiny.so": link("uv_run")}), host_user("tiny.node"), at="!latenn/libtiny.so", says="uv_run"),
     Case("LB107", "a library that another system has", prebuilt("linux-x64"), prebuilt("android-x64"),
          at="!package/prebuilds/linux-x64/libtiny.so", says="libodd.so.3", severity="warning"),
     Case("LB107", "a library of a package that is required", prebuilt("linux-x64", {"@acme/libodd": "1.2.3"}), npm(),

@@ -1,4 +1,4 @@
-"""Checks LB909 to LB911: whether other versions of Node.js load the add-ons, and the system starts the programs."""
+"""Checks LB909 and LB910: whether other versions of Node.js load the add-ons."""
 
 from __future__ import annotations
 
@@ -93,39 +93,4 @@ def for_one_version(package: Contents, file: File, image: Image) -> Iterator[Hit
     yield Hit(
         message=f"registers with {what} of Node.js, and no other version loads it",
         evidence=(f"exports node_register_module_v{numbers[0]}" if numbers else "imports node_module_register",),
-    )
-
-
-@check(
-    "LB911",
-    "Program that is not executable",
-    "warning",
-    profiles=("loads",),
-    because="Starting the program fails with EACCES, unless code of another package changes its mode first.",
-    formats=("elf", "macho"),
-    kinds=("npm",),
-    example="package/bin/tiny has the mode 644, and bin does not name it",
-    fix='Name the program in "bin", for which npm sets the mode, or pack it with the mode 755.',
-)
-def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """npm keeps the modes of the tarball, except for the files in `bin`, which it makes executable.
-
-    Windows packs files without such modes, and so does pnpm, unless they are in `bin`. Nothing is reported where a file
-    of the package calls chmod.
-    """
-    manifest = read_manifest(package)
-    is_program = image.file_type == "executable" or bool(image.interpreter and not image.soname)
-    if manifest is None or not is_program or file.mode & 0o111 or "chmod" in package.helpers:
-        return
-    commands = manifest.fields.get("bin")
-    named = commands.values() if isinstance(commands, dict) else (commands,)
-    inner = file.name.partition("/")[2]
-    if any(isinstance(name, str) and name.removeprefix("./") == inner for name in named):
-        return
-    if any("chmod" in str(command) for command in manifest.table("scripts").values()):
-        return
-    yield Hit(
-        message=f"is a program with the mode {file.mode & 0o777:o}, and bin does not name it",
-        evidence=(f"mode {file.mode & 0o777:o}",),
-        assumption="the package that starts it does not change its mode",
     )

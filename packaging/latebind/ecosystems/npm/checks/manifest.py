@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from latebind.audit.checks.modes import is_program
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.wording import some
 from latebind.audit.readers.package_json import (
@@ -34,6 +35,8 @@ _RUNS_FILE = re.compile(r"node (?P<path>[\w./-]+\.[cm]?js)\b")
 """A script that runs a file of the package."""
 _CHMOD = re.compile(r"chmod (-R )?([ua]?\+x|0?7[0-7]5) (?P<paths>[\w./ @-]+)")
 """A script that only makes files executable."""
+_BUILDS = re.compile(r"node-gyp|node-pre-gyp|prebuild|cmake|make\b|cargo|curl|wget|download|fetch")
+"""A script that builds or gets a native file."""
 _OF_NODE = frozenset({"import", "require", "default", "node", "module-sync", "node-addons"})
 """The conditions by which Node.js chooses a file in `exports`."""
 _MAIN_ENDS = ("", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node")
@@ -77,8 +80,9 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "warning",
     profiles=("loads",),
     because="npm 12 and --ignore-scripts skip the script. The finding is a note if the script runs only for an "
-    "installation from git. The finding is also a note if the package, or one that it requires, has the "
-    "native file, unless the file of the script is missing, or if the script makes files executable that already are.",
+    "installation from git. The finding is also a note if the package, or one that it requires, has the native file or "
+    "the program that bin starts, unless the file of the script is missing, or if the script makes files executable "
+    "that already are.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
     fix="Put the native file into packages of one platform each, and find it with require.resolve().",
@@ -92,7 +96,7 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
     if manifest is None:
         return
     scripts, installed = manifest.table("scripts"), installed_files(package)
-    works_without = _has_addon(package, manifest)
+    works_without = _has_addon(package, manifest) or _has_programs(package, manifest)
     for name in (*_ON_INSTALL, *_ON_GIT):
         if command := str(scripts.get(name) or ""):
             missing = _missing_file(command, installed) if name in _ON_INSTALL else ""
@@ -122,6 +126,14 @@ def _changes_nothing(package: Contents, command: str) -> bool:
     paths = [posixpath.normpath(path) for path in match["paths"].split()] if match else []
     inside = [[mode for name, mode in modes.items() if f"{name}/".startswith(f"{path}/")] for path in paths]
     return bool(paths) and all(found and all(mode & 0o100 for mode in found) for found in inside)
+
+
+def _has_programs(package: Contents, manifest: Manifest) -> bool:
+    """Whether `bin` names commands, and all programs of the package can be started without a script."""
+    programs = [file for file in package.native if any(is_program(image) for image in file.images)]
+    can_start = all(file.format == "pe" or file.mode & 0o111 for file in programs)
+    commands = " ".join(str(manifest.table("scripts").get(name) or "") for name in _ON_INSTALL)
+    return bool(programs and can_start and manifest.fields.get("bin") and not _BUILDS.search(commands))
 
 
 def _has_addon(package: Contents, manifest: Manifest) -> bool:
@@ -164,7 +176,8 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     "Entry point missing",
     "error",
     profiles=("loads",),
-    because="Importing the package fails. The finding is a warning for types, and for files that Node.js does not use.",
+    because="Importing the package fails. The finding is a warning for types, for files that Node.js does not use, and "
+    "for a program with bin; there it is a note for index.js, which npm init writes.",
     kinds=("npm",),
     example='"main": "./index.cjs", which the tarball lacks',
     fix="Correct main, exports, types and bin in package.json, or add the file.",
@@ -188,10 +201,18 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
             )
 
 
+def _judge_main(manifest: Manifest, main: str) -> Severity:
+    """How bad it is that main is missing. `npm init` writes index.js there, also for what is only a program."""
+    is_library = any(key in manifest.fields for key in ("types", "typings", "module", "browser"))
+    if manifest.fields.get("bin") and "exports" not in manifest.fields and not is_library:
+        return "note" if main.removeprefix("./") == "index.js" else "warning"
+    return "warning" if "exports" in manifest.fields else "error"
+
+
 def _list_entry_points(manifest: Manifest) -> Iterator[tuple[str, str, tuple[str, ...], Severity]]:
     """Each file that package.json names as an entry point: the key, the file, its possible suffixes, the severity."""
     if main := manifest.text("main"):
-        yield "main", main, _MAIN_ENDS, "warning" if "exports" in manifest.fields else "error"
+        yield "main", main, _MAIN_ENDS, _judge_main(manifest, main)
     for key in ("types", "typings"):
         if named := manifest.text(key):
             yield key, named, _TYPE_ENDS, "warning"

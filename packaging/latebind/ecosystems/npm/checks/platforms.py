@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.platforms import is_libc_symbol, npm_cpu, npm_systems
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from latebind.audit.engine.policy import Policy
     from latebind.audit.readers.contents import Contents, File
+    from latebind.audit.readers.package_json import Manifest
     from latebind.binary import Image
     from latebind.model import Severity
 
@@ -24,6 +26,23 @@ _OF_NODE: dict[str, floors.Version] = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25)}
 _OFFICIAL = frozenset({"arm", "arm64", "ppc64", "s390x", "x64"})
 """The processors for which Node.js has official builds. Others need other versions: loong64 begins with glibc 2.36."""
 
+_ARCHS = re.compile(r"arm|arm64|ia32|loong64|mips|mips64el|mipsel|ppc|ppc64|riscv64|s390|s390x|x64|wasm32")
+"""The values of process.arch, and wasm32, which no Node.js has: npm installs packages for it on request only."""
+_PLATFORMS = re.compile(r"aix|android|cygwin|darwin|freebsd|haiku|linux|netbsd|openbsd|openharmony|os400|sunos|win32")
+"""The values of process.platform, with those of ports that are not official."""
+_USUAL = {
+    **dict.fromkeys(("x86", "x32", "i386", "i686", "386", "x86_32"), "ia32"),
+    **dict.fromkeys(("amd64", "x86_64", "x86-64", "x64_64"), "x64"),
+    **dict.fromkeys(("aarch64", "armv8"), "arm64"),
+    **dict.fromkeys(("armv6", "armv6l", "armv7", "armv7l", "armhf", "arm32"), "arm"),
+    **dict.fromkeys(("ppc64le", "powerpc64le"), "ppc64"),
+    **dict.fromkeys(("loongarch64",), "loong64"),
+    **dict.fromkeys(("macos", "mac", "osx", "macosx"), "darwin"),
+    **dict.fromkeys(("windows", "win", "win64"), "win32"),
+    **dict.fromkeys(("solaris", "illumos"), "sunos"),
+}
+"""What Node.js calls a processor or system with another name."""
+
 
 @check(
     "LB902",
@@ -31,13 +50,17 @@ _OFFICIAL = frozenset({"arm", "arm64", "ppc64", "s390x", "x64"})
     "error",
     profiles=("loads",),
     because="npm installs the package on systems where none of its native files load. The finding is a warning if a "
-    "field is missing, and a note if other files fit or the package has no native files.",
+    "field is missing or has an unknown value, and a note if other files fit or the package has no native files.",
     kinds=("npm",),
     example='"cpu": ["x64"] and an aarch64 library',
     fix="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
 )
 def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """To choose a package for a platform, npm looks only at `os` and `cpu`. The package's name also ends with both."""
+    """To choose a package for a platform, npm looks only at `os` and `cpu`. The package's name also ends with both.
+
+    npm compares them with `process.platform` and `process.arch`, so a value that Node.js does not have, such as `x32`
+    or `macos`, admits no system.
+    """
     manifest = read_manifest(package)
     if manifest is None:
         return
@@ -51,6 +74,7 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
         elif value and not admits(fields[key], value):
             text = f"is for {key} {', '.join(fields[key])}, and its name says {value}"
             yield Hit(inner=manifest.inner, message=text, evidence=evidence)
+    yield from _judge_unknown_values(manifest, fields)
     misfits = {file.name: seen for file in package.native if (seen := _misfit(file, fields))}
     fits = len(misfits) < len([file for file in package.native if file.images])
     for name, seen in misfits.items():
@@ -61,6 +85,21 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
             evidence=(f"binary: {seen}", *(f"{key}: {', '.join(value)}" for key, value in fields.items())),
             severity="note" if fits else "error",
         )
+
+
+def _judge_unknown_values(manifest: Manifest, fields: dict[str, tuple[str, ...]]) -> Iterator[Hit]:
+    """Values that no Node.js has as its process.platform or process.arch, so that npm never finds them equal."""
+    for (key, values), known in zip(fields.items(), (_PLATFORMS, _ARCHS), strict=True):
+        unknown = [value for value in values if not known.fullmatch(value.removeprefix("!"))]
+        if unknown:
+            usual = _USUAL.get(unknown[0].removeprefix("!").lower(), "")
+            yield Hit(
+                inner=manifest.inner,
+                message=f"names {key} {', '.join(unknown)}, which no Node.js has"
+                + (f"; {usual} is what Node.js calls it" if usual else ""),
+                evidence=(f"{key}: {', '.join(values)}",),
+                severity="error" if len(unknown) == len(values) and usual else "warning",
+            )
 
 
 def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:

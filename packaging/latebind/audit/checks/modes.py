@@ -1,0 +1,79 @@
+"""Check LB911: whether the system starts the programs of a package."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.processors import misfits
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.readers.package_json import read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.audit.readers.package_json import Manifest
+    from latebind.binary import Image
+
+_EXECUTABLE = 0o111
+_FOR_TESTS = re.compile(r"(^|/)(tests?|testing|test[-_]?data|fixtures|examples)/")
+_OF_SCRIPTS = ".data/scripts/"
+"""The folder of a wheel whose files installers make executable."""
+
+
+@check(
+    "LB911",
+    "Program that is not executable",
+    "warning",
+    profiles=("loads",),
+    because="Starting the program fails with EACCES, in Python with PermissionError, unless code changes its mode "
+    "first.",
+    formats=("elf", "macho"),
+    kinds=("npm", "wheel"),
+    example="package/bin/tiny has the mode 644, and bin does not name it",
+    fix='Pack the program with the mode 755. In npm packages "bin" has the same effect, in wheels the scripts folder.',
+)
+def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """npm and pip keep whether a file in the package is executable.
+
+    npm makes the files in `bin` executable, and pip those in the scripts folder of a wheel's `.data`. Windows packs
+    files without such modes, and so does pnpm, unless they are in `bin`. Nothing is reported where a file of the
+    package calls chmod. The mode of a program in a package with neither `bin` nor scripts may be changed by the package
+    that starts it.
+    """
+    if not is_program(image) or file.mode & _EXECUTABLE or "chmod" in package.helpers:
+        return
+    mode = f"{file.mode & 0o777:o}"
+    manifest = read_manifest(package)
+    if package.wheel is not None:
+        if _OF_SCRIPTS not in file.name and not _FOR_TESTS.search(file.name) and not misfits(package, file):
+            text = f"is a program with the mode {mode}, which pip keeps, so the system does not start it"
+            assumption = "no compiled code changes the mode before it starts the program"
+            yield Hit(message=text, evidence=(f"mode {mode}",), assumption=assumption)
+    elif manifest is not None and not _is_made_executable(manifest, file.name.partition("/")[2]):
+        is_part = not manifest.fields.get("bin") and not manifest.table("scripts")
+        text = (
+            "which does not start unless the package that uses it changes that"
+            if is_part
+            else "and bin does not name it"
+        )
+        yield Hit(
+            message=f"is a program with the mode {mode}, {text}",
+            evidence=(f"mode {mode}",),
+            assumption="the package that starts it does not change its mode",
+        )
+
+
+def is_program(image: Image) -> bool:
+    """Whether the system starts a file, and no process loads it."""
+    return not image.is_firmware and (image.file_type == "executable" or bool(image.interpreter and not image.soname))
+
+
+def _is_made_executable(manifest: Manifest, path: str) -> bool:
+    """Whether npm makes a file executable, for the field bin, or a script that npm runs does."""
+    commands = manifest.fields.get("bin")
+    named = commands.values() if isinstance(commands, dict) else (commands,)
+    if any(isinstance(name, str) and name.removeprefix("./") == path for name in named):
+        return True
+    return any("chmod" in str(command) for command in manifest.table("scripts").values())
