@@ -12,7 +12,18 @@ from latebind.audit.engine.policy import Policy
 from tests.audit.cases.case import Case, contents, dylib, mac, mac_runtime, made_by, wheel
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
-from tests.audit.corpus import GOOD, MAC_INTEL, MAC_TAG, RUNTIME, USER, Bench, change_load_command, passed_on, universal
+from tests.audit.corpus import (
+    GOOD,
+    MAC_ARM,
+    MAC_INTEL,
+    MAC_TAG,
+    RUNTIME,
+    USER,
+    Bench,
+    change_load_command,
+    passed_on,
+    universal,
+)
 
 LIB = "latenn/liblatenn.dylib"
 NATIVE = "runtimes/osx-arm64/native/liblatenn.dylib"
@@ -31,7 +42,10 @@ AVFOUNDATION = "/System/Library/Frameworks/AVFoundation.framework/Versions/A/AVF
 FOUNDATION = "/System/Library/Frameworks/Foundation.framework/Versions/C/Foundation"
 HOMEBREW = "-Wl,-install_name,/opt/homebrew/lib/libodd.dylib"
 BESIDE = "-Wl,-install_name,@loader_path/libodd.dylib"
+OLD_MAC = "x86_64-macos.10.9"
+SYSTEM = "/usr/lib/libSystem.B.dylib"
 HASH, CXX = "_ZNSt3__113__hash_memoryEPKvm", "/usr/lib/libc++.1.dylib"
+PYTHON_FRAMEWORK = "/Library/Frameworks/Python.framework/Versions/3.{}/Python"
 V8_USER = (
     "extern int _ZN2v87Isolate10GetCurrentEv(void);\n"
     "int napi_register_module_v1(void) { return _ZN2v87Isolate10GetCurrentEv(); }\n"
@@ -75,12 +89,13 @@ def beside(bench: Bench, name: str, path: str = "/usr/lib/libz.1.dylib") -> byte
 
 
 @made_by
-def system_user(bench: Bench, name: str, path: str) -> bytes:
+def system_user(bench: Bench, name: str, path: str, target: str = MAC_ARM) -> bytes:
     """A user of a stand-in library of the system that has one function."""
     flags = (f"-Wl,-install_name,{path}", "-fno-builtin")
-    library = bench.compiler.dylib(f"int {name}(void) {{ return 1; }}\n", *flags, name="libstandin.dylib")
+    code = f"int {name}(void) {{ return 1; }}\n"
+    library = bench.compiler.dylib(code, *flags, target=target, name="libstandin.dylib")
     source = f"extern int {name}(void);\nint latenn_f(void) {{ return {name}(); }}\n"
-    return bench.compiler.dylib(source, library, "-fno-builtin", name="liblatenn.dylib").read_bytes()
+    return bench.compiler.dylib(source, library, "-fno-builtin", target=target, name="liblatenn.dylib").read_bytes()
 
 
 @made_by
@@ -88,6 +103,26 @@ def addon(bench: Bench, source: str, name: str = "tiny.node"):
     return bench.npm(
         {name: bench.compiler.dylib(source, *OPEN, name="tiny.node").read_bytes()}, os=["darwin"], libc=None
     )
+
+
+@made_by
+def framework_user(bench: Bench, path: str) -> bytes:
+    """A library that links a framework."""
+    system = bench.compiler.dylib(ODD.replace("odd", "deflate"), f"-Wl,-install_name,{path}", name="libz.dylib")
+    source = "extern int deflate(void);\nint odd(void) { return deflate(); }\n"
+    return bench.compiler.dylib(source, system, name="libodd.dylib").read_bytes()
+
+
+@made_by
+def flat_user(bench: Bench, name: str) -> bytes:
+    """A library that needs libodd.dylib, and looks a symbol up everywhere."""
+    source = f"extern int odd(void), {name}(void);\nint latenn_f(void) {{ return odd() + {name}(); }}\n"
+    return bench.compiler.dylib(source, odd()(bench), *OPEN, name="liblatenn.dylib").read_bytes()
+
+
+@made_by
+def open_user(bench: Bench, target: str) -> bytes:
+    return bench.compiler.dylib(STRANGER, *OPEN, target=target, name="liblatenn.dylib").read_bytes()
 
 
 def twice(bench: Bench) -> bytes:
@@ -111,6 +146,16 @@ def both(bench: Bench) -> bytes:
 def module(bench: Bench, name: str, tags: str, file: str = "_core.abi3.so"):
     data = bench.compiler.dylib(caller(name), *OPEN, name="_core.so").read_bytes()
     return bench.wheel({f"latenn/{file}": data}, tag=f"{tags}-macosx_11_0_arm64")
+
+
+@made_by
+def linking(bench: Bench, path: str):
+    """A module for CPython 3.11 that links a library of CPython."""
+    flags = (f"-Wl,-install_name,{path}",)
+    library = bench.compiler.dylib("int PyLong_Odd(void) { return 1; }\n", *flags, name="libpython.dylib")
+    source = "extern int PyLong_Odd(void);\nint PyInit__core(void) { return PyLong_Odd(); }\n"
+    data = bench.compiler.dylib(source, library, name="_core.so").read_bytes()
+    return bench.wheel({"latenn/_core.so": data}, tag="cp311-cp311-macosx_11_0_arm64")
 
 
 def strip_signature(bench: Bench) -> bytes:
@@ -177,6 +222,14 @@ CASES = [
           "odd") for name in ("fopen", "__stack_chk_fail", "_objc_empty_cache")),
     row("LB106", "a symbol of a framework that nothing links", of(STRANGER.replace("odd", "CMTimeMake"), *OPEN),
         mac(beside("CMTimeMake", AVFOUNDATION)), "CMTimeMake", severity="warning"),
+    *(row("LB106", f"{name} is looked up in every image, where libSystem has it", mac(beside("odd")), mac(beside(name)),
+          "odd") for name in ("_tlv_bootstrap", "memset_pattern16")),
+    row("LB106", "a framework that a library of the package links, or none", mac(beside("AudioDeviceStart")),
+        wheel({LIB: flat_user("AudioDeviceStart"), "latenn/libodd.dylib": framework_user(FOUNDATION)},
+              tag=MAC_TAG), "AudioDeviceStart"),
+    row("LB106", "a slice that no tag promises",
+        lambda bench: bench.mac(universal(bench.dylib(MAC_INTEL), open_user(MAC_ARM)(bench))),
+        lambda bench: bench.mac(universal(open_user(MAC_INTEL)(bench), bench.dylib())), "odd"),
     row("LB106", "Python's functions are open in a library that is no module",
         of("extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n", *OPEN),
         of("extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n", *OPEN),
@@ -259,6 +312,9 @@ CASES = [
         at="!latenn/libodd.dylib", severity="warning"),
     row("LB302", "one slice under a universal2 tag", mac(dylib(), UNIVERSAL_TAG), mac(both, UNIVERSAL_TAG),
         "promises macOS on x64 and arm64"),
+    row("LB302", "a tag that stands for i386 as well", mac(dylib(MAC_INTEL), "py3-none-macosx_11_0_intel"),
+        mac(dylib(MAC_INTEL), "py3-none-macosx_11_0_x86_64"), "macosx_11_0_intel promises macOS on x86 and x64",
+        severity="warning"),
     row("LB302", "an Intel library in the folder of osx-arm64", native(dylib(MAC_INTEL)), native(dylib()), "osx-arm64",
         at=f"!{NATIVE}"),
     row("LB306", "an extension module in a py3-none wheel", of("void *PyInit__core(void) { return 0; }\n"),
@@ -275,6 +331,11 @@ CASES = [
         mac(system_user("strchrnul", "/usr/lib/libSystem.B.dylib"), "py3-none-macosx_15_4_arm64"),
         "uses strchrnul, which macOS has since 15.4",
         severity="warning"),
+    *(row("LB308", f"{name}, which libSystem has only since macOS {since}",
+          mac(system_user(name, SYSTEM, OLD_MAC), "py3-none-macosx_10_9_x86_64"),
+          mac(system_user(name, SYSTEM, OLD_MAC), f"py3-none-macosx_{since.replace('.', '_')}_x86_64"),
+          f"uses {name}, which macOS has since {since}", severity="warning")
+      for name, since in (("___chkstk_darwin", "10.15"), ("pwritev", "11.0"), ("fstatat", "10.10"))),
     row("LB308", "a file for arm64 alone, of which the tag of arm64 promises more",
         mac(newer, "py3-none-macosx_10_9_x86_64.macosx_11_0_arm64"),
         mac(newer, "py3-none-macosx_10_9_x86_64.macosx_14_0_arm64"), "macosx_11_0_arm64 promises 11.0",
@@ -294,6 +355,12 @@ CASES = [
     row("LB311", "a module for free-threaded CPython under the tag of one with the GIL",
         module("_Py_DecRefShared", "cp313-cp313", "_core.so"), module("_Py_DecRefShared", "cp313-cp313t", "_core.so"),
         "CPython 3.13 lacks _Py_DecRefShared", at="!latenn/_core.so"),
+    row("LB311", "a module that links the framework of another CPython", linking(PYTHON_FRAMEWORK.format(9)),
+        linking(PYTHON_FRAMEWORK.format(11)), "Versions/3.9/Python, which CPython 3.11 does not have",
+        at="!latenn/_core.so"),
+    row("LB314", "a module that keeps the GIL", module("PyModule_Create2", "cp313-cp313t", "_core.so"),
+        module("PyModule_Create2", "cp313-cp313", "_core.so"), "turns the GIL on", at="!latenn/_core.so",
+        severity="warning"),
     row("LB312", "arm64 with a macOS that had no arm64", mac(dylib(), "py3-none-macosx_10_9_arm64"),
         mac(dylib(), "py3-none-macosx_11_0_arm64"), "the nearest that they do is macosx_11_0_arm64", at=".whl"),
     row("LB312", "a minor version of macOS 12", mac(dylib(), "py3-none-macosx_12_3_arm64"),

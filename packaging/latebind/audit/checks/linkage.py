@@ -10,7 +10,7 @@ from latebind.audit.checks.runtime import fits_any
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.supply import other_folder, stops_all, supplier
-from latebind.audit.engine.wording import SYSTEMS, needs
+from latebind.audit.engine.wording import SYSTEMS, first, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
     "error",
     profiles=("loads",),
     because="Nothing in the package loads without the library. The finding is a warning if other modules load, and a "
-    "note if a dependency installs the library.",
+    "note if a dependency installs the library, or if manylinux allows it and slim containers lack it.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
@@ -45,8 +45,10 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     A library that `Requires-Dist` installs, by its name or by the search path, is a note; if only a part of its name
     speaks for that, it is a warning. A library of a driver, which is there if the hardware is, is a note, too. It is a
     warning where other modules of the package load without it, where desktop systems have the library, and where no tag
-    promises anything.
+    promises anything. Libraries of X, OpenGL and GLib, which manylinux allows, are a note, since slim containers lack
+    them.
     """
+    yield from _judge_desktop(package, image)
     files = {packaged.base.lower() for packaged, _ in package.images}
     by_soname = {other.soname.lower(): packaged.base for packaged, other in package.images if other.soname}
     for name in image.needed:
@@ -66,6 +68,20 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
         if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue  # LB101
         yield replace(_judge_missing_library(package, file, image, name), evidence=(needs(image, name),))
+
+
+def _judge_desktop(package: Contents, image: Image) -> Iterator[Hit]:
+    """Libraries of X and GLib, which every tag for Linux allows, and which small containers do not have."""
+    if image.format != "elf":
+        return
+    names = [name for name in image.needed if platforms.is_desktop(name) and name.lower() not in package.bases]
+    if names:
+        yield Hit(
+            message=f"needs {first(names)}, which desktop systems have, but slim containers lack",
+            evidence=tuple(needs(image, name) for name in names),
+            fix=_OF_THE_SYSTEM,
+            severity="note",
+        )
 
 
 def is_absolute(image: Image, name: str) -> bool:

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.audit.readers.contents import Contents, File
+    from latebind.model import Severity
 
 _PROCESSOR = re.compile(
     r"[-_]?(x86[-_]64|x64|amd64|win64|arm64e?|aarch64|i[3-6]86|x86|win32|ia32|arm(v\d\w*)?|(64|32)([-_]?bits?)?)(?![a-z])"
 )
+
+_OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
+"""Processors whose last macOS is 10.14, 10.5 and 10.5."""
 
 
 @check(
@@ -27,7 +31,8 @@ _PROCESSOR = re.compile(
     "error",
     profiles=("loads",),
     because="The file does not load on the promised platform. The finding is a note if other files serve that "
-    "platform, and a warning if it is a library for another processor and none of them has its name.",
+    "platform, and a warning if it is a library for another processor and none of them has its name, or if it lacks "
+    "only a processor for which Apple maintains no system (i386, PowerPC).",
     kinds=PROMISING,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
     fix="Package the binary built for this tag, or correct the tag or the RID folder.",
@@ -35,7 +40,8 @@ _PROCESSOR = re.compile(
 def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
     """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.
 
-    One slice of a universal Mach-O file must fit. Under a universal2 tag, both slices must be present. Files for other
+    One slice of a universal Mach-O file must fit. Under universal2, intel, fat and universal tags, the slices of
+    all processors that they stand for must be present. Files for other
     systems next to files that fit, such as launchers for several platforms, are a note.
     """
     for file in package.native:
@@ -44,15 +50,25 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
         for promiser, wanted_format, wanted_archs in _places(package, file):
             lacking = [arch for arch in wanted_archs if archs and not _runs_as(arch, archs)]
             if (wanted_format and wanted_format != file.format) or lacking:
-                is_alone = wanted_format == file.format and not _must_fit(package, file) and _is_alone(package, file)
+                severity = _judge_misfit(package, file, lacking, is_other_system=wanted_format != file.format)
+                is_alone = severity == "warning" and not _must_fit(package, file)
                 yield Hit(
                     inner=file.name,
                     message=f"is for {seen}, but {promiser} promises {name_platform(wanted_format, wanted_archs)}",
                     evidence=(f"binary: {seen}", f"promised: {promiser}"),
-                    severity="error" if _must_fit(package, file) else "warning" if is_alone else "note",
+                    severity=severity,
                     assumption="the package opens the file by its name, which no file that fits has" * is_alone,
                 )
                 break
+
+
+def _judge_misfit(package: Contents, file: File, lacking: list[str], *, is_other_system: bool) -> Severity:
+    """How bad it is that a file is not for all that is promised. Old processors of Macs have no maintained system."""
+    if not is_other_system and file.format == "macho" and _OLD_MACS.issuperset(lacking):
+        return "warning" if _must_fit(package, file) else "note"
+    if _must_fit(package, file):
+        return "error"
+    return "warning" if not is_other_system and _is_alone(package, file) else "note"
 
 
 def _must_fit(package: Contents, file: File) -> bool:

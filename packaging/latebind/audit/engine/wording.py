@@ -32,7 +32,7 @@ _MANGLED = re.compile(r"_Z(?:T[VIST])?(?P<nested>N[KVrRO]*)?(?P<std>St)?(?=\d)")
 """How a C++ name of the Itanium ABI begins: a function, or a table of a class."""
 _OWN_NAMES: Mapping[Format, str] = {"elf": "SONAME", "macho": "install name", "pe": "export table of"}
 SYSTEMS: Mapping[Format, str] = {"elf": "Linux", "macho": "macOS", "pe": "Windows"}
-_PROCESSORS: Mapping[str, str] = {"x86_64": "x64", "aarch64": "arm64", "i686": "x86"}
+_PROCESSORS: Mapping[str, str] = {"x86_64": "x64", "aarch64": "arm64", "i686": "x86", "ppc": "PowerPC"}
 
 
 def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
