@@ -44,7 +44,7 @@ def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit 
     """
     if not is_program(image) or file.mode & _EXECUTABLE or "chmod" in package.helpers:
         return
-    mode = f"{file.mode & 0o777:o}"
+    mode = f"{file.mode & 0o777:03o}"
     manifest = read_manifest(package)
     if package.wheel is not None:
         if _OF_SCRIPTS not in file.name and not _FOR_TESTS.search(file.name) and not misfits(package, file):
