@@ -7,6 +7,7 @@ from latebind.audit.engine.profiles import PROFILES
 
 from tests.audit.cases import (
     hygiene,
+    instructions,
     jars,
     layout,
     linkage,
@@ -26,7 +27,7 @@ from tests.audit.cases import (
 
 PARTS = (
     linkage, undefined, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks,
-    providers, npms, jars,
+    providers, npms, jars, instructions,
 )  # fmt: skip
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.

@@ -103,3 +103,17 @@ def test_debug_symbols_that_were_split_off_are_not_a_cut_off_library(bench, tmp_
     image = read_image((tmp_path / "x.debug").read_bytes(), "x.debug")
 
     assert image.file_type == "object"
+
+
+def test_level_that_the_linker_wrote_into_the_notes(bench, tmp_path):
+    linker = shutil.which("ld.bfd")
+    if linker is None:
+        pytest.skip("there is no linker of GNU")
+    thing = bench.compiler.thing(GOOD)
+    levels = {}
+    for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4"):
+        run_checked(linker, "-shared", "-z", level, thing, "-o", tmp_path / level)
+        levels[level] = image(tmp_path / level).isa
+
+    assert levels == {level: level for level in levels}
+    assert image(bench.compiler.library(GOOD)).isa == ""

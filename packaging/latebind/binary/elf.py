@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from latebind.binary.elffile import ElfFile
 from latebind.binary.elfsymbols import Versions, dynamic_symbols
 from latebind.binary.image import HEXAGON, Data, FileType, Image, python_module
+from latebind.binary.initial import isa_level, list_initial
 from latebind.binary.text import name_in
+from latebind.binary.vectors import find_vector_code
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,6 +80,8 @@ def read_elf(data: Data) -> Image:
         python_module=python_module(exports),
         page=min((segment.alignment for segment in file.segments if segment.kind == _PT_LOAD), default=0),
         static_tls=_static_tls(file),
+        isa=isa_level(file),
+        vector_code=find_vector_code(data, file.code, lambda: list_initial(file)) if arch == "x86_64" else None,
         is_skewed=any(segment.kind == _PT_LOAD and segment.is_skewed for segment in file.segments),
     )
 

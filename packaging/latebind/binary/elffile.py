@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _PAGE = 4096
 """The smallest page of any architecture. glibc: "ELF load command address/offset not page-aligned"."""
 _PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4
+_SHT_PROGBITS, _SHF_EXECINSTR = 1, 4
 _PF_X = 1
 _DT_STRTAB, _DT_STRSZ = 5, 10
 _NT_GNU_BUILD_ID = 3
@@ -107,6 +108,16 @@ class ElfFile:
         headers = [self.unpack(layout, table + entry * index) for index in range(count)]
         strings = headers[names][4] if names < len(headers) else len(self.data)
         return tuple(Section(self._section_name(strings + header[0]), *header[1:]) for header in headers)
+
+    @property
+    def code(self) -> list[tuple[int, int]]:
+        """Start and end of each part of the file with code: a section, or a segment if there are no section headers."""
+        parts: list[Section] | list[Segment] = [
+            section for section in self.sections if section.kind == _SHT_PROGBITS and section.flags & _SHF_EXECINSTR
+        ]
+        if not parts:
+            parts = [segment for segment in self.segments if segment.kind == _PT_LOAD and segment.is_executable]
+        return [(part.offset, min(part.offset + part.size, len(self.data))) for part in parts]
 
     def _section_name(self, position: int) -> bytes:
         stop = self.data.find(b"\0", position, position + _LONGEST_NAME)

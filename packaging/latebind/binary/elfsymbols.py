@@ -106,6 +106,14 @@ def dynamic_symbols(file: ElfFile, versions: Versions) -> tuple[tuple[Import, ..
     return tuple(imports), tuple(exports)
 
 
+def list_addresses(file: ElfFile) -> Iterator[tuple[str, int]]:
+    """The name and the address of each function that a file exports."""
+    symbols, _ = _tables(file)
+    for offset, information, _, section, value, _ in symbols:
+        if information & 0xF in _FUNCTION_TYPES and section != _SHN_UNDEF:
+            yield file.text(offset), value
+
+
 def _tables(file: ElfFile) -> tuple[Iterator[tuple[int, ...]], Sequence[int]]:
     """Name, information, other, section, value and size of each symbol; and the version index of each."""
     size = 24 if file.is_64 else 16

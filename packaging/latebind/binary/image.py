@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from latebind.binary.vectors import VectorCode
+
 Data = bytes | mmap
 """The bytes of a file: in memory, or mapped from the disk."""
 Format = Literal["elf", "macho", "pe"]
@@ -94,6 +96,10 @@ class Image:
     """The bytes of thread-local storage for which an ELF library needs room in every thread's block (DF_STATIC_TLS)."""
     is_skewed: bool = False
     """Whether a segment of an ELF file is at another place of its alignment in memory than in the file."""
+    isa: str = ""
+    """The x86-64 level without which glibc refuses to load an ELF file, as its notes say: `x86-64-v3`."""
+    vector_code: VectorCode | None = None
+    """How x86-64 code depends on AVX; None if it does not as a whole."""
     pdb: str = ""
     """The path of the debug database that a PE names."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from latebind.binary.image import Data, FileType, Image, LinkKind, python_module
 from latebind.binary.machosymbols import Symbols, Tables
 from latebind.binary.text import name_in
+from latebind.binary.vectors import ENTRIES, find_vector_code
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ class MachoFile:
     has_dwarf: bool = False
     base: int = 0
     code: list[tuple[int, int]] = field(default_factory=list)
+    code_places: list[tuple[int, int]] = field(default_factory=list)
+    """Where the file has the code."""
     tables: Tables = field(default_factory=Tables)
 
     def __post_init__(self) -> None:
@@ -197,6 +200,14 @@ class MachoFile:
             self.sections[text] = slice(where, where + room if where else where)
             if flags & _CODE:
                 self.code.append((start, start + room))
+                self.code_places.append((where, where + room))
+
+    def _list_initial(self, symbols: Symbols) -> Iterator[tuple[str, int]]:
+        """The functions that a host calls as soon as it has loaded the file, and where the file has them."""
+        for name, address in symbols.list_addresses(self.base):
+            for (start, end), (place, _) in zip(self.code, self.code_places, strict=True):
+                if name.startswith(ENTRIES) and start <= address < end:
+                    yield name, place + address - start
 
     def image(self, *, is_slice: bool) -> Image:
         """The commands and their tables as one Image."""
@@ -230,6 +241,9 @@ class MachoFile:
             platform=self.platform,
             min_os=self.min_os,
             is_signed=self.is_signed,
+            vector_code=find_vector_code(self.data, self.code_places, lambda: self._list_initial(symbols))
+            if arch == "x86_64"
+            else None,
             aslr="none" if self.type == _MH_EXECUTE and not self.flags & _FLAG_PIE else "full",
         )
 

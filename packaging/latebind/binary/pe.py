@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from latebind.binary.image import Data, Export, Image, Import, LinkKind, python_module
 from latebind.binary.pefile import PeFile
+from latebind.binary.vectors import ENTRIES, find_vector_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +49,7 @@ def read_pe(data: Data) -> Image:
         is_signed=all(file.directory(_SIGNATURE)),
         aslr=file.aslr,
         is_nx=bool(file.flags & _NX),
+        vector_code=find_vector_code(data, file.code_places, lambda: _list_initial(file)) if arch == "x86_64" else None,
         pdb=_pdb(file),
     )
 
@@ -98,7 +100,19 @@ def _own_name(file: PeFile) -> str:
     return file.text(file.place_of(name)) if name else ""
 
 
+def _list_initial(file: PeFile) -> Iterator[tuple[str, int]]:
+    """The functions that a host calls as soon as it has loaded the file, and where the file has them."""
+    for export, address in _list_addresses(file):
+        if export.name.startswith(ENTRIES) and export.kind == "func" and not export.forward:
+            yield export.name, file.place_of(address)
+
+
 def _exports(file: PeFile) -> Iterator[Export]:
+    return (export for export, _ in _list_addresses(file))
+
+
+def _list_addresses(file: PeFile) -> Iterator[tuple[Export, int]]:
+    """The exports, each with its address."""
     start, size = file.directory(_EXPORTS)
     if not start:
         return
@@ -112,10 +126,10 @@ def _exports(file: PeFile) -> Iterator[Export]:
     for index, address in enumerate(addresses):
         for name in named.get(index, [f"#{first + index}"]):
             if start <= address < start + size:
-                yield Export(name, "func", forward=file.text(file.place_of(address)))
+                yield Export(name, "func", forward=file.text(file.place_of(address))), address
             elif address:  # unused numbers have none
                 is_code = any(begin <= address < end for begin, end in file.code)
-                yield Export(name, "func" if is_code else "data")
+                yield Export(name, "func" if is_code else "data"), address
 
 
 def _is_hybrid(file: PeFile) -> bool:

@@ -1,0 +1,81 @@
+"""Check LB118: whether a library is compiled for newer x86-64 processors than a package promises."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.registry import EVERY_FORMAT, INSTALLED, Hit, check
+from latebind.binary.floors import numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import File
+    from latebind.binary import Image
+    from latebind.binary.vectors import VectorCode
+
+_ALL_MACS_HAVE_AVX = (10, 15)
+_CHOSEN = re.compile(
+    r"avx|(?<![a-z])(fma3?|bmi2|amx|vnni)(?![a-z])|x86[-_]64[-_]?v[234]|[-_.]v[34](?![\d.])"
+    r"|(sandy|ivy)bridge|haswell|broadwell|sky-?lake|(ice|cascade|cooper|alder|tiger)[-_]?lake|sapphire|cannonlake"
+    r"|znver|zen[1-5](?!\d)|bdver|piledriver|excavator|steamroller|(?<![a-z])ipp[a-z]*(e9|l9|k[01])"
+)
+"""What files are called that a program chooses by the processor."""
+
+
+@check(
+    "LB118",
+    "Code for newer processors than the package promises",
+    "warning",
+    profiles=("loads",),
+    because="The library works on most processors, and the process dies of an illegal instruction on the others. The "
+    "finding is a note for macOS 10.15 and newer, where only Rosetta lacks AVX.",
+    kinds=INSTALLED,
+    formats=EVERY_FORMAT,
+    example="fast.cpython-312-x86_64-linux-gnu.so, compiled with -march=native",
+    fix="Compile without -march=native, -mavx and /arch:AVX, or choose code at run time, as GCC's target_clones do.",
+)
+def illegal_instructions(file: File, image: Image) -> Iterator[Hit]:
+    """The tags and RIDs for x86-64 promise SSE2, or SSSE3 on macOS, and admit processors without AVX.
+
+    Among these are Intel's Celeron and Pentium up to 2020, and virtual machines with a generic processor. Rosetta 2 has
+    no AVX before macOS 15. A compiler with `-march=native` uses AVX in all functions.
+
+    Reported is a library in which nearly all typical vector instructions are VEX-encoded, if a function that runs when
+    it is loaded has such instructions, or if the library never asks the processor what it can do. A file whose name
+    says for which processors it is, such as `fuzz_avx2.so`, is chosen by the program and is not reported. AVX-512 is
+    named only if the library needs it for sure.
+
+    `-Wl,-z,x86-64-v3` writes the level into the notes of an ELF file, and glibc 2.33 and newer refuse to load it:
+    `CPU ISA level is lower than required`.
+    """
+    if image.isa:
+        yield Hit(
+            message=f"needs {image.isa}, so glibc refuses to load it on processors that the package admits",
+            evidence=(f"GNU_PROPERTY_X86_ISA_1_NEEDED {image.isa}",),
+            fix="Link without -Wl,-z,x86-64-v2, -v3 and -v4.",
+        )
+    code = image.vector_code
+    if code is None or (code.chooses and not code.at_load) or _CHOSEN.search(file.name.lower()):
+        return
+    level = "AVX-512" if code.wide else "AVX"
+    has_rosetta_only = image.format == "macho" and numeric(image.min_os or "0") >= _ALL_MACS_HAVE_AVX
+    where = "under Rosetta before macOS 15" if has_rosetta_only else "on others that the package admits"
+    yield Hit(
+        message=f"is compiled as a whole for processors with {level}, and ends in an illegal instruction {where}: "
+        f"{code.share}% of its vector code is VEX-encoded",
+        evidence=tuple(_show(code)),
+        severity="note" if has_rosetta_only else "warning",
+        assumption="" if code.at_load else "no program asks for the processor before it opens the library",
+    )
+
+
+def _show(code: VectorCode) -> Iterator[str]:
+    if code.at_load:
+        yield f"runs when the library is loaded, with VEX-encoded instructions: {code.at_load}"
+    yield f"VEX-encoded, of the typical vector instructions in the samples: {code.vex} of {code.vex + code.legacy}"
+    if code.wide:
+        yield f"EVEX-encoded, which is AVX-512: {code.wide}"
+    if not code.chooses:
+        yield "no instructions cpuid or xgetbv"
