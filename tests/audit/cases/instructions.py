@@ -74,11 +74,15 @@ CASES = [
     row("a nupkg", nupkg({"runtimes/linux-x64/native/liblatenn.so": contents(shared(WHOLE, *HASWELL))}), nupkg(),
         "VEX-encoded", at="!runtimes/linux-x64/native/liblatenn.so"),
     row("a note for glibc", with_note, of(WHOLE, "-fcf-protection"), "GNU_PROPERTY_X86_ISA_1_NEEDED x86-64-v2"),
+]  # fmt: skip
+OF_WINDOWS = [
     row("Windows: all code for AVX2", windows(for_windows(WHOLE, *HASWELL)), windows(for_windows(WHOLE)),
         "is compiled as a whole for processors with AVX,", at="!latenn/latenn.dll"),
     row("Windows: a module, and a kernel asks",
         windows(for_windows(WHOLE + INIT + ASKS, *HASWELL, exports=["PyInit__fast"])),
         windows(for_windows(DISPATCHING + INIT, exports=["PyInit__fast"])), "PyInit__fast", at="!latenn/latenn.dll"),
+]  # fmt: skip
+OF_MACOS = [
     row("macOS: all code for AVX2", of_mac(WHOLE, *HASWELL), of_mac(WHOLE), "VEX-encoded",
         at="!latenn/liblatenn.dylib"),
     row("macOS: a module, and a kernel asks", of_mac(WHOLE + INIT + ASKS, *HASWELL), of_mac(DISPATCHING + INIT),

@@ -10,6 +10,7 @@ import lief
 from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, contents, dylib, mac, mac_runtime, made_by, wheel
+from tests.audit.cases.instructions import OF_MACOS
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import (
@@ -387,4 +388,5 @@ CASES = [
     row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{F}"), of(f"{ENTRY}{SECOND}"), "latenn_f",
         severity="warning"),
     row("LB615", "unsigned arm64 code", mac(strip_signature), of(GOOD), "no LC_CODE_SIGNATURE"),
+    *OF_MACOS,
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.audit.cases.case import Case, contents, dll, import_library, made_by, wheel, windows, windows_runtime
+from tests.audit.cases.instructions import OF_WINDOWS
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import RUNTIME, USER, WINDOWS_ARM, WINDOWS_TAG, Bench
@@ -244,4 +245,5 @@ CASES = [
         of(f"{ENTRY}{SECOND}", exports=BOTH), "latenn_f", severity="warning"),
     row("LB614", "the PDB's whole path", of(F, "-debug", r"-pdbaltpath:D:\a\latenn\build\latenn.pdb"), of(F, "-debug"),
         r"D:\a\latenn\build\latenn.pdb", severity="note"),
+    *OF_WINDOWS,
 ]  # fmt: skip
