@@ -80,4 +80,4 @@ def test_the_stable_abi_of_free_threaded_cpython_begins_with_3_15(kind, is_known
     ],
 )
 def test_the_cpython_whose_library_a_path_names(library, python):
-    assert pythonabi.python_of(library) == python
+    assert pythonabi.parse_linked_python(library) == python

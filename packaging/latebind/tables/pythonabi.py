@@ -127,7 +127,7 @@ def module_abi(file_name: str) -> str:
     return match.groupdict().get("abi3") or f"cp3{match['minor']}{match['flags']}"
 
 
-def python_of(library: str) -> str:
+def parse_linked_python(library: str) -> str:
     """The CPython 3 whose library a path names: `39` of python39.dll, `313t` of libpython3.13t.so.1.0; "" for none."""
     match = _PYTHON_LIBRARY.search(library.lower())
     if match is None:

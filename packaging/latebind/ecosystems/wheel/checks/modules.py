@@ -144,7 +144,9 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
     promised = _list_promised(file, wheel)
     if not image.python_module or not promised:
         return
-    foreign = [name for name in image.needed if (python := pythonabi.python_of(name)) and python not in promised]
+    foreign = [
+        name for name in image.needed if (python := pythonabi.parse_linked_python(name)) and python not in promised
+    ]
     if foreign:
         yield Hit(
             message=f"imports {foreign[0]}, which {_name_pythons(promised)} does not have",
