@@ -229,6 +229,10 @@ def test_a_project_without_a_consumer_is_not_done(latebind, project):
     assert "nothing to do" not in shown
     with (project / "latebind.toml").open("a") as file:
         file.write('\n[verify]\ndotnet = "consumer"\n')
+    assert list_hints(latebind, project) == [
+        "consumer is not there, and verify.dotnet of latebind.toml names it: write it, or remove the key"
+    ]
+    (project / "consumer").mkdir()
     assert "nothing to do" in latebind("init", project).stdout
 
 
@@ -317,6 +321,7 @@ def test_a_component_that_nothing_installs_is_left_to_do(latebind, operators):
     assert "by hand: no install() has COMPONENT operators, which latebind.toml packs" in shown
     assert "nothing to do" not in shown
     edit(operators / "CMakeLists.txt", "TARGETS operators", "TARGETS operators COMPONENT operators")
+    (operators / "consumer").mkdir()
     assert "nothing to do" in latebind("init", operators, "--no-configure").stdout
 
 

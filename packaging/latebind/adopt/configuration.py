@@ -9,10 +9,11 @@ from latebind.build.cmake import cmake_value
 from latebind.build.downloads import source_definitions
 from latebind.config.file import load, tables_of
 from latebind.errors import LatebindError
+from latebind.preconditions import find_missing
 from latebind.tables.targets import host_rid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
     from pathlib import Path
 
 _VERIFY = '\n[verify]\npython = "{script}"\n'
@@ -22,6 +23,19 @@ def read_configuration(root: Path) -> dict[str, Any]:
     """The tables of the project's latebind.toml; none where it has no such file, or it isn't TOML."""
     path = root / "latebind.toml"
     return (tables_of(path.read_text("utf-8")) if path.is_file() else None) or {}
+
+
+def list_missing_files(root: Path, planned: Container[Path]) -> list[str]:
+    """A note for each file that the project's latebind.toml names, and that is neither there nor planned."""
+    try:
+        missing = find_missing(load(root / "latebind.toml"))
+    except LatebindError:  # no such file, or the next command reports what is wrong in it
+        return []
+    return [
+        f"{name} is not there, and {key} of latebind.toml names it: write it, or remove the key"
+        for key, name in missing
+        if root / name not in planned
+    ]
 
 
 def read_definitions(root: Path) -> dict[str, str]:

@@ -76,7 +76,7 @@ class SourceBoundary:
                 f"the native code includes files that latebind does not count as sources: {self._list_paths(foreign)}",
                 where=self._config.file.name,
                 advice=f"Move them out of folders for outputs ({', '.join(NAMES)}), caches and packages of this "
-                "project, or take them out of native.exclude.",
+                "project (where C, C++, Cython and CMake files do count), or take them out of native.exclude.",
             )
 
     def note_outside(self, searched: Iterable[Path]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
+
+_NATIVE = re.compile(
+    r"CMakeLists\.txt|.*\.(asm|c|c\+\+|cc|cmake|cpp|cu|cuh|cxx|def|h|h\+\+|hh|hpp|hxx|in|inc|inl|ipp|m|mm|pxd|pyx|s|tcc|tpp)",
+    re.IGNORECASE,
+)
+"""Names of files that CMake and compilers read."""
 
 
 def hash_sources(config: Config, workdir: Path) -> str:
@@ -53,13 +60,18 @@ def hash_sources(config: Config, workdir: Path) -> str:
 def native_files(config: Config, workdir: Path) -> list[Path]:
     """The files of the native code, sorted: all below its folder but outputs, packages of this project, and `exclude`.
 
-    A package's folder counts where it is the folder of the native code itself: the two cannot be distinguished then.
+    Below a package's folder, only what CMake and compilers read counts. Everything in it counts where it is the folder
+    of the native code itself: the two cannot be distinguished then.
     """
     native = config.native_source
     paths = list_tree(native, outputs=outputs(config, workdir))
     if not config.unpacked:
         apart = [folder for folder in _package_folders(config) if native.resolve() in folder.parents]
-        paths = [path for path in paths if not any(folder in path.parents for folder in apart)]
+        paths = [
+            path
+            for path in paths
+            if _NATIVE.fullmatch(path.name) or not any(folder in path.parents for folder in apart)
+        ]
     return [path for path in paths if not _is_excluded(path.relative_to(native).as_posix(), config)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -68,6 +69,7 @@ def declare_init(add: Add) -> None:
 
 
 def _init(arguments: argparse.Namespace) -> int:
+    from latebind.adopt.configuration import list_missing_files
     from latebind.adopt.external import find_external
     from latebind.adopt.facts import facts
     from latebind.adopt.find import find
@@ -86,6 +88,8 @@ def _init(arguments: argparse.Namespace) -> int:
     _audit_present(root)
     _say(discovery)
     planned = plan(discovery, facts(discovery))
+    missing = list_missing_files(root, {change.path for change in planned.changes})
+    planned = replace(planned, notes=(*planned.notes, *missing))
     latebind = _shown_command(arguments)
     steps = [f"{latebind} {command}" for command in ("pack", "audit", "verify")]
     if planned.changes:

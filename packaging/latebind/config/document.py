@@ -203,7 +203,8 @@ class WheelConfig(Table, frozen=True):
     name: Annotated[
         str,
         Meta(
-            description="Name of the distribution. The default is the name in the pyproject.toml of the source folder."
+            description="Name of the distribution, as in the pyproject.toml of the source folder. The default is the "
+            "name of that folder, with hyphens."
         ),
     ] = ""
     extras: Annotated[

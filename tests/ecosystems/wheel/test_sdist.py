@@ -141,6 +141,24 @@ def test_what_is_excluded_is_neither_hashed_nor_carried(tmp_path):
     assert by_kind(pack_project(root))["sdist"].stat().st_mtime_ns == before
 
 
+def test_code_of_a_module_below_the_folder_of_the_wheel_is_native_code(tmp_path):
+    more = {
+        "CMakeLists.txt": CMAKE.replace("tiny.c", "python/csrc/tiny.c"),
+        "python/csrc/tiny.c": '#include "tiny.h"\n' + SOURCE,
+        "python/csrc/tiny.h": "#define ONE 1\n",
+    }
+    root = project(tmp_path / "tiny", native=".", wheel="python", more=more)
+
+    packages = by_kind(pack_project(root))
+
+    listed = list_members(packages["sdist"])
+    assert {"native/python/csrc/tiny.c", "native/python/csrc/tiny.h"} <= listed
+    assert not {name for name in listed if name.startswith("native/python/src")}
+    shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
+    again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
+    assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
+
+
 def test_an_excluded_file_that_the_build_reads_is_refused(tmp_path):
     config = CONFIG.replace('source = "native"', 'source = "native"\nexclude = ["*.h"]')
     more = {
