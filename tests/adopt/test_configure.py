@@ -8,6 +8,7 @@ import pytest
 from tests.client import copy_client, edit, read_client
 from tests.programs import assert_success
 
+FETCH = "include(FetchContent)\nFetchContent_Declare(fmt URL https://a.b/c.zip)\nFetchContent_MakeAvailable(fmt)\n"
 CMAKE = read_client("voice", "CMakeLists.txt")
 
 
@@ -102,13 +103,13 @@ def test_a_definition_in_latebind_toml_counts(latebind, project):
     [
         ('message(FATAL_ERROR "needs a GPU")', "CMakeLists.txt:3: error: needs a GPU"),
         (
-            "include(FetchContent)\nFetchContent_Declare(fmt URL https://a.b/c.zip)\nFetchContent_MakeAvailable(fmt)",
+            f"{FETCH}message(FATAL_ERROR stop)",
             "it would download fmt\n  Allow the download with --download",
         ),
         (
             (
-                "include(FetchContent)\nFetchContent_Declare(fmt URL https://a.b/c.zip)\nFetchContent_MakeAvailable(fmt)\n"
-                "FetchContent_Declare(${name} URL x)\nFetchContent_Declare(json URL x)\n"
+                f"{FETCH}message(FATAL_ERROR stop)\nFetchContent_Declare(${{name}} URL x)\n"
+                "FetchContent_Declare(json URL x)\n"
                 'if(WITH_CPM)\nCPMAddPackage(NAME asio URL x)\nCPMAddPackage("gh:a/b#1")\nendif()'
             ),
             "CMake stopped at the first one. The CMake files also declare asio, json.",
@@ -168,7 +169,7 @@ def test_what_a_project_downloads_is_downloaded_when_allowed(latebind, project, 
     url = (tmp_path / "fmt.zip").as_uri()
     lines = f"include(FetchContent)\nFetchContent_Declare(fmt URL {url})\nFetchContent_MakeAvailable(fmt)\n"
     edit(project / "CMakeLists.txt", "find_package(", f"{lines}find_package(")
-    assert "would download fmt" in latebind("init", project).stdout
+    assert "without its downloads (fmt)" in latebind("init", project).stdout
     shown = assert_success(latebind("init", project, "--download"))
     assert "note: " not in shown
     assert "voice links onnxruntime" in shown

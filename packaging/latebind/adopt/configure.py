@@ -6,20 +6,22 @@ lists each target with its sources and its link line (cmake-file-api(7)).
 
 from __future__ import annotations
 
-import re
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from latebind.adopt.absent import configure_without, list_declared
 from latebind.adopt.cmake import commands
 from latebind.adopt.configuration import read_definitions
 from latebind.adopt.find import runtime_of
 from latebind.adopt.libraries import ADDS
+from latebind.adopt.roles import OPERATORS
 from latebind.build.codemodel import list_installers, list_targets, request_codemodel
 from latebind.build.diagnostics import first_errors
 from latebind.build.downloads import DISCONNECTED, OFFLINE, find_refused
@@ -41,10 +43,13 @@ if TYPE_CHECKING:
 
     from latebind.adopt.find import Found
     from latebind.compilers.choose import Toolchain
+    from latebind.system.run import Completed
 
 _LIMIT = 1800.0  # seconds; a few are enough where nothing is downloaded
-_DECLARATIONS = frozenset({"fetchcontent_declare", "cpmaddpackage", "externalproject_add"})
-_NAME = re.compile(r"[\w.+-]+")
+_ADVICE = "Allow the download with --download, or name an archive of it in [native.sources]."
+_TRACE = ".trace"
+DEPENDENCIES = "_deps"
+"""What FetchContent calls the folder of all that it downloads."""
 _MODULES = frozenset({*ADDS[1:], "python3_add_library", "latebind_add_python_module"})
 _SHARED = frozenset({"SHARED_LIBRARY", "MODULE_LIBRARY"})
 _UNSPECIFIED = "Unspecified"
@@ -74,6 +79,18 @@ class ConfiguredProject:
     libraries: tuple[LinkedLibrary, ...]
     sources: frozenset[Path]
     """The files of these libraries and of the libraries in them; of all that link a runtime where there are none."""
+    are_operators: bool = False
+    """Whether the libraries are custom operators, which ONNX Runtime opens, so that none of them links it."""
+    absent: tuple[str, ...] = ()
+    """The dependencies that it would have downloaded: CMake configured it without them."""
+
+
+class UnconfiguredError(BuildError):
+    """CMake could not configure the project. `calls` are the commands that ran before it stopped."""
+
+    def __init__(self, message: str, *, advice: str, calls: Mapping[Place, list[list[str]]]) -> None:
+        super().__init__(message, advice=advice)
+        self.calls = calls
 
 
 class _Call(msgspec.Struct):
@@ -87,49 +104,69 @@ class _Call(msgspec.Struct):
 def configure(discovery: Found, scratch: Path, *, may_download: bool) -> ConfiguredProject:
     """Configure the project for this machine in the empty folder `scratch`.
 
-    Raises BuildError with CMake's first error, NotRun where no compiler is there, ToolError at the time limit.
+    If it would download something and may not, it is configured without that. Raises UnconfiguredError with CMake's
+    first error, NotRun where no compiler is there, ToolError at the time limit.
     """
     cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
     host = target(host_rid())
     sources = [path for path in discovery.source.rglob("*") if path.suffix in (".cc", ".cpp", ".cxx")]
     compiler = toolchain(installers_toolchain("zig", host, sources, is_sdist=True), host)
     stubs = [_make_stub(runtime, compiler, scratch) for runtime in _list_runtimes(discovery)]
-    variables = _list_variables(discovery, stubs, may_download=may_download)
-    tree, trace = scratch / "tree", scratch / "trace"
-    request_codemodel(tree)
     arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *compiler.configure(host, host.floor, scratch / "toolchain")]
-    arguments += [f"-D{name}={value}" for name, value in variables.items()]
-    traced = ["--trace-expand", "--trace-format=json-v1", f"--trace-redirect={trace}"]
+
+    def run_cmake(tree: Path, front: Iterable[Path], more: Mapping[str, str | Path]) -> Completed:
+        request_codemodel(tree)
+        trace = tree.with_suffix(_TRACE)
+        variables = {**_list_variables(discovery, [*front, *stubs], may_download=may_download), **more}
+        defined = [f"-D{name}={value}" for name, value in variables.items()]
+        traced = ["--trace-expand", "--trace-format=json-v1", f"--trace-redirect={trace}"]
+        command: list[str | Path] = [
+            cmake,
+            "-S",
+            discovery.top,
+            "-B",
+            tree,
+            "-G",
+            "Ninja",
+            *traced,
+            *arguments,
+            *defined,
+        ]
+        environment = {**compiler.environment(tree), **({} if may_download else OFFLINE)}
+        return run(command, env=environment, timeout=_LIMIT, check=False)
+
+    tree, refused = scratch / "tree", ""
     with LOG.step("configuring the project with CMake", "configured the project with CMake"):
-        ended = run(
-            [cmake, "-S", discovery.top, "-B", tree, "-G", "Ninja", *traced, *arguments],
-            env={**compiler.environment(tree), **({} if may_download else OFFLINE)}, timeout=_LIMIT, check=False,
-        )  # fmt: skip
+        ended = run_cmake(tree, [] if may_download else [cmake_dir() / "sources.cmake"], {})
+        if ended.returncode != 0 and not may_download and (refused := find_refused(ended.output)):
+            tree = scratch / "rest"
+            configure_rest = partial(run_cmake, tree, [cmake_dir() / "absent.cmake"])
+            ended = configure_without(configure_rest, list_declared(discovery), scratch / DEPENDENCIES)
+    calls = _read_trace(tree.with_suffix(_TRACE), discovery.root)
     if ended.returncode != 0:
-        if name := find_refused(ended.output):
-            advice = "Allow the download with --download, or name an archive of it in [native.sources]."
-            raise BuildError(f"it would download {name}", advice=advice + _mention_others(discovery, name))
-        errors = first_errors(ended.output, discovery.root, discovery.top)
-        raise BuildError(errors[0] if errors else f"it ended with status {ended.returncode}")
-    return _read_tree(discovery, tree, _read_trace(trace, discovery.root))
+        text, advice = _describe_error(discovery, ended.output), ""
+        if refused:
+            text, advice = f"it would download {refused}", _ADVICE + _mention_others(discovery, refused)
+        raise UnconfiguredError(text, advice=advice, calls=calls)
+    project = _read_tree(discovery, tree, calls)
+    absent = [name for name in list_declared(discovery, calls) if not runtime_of(name)]  # the stub is in its place
+    return replace(project, absent=tuple(absent)) if refused else project
+
+
+def _describe_error(discovery: Found, output: str) -> str:
+    return next(iter(first_errors(output, discovery.root, discovery.top)), "it ended with an error")
 
 
 def _mention_others(discovery: Found, name: str) -> str:
     """A line on the other downloads that the CMake files declare: CMake stops at the first one that it needs."""
-    declared = {
-        command.words[command.words[0] == "NAME"]
-        for text in discovery.files.values()
-        for command in commands(text)
-        if command.name in _DECLARATIONS and len(command.words) > 1
-    }
-    others = sorted(other for other in declared - {name} if _NAME.fullmatch(other))
+    others = [other for other in list_declared(discovery) if other != name]
     return f"\n  CMake stopped at the first one. The CMake files also declare {', '.join(others)}." if others else ""
 
 
-def _list_variables(discovery: Found, stubs: Iterable[Path], *, may_download: bool) -> dict[str, str | Path]:
+def _list_variables(discovery: Found, more: Iterable[Path], *, may_download: bool) -> dict[str, str | Path]:
     """CMake's variables: those of `latebind build` as far as they matter before a latebind.toml is written."""
     loader, is_undecided = cmake_dir(), any(library.is_undecided for library in discovery.libraries)
-    front = [loader / "defaults.cmake", *([] if may_download else [loader / "sources.cmake"]), *stubs]
+    front = [loader / "defaults.cmake", *more]
     return {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": ";".join(map(str, front)),
@@ -187,13 +224,14 @@ def _read_tree(discovery: Found, tree: Path, calls: dict[Place, list[list[str]]]
     targets = {item["id"]: item for item in list_targets(tree)}
     installers = [rule for rule in list_installers(tree) if rule["type"] == "target"]
     components = {rule["targetId"]: rule["component"].removeprefix(_UNSPECIFIED) for rule in reversed(installers)}
-    called = {path for path, _ in discovery.called} if discovery.has_operators else set()
+    called = {path for path, name in discovery.called if name == OPERATORS}
     holding = {key for key, item in targets.items() if called & {discovery.top / path for path in _list_sources(item)}}
-    linked = {
-        key: item
-        for key, item in targets.items()
-        if _links_runtime(item) or (holding and item["type"] in _SHARED and holding & _close(targets, [key]))
-    }
+    linked = {key: item for key, item in targets.items() if _links_runtime(item)}
+    are_operators = bool(holding) and not any(item["type"] in _SHARED for item in linked.values())
+    if are_operators:  # what else links a runtime, such as a test, is not packed
+        linked = {
+            key: item for key, item in targets.items() if item["type"] in _SHARED and holding & _close(targets, [key])
+        }
     shared = {key: item for key, item in linked.items() if item["type"] in _SHARED}
     libraries = [
         LinkedLibrary(name=item["name"], place=place, component=components.get(key))
@@ -206,6 +244,7 @@ def _read_tree(discovery: Found, tree: Path, calls: dict[Place, list[list[str]]]
         calls=calls,
         libraries=tuple(sorted(libraries, key=lambda library: (library.place, library.name))),
         sources=frozenset(path.resolve() for path in files),
+        are_operators=are_operators,
     )
 
 

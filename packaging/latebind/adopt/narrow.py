@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.adopt.cmake import commands
+from latebind.adopt.configure import DEPENDENCIES
 from latebind.adopt.find import Mention, runtime_of
 from latebind.adopt.libraries import ADDS, PackableLibrary, has_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
     from latebind.adopt.cmake import Command
-    from latebind.adopt.configure import ConfiguredProject, LinkedLibrary
+    from latebind.adopt.configure import ConfiguredProject, LinkedLibrary, Place
     from latebind.adopt.find import Found
 
 _HEADERS = (".h", ".hpp")
@@ -27,11 +29,12 @@ def narrow(discovery: Found, project: ConfiguredProject) -> Found:
     parsed = {(path, command.line): command for path, text in discovery.files.items() for command in commands(text)}
     ran = [mention for mention in discovery.mentions if (mention.file, mention.command.line) in project.calls]
     texts = {path: path.read_text("utf-8", "replace") for path in project.sources if path.is_file()}
+    links = () if project.are_operators else _list_links(parsed, project)
     included = {name for text in texts.values() for name in _INCLUDE.findall(text)}
     return replace(
         discovery,
-        mentions=(*(mention for mention in ran if mention.kind != "link"), *_list_links(parsed, project)),
-        ran=frozenset(project.calls),
+        mentions=(*(mention for mention in ran if mention.kind != "link"), *links),
+        ran=frozenset(place for place, calls in project.calls.items() if not _installs_dependency(calls)),
         libraries=tuple(_name_library(library, parsed) for library in project.libraries),
         objects=tuple(
             item
@@ -40,6 +43,43 @@ def narrow(discovery: Found, project: ConfiguredProject) -> Found:
         ),
         uncaught=tuple(path for path in discovery.uncaught if path in texts),
     )
+
+
+def leave_out_passed(discovery: Found, calls: Mapping[Place, list[list[str]]]) -> Found:
+    """The same project without what CMake passed over before it stopped, and without guesses about what is built.
+
+    A command did not run, and will not, if a later one of its file ran. What functions contain may still be called.
+    """
+    last: dict[Path, int] = {}
+    inside: dict[Path, set[int]] = {path: _list_function_lines(text) for path, text in discovery.files.items()}
+    for path, line in calls:
+        if line not in inside.get(path, ()):
+            last[path] = max(line, last.get(path, 0))
+
+    def may_run(mention: Mention) -> bool:
+        path, line = mention.file, mention.command.line
+        return (path, line) in calls or line > last.get(path, 0) or line in inside[path]
+
+    return replace(discovery, mentions=tuple(filter(may_run, discovery.mentions)), uncaught=())
+
+
+def _list_function_lines(text: str) -> set[int]:
+    """The lines of commands inside functions and macros."""
+    depth, lines = 0, set[int]()
+    for command in commands(text):
+        depth -= command.name in ("endfunction", "endmacro")
+        lines |= {command.line} if depth else set()
+        depth += command.name in ("function", "macro")
+    return lines
+
+
+def _installs_dependency(calls: list[list[str]]) -> bool:
+    """Whether a command is install() of files that a dependency has: its headers are not the project's."""
+    first = calls[0]
+    if first[:1] not in (["FILES"], ["DIRECTORY"]):
+        return False
+    files = list(takewhile(lambda argument: not argument.isupper(), first[1:]))
+    return bool(files) and all(DEPENDENCIES in Path(file).parts for file in files)
 
 
 def _list_links(parsed: dict[tuple[Path, int], Command], project: ConfiguredProject) -> Iterator[Mention]:

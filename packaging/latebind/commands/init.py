@@ -28,6 +28,10 @@ _OPTION = (
     "note: latebind only reads the text of the project, because with its default options CMake makes no library that "
     "links a runtime. If it needs an option, write it below [native] in latebind.toml: define = { NAME = true }"
 )
+_WITHOUT = (
+    "note: CMake configured the project without its downloads ({names}), which `latebind build` needs. Name an archive "
+    "of each in [native.sources], or let CMake download them; here --download allows it"
+)
 _OPENED = (
     "note: latebind only reads the text of the project, because CMake makes no library here that links a runtime. "
     "{file} opens {title} itself: such code needs no stub. To bind it with the stub, let it call the runtime's "
@@ -173,8 +177,8 @@ def _show(change: Change, root: Path) -> str:
 
 def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
     """What CMake knows about the project; where it cannot configure it, what the text says."""
-    from latebind.adopt.configure import configure
-    from latebind.adopt.narrow import narrow
+    from latebind.adopt.configure import UnconfiguredError, configure
+    from latebind.adopt.narrow import leave_out_passed, narrow
     from latebind.tables.presets import preset
 
     try:
@@ -185,7 +189,9 @@ def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
         runtime = next((name for name in discovery.runtimes if preset(name).headers), "")
         if runtime and not discovery.header:
             print(f"  {_HEADERS} latebind headers {runtime} --output third_party/{runtime}")
-        return discovery
+        return leave_out_passed(discovery, error.calls if isinstance(error, UnconfiguredError) else {})
+    if project.absent:
+        print(_WITHOUT.format(names=", ".join(project.absent)))
     if discovery.libraries and not project.libraries:
         opened = next(iter(discovery.opening), None)
         path, runtime = opened or (discovery.root, "onnxruntime")
