@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _TIME_LIMIT = 30.0
 _OTHER_FOLDERS = {"doc", "docs", "examples", "external", "test", "tests", "third_party", "tools", "vendor"}
+_LICENCE_FILES = ("LICEN[CS]E*", "COPYING*")
 # A line that only this licence's text has.
 _LICENCES = {
     "MIT": "Permission is hereby granted, free of charge",
@@ -59,12 +60,14 @@ def facts(discovery: Found) -> Facts:
     name = discovery.name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", discovery.name) else ""
     name = name or project.get("name", "") or discovery.root.name
     version = next(filter(version_of, [discovery.version, project.get("version", ""), _tag(discovery.root)]), "")
-    licence_file = next((path for path in sorted(discovery.root.glob("LICEN[CS]E*")) if path.is_file()), None)
+    licence_file, recognized = _find_licence(discovery.root)
     licence = project.get("license", "")
     if not isinstance(licence, str) or not _is_spdx(licence):
-        licence = _licence(licence_file)
+        licence = recognized
     notes = [] if version else ["no version was found in project(), pyproject.toml or git: 0.1.0 is written"]
-    notes += [] if licence else ["no license was found: write its SPDX expression into latebind.toml"]
+    if not licence:
+        what = f"the license in {licence_file.name} was not recognized" if licence_file else "no license was found"
+        notes.append(f"{what}: write its SPDX expression into latebind.toml")
     people = project.get("authors", [])
     return Facts(
         name=name,
@@ -97,9 +100,15 @@ def _is_spdx(text: str) -> bool:
         return False
 
 
-def _licence(file: Path | None) -> str:
-    text = file.read_text("utf-8", "replace") if file else ""
-    return next((name for name, line in _LICENCES.items() if line in text), "")
+def _find_licence(root: Path) -> tuple[Path | None, str]:
+    """The license's file and SPDX expression: of the first file that is recognized, else the first file without one."""
+    files = [path for pattern in _LICENCE_FILES for path in sorted(root.glob(pattern)) if path.is_file()]
+    for path in files:
+        text = path.read_text("utf-8", "replace")
+        for name, line in _LICENCES.items():
+            if line in text:
+                return path, name
+    return next(iter(files), None), ""
 
 
 def _tag(root: Path) -> str:
