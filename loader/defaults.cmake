@@ -12,15 +12,17 @@ if(NOT MSVC AND NOT CMAKE_GENERATOR MATCHES "Visual Studio")
   endif()
 endif()
 
-# The toolchain file defines this macro of sal.h in CMAKE_CXX_FLAGS_INIT, which the target's `cxxflags` replace.
+# The toolchain file defines this macro of sal.h in CMAKE_CXX_FLAGS_INIT, which the target's `cxxflags` replace. The other
+# one shows M_PI in strict C++, too; it is empty, so that code which defines it itself does not define it differently.
 if(CMAKE_SYSTEM_NAME STREQUAL "Windows" AND LATEBIND_ZIG)
   add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-D_Return_type_success_(expr)=>")
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-D_USE_MATH_DEFINES=>")
 endif()
 
 # Windows code writes <Windows.h>, and the files of mingw-w64 are in lower case, which matters on Linux.
 if(CMAKE_SYSTEM_NAME STREQUAL "Windows" AND LATEBIND_ZIG AND CMAKE_HOST_SYSTEM_NAME STREQUAL "Linux")
   foreach(_latebind_header IN ITEMS Windows WinSock2 Winsock2 WS2tcpip Ws2tcpip Shlwapi ShlObj Shlobj Psapi DbgHelp Dbghelp
-      WinBase WinDef WinNT Wincrypt WinCrypt Objbase ShellAPI TlHelp32 WinUser)
+      WinBase WinDef WinNT Wincrypt WinCrypt Objbase ShellAPI TlHelp32 WinUser WinVer Winver)
     string(TOLOWER "${_latebind_header}" _latebind_name)
     file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/latebind.include/${_latebind_header}.h"
       CONTENT "#include <${_latebind_name}.h>\n" @ONLY)

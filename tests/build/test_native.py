@@ -386,6 +386,16 @@ def test_annotations_of_runtimes_headers_compile_for_windows(tmp_path, rid, opti
     assert stage_target(config, target(rid), root).manifest.files
 
 
+@pytest.mark.parametrize("line", ["", "#define _USE_MATH_DEFINES\n"])
+def test_pi_is_defined_for_windows_in_strict_standards(tmp_path, line):
+    root = write_portable(tmp_path / "tiny", ["win-x64"])
+    source = root / "native/tiny.c"
+    source.write_text(f"{line}#include <math.h>\ndouble pi = M_PI;\n" + source.read_text("utf-8"), encoding="utf-8")
+    with (root / "latebind.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[targets.win-x64]\ncflags = ["-std=c11", "-Werror"]\n')
+    assert stage_target(load(root / "latebind.toml"), target("win-x64"), root).manifest.files
+
+
 @pytest.mark.parametrize("name", ["Windows.h", "WinSock2.h"])
 def test_headers_of_windows_are_found_in_the_usual_spelling(tmp_path, name):
     root = write_portable(tmp_path / "a place", ["win-x64"])
