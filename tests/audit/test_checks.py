@@ -15,6 +15,7 @@ from tests.audit.cases import (
     metadata,
     npms,
     nugetrules,
+    numpyapi,
     providers,
     rid,
     sdists,
@@ -27,7 +28,7 @@ from tests.audit.cases import (
 
 PARTS = (
     linkage, undefined, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks,
-    providers, npms, jars, instructions,
+    providers, npms, jars, instructions, numpyapi,
 )  # fmt: skip
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.

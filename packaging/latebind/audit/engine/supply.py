@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from packaging.markers import UndefinedEnvironmentName
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from latebind.audit.engine import platforms
@@ -38,6 +39,7 @@ _SYSTEMS = {
 _MACHINES = {"pe": {"x86_64": "AMD64", "i686": "x86", "aarch64": "ARM64"}, "macho": {"aarch64": "arm64"}}
 _EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
 _NPM_KEYS = ("dependencies", "optionalDependencies", "peerDependencies")
+_OLDEST_PYTHON = 9
 _SHORTEST = 4
 """Shorter names of distributions occur in too many file names."""
 _SHORT_WORD = 3
@@ -103,6 +105,29 @@ def _dependencies(wheel: WheelName, metadata: bytes) -> tuple[Supplier, ...]:
     return tuple(sorted(suppliers, key=lambda dependency: bool(dependency.extra)))
 
 
+def list_ranges(package: Contents, project: str) -> Mapping[int, SpecifierSet]:
+    """The versions of a project that the package requires with each minor version of CPython 3 that its tags admit.
+
+    Where a project is required with an extra alone, they are those of the extra. CPythons with which the package does
+    not require it are left out.
+    """
+    if package.wheel is None:
+        return {}
+    requirements = [
+        (match[1] if (match := _EXTRA.search(text)) else "", requirement)
+        for text, requirement in requirement_rows(package)
+        if canonicalize_name(requirement.name) == project
+    ]
+    ranges: dict[int, SpecifierSet] = {}
+    for environment in _environments(package.wheel):
+        minor = int(environment["python_version"].partition(".")[2])
+        applying = [(extra, each) for extra, each in requirements if _applies(each, {**environment, "extra": extra})]
+        always = [each for extra, each in applying if not extra] or [each for _, each in applying]
+        if always and minor not in ranges:
+            ranges[minor] = SpecifierSet(",".join(str(each.specifier) for each in always))
+    return ranges
+
+
 def _applies(requirement: Requirement, environment: Mapping[str, str]) -> bool:
     try:
         return requirement.marker is None or requirement.marker.evaluate(dict(environment))
@@ -114,7 +139,8 @@ def _environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
     """The environments of the wheel's tags (PEP 508), for each CPython that it may be installed for."""
     floors = [floor for name in wheel.pythons if (floor := pythonabi.floor_of(name))]
     is_for_many = not floors or not {"abi3", "abi3t", "none"}.isdisjoint(wheel.abis)
-    pythons = [(3, minor) for minor in range(9, 16)] if is_for_many else floors
+    oldest = min((minor for _, minor in floors), default=_OLDEST_PYTHON)
+    pythons = [(3, minor) for minor in range(oldest, 16)] if is_for_many else floors
     for platform in wheel.platforms:
         system = platforms.tag_format(platform)
         name, title, kind = _SYSTEMS.get(system, _SYSTEMS["elf"])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from latebind.audit.readers.numpyapi import NumpyUse
     from latebind.binary import Format, Image
     from latebind.system.archive import ArchiveProblem
 
@@ -57,6 +58,8 @@ class File:
     """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
     helpers: tuple[str, ...] = ()
     """What a script does so that libraries are found: `LD_LIBRARY_PATH`, `add_dll_directory`."""
+    numpy: NumpyUse | None = None
+    """How a module uses NumPy's C API, if it does."""
     problem: str = ""
     """Why the file or its image could not be read."""
     died: str = ""

@@ -13,6 +13,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.audit.readers.contents import Contents, File, SubjectKind, WheelName
 from latebind.audit.readers.nested import is_archive, native_members
+from latebind.audit.readers.numpyapi import find_numpy_use
 from latebind.audit.readers.sources import Raw, open_source
 from latebind.audit.readers.strings import Sought, find_strings, helper_names, provider_names, search_helpers
 from latebind.binary import is_managed, read_images, sniff
@@ -185,5 +186,5 @@ def _with_image(file: File, data: Data, sought: Sought) -> File:
         images = read_images(data, file.name)
     except InputError as error:
         return replace(file, problem=error.message)
-    file = replace(file, images=images)
+    file = replace(file, images=images, numpy=find_numpy_use(data, images))
     return replace(file, names=provider_names(data)) if file.is_provider else file

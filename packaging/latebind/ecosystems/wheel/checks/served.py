@@ -29,7 +29,7 @@ def find_missing(package: Contents, wheel: WheelName, served: Collection[int]) -
     Those before the first that is served count only while CPython maintains them.
     """
     first = min(_OLDEST, *served) if served else _OLDEST
-    return sorted(minor for minor in _list_promised(package, wheel) if minor not in served and minor >= first)
+    return sorted(minor for minor in list_promised(package, wheel) if minor not in served and minor >= first)
 
 
 def list_served(package: Contents, file: File) -> list[int] | None:
@@ -81,7 +81,7 @@ def requires_python(package: Contents) -> str:
     return next(iter(fields.get("requires-python", ())), "")
 
 
-def _list_promised(package: Contents, wheel: WheelName) -> set[int]:
+def list_promised(package: Contents, wheel: WheelName) -> set[int]:
     """The minor versions for which installers take a wheel, by its tags and Requires-Python."""
     tagged: set[int] = set()
     for tag in wheel.pythons:
