@@ -57,6 +57,10 @@ _FEWEST, _FEWEST_FIRST = 16, 4
 _MOST_LEGACY = 0.1
 """The share of other encodings in libraries for AVX that contain assembly or a static library."""
 _FEWEST_WIDE = 20
+_MOST_LEGACY_OF_CALLED = 0.02
+"""The share in libraries that contain `cpuid`, as Rust's run-time library does, and whose load functions only call
+code for AVX: some of it may be chosen, so nearly all code must be for AVX."""
+_CALL = re.compile(rb"\xe8(?P<distance>.{4})", re.DOTALL)
 _LONGEST = 2048
 _MOST_ENTRIES = 64
 
@@ -102,7 +106,7 @@ def find_vector_code(
         legacy=legacy,
         wide=wide if wide >= _FEWEST_WIDE else 0,
         chooses=chooses,
-        at_load=_find_at_load(data, list_entries()),
+        at_load=_find_at_load(data, ranges, list_entries(), follows_calls=legacy <= _MOST_LEGACY_OF_CALLED * vex),
     )
 
 
@@ -129,9 +133,27 @@ def _asks(data: Data, start: int, end: int) -> bool:
     return data.find(_XGETBV, start, end) >= 0 or _CPUID.search(data, start, end) is not None
 
 
-def _find_at_load(data: Data, entries: Iterator[tuple[str, int]]) -> str:
-    for (name, position), _ in zip(entries, range(_MOST_ENTRIES), strict=False):
-        stop = _END.search(data, position, position + _LONGEST)
-        if _AT_LOAD.search(data, position, stop.end() if stop else position + _LONGEST):
+def _find_at_load(data: Data, ranges: Ranges, entries: Iterator[tuple[str, int]], *, follows_calls: bool) -> str:
+    """A function that runs at load and has such instructions, or the one that calls it first."""
+    starts = [entry for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)]
+    for name, position in starts:
+        if _AT_LOAD.search(data, *_find_body(data, position)):
             return name
+    for name, position in starts if follows_calls else ():
+        called = _list_called(data, ranges, *_find_body(data, position))
+        if any(_AT_LOAD.search(data, *_find_body(data, each)) for each in called):
+            return f"a function that {name} calls"
     return ""
+
+
+def _find_body(data: Data, position: int) -> tuple[int, int]:
+    stop = _END.search(data, position, position + _LONGEST)
+    return position, stop.end() if stop else position + _LONGEST
+
+
+def _list_called(data: Data, ranges: Ranges, start: int, end: int) -> Iterator[int]:
+    """Where the functions are that a part of the code calls directly."""
+    for match in _CALL.finditer(data, start, end):
+        target = match.end() + int.from_bytes(match["distance"], "little", signed=True)
+        if any(first <= target < last for first, last in ranges):
+            yield target

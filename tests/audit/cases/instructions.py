@@ -22,6 +22,13 @@ SOURCE = "".join(
 )
 WHOLE = "int _fltused;\n" + SOURCE
 INIT = 'void *PyInit__fast(void) { double t[9] = {1, 2, 3}; __asm__ volatile("" : : "r"(t) : "memory"); return 0; }\n'
+CALLING = """__attribute__((noinline%s)) static void start(void) {
+  double t[9] = {1, 2, 3};
+  __asm__ volatile("" : : "r"(t) : "memory");
+}
+void *PyInit__fast(void) { start(); return PyInit__fast; }
+"""
+
 ASKS = """int latenn_asks(void) {
   unsigned a = 7, b, c = 0, d;
   __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
@@ -57,6 +64,13 @@ def of_mac(source: str, *flags: str, target: str = "x86_64-macos.10.13"):
     return make
 
 
+def beside(*endings: str):
+    """A library for processors with AVX2 and others with the beginning of its name."""
+    first, *others = endings
+    return wheel({f"latenn/fast{first}": contents(shared(WHOLE, *HASWELL)),
+                  **{f"latenn/fast{ending}": contents(shared(WHOLE)) for ending in others}})  # fmt: skip
+
+
 def row(what: str, bad, good, says: str, at: str = f"!{LIB}", severity: str = "warning") -> Case:
     return Case("LB118", what, bad, good, at=at, says=says, severity=severity)
 
@@ -70,6 +84,11 @@ CASES = [
     row("a constructor for AVX2",
         of(WHOLE + ASKS + INIT.replace("void *PyInit", "__attribute__((constructor)) static void *start"), *HASWELL),
         of(WHOLE + ASKS, *HASWELL), "in .init_array"),
+    row("PyInit calls a function for AVX2, and other code asks", of(CALLING % "" + WHOLE + ASKS, *HASWELL, name=MODULE),
+        of(CALLING % ', target("no-avx,no-avx2")' + WHOLE + ASKS, *HASWELL, name=MODULE),
+        "a function that PyInit__fast calls", at=f"!{MODULE}"),
+    row("a file for newer processors without one for the others", beside("-modern.node", "-debug.node"),
+        beside("-modern.node", "-baseline.node"), "VEX-encoded", at="!latenn/fast-modern.node"),
     row("a name that says nothing", of(WHOLE, *HASWELL), of(WHOLE, *HASWELL, name="latenn/liblatenn_avx2.so"), "AVX"),
     row("a nupkg", nupkg({"runtimes/linux-x64/native/liblatenn.so": contents(shared(WHOLE, *HASWELL))}), nupkg(),
         "VEX-encoded", at="!runtimes/linux-x64/native/liblatenn.so"),

@@ -11,7 +11,7 @@ from latebind.binary.floors import numeric
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.readers.contents import File
+    from latebind.audit.readers.contents import Contents, File
     from latebind.binary import Image
     from latebind.binary.vectors import VectorCode
 
@@ -22,6 +22,8 @@ _CHOSEN = re.compile(
     r"|znver|zen[1-5](?!\d)|bdver|piledriver|excavator|steamroller|(?<![a-z])ipp[a-z]*(e9|l9|k[01])"
 )
 """What files are called that a program chooses by the processor."""
+_LEVEL = re.compile(r"[-_.](modern|baseline|generic|compat|legacy|portable)(?=[-_.])")
+"""How files for newer and for all processors are called."""
 
 
 @check(
@@ -36,16 +38,17 @@ _CHOSEN = re.compile(
     example="fast.cpython-312-x86_64-linux-gnu.so, compiled with -march=native",
     fix="Compile without -march=native, -mavx and /arch:AVX, or choose code at run time, as GCC's target_clones do.",
 )
-def illegal_instructions(file: File, image: Image) -> Iterator[Hit]:
+def illegal_instructions(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     """The tags and RIDs for x86-64 promise SSE2, or SSSE3 on macOS, and admit processors without AVX.
 
     Among these are Intel's Celeron and Pentium up to 2020, and virtual machines with a generic processor. Rosetta 2 has
     no AVX before macOS 15. A compiler with `-march=native` uses AVX in all functions.
 
     Reported is a library in which nearly all typical vector instructions are VEX-encoded, if a function that runs when
-    it is loaded has such instructions, or if the library never asks the processor what it can do. A file whose name
-    says for which processors it is, such as `fuzz_avx2.so`, is chosen by the program and is not reported. AVX-512 is
-    named only if the library needs it for sure.
+    it is loaded has such instructions or calls one that has, or if the library never asks the processor what it can do.
+    A file whose name says for which processors it is, such as `fuzz_avx2.so`, or `x-modern.node` next to
+    `x-baseline.node`, is chosen by the program and is not reported. AVX-512 is named only if the library needs it for
+    sure.
 
     `-Wl,-z,x86-64-v3` writes the level into the notes of an ELF file, and glibc 2.33 and newer refuse to load it:
     `CPU ISA level is lower than required`.
@@ -57,7 +60,7 @@ def illegal_instructions(file: File, image: Image) -> Iterator[Hit]:
             fix="Link without -Wl,-z,x86-64-v2, -v3 and -v4.",
         )
     code = image.vector_code
-    if code is None or (code.chooses and not code.at_load) or _CHOSEN.search(file.name.lower()):
+    if code is None or (code.chooses and not code.at_load) or _is_chosen(package, file):
         return
     level = "AVX-512" if code.wide else "AVX"
     has_rosetta_only = image.format == "macho" and numeric(image.min_os or "0") >= _ALL_MACS_HAVE_AVX
@@ -69,6 +72,15 @@ def illegal_instructions(file: File, image: Image) -> Iterator[Hit]:
         severity="note" if has_rosetta_only else "warning",
         assumption="" if code.at_load else "no program asks for the processor before it opens the library",
     )
+
+
+def _is_chosen(package: Contents, file: File) -> bool:
+    """Whether a program chooses the file: by its name, or because the package has it for other processors, too."""
+    if _CHOSEN.search(file.name.lower()):
+        return True
+    others = (other.name for other in package.native if other.name != file.name)
+    is_plain = (match := _LEVEL.search(file.name)) is not None and match[1] != "modern"
+    return not is_plain and any(_LEVEL.sub("", name) == _LEVEL.sub("", file.name) for name in others)
 
 
 def _show(code: VectorCode) -> Iterator[str]:
