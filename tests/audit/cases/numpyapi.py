@@ -65,6 +65,14 @@ def of_2(requires: str, **options):
     return module(HEADER, requires, message=OF_2, number=16, **options)
 
 
+@made_by
+def with_optional(bench: Bench, *versions: str):
+    """A wheel with a module for each version, of which the newer ones may be imported with a newer NumPy alone."""
+    sources = [HEADER % {"message": OF_2.replace("1.23", version), "number": 16} for version in versions]
+    files = {f"latenn/_core{at}.so": bench.compiler.library(source).read_bytes() for at, source in enumerate(sources)}
+    return bench.wheel(files, tag="cp310-cp310-manylinux_2_28_x86_64", metadata="Requires-Dist: numpy>=1.22\n")
+
+
 def of_cython(requires: str, size: int = 216, check: int = 1):
     return module(CYTHON, requires, python="cp37-cp37m", size=size, check=check)
 
@@ -91,6 +99,8 @@ CASES = [
         of_2("numpy>=1.23;python_version<'3.11'|numpy;python_version>='3.11'", python="cp39-abi3"),
         "admits NumPy 1.22.0 with CPython 3.10"),
     row("the message of NumPy 2", of_2("numpy", python="cp310-cp310"), of_2("numpy"), "(NumPy 1.23)"),
+    row("modules that all need a newer NumPy", with_optional("1.23", "2.0"), with_optional("1.20", "2.0"),
+        "has modules compiled for NumPy 1.23 and newer"),
     row("the size of an object in Cython's code", of_cython("numpy"), of_cython("numpy>=1.16"),
         "expects 216 bytes for numpy.ufunc"),
     row("a size that is not checked", of_cython("numpy", 232), of_cython("numpy", 232, check=2), "admits NumPy 1.14.5"),

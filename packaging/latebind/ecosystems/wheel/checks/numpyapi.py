@@ -91,18 +91,22 @@ def list_releases(minor: int, admitted: SpecifierSet) -> list[Version]:
 
 
 def _judge_oldest(users: list[File], admitted: Mapping[int, list[Version]], required: tuple[str, ...]) -> Iterator[Hit]:
-    """Modules that need a newer NumPy than the oldest one that the package admits."""
+    """Modules that need a newer NumPy than the oldest one that the package admits.
+
+    The module that needs the oldest counts: one that needs a newer one may be imported with a newer NumPy alone, as
+    h5py._npystrings is.
+    """
     needs = [(file.numpy, file.name) for file in users if file.numpy is not None and file.numpy.minimum]
     if not needs:
         return
-    newest = max((use.minimum for use, _ in needs), key=Version)
+    needed = min((use.minimum for use, _ in needs), key=Version)
     by_oldest = sorted((releases[0], minor) for minor, releases in admitted.items() if releases)
-    for oldest, rows in groupby((row for row in by_oldest if row[0] < Version(newest)), lambda row: row[0]):
+    for oldest, rows in groupby((row for row in by_oldest if row[0] < Version(needed)), lambda row: row[0]):
         pythons = format_minors([minor for _, minor in rows])
         yield Hit(
-            message=f"has modules compiled for NumPy {newest} and newer, but Requires-Dist admits NumPy {oldest} with "
+            message=f"has modules compiled for NumPy {needed} and newer, but Requires-Dist admits NumPy {oldest} with "
             f"{pythons}",
-            evidence=(*required, *some([f"{name}: {use.evidence}" for use, name in needs if use.minimum == newest])),
-            fix=f"Require numpy>={newest}, or compile with NumPy 2 or with the oldest NumPy that you require.",
+            evidence=(*required, *some([f"{name}: {use.evidence}" for use, name in needs if use.minimum == needed])),
+            fix=f"Require numpy>={needed}, or compile with NumPy 2 or with the oldest NumPy that you require.",
         )
         return
