@@ -139,6 +139,14 @@ def mac_program(bench: Bench, **how: int):
     return bench.npm({"bin/tiny": data}, os=["darwin"], libc=None, **how)
 
 
+@made_by
+def program_with_path(bench: Bench, rpath: str):
+    """A program with a search path in a wheel."""
+    code = "int main(void) { return 0; }\n"
+    data = bench.compiler.program(code, f"-Wl,-rpath,{rpath}", target=MAC_ARM).read_bytes()
+    return bench.wheel({"latenn/tiny": data}, tag=MAC_TAG)
+
+
 def both(bench: Bench) -> bytes:
     return universal(bench.dylib(MAC_INTEL), bench.dylib())
 
@@ -277,6 +285,11 @@ CASES = [
         wheel({LIB: lambda bench: bench.compiler.dylib(STRANGER, odd()(bench), "-Wl,-rpath,@loader_path/deps",
             name="liblatenn.dylib").read_bytes(), "latenn/deps/libodd.dylib": contents(odd())}),
         "as latenn/deps/libodd.dylib, where none searches", severity="warning"),
+    row("LB114", "a needed library that is not linked weakly",
+        wheel({LIB: with_odd(), "latenn/deps/libodd.dylib": contents(odd())}),
+        wheel({LIB: lambda bench: change_load_command(with_odd()(bench), "libodd", LOAD_WEAK),
+               "latenn/deps/libodd.dylib": contents(odd())}),
+        "where none searches", severity="warning"),
     row("LB107", "a needed library is nowhere", mac(with_odd()),
         wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd())}, tag=MAC_TAG),
         "LC_LOAD_DYLIB @rpath/libodd.dylib"),
@@ -290,6 +303,8 @@ CASES = [
         of(F, "-Wl,-rpath,@loader_path", "-Wl,-rpath,/usr/lib/swift"), "LC_RPATH /Users/ci/build/lib", severity="note"),
     row("LB108", "LC_RPATH means Python's own folder", of(F, "-Wl,-rpath,@executable_path/../lib"),
         of(F, "-Wl,-rpath,@loader_path/../other"), "@executable_path/../lib", severity="note"),
+    row("LB108", "LC_RPATH of a program leads out of the package", program_with_path("@executable_path/../../../lib"),
+        program_with_path("@executable_path/lib"), "@executable_path/../../../lib", at="!latenn/tiny", severity="note"),
     row("LB109", "LC_RPATH serves nothing", of(F, "-Wl,-rpath,@loader_path"), whole, "@loader_path",
         severity="note"),
     row("LB110", "the install name is a path of the build machine",

@@ -158,6 +158,9 @@ CASES = [
     Case("LB901", "a version that is not SemVer", npm(version="1.2"), npm(), at="!package/package.json", says="'1.2'"),
     Case("LB901", "a file of another version", npm(file_name="acme-tiny-linux-x64-1.2.4.tgz"),
          npm(file_name="tiny-linux-x64-1.2.3.tgz"), at="!package/package.json", says="1.2.4", severity="warning"),
+    Case("LB901", "build metadata, which npm leaves out", npm(version="1.2.3+5", file_name="tiny-1.2.4.tgz"),
+         npm(version="1.2.3+5", file_name="acme-tiny-linux-x64-1.2.3.tgz"), at="!package/package.json",
+         says="1.2.3+5", severity="warning"),
     Case("LB902", "a library of another processor", npm({"libtiny.so": good(ARM)}), npm(), at="!package/libtiny.so",
          says="arm64"),
     Case("LB902", "a library of another system", npm({"libtiny.so": dylib()}),
@@ -299,5 +302,5 @@ CASES = [
          says="which is missing"),
     Case("LB505", "no license", npm(), npm(license="MIT"), at="!package/package.json", says="license", severity="note"),
     Case("LB602", "a file outside the package", npm({"../../evil.js": b""}), npm(), at="evil.js", says="plain"),
-    Case("LB611", "a secret", npm({".env": b"x"}), npm(), at="!package/.env", says=".env"),
+    Case("LB611", "a secret", npm({".env": b"API_KEY=x"}), npm(), at="!package/.env", says=".env"),
 ]  # fmt: skip

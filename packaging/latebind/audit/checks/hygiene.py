@@ -34,6 +34,11 @@ _KEY_STORES = re.compile(r"(^|/)(\.npmrc|[^/]*\.(pfx|p12|snk|keystore|jks))$", r
 """These often hold no secret: npm settings, certificates, public strong names."""
 _PRIVATE_KEY = re.compile(rb"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
 _TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|test_data)([/_.-]|$)", re.IGNORECASE)
+_SETTING = re.compile(rb"^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*[\"']?([^\s\"'#]+)", re.MULTILINE)
+_SECRET_SETTING = re.compile(
+    rb"key|token|secret|passw|pwd|credential|private|auth|dsn|://[^/@]*:[^/@]*@", re.IGNORECASE
+)
+"""In the name of a setting, or in a URL with a password."""
 _HARMLESS = (".env.example", ".env.sample", ".env.template")
 
 
@@ -217,8 +222,8 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
     "Secret included",
     "error",
     profiles=("loads",),
-    because="A secret gives access to others. The finding is a warning for key stores, which may contain no secret, "
-    "and a note for test data.",
+    because="A secret gives access to others. The finding is a warning for key stores, and for a .env in which no setting "
+    "looks like a secret; it is a note for test data.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn/.env",
     fix="Remove the file, revoke the secrets in it, and delete the published package.",
@@ -236,11 +241,21 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
             severity: Severity = "note" if is_test else "error"
             message, evidence = "contains a private key", match[0].decode()
         elif _SECRET_NAMES.search(file.name) or _KEY_STORES.search(file.name):
-            severity = "note" if is_test else "error" if _SECRET_NAMES.search(file.name) else "warning"
+            severity = "note" if is_test else "error" if _names_secret(file) else "warning"
             message, evidence = "has a name typical of files with secrets", file.name
         else:
             continue
         yield Hit(inner=file.name, message=message, evidence=(evidence,), severity=severity)
+
+
+def _names_secret(file: File) -> bool:
+    """Whether a file with a name for secrets has one: a .env may hold other settings alone."""
+    if not file.base.lower().startswith(".env"):
+        return _SECRET_NAMES.search(file.name) is not None
+    return any(
+        _SECRET_SETTING.search(name) or (b"://" in value and _SECRET_SETTING.search(value))
+        for name, value in _SETTING.findall(file.head)
+    )
 
 
 @check(

@@ -195,13 +195,17 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def _shared_name(files: Sequence[File], soname: str, *, is_needed: bool) -> Hit:
-    """Of libraries that share a name, a process loads one for those that need it; the others are opened by path."""
+    """Of libraries that share a name, a process loads one for those that need it; the others are opened by path.
+
+    Where only the versions in their file names differ, the others were links for linkers, whose copies a tool changed.
+    """
+    are_links = len({(file.folder, _VERSIONS.sub("", file.base)) for file in files}) == 1
     names = tuple(file.name for file in files)
     return Hit(
         inner=names[1],
         message=f"has the name of another library: {names[0]}",
         evidence=(*names, soname),
-        severity="warning" if is_needed else "note",
+        severity="warning" if is_needed and not are_links else "note",
     )
 
 

@@ -53,6 +53,8 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
         holders = package.paths.get(posixpath.basename(name), ())
         if not holders or posixpath.basename(name) in package.reachable or package.modules.issuperset(holders):
             continue
+        if image.link_kinds.get(name) == "weak":  # the file loads without it
+            continue
         if _DATA in holders[0] or of_system(package, image, name) or _is_elsewhere(package, image, name):
             continue
         paths = [f"{table} {path}" for table, entries in search_paths(image) for path in entries]

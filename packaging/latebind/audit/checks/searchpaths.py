@@ -44,13 +44,13 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
     """A folder of the build machine is missing elsewhere, or holds another library than expected.
 
     An empty or relative entry means the current folder, and `/tmp` is for all users: anyone who can write there can
-    inject code. `@executable_path` is the folder of the program, such as Python, and never the package's.
+    inject code. `@executable_path` is the folder of the program: Python's, unless the file is a program itself.
 
     It is a warning if a needed library is neither in the package nor in the system, and no path leads into the package.
     An entry is a note where every needed library is found without it, or is loaded already: each process has libc.
     """
     for table, paths in search_paths(image):
-        bad = [path for path in paths if not _stays_inside(package, file, path)]
+        bad = [path for path in paths if not _stays_inside(package, file, _place_program(image, path))]
         unsafe = [path for path in bad if _is_writable(path)]
         if bad:
             shown = ", ".join(dict.fromkeys(path or "'' (the current folder)" for path in bad))
@@ -68,6 +68,11 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
                 fix=_PATH_FIXES[image.format],
                 severity=severity,
             )
+
+
+def _place_program(image: Image, path: str) -> str:
+    """A path as the loader takes it for a program: its own folder is that of the process."""
+    return path.replace("@executable_path", "@loader_path") if image.file_type == "executable" else path
 
 
 _PATH_FIXES: Mapping[Format, str] = {

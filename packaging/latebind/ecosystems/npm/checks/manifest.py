@@ -68,7 +68,8 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
         yield Hit(inner=inner, message=text, evidence=(f"version: {version}",))
     match = _FILE.fullmatch(package.path.name)
     plain = name.rpartition("/")[2]
-    usual = {f"{stem}-{version}.tgz" for stem in (name.removeprefix("@").replace("/", "-"), plain)}
+    shown = version.partition("+")[0]  # npm leaves build metadata out
+    usual = {f"{stem}-{shown}.tgz" for stem in (name.removeprefix("@").replace("/", "-"), plain)}
     if match and package.path.name not in usual:
         message = f"is {name} {version}, which the file name does not say"
         yield Hit(inner=inner, message=message, evidence=(f"file {package.path.name}",), severity="warning")
