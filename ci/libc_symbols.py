@@ -1,6 +1,7 @@
 """Write audit/engine/glibc.txt, libm.txt and musl.txt: the names that the C libraries of Linux define.
 
 libm.txt has those that glibc defines in libm.so.6 alone, by processor: a few are in libc.so.6, too, on some.
+glibcsince.txt has those that glibc has only since a version after 2.17, by this version.
 
     python -m ci.libc_symbols              # from the ziglang that is installed
     python -m ci.libc_symbols --check      # says whether the files are what it gives
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FOLDER = Path(__file__).parents[1] / "packaging" / "latebind" / "audit" / "engine"
+Symbol = tuple[str, str, frozenset[str], tuple[int, ...]]
+"""Its name, a library that has it, the processors, and the version of glibc that first has it there."""
+_OLDEST = (2, 17)
 _LAST = 0x80
 """The bit that ends a number, a list of versions, and the entries of a symbol."""
 _MUSL = re.compile(r"^\s*(?:\.globl|\.weak|WEAK\w*)\s+(\w+)", re.MULTILINE)
@@ -47,11 +51,12 @@ def main(arguments: Sequence[str]) -> int:
     libraries = Path(str(distribution("ziglang").locate_file("ziglang/lib/libc")))
     entries = list_glibc((libraries / "glibc" / "abilists").read_bytes())
     names = {
-        "glibc": {name for name, _, _ in entries},
+        "glibc": {name for name, _, _, _ in entries},
         "musl": set(_MUSL.findall((libraries / "musl" / "libc.S").read_text("utf-8"))),
     }
     texts = {libc: fill(symbols) for libc, symbols in names.items()}
-    texts["libm"] = "".join(f"{arch}:\n{fill(symbols)}" for arch, symbols in list_libm(entries).items())
+    for file, groups in (("libm", list_libm(entries)), ("glibcsince", list_since(entries))):
+        texts[file] = "".join(f"{key}:\n{fill(symbols)}" for key, symbols in groups.items())
     if not all(symbols >= _CERTAIN for symbols in names.values()):
         raise SystemExit("ziglang has its names in another form")
     stale = 0
@@ -71,12 +76,21 @@ def fill(symbols: set[str]) -> str:
     return textwrap.fill(" ".join(sorted(symbols)), 120, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
-def list_libm(entries: list[tuple[str, str, frozenset[str]]]) -> dict[str, set[str]]:
+def list_since(entries: list[Symbol]) -> dict[str, set[str]]:
+    """The names that no glibc before 2.18 has, by the version that first has them on any processor."""
+    first: dict[str, tuple[int, ...]] = {}
+    for name, _, _, since in entries:
+        first[name] = min(since, first.get(name, since))
+    newer = sorted({since for since in first.values() if since > _OLDEST})
+    return {".".join(map(str, since)): {name for name, version in first.items() if version == since} for since in newer}
+
+
+def list_libm(entries: list[Symbol]) -> dict[str, set[str]]:
     """The names of libm.so.6 that no other library of glibc has: on all processors (`*`), and on one."""
     alone: dict[str, set[str]] = {}
     for arch, target in _ARCHS.items():
         libraries: dict[str, set[str]] = {}
-        for name, library, targets in entries:
+        for name, library, targets, _ in entries:
             if target in targets:
                 libraries.setdefault(name, set()).add(library)
         alone[arch] = {name for name, holders in libraries.items() if holders == {"m"}}
@@ -84,27 +98,29 @@ def list_libm(entries: list[tuple[str, str, frozenset[str]]]) -> dict[str, set[s
     return {"*": common} | {arch: names - common for arch, names in alone.items() if names - common}
 
 
-def list_glibc(data: bytes) -> list[tuple[str, str, frozenset[str]]]:
-    """The symbols in zig's list, each with a library and its targets.
+def list_glibc(data: bytes) -> list[Symbol]:
+    """The symbols in zig's list, each with a library, its targets and the first version there.
 
     First come libraries, versions and targets, then functions, and objects with a size.
     """
     rest = _Bytes(data)
     libraries = [rest.text() for _ in range(rest.byte())]
-    [rest.take(3) for _ in range(rest.byte())]
+    versions = [(rest.byte(), rest.byte(), rest.byte())[:2] for _ in range(rest.byte())]
     targets = [rest.text() for _ in range(rest.byte())]
-    entries: list[tuple[str, str, frozenset[str]]] = []
+    entries: list[Symbol] = []
     for numbers in (1, 2):  # targets as bits; of an object its size, too
         name = ""
         for _ in range(int.from_bytes(rest.take(2), "little")):
             name = name or rest.text()
             bits, *_ = [rest.number() for _ in range(numbers)]
             library = rest.byte()
-            while not rest.byte() & _LAST:
-                pass
+            indices = [rest.byte()]
+            while not indices[-1] & _LAST:
+                indices.append(rest.byte())
             if name.isidentifier():
                 on = frozenset(target for index, target in enumerate(targets) if bits >> index & 1)
-                entries.append((name, libraries[library & ~_LAST], on))
+                since = min(versions[index & ~_LAST] for index in indices)
+                entries.append((name, libraries[library & ~_LAST], on, since))
             if library & _LAST:
                 name = ""
     return entries

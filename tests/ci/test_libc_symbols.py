@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from latebind.audit.engine.platforms import is_libc_symbol
+from latebind.audit.engine.platforms import glibc_since, is_libc_symbol
 
 from ci import libc_symbols
 
@@ -35,3 +35,10 @@ def test_a_list_that_differs_is_found(tmp_path, monkeypatch, capsys):
 )
 def test_each_library_has_its_own_names(name, glibc, musl):
     assert (is_libc_symbol(name, "glibc"), is_libc_symbol(name, "musl")) == (glibc, musl)
+
+
+@pytest.mark.parametrize(
+    ("name", "since"), [("__isoc23_strtol", (2, 38)), ("getrandom", (2, 25)), ("dlopen", ()), ("malloc", ())]
+)
+def test_names_of_newer_versions_have_the_first_one(name, since):
+    assert glibc_since(name) == since

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 COSINE = "extern float hypotf(float, float);\nfloat f(float a) { return hypotf(a, a); }\n"
 PYTHON_USER = "extern int PyErr_Occurred(void);\nint initc(void){return PyErr_Occurred();}\n"
 NAMED = "extern int PyUnicodeUCS{width}_Resize(void);\nint f(void) {{ return PyUnicodeUCS{width}_Resize(); }}\n"
+ISOC23 = "extern long __isoc23_strtol(char *, char **, int);\nlong f(char *a) { return __isoc23_strtol(a, 0, 9); }\n"
 PYTHON_2 = "cp27-cp27mu-manylinux1_x86_64"
 OF_CXX = "_ZNSs4swapERSs"
 OF_GCC_9 = "_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1Ev"
 OF_CXX11 = "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE4swapERS4_"
 
 
-def link_with_undefined(source: str):
-    return contents(shared(source, "-Wl,-z,undefs"))
+def link_with_undefined(source: str, *flags: str):
+    return contents(shared(source, "-Wl,-z,undefs", *flags))
 
 
 @made_by
@@ -142,6 +143,14 @@ CASES = [
     Case("LB106", "a function of libm that the linker found in libc", wheel({LIB: bound_to_libc("scalbln")}),
          wheel({LIB: bound_to_libc("ldexp")}), at=f"!{LIB}", severity="warning",
          says="binds scalbln to libc.so.6, which does not define it"),
+    Case("LB106", "a function of a newer glibc in a static library, bound when the library is loaded",
+         wheel({LIB: link_with_undefined(ISOC23, "-Wl,-z,now")}),
+         wheel({LIB: link_with_undefined(ISOC23, "-Wl,-z,now")}, tag="py3-none-manylinux_2_38_x86_64"), at=f"!{LIB}",
+         says="uses __isoc23_strtol, which glibc has since 2.38, but the tag promises 2.28"),
+    Case("LB106", "a function of a newer glibc that is bound when it is called",
+         wheel({LIB: link_with_undefined(ISOC23, "-Wl,-z,lazy")}),
+         wheel({LIB: link_with_undefined(ISOC23.replace("extern", "__attribute__((weak)) extern"), "-Wl,-z,lazy")}),
+         at=f"!{LIB}", says="uses __isoc23_strtol, which glibc has since 2.38", severity="warning"),
     Case("LB106", "a function that only a newer musl has", musl_wheel("qsort_r"), musl_wheel("qsort"), at=f"!{LIB}",
          says="uses qsort_r, which musl has since 1.2.3, but the tag promises 1.2", severity="warning"),
     Case("LB106", "a version that the library of the package does not define",

@@ -17,6 +17,7 @@ from latebind.audit.checks.hosts import (
     links_framework,
 )
 from latebind.audit.checks.linkage import provided_libraries
+from latebind.audit.checks.oldglibc import judge_old_glibc, list_newer_than_tag, lowest_tag
 from latebind.audit.checks.runtime import fits_any
 from latebind.audit.checks.tags import list_linux_tags
 from latebind.audit.engine import platforms
@@ -66,6 +67,8 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     does not link, such as shm_open, if the tag promises a glibc that has them there alone. musl has fewer functions,
     and looks for all of them at once.
 
+    A function of glibc without a version that the glibc of the tag lacks, such as __isoc23_strtol of glibc 2.38, comes
+    from a static library that was compiled on a newer system.
     A version also names the library that has it, but glibc has a symbol of libm nowhere else. A symbol of libstdc++
     without a version must be in the oldest libstdc++ that the tag admits, and a function of musl in its oldest version.
 
@@ -78,12 +81,16 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
         return
     yield from find_unbound(package, file, image)
     missing = _list_missing(package, file, image, policy)
+    newer = {} if _is_for_musl(package, image) else list_newer_than_tag(package, image)
+    missing -= newer.keys()
     libc = _of_libc(package, image, missing) if image.format == "elf" else set()
     cxx = _list_cxx(package, image)
     others = sorted(missing - libc - cxx)
     if others:
         yield _judge_missing(package, file, image, others)
     yield from _judge_old_cxx(package, image, cxx)
+    if newer:
+        yield judge_old_glibc(package, file, image, newer)
     if _is_for_musl(package, image):
         yield from _judge_old_musl(package, libc)
     else:
@@ -162,7 +169,7 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
 
 def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator[Hit]:
     """Symbols of libstdc++ without a version, which the loader finds in it where it is new enough."""
-    tag = _lowest_tag(package)
+    tag = lowest_tag(package)
     limit = platforms.cxx_limits(tag).get("GLIBCXX", ()) if tag else ()
     if not limit or "libstdc++.so.6" in package.bases:
         return
@@ -185,7 +192,7 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
 
     CPython itself links all of these libraries; librt only CPython 3, and only for the functions of clocks.
     """
-    tag = _lowest_tag(package)
+    tag = lowest_tag(package)
     is_for_python_3 = not any(name.startswith("cp2") for name in package.wheel.pythons) if package.wheel else True
     for version, functions in platforms.data().librt.items():
         lacking = sorted(names.intersection(functions))
@@ -222,11 +229,6 @@ def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
             fix="Build in an older Alpine, or look the function up with dlsym().",
             severity="warning",
         )
-
-
-def _lowest_tag(package: Contents) -> platforms.LinuxTag | None:
-    """The manylinux tag of a wheel with the oldest glibc."""
-    return min(list_linux_tags(package, "glibc"), key=lambda tag: tag.floor, default=None)
 
 
 def _is_for_other_python(package: Contents, name: str) -> bool:

@@ -215,6 +215,16 @@ def is_libm_alone(name: str, arch: str) -> bool:
     return name in table.get("*", ()) or name in table.get(arch, ())
 
 
+def glibc_since(name: str) -> Version:
+    """The glibc that first defined a symbol, if that is one after 2.17; () for others."""
+    return _list_glibc_since().get(name, ())
+
+
+@cache
+def _list_glibc_since() -> Mapping[str, Version]:
+    return {name: numeric(version) for version, names in _read_groups("glibcsince").items() for name in names}
+
+
 def cxx_since(name: str) -> Version:
     """The GLIBCXX version that added a name of libstdc++ after GCC 4.8; () for older and unknown ones."""
     for version, names in _read_groups("libstdcxx").items():

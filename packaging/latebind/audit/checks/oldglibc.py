@@ -1,0 +1,51 @@
+"""The part of LB106 on functions that are newer than the glibc of the tag, and that have no version."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.linkage import provided_libraries
+from latebind.audit.checks.tags import list_linux_tags
+from latebind.audit.engine import platforms
+from latebind.audit.engine.registry import Hit
+from latebind.audit.engine.supply import must_load
+from latebind.audit.engine.wording import first, some
+from latebind.binary.floors import version_text
+
+if TYPE_CHECKING:
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Image
+    from latebind.binary.floors import Version
+
+
+def lowest_tag(package: Contents) -> platforms.LinuxTag | None:
+    """The manylinux tag of a wheel with the oldest glibc."""
+    return min(list_linux_tags(package, "glibc"), key=lambda tag: tag.floor, default=None)
+
+
+def list_newer_than_tag(package: Contents, image: Image) -> dict[str, Version]:
+    """Open symbols that the glibc of the tag lacks, with the glibc that has them: those of static libraries."""
+    tag = lowest_tag(package)
+    if image.format != "elf" or tag is None:
+        return {}
+    inside = provided_libraries(package)
+    if any(posixpath.basename(name) not in inside and not platforms.is_system(name) for name in image.needed):
+        return {}
+    names = sorted({symbol.name for symbol in image.open_imports} - package.exported)
+    return {name: since for name in names if (since := platforms.glibc_since(name)) > tag.floor}
+
+
+def judge_old_glibc(package: Contents, file: File, image: Image, newer: dict[str, Version]) -> Hit:
+    """Functions without a version, which the loader finds in glibc where it is new enough."""
+    worst = version_text(max(newer.values()))
+    tag = lowest_tag(package)
+    is_bound_at_once = image.relro == "full"
+    listed = some([f"undefined {name}, of glibc {version_text(since)}" for name, since in newer.items()])
+    return Hit(
+        message=f"uses {first([*newer])}, which glibc has since {worst}, but the tag promises "
+        f"{version_text(tag.floor) if tag else ''}",
+        evidence=(*listed, *(["BIND_NOW"] if is_bound_at_once else [])),
+        fix="Compile all static libraries, too, in the image of that manylinux, and link with libc.",
+        severity="error" if is_bound_at_once and must_load(package, file, image) else "warning",
+    )
