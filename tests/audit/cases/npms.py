@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import stat
+import zipfile
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, contents, dylib, good, made_by, npm, runtime, shared, wheel
+from tests.audit.cases.hygiene import member
 from tests.audit.cases.layout import other
 from tests.audit.cases.linkage import STRANGER, with_odd
 from tests.audit.cases.macos import ONE_VERSION, V8_USER, both
@@ -43,6 +46,17 @@ def v8_user(*flags: str):
 
 
 program = made_by(lambda bench: bench.compiler.program("int main(void) { return 0; }\n").read_bytes())()
+
+
+@made_by
+def started(bench: Bench, name: str, mode: int):
+    """A wheel with a program of that mode."""
+    paths = bench.wheel()
+    with zipfile.ZipFile(paths[0], "a") as archive:
+        member(name, program(bench), stat.S_IFREG | mode)(archive)
+    return paths
+
+
 one_version = contents(shared(ONE_VERSION))
 registers = contents(
     shared("extern void node_module_register(void *);\nvoid f(void) { node_module_register(0); }\n", "-Wl,-z,undefs")
@@ -263,8 +277,11 @@ CASES = [
          npm({"tiny": program}, mode=0o755), at="!package/tiny",
          says="mode 644, which does not start unless the package that uses it changes that", severity="warning"),
     Case("LB911", "a program in a wheel", wheel({"latenn/bin/tiny": program}),
-         wheel({"latenn-1.0.data/scripts/tiny": program}), at="!latenn/bin/tiny",
+         started("latenn/bin/tiny", 0o755), at="!latenn/bin/tiny",
          says="is a program with the mode 600, which pip keeps", severity="warning"),
+    Case("LB911", "a program in the scripts folder of a wheel", started("latenn-1.0.data/scripts/tiny", 0o644),
+         started("latenn-1.0.data/scripts/tiny", 0o755), at="/scripts/tiny",
+         says="with the mode 644 in the scripts folder, where pip, unlike uv, leaves it so", severity="warning"),
     Case("LB911", "a program in a wheel whose code changes its mode", wheel({"latenn/bin/tiny": program}),
          wheel({"latenn/bin/tiny": program, "latenn/start.py": b"os.chmod(tiny, 0o755)"}), at="!latenn/bin/tiny",
          says="mode 600", severity="warning"),

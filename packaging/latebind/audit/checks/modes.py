@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _EXECUTABLE = 0o111
 _FOR_TESTS = re.compile(r"(^|/)(tests?|testing|test[-_]?data|fixtures|examples)/")
 _OF_SCRIPTS = ".data/scripts/"
-"""The folder of a wheel whose files installers make executable."""
+"""The folder of a wheel whose files installers put where the shell finds them."""
 
 
 @check(
@@ -32,19 +32,25 @@ _OF_SCRIPTS = ".data/scripts/"
     formats=("elf", "macho"),
     kinds=("npm", "wheel"),
     example="package/bin/tiny has the mode 644, and bin does not name it",
-    fix='Pack the program with the mode 755. In npm packages "bin" has the same effect, in wheels the scripts folder.',
+    fix='Pack the program with the mode 755. In npm packages "bin" has the same effect.',
 )
 def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """npm and pip keep whether a file in the package is executable.
 
-    npm makes the files in `bin` executable, and pip those in the scripts folder of a wheel's `.data`. Windows packs
-    files without such modes, and so does pnpm, unless they are in `bin`. Nothing is reported where a file of the
-    package calls chmod. The mode of a program in a package with neither `bin` nor scripts may be changed by the package
-    that starts it.
+    npm makes the files in `bin` executable. uv makes those in the scripts folder of a wheel's `.data` executable, but
+    pip keeps their mode (`zip_item_is_executable` in `pip/_internal/operations/install/wheel.py`). Windows packs files
+    without such modes, and so does pnpm, unless they are in `bin`. Nothing is reported where a file of the package
+    calls chmod, unless the program is in that folder. The mode of a program in a package with neither `bin` nor scripts
+    may be changed by the package that starts it.
     """
-    if not is_program(image) or file.mode & _EXECUTABLE or "chmod" in package.helpers:
+    if not is_program(image) or file.mode & _EXECUTABLE:
         return
     mode = f"{file.mode & 0o777:03o}"
+    if package.wheel is not None and _OF_SCRIPTS in file.name and not misfits(package, file):
+        text = f"is a program with the mode {mode} in the scripts folder, where pip, unlike uv, leaves it so"
+        yield Hit(message=text, evidence=(f"mode {mode}",), fix="Pack the program with the mode 755.")
+    if "chmod" in package.helpers:
+        return
     manifest = read_manifest(package)
     if package.wheel is not None:
         if _OF_SCRIPTS not in file.name and not _FOR_TESTS.search(file.name) and not misfits(package, file):
