@@ -18,5 +18,10 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_tiny", NULL, 0, met
 
 PyMODINIT_FUNC PyInit__tiny(void)
 {
-  return PyModule_Create(&module);
+  PyObject *created = PyModule_Create(&module);
+#ifdef Py_GIL_DISABLED
+  if (created)
+    PyUnstable_Module_SetGIL(created, Py_MOD_GIL_NOT_USED);
+#endif
+  return created;
 }
