@@ -67,6 +67,11 @@ def caller(*names: str) -> str:
     return f"{calls}\nvoid *PyInit__core(void) {{\n  void *given = 0;\n{uses}\n  return given;\n}}\n"
 
 
+@made_by
+def module_for(bench: Bench, target: str) -> bytes:
+    return bench.compiler.library("void *PyInit__core(void) { return 0; }\n", target=target).read_bytes()
+
+
 STABLE = "PyLong_AsLong"
 """Of the stable ABI since its beginning."""
 NEWER = "PyType_GetName"
@@ -285,6 +290,14 @@ CASES = [
          calling(STABLE, file="_core.cpython-311-x86_64-linux-gnu.so"),
          calling(STABLE, file="_core.cpython-311-x86_64-linux-gnu.so", tag=OWN),
          at="!latenn/_core.cpython-311-x86_64-linux-gnu.so", says="is found only by cp311"),
+    Case("LB310", "a module that is named for another processor",
+         wheel({f"latenn/{TIED}": module_for(ARM)}, tag="cp311-cp311-manylinux_2_28_aarch64"),
+         wheel({"latenn/_core.cpython-311-aarch64-linux-gnu.so": module_for(ARM)},
+               tag="cp311-cp311-manylinux_2_28_aarch64"), at=f"!latenn/{TIED}",
+         says="is named for x86_64, so Python does not find it where manylinux_2_28_aarch64 installs the wheel"),
+    Case("LB310", "a module that is named for macOS", wheel({"latenn/_core.cpython-311-darwin.so": module}, tag=OWN),
+         wheel({"latenn/_core.cpython-311-darwin.so": module, f"latenn/{TIED}": module}, tag=OWN),
+         at="!latenn/_core.cpython-311-darwin.so", says="is named for macOS"),
     Case("LB310", "a module of another CPython than the tag's, and one of no CPython in particular",
          calling(STABLE, file="_core.cpython-310-x86_64-linux-gnu.so", tag=OWN),
          calling(STABLE, file="_core.so", tag=OWN), at=".so",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.ecosystems.wheel.checks.served import (
     find_missing,
@@ -15,11 +17,22 @@ from latebind.ecosystems.wheel.checks.served import (
 from latebind.tables import pythonabi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from latebind.audit.readers.contents import Contents, File, WheelName
     from latebind.binary import Image
     from latebind.model import Severity
+
+_PLATFORM = re.compile(
+    r"\.(?:cpython-3|pypy3|cp3)[\w-]*?-(?:(?P<linux>\w+)-linux-\w+\.so|(?P<darwin>darwin)\.so|(?P<windows>win\w+)\.pyd)$"
+)
+"""How a module's name says for which system and processor it is (the `EXT_SUFFIX` of CPython and PyPy)."""
+_ARCHS: Mapping[str, tuple[str, ...]] = {
+    "x86_64": ("x86_64",), "i386": ("i686",), "aarch64": ("aarch64",), "arm": ("armv7l", "armv6l"),
+    "powerpc64le": ("ppc64le",), "s390x": ("s390x",), "riscv64": ("riscv64",),
+    "win_amd64": ("x86_64",), "win32": ("i686",), "win_arm64": ("aarch64",),
+}  # fmt: skip
+_OF_PLATFORM = "Name the module as the Python of the tag does: sysconfig.get_config_var('EXT_SUFFIX') there."
 
 
 @check(
@@ -82,10 +95,16 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
 
     A module named for one CPython in a wheel for others is installed but not found: `No module named ...`, unless the
     wheel holds it once more for each of them. CPython finds `.abi3t.so` from 3.15 on, and free-threaded CPython does
-    not find `.abi3.so` from then on. A stable-ABI module in a wheel for one CPython works, but the other CPythons that
+    not find `.abi3.so` from then on. The end also names the system and the processor: `.cpython-35m-x86_64-linux-gnu.so`
+    in a wheel for ARM is not found, whatever its code is for. A stable-ABI module in a wheel for one CPython works, but the other CPythons that
     it could serve cannot install it.
     """
     abi = pythonabi.module_abi(file.base)
+    if image.python_module and (platform := _find_other_platform(package, file, wheel)):
+        tags = ".".join(wheel.platforms)
+        message = f"is named for {platform}, so Python does not find it where {tags} installs the wheel"
+        yield Hit(message=message, evidence=(f"file {file.base}", f"tag {tags}"), fix=_OF_PLATFORM)
+        return
     lost = _find_lost_pythons(abi, wheel)
     if not image.python_module or not abi or (abi in wheel.abis and not lost) or "none" in wheel.abis:
         return  # LB306 covers wheels whose ABI is none
@@ -106,6 +125,28 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     elif missing and file.base == max(twins):
         message = f"is for one of several Pythons; none is for {format_minors(missing)}, which {tags} includes"
         yield Hit(message=message, evidence=evidence, severity="warning")
+
+
+def _find_other_platform(package: Contents, file: File, wheel: WheelName) -> str:
+    """The system or processor in a module's name for which no tag is; "" if one fits, or another file of the name."""
+    tagged = {
+        (platforms.tag_format(tag), arch) for tag in wheel.platforms for arch in platforms.tag_archs(tag) or ("",)
+    }
+    if any(not format_ or not arch for format_, arch in tagged):
+        return ""
+    others = [name for name in package.twins[file.folder, file.stem] if not _names_other_platform(name, tagged)]
+    return "" if others else _names_other_platform(file.base, tagged)
+
+
+def _names_other_platform(name: str, tagged: set[tuple[str, str]]) -> str:
+    match = _PLATFORM.search(name)
+    if match is None:
+        return ""
+    if match["darwin"]:
+        return "" if any(format_ == "macho" for format_, _ in tagged) else "macOS"
+    form, text = ("elf", match["linux"]) if match["linux"] else ("pe", match["windows"])
+    archs = _ARCHS.get(text, ())
+    return text if archs and tagged.isdisjoint((form, arch) for arch in archs) else ""
 
 
 def _find_lost_pythons(abi: str, wheel: WheelName) -> str:
