@@ -254,6 +254,13 @@ CASES = [
          at="!package/prebuilds/darwin-x64+arm64/tiny.node", says="is for Linux on x64"),
     Case("LB907", "one slice in a folder for two processors", prebuilds("darwin-x64+arm64", dylib()),
          prebuilds("darwin-arm64", dylib()), at="!package/prebuilds/darwin-x64+arm64/tiny.node", says="is for macOS"),
+    *(Case("LB907", f"one slice in {folder}", prebuilds(folder, dylib()),
+           npm({f"prebuilds/{folder}/tiny.node": both}, **WHOLE), at=f"!package/prebuilds/{folder}/tiny.node",
+           says=f"is for macOS on arm64, but its folder is {folder}")
+      for folder in ("darwin-x64_arm64", "darwin-universal")),
+    Case("LB907", "an add-on that is named for another processor", npm({"tiny.linux-arm64-gnu.node": good()}, **WHOLE),
+         npm({"tiny.linux-x64-gnu.node": good()}, **WHOLE), at="!package/tiny.linux-arm64-gnu.node",
+         says="is for Linux on x64, but its name says linux-arm64"),
     Case("LB907", "next to an add-on that fits", prebuilds("linux-arm64", good(ARM), good()),
          prebuilds("linux-arm64", good(ARM)), at="!package/prebuilds/linux-arm64/tiny-1.node",
          says="is for Linux on x64", severity="note"),

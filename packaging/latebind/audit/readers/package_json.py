@@ -18,8 +18,13 @@ _SYSTEMS = "aix|android|darwin|freebsd|linux|netbsd|openbsd|sunos|win32"
 _PROCESSORS = "arm64|arm|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64"
 _PLATFORM = re.compile(rf"(?P<whole>.+?)[/-](?P<os>{_SYSTEMS})-(?P<cpu>{_PROCESSORS})(-[a-z]+)*")
 """The names of packages for one platform, which end with Node's process.platform and process.arch."""
-_PREBUILT = re.compile(rf"(?:^|/)(?P<os>{_SYSTEMS})-(?P<cpus>(?:{_PROCESSORS})(?:\+(?:{_PROCESSORS}))*)(?:/|$)")
-"""A folder of prebuildify, `linux-x64`, `darwin-x64+arm64`: node-gyp-build opens the add-on in it."""
+_PREBUILT = re.compile(
+    rf"(?:^|/)(?P<os>{_SYSTEMS})-(?P<cpus>universal2?|(?:{_PROCESSORS})(?:[+_](?:{_PROCESSORS}))*)(?:/|$)"
+)
+"""A folder of prebuildify, `linux-x64`, `darwin-x64+arm64`: node-gyp-build opens the add-on in it.
+
+Packages with a loader of their own also have `darwin-x64_arm64` and `darwin-universal`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +78,10 @@ def admits(chosen: tuple[str, ...], value: str) -> bool:
 def prebuilt_for(folder: str) -> tuple[str, tuple[str, ...]]:
     """The system and the processors that a folder of prebuilt add-ons names; "" and none for other folders."""
     match = _PREBUILT.search(folder)
-    return (match["os"], tuple(match["cpus"].split("+"))) if match else ("", ())
+    if match is None or (match["cpus"].startswith("universal") and match["os"] != "darwin"):
+        return "", ()
+    is_universal = match["cpus"].startswith("universal")
+    return match["os"], ("x64", "arm64") if is_universal else tuple(re.split("[+_]", match["cpus"]))
 
 
 def manifest_path(package: Contents) -> str:

@@ -43,6 +43,9 @@ _USUAL = {
 }
 """What Node.js calls a processor or system with another name."""
 
+_NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\.node$")
+"""How napi-rs names add-ons: `tiny.linux-arm64-gnu.node`."""
+
 
 @check(
     "LB902",
@@ -188,11 +191,13 @@ def _is_for_linux(file: File) -> bool:
 )
 def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
     """Packages with one add-on for each platform keep them in folders such as linux-arm64 and darwin-x64+arm64.
+    An add-on in a folder for several processors, also called darwin-x64_arm64 or darwin-universal, needs a slice for
+    each. The loaders of napi-rs choose an add-on by its name in the same way: tiny.linux-x64-gnu.node.
 
     A cross compiler that is not used, or a wrong --arch, fills such a folder with add-ons of the build machine.
     """
     addons = [file for file in package.native if file.is_node_addon and file.images]
-    misfits = [file for file in addons if not _fits_folder(file)]
+    misfits = [file for file in addons if not _fits(file, posixpath.dirname(file.name))]
     fitting = {posixpath.dirname(file.name) for file in addons if file not in misfits}
     for file in misfits:
         folder = posixpath.dirname(file.name)
@@ -203,10 +208,17 @@ def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
             evidence=(f"binary: {seen}", f"folder: {folder}"),
             severity="note" if folder in fitting else "error",
         )
+    for file in addons:
+        match = _NAMED.search(file.base)
+        if match is not None and file not in misfits and not _fits(file, match["platform"]):
+            seen = name_platform(file.format or "", [image.arch for image in file.images])
+            message = f"is for {seen}, but its name says {match['platform']}"
+            yield Hit(inner=file.name, message=message, evidence=(f"binary: {seen}", f"name: {file.base}"))
 
 
-def _fits_folder(file: File) -> bool:
-    system, cpus = prebuilt_for(posixpath.dirname(file.name))
+def _fits(file: File, folder: str) -> bool:
+    """Whether an add-on is for all that its folder, or the part of its name like one, is for."""
+    system, cpus = prebuilt_for(folder)
     compiled_for = {npm_cpu(image.arch) for image in file.images}
     return not system or (system in npm_systems(file.format or "") and compiled_for.issuperset(cpus))
 
