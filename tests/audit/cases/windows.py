@@ -59,9 +59,16 @@ def with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
 
 
 @made_by
-def module_with_odd(bench: Bench) -> bytes:
+def delaying(bench: Bench, name: str) -> bytes:
+    """A library that opens another one when it first calls it."""
+    source = DELAYED.replace(USER, STRANGER)
+    return compile_dll(source, bench.compiler.import_library(odd(name)(bench)), f"-delayload:{name}")(bench)
+
+
+@made_by
+def module_with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
     source = "extern int odd(void);\nvoid *PyInit__core(void) { static int core; return odd() ? &core : 0; }\n"
-    library = bench.compiler.import_library(odd()(bench))
+    library = bench.compiler.import_library(odd(name)(bench))
     return bench.compiler.dll(source, library, exports=["PyInit__core"], name="_core.pyd").read_bytes()
 
 
@@ -141,6 +148,14 @@ CASES = [
         "which Windows does not include: MSVCP140.dll", severity="warning"),
     row("LB111", "the part that CPython installs, in a nupkg", native(with_odd("VCRUNTIME140.dll")),
         windows(with_odd("VCRUNTIME140.dll")), "VCRUNTIME140.dll", at=f"!{NATIVE}", severity="warning"),
+    row("LB111", "the part that CPython 3.9 installs first",
+        wheel({LIB: with_odd("VCRUNTIME140_1.dll")}, tag="cp38-cp38-win_amd64"),
+        wheel({LIB: with_odd("VCRUNTIME140_1.dll")}, tag="cp39-cp39-win_amd64"),
+        "which Windows does not include: VCRUNTIME140_1.dll", severity="warning"),
+    row("LB111", "what Microsoft's own DLL opens when it needs it",
+        wheel({"latenn/odd.dll": delaying("CONCRT140.dll")}, tag=WINDOWS_TAG),
+        wheel({"latenn/msvcp140.dll": delaying("CONCRT140.dll")}, tag=WINDOWS_TAG),
+        "delay import of CONCRT140.dll", at="!latenn/odd.dll", severity="warning"),
     row("LB112", "a debug build next to the library that the package uses",
         wheel({LIB: dll(), "latenn/toold.dll": with_odd("ucrtbased.dll")}, tag=WINDOWS_TAG), whole,
         "import of ucrtbased.dll", at="!latenn/toold.dll", severity="warning"),
@@ -176,6 +191,10 @@ CASES = [
         wheel({CORE: module_with_odd(), "latenn/deps/odd.dll": contents(odd())}, tag=OWN),
         wheel({CORE: module_with_odd(), "latenn/odd.dll": contents(odd())}, tag=OWN),
         "as latenn/deps/odd.dll, where none searches", at=f"!{CORE}", severity="warning"),
+    row("LB114", "the C++ run-time library in another folder than the module",
+        wheel({CORE: module_with_odd("MSVCP140.dll"), "msvcp140.dll": contents(odd("MSVCP140.dll"))}, tag=OWN),
+        wheel({CORE: module_with_odd("VCRUNTIME140.dll"), "vcruntime140.dll": contents(odd("VCRUNTIME140.dll"))},
+              tag=OWN), "as msvcp140.dll, where none searches", at=f"!{CORE}", severity="warning"),
     row("LB114", "a DLL in a folder that no code adds",
         wheel({CORE: module_with_odd(), "latenn/deps/odd.dll": contents(odd()),
                "latenn/start.py": b"import latenn._core\n"}, tag=OWN),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from latebind.binary import Format, Image
 
 _OF_THE_SYSTEM = "Name the system's packages that users have to install (apt, dnf), or add the library to the package."
+_OF_A_TAG = "Add the library to the package (auditwheel repair does that), or link it statically."
 _OF_A_PART = "Add the library to the package, or name what users have to install for this part."
 
 
@@ -44,8 +45,8 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
 
     A library that `Requires-Dist` installs, by its name or by the search path, is a note; if only a part of its name
     speaks for that, it is a warning. A library of a driver, which is there if the hardware is, is a note, too. It is a
-    warning where other modules of the package load without it, where desktop systems have the library, and where no tag
-    promises anything. Libraries of X, OpenGL and GLib, which manylinux allows, are a note, since slim containers lack
+    warning where other modules of the package load without it, where desktop systems or all base systems have the
+    library, which no tag allows, and where no tag promises anything. Libraries of X, OpenGL and GLib, which manylinux allows, are a note, since slim containers lack
     them.
     """
     yield from _judge_desktop(package, image)
@@ -137,7 +138,10 @@ def _find_expected_source(package: Contents, file: File, image: Image, name: str
         return Hit(message=message, fix=fix, severity="warning")
     if platforms.is_essential(base):
         message = f"needs {name}, which the base systems of distributions have"
-        return Hit(message=message, fix=_OF_THE_SYSTEM, severity="note")
+        is_part_of_glibc = base.startswith("libnss_")
+        if is_part_of_glibc or not package.wheel or not any(map(platforms.linux_tag, package.wheel.platforms)):
+            return Hit(message=message, fix=_OF_THE_SYSTEM, severity="note")
+        return Hit(message=f"{message}, but no manylinux tag allows", fix=_OF_A_TAG, severity="warning")
     if platforms.is_common(base):
         message = f"needs {name}, which desktop systems have, but many containers lack"
         return Hit(message=message, fix=_OF_THE_SYSTEM, severity="warning")

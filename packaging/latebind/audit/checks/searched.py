@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.linkage import of_system
+from latebind.audit.checks.windows import list_with_python
+from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, check
 from latebind.audit.engine.wording import needs, search_paths
 
@@ -83,7 +85,8 @@ def _judge_windows(package: Contents, file: File, image: Image) -> Iterator[Hit]
     folders = {_place(posixpath.dirname(user)) for user in users}
     for name in image.needed:
         holders = [other.name for other in package.native if other.base.lower() == name.lower()]
-        if not holders or of_system(package, image, name):
+        of_python = platforms.is_vc_runtime(name) and name.lower() in list_with_python(package)
+        if not holders or of_python or (of_system(package, image, name) and not platforms.is_vc_runtime(name)):
             continue
         in_data = [holder for holder in holders if _DATA in holder]
         if folders & {_place(posixpath.dirname(holder)) for holder in holders}:

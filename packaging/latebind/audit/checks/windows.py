@@ -8,6 +8,7 @@ from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.supply import dependencies, must_load
 from latebind.audit.engine.wording import first, needs
+from latebind.tables import pythonabi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import Contents, File
     from latebind.binary import Image
 
-# python.org's CPython 3.9 and newer installs these two next to python.exe, but not msvcp140.dll.
-_WITH_PYTHON = ("vcruntime140.dll", "vcruntime140_1.dll")
+_WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
+"""Since which CPython 3 python.org's installers put these next to python.exe (delvewheel's `_dll_list.py`)."""
 
 
 @check(
@@ -32,18 +33,24 @@ _WITH_PYTHON = ("vcruntime140.dll", "vcruntime140_1.dll")
     fix="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
     "Until then, users have to install Microsoft's Visual C++ Redistributable.",
 )
-def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
+def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.
 
     The message, `The specified module could not be found`, names a different file. If an older copy is loaded already,
-    newer code crashes. In a wheel, the two DLLs that CPython itself installs are a note. So are those that
-    a required package installs, such as msvc-runtime, or a runtime package of the same version.
+    newer code crashes. In a wheel, the DLLs that CPython itself installs are a note: VCRUNTIME140.dll, and
+    VCRUNTIME140_1.dll since 3.9. So are those that a required package installs, such as msvc-runtime, or a runtime
+    package of the same version. What Microsoft's own DLLs import when they first use it does not count.
     """
     libraries = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in package.bases]
     libraries = [name for name in libraries if not platforms.is_debug_runtime(name)]  # LB112
+    if platforms.is_vc_runtime(file.base):
+        libraries = [name for name in libraries if image.link_kinds.get(name) != "delay"]
+    of_python = list_with_python(package)
+    lacking = [name for name in libraries if name.lower() not in of_python]
+    libraries = lacking or libraries
     if not libraries:
         return
-    with_python = package.wheel is not None and all(name.lower() in _WITH_PYTHON for name in libraries)
+    with_python = not lacking
     providers = [name for name in map(_installer_name, dependencies(package)) if name]
     source = "CPython" if with_python else first(providers[:1])
     yield Hit(
@@ -54,6 +61,18 @@ def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
         severity="note" if source else "warning",
         assumption=f"{source} installs it, because of its name or version" * (bool(source) and not with_python),
     )
+
+
+def list_with_python(package: Contents) -> frozenset[str]:
+    """The DLLs of Visual C++ that each CPython has for which a wheel is; none for other packages."""
+    if package.wheel is None:
+        return frozenset()
+    floors = [floor[1] for tag in package.wheel.pythons if (floor := pythonabi.floor_of(tag))]
+    is_open = not floors or not {"abi3", "abi3t", "none"}.isdisjoint(package.wheel.abis)
+    oldest = max([*_WITH_PYTHON.values(), *floors]) if is_open else min(floors)  # nobody misses the oldest ones
+    if any(tag.startswith("pp") for tag in package.wheel.pythons):
+        oldest = min(_WITH_PYTHON.values())
+    return frozenset(name for name, since in _WITH_PYTHON.items() if since <= oldest)
 
 
 def _installer_name(dependency: Supplier) -> str:

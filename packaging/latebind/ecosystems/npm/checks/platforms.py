@@ -191,6 +191,7 @@ def _is_for_linux(file: File) -> bool:
 )
 def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
     """Packages with one add-on for each platform keep them in folders such as linux-arm64 and darwin-x64+arm64.
+
     An add-on in a folder for several processors, also called darwin-x64_arm64 or darwin-universal, needs a slice for
     each. The loaders of napi-rs choose an add-on by its name in the same way: tiny.linux-x64-gnu.node.
 

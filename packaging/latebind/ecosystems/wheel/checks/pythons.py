@@ -94,10 +94,10 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.
 
     A module named for one CPython in a wheel for others is installed but not found: `No module named ...`, unless the
-    wheel holds it once more for each of them. CPython finds `.abi3t.so` from 3.15 on, and free-threaded CPython does
-    not find `.abi3.so` from then on. The end also names the system and the processor: `.cpython-35m-x86_64-linux-gnu.so`
-    in a wheel for ARM is not found, whatever its code is for. A stable-ABI module in a wheel for one CPython works, but the other CPythons that
-    it could serve cannot install it.
+    wheel holds it once more for each of them. The end also names the system and the processor. In a wheel for ARM,
+    `.cpython-35m-x86_64-linux-gnu.so` is not found, whatever its code is for. CPython finds `.abi3t.so` from 3.15 on,
+    and free-threaded CPython does not find `.abi3.so` from then on. A stable-ABI module in a wheel for one CPython
+    works, but the other CPythons that it could serve cannot install it.
     """
     abi = pythonabi.module_abi(file.base)
     if image.python_module and (platform := _find_other_platform(package, file, wheel)):
