@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.binary.elffile import ElfFile
 from latebind.binary.elfsymbols import Versions, dynamic_symbols
+from latebind.binary.gil import keeps_gil
 from latebind.binary.image import HEXAGON, Data, FileType, Image, python_module
 from latebind.binary.initial import isa_level, list_initial
 from latebind.binary.text import name_in
@@ -82,6 +83,7 @@ def read_elf(data: Data) -> Image:
         static_tls=_static_tls(file),
         isa=isa_level(file),
         vector_code=find_vector_code(data, file.code, lambda: list_initial(file)) if arch == "x86_64" else None,
+        keeps_gil=keeps_gil(file) if arch == "x86_64" and python_module(exports) else None,
         is_skewed=any(segment.kind == _PT_LOAD and segment.is_skewed for segment in file.segments),
     )
 

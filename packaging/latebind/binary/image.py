@@ -100,6 +100,8 @@ class Image:
     """The x86-64 level without which glibc refuses to load an ELF file, as its notes say: `x86-64-v3`."""
     vector_code: VectorCode | None = None
     """How x86-64 code depends on AVX; None if it does not as a whole."""
+    keeps_gil: bool | None = None
+    """Whether a Python module of multi-phase initialization does not say that it needs no GIL; None if unknown."""
     pdb: str = ""
     """The path of the debug database that a PE names."""
 

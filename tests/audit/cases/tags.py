@@ -98,6 +98,21 @@ def exporting(bench: Bench, name: str) -> bytes:
 
 
 @made_by
+def in_steps(bench: Bench, slot: str):
+    """A module for free-threaded CPython that returns a PyModuleDef of that layout."""
+    source = f"""
+    extern void *PyModuleDef_Init(void *);
+    static int execute(void *module) {{ return module == 0; }}
+    static struct {{ int number; void *value; }} slots[] = {{ {{2, execute}}, {{3, (void *)2}}, {slot} {{0, 0}} }};
+    static struct {{ char head[56]; const char *name, *text; long size; void *methods, *slots, *rest[3]; }} definition =
+      {{ .name = "_core", .slots = slots }};
+    void *PyInit__core(void) {{ return PyModuleDef_Init(&definition); }}
+    """
+    data = bench.compiler.library(source).read_bytes()
+    return bench.wheel({"latenn/_core.so": data}, tag="cp313-cp313t-manylinux_2_28_x86_64")
+
+
+@made_by
 def everywhere(bench: Bench, glibc: str):
     """A wheel for any platform with libraries for all common ones."""
     linux = {arch: bench.good(f"{arch}-linux-gnueabihf.2.28" if arch == "arm" else f"{arch}-linux-gnu.2.28")
@@ -261,6 +276,8 @@ CASES = [
          calling("PyModule_Create2", tag="cp313-cp313t-manylinux_2_28_x86_64", file="_core.so"),
          calling("PyModule_Create2", "PyUnstable_Module_SetGIL", tag="cp313-cp313t-manylinux_2_28_x86_64",
                  file="_core.so"), at="!latenn/_core.so", says="turns the GIL on", severity="warning"),
+    Case("LB314", "a module whose slots keep the GIL", in_steps(""), in_steps("{4, (void *)1},"), at="!latenn/_core.so",
+         says="has no Py_mod_gil with Py_MOD_GIL_NOT_USED", severity="warning"),
     Case("LB309", "a name that CPython 3.8 exports, and that its stable ABI does not have",
          calling("PyUnicode_AsUTF8AndSize", tag="cp38-abi3-manylinux_2_28_x86_64"),
          calling("PyUnicode_AsUTF8AndSize"), at="!latenn/_core.abi3.so",

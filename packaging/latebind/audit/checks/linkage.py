@@ -45,9 +45,9 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
 
     A library that `Requires-Dist` installs, by its name or by the search path, is a note; if only a part of its name
     speaks for that, it is a warning. A library of a driver, which is there if the hardware is, is a note, too. It is a
-    warning where other modules of the package load without it, where desktop systems or all base systems have the
-    library, which no tag allows, and where no tag promises anything. Libraries of X, OpenGL and GLib, which manylinux allows, are a note, since slim containers lack
-    them.
+    warning where other modules of the package load without it, where no tag promises anything, and where desktop
+    systems or all base systems have the library, which no tag allows. Libraries of X, OpenGL and GLib, which manylinux
+    allows, are a note, since slim containers lack them.
     """
     yield from _judge_desktop(package, image)
     files = {packaged.base.lower() for packaged, _ in package.images}
@@ -137,15 +137,20 @@ def _find_expected_source(package: Contents, file: File, image: Image, name: str
         fix = f"Require the distribution that installs {folder}/."
         return Hit(message=message, fix=fix, severity="warning")
     if platforms.is_essential(base):
-        message = f"needs {name}, which the base systems of distributions have"
-        is_part_of_glibc = base.startswith("libnss_")
-        if is_part_of_glibc or not package.wheel or not any(map(platforms.linux_tag, package.wheel.platforms)):
-            return Hit(message=message, fix=_OF_THE_SYSTEM, severity="note")
-        return Hit(message=f"{message}, but no manylinux tag allows", fix=_OF_A_TAG, severity="warning")
+        return _judge_essential(package, name)
     if platforms.is_common(base):
         message = f"needs {name}, which desktop systems have, but many containers lack"
         return Hit(message=message, fix=_OF_THE_SYSTEM, severity="warning")
     return None
+
+
+def _judge_essential(package: Contents, name: str) -> Hit:
+    """A library of the base systems. A manylinux tag promises that the wheel has it, unless it is a part of glibc."""
+    message = f"needs {name}, which the base systems of distributions have"
+    tags = map(platforms.linux_tag, package.wheel.platforms) if package.wheel else ()
+    if not any(tags) or name.startswith("libnss_"):
+        return Hit(message=message, fix=_OF_THE_SYSTEM, severity="note")
+    return Hit(message=f"{message}, but no manylinux tag allows", fix=_OF_A_TAG, severity="warning")
 
 
 def _judge_supplier(provider: Supplier, name: str) -> Hit:

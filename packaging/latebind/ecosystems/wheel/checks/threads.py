@@ -34,7 +34,8 @@ def turns_gil_on(package: Contents, image: Image, wheel: WheelName) -> Iterator[
     """Free-threaded CPython keeps the GIL off only if each module says that it needs none (PEP 703).
 
     A module that PyModule_Create() makes says so by a call of PyUnstable_Module_SetGIL(), which its imports show. A
-    module of multi-phase initialization says so in its table of slots, which is not judged.
+    module of multi-phase initialization says so in its table of slots, by Py_mod_gil. The check reads this table in
+    modules for Linux on x86-64 whose PyInit function only returns the definition, as Cython's do.
     """
     if (
         not image.python_module
@@ -47,4 +48,11 @@ def turns_gil_on(package: Contents, image: Image, wheel: WheelName) -> Iterator[
         yield Hit(
             message=f"turns the GIL on when it is imported, but {format_tags(wheel)} is for free-threaded CPython",
             evidence=(f"imports {_IN_ONE_STEP}, and neither {_ALLOWS} nor {_IN_STEPS}",),
+        )
+    elif image.keeps_gil and _IN_STEPS in used:
+        yield Hit(
+            message=f"turns the GIL on when it is imported, but {format_tags(wheel)} is for free-threaded CPython",
+            evidence=("its table of slots (PyModuleDef.m_slots) has no Py_mod_gil with Py_MOD_GIL_NOT_USED",),
+            fix="Add {Py_mod_gil, Py_MOD_GIL_NOT_USED} to the slots if the module needs no GIL (Cython 3.1: "
+            "# cython: freethreading_compatible=True).",
         )
