@@ -29,13 +29,13 @@ def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True
     """
     problems = [
         config.problem_at(key, f"{key}: there is no file or folder {name!r}", "Correct the path or remove the key.")
-        for key, name in find_missing(config, sources=sources, scripts=scripts)
+        for key, name in find_missing_files(config, sources=sources, scripts=scripts)
     ]
     if problems:
         raise ConfigError(problems)
 
 
-def find_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> list[tuple[str, str]]:
+def find_missing_files(config: Config, *, sources: bool = True, scripts: bool = True) -> list[tuple[str, str]]:
     """The keys that name a file or folder that is not there, each with what it names."""
     named = [*(_sources(config) if sources else ()), *(_scripts(config) if scripts else ())]
     return [(key, name) for key, name in named if name and not (config.root / name).exists()]

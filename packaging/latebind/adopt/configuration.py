@@ -9,7 +9,7 @@ from latebind.build.cmake import cmake_value
 from latebind.build.downloads import source_definitions
 from latebind.config.file import load, tables_of
 from latebind.errors import LatebindError
-from latebind.preconditions import find_missing
+from latebind.preconditions import find_missing_files
 from latebind.tables.targets import host_rid
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def read_configuration(root: Path) -> dict[str, Any]:
 def list_missing_files(root: Path, planned: Container[Path]) -> list[str]:
     """A note for each file that the project's latebind.toml names, and that is neither there nor planned."""
     try:
-        missing = find_missing(load(root / "latebind.toml"))
+        missing = find_missing_files(load(root / "latebind.toml"))
     except LatebindError:  # no such file, or the next command reports what is wrong in it
         return []
     return [
