@@ -16,7 +16,7 @@ linked_globs = ["libmurmur.so*"]
 """
 
 
-def write_sample(folder, *names, data=b"x"):
+def write_sample(folder, *names, data=b"API_TOKEN=x"):
     """A package with files of these names."""
     folder.mkdir(exist_ok=True)
     with zipfile.ZipFile(folder / "sample.zip", "w") as archive:
