@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from latebind import model
 from latebind.cli import _parser
-from latebind.config import document
+from latebind.config.verification import Verify
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, _properties
 from latebind.system.resources import cmake_dir
 from latebind.verify.cases import scenarios
@@ -147,7 +147,7 @@ def test_every_dotnet_consumer_has_its_row():
 
 def test_every_key_reason_and_property_of_verification_is_named():
     text = text_of(DOCS / "verify.md") + text_of(DOCS / "consumers.md")
-    keys = [field.name for field in msgspec.structs.fields(document.Verify) if field.name != "runtimes"]
+    keys = [field.name for field in msgspec.structs.fields(Verify) if field.name != "runtimes"]
     assert [key for key in keys if f"\n| `{key}` |" not in text] == []
     assert [reason for reason in model.NOT_RUN_REASONS if f"`{reason}`" not in text] == []
     consumer = DotnetConsumer(project=ROOT, packages=[], version="1.0", environment={})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
 
 
 _UNFINISHED = re.compile(r"^UNFINISHED = True\b", re.MULTILINE)

@@ -40,3 +40,11 @@ def semantic_version(version: str) -> str:
     if parsed.pre:
         return f"{text}-{_PHASES[parsed.pre[0]]}.{parsed.pre[1]}"
     return text if parsed.dev is None else f"{text}-0.dev.{parsed.dev}"
+
+
+def version_of(text: str) -> Version | None:
+    """The version that a text states in PEP 440's form; None for any other text."""
+    try:
+        return Version(text)
+    except InvalidVersion:
+        return None

@@ -8,7 +8,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from latebind.build import sbom
 from latebind.build.bill import Bill
-from latebind.config.document import RuntimeUse
+from latebind.config.runtime import RuntimeUse
 from ntia_conformance_checker import NTIAChecker
 from spdx_tools.spdx.parser.error import SPDXParsingError
 from spdx_tools.spdx.parser.jsonlikedict.json_like_dict_parser import JsonLikeDictParser

@@ -1,7 +1,7 @@
 """The list of libSystem's names is what ziglang gives, and has the macOS of each function that Apple's headers date."""
 
 import pytest
-from latebind.audit.engine.platforms import is_libc_symbol, macos_since
+from latebind.audit.engine.symbols import is_libc_symbol, macos_since
 
 from ci import darwin_symbols
 

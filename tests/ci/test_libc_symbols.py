@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from latebind.audit.engine.platforms import glibc_since, is_libc_symbol
+from latebind.audit.engine.symbols import glibc_since, is_libc_symbol
 
 from ci import libc_symbols
 

@@ -29,7 +29,7 @@ from latebind.build.extension import FIND_PYTHON
 from latebind.build.stub import IN_FRONT, Stub
 from latebind.build.stubtable import stub_source
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, installers_toolchain, require, toolchain
-from latebind.config.document import RuntimeUse
+from latebind.config.runtime import RuntimeUse
 from latebind.errors import BuildError
 from latebind.system.cache import user_cache
 from latebind.system.log import LOG

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from latebind.adopt.runtime_module import find_package
-from latebind.config.described import version_of
 from latebind.config.file import tables_of
 from latebind.errors import ToolError
+from latebind.semver import version_of
 from latebind.system.run import run, which
 
 if TYPE_CHECKING:

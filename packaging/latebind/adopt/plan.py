@@ -19,11 +19,11 @@ from latebind.adopt.python import edit_pyproject
 from latebind.adopt.roles import OPERATORS
 from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
 from latebind.adopt.workflow import WORKFLOW, render_workflow
-from latebind.config.described import version_of
 from latebind.config.extension import program_keys
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.preconditions import is_unfinished
+from latebind.semver import version_of
 from latebind.tables.presets import preset
 from latebind.templates import render
 

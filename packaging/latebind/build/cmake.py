@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from latebind.build.extension import Extension
     from latebind.compilers.choose import Toolchain
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse, TomlValue
+    from latebind.config.native import TomlValue
+    from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
     from latebind.system.run import Completed
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
-    from latebind.config.document import Package, RuntimeUse
+    from latebind.config.package import Package
+    from latebind.config.runtime import RuntimeUse
     from latebind.model import SbomFormat
 
 

@@ -62,7 +62,7 @@ def _for_cmake(arguments: argparse.Namespace, output: Path) -> list[Path]:
 
 def _single(arguments: argparse.Namespace, output: Path) -> list[Path]:
     from latebind.build.loadersource import write_single
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
     from latebind.tables.presets import preset
 
     if not arguments.single:

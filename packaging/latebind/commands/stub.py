@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from latebind.build.stub import Stub
     from latebind.build.stubtable import StubSource
     from latebind.commands.common import Add
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
 
 
@@ -106,7 +106,7 @@ def _source(arguments: argparse.Namespace, targets: Sequence[Target]) -> StubSou
 def _preset(arguments: argparse.Namespace) -> RuntimeUse:
     """The runtime, with the oldest version to bind."""
     from latebind.config.described import RUNTIME_VERSION
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
     from latebind.tables.presets import preset
 
     runtime = preset(arguments.runtime)

@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.version import Version
 
-from latebind.config.described import DescribedRuntime, problems, version_of, version_problems
-from latebind.config.document import ANY_VERSION
+from latebind.config.described_problems import problems, version_problems
 from latebind.config.extension import package_keys
 from latebind.config.reader import Reader, format_key, nearest
 from latebind.config.sdk import SdkConfig
+from latebind.config.verification import ANY_VERSION
 from latebind.model import Rid
+from latebind.semver import version_of
 from latebind.tables.presets import presets
 from latebind.tables.pythonabi import PYTHONS, kind_problem
 from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
-    from latebind.config.document import ProjectTable, RuntimeUse, VerifyData
+    from latebind.config.described import DescribedRuntime
+    from latebind.config.document import ProjectTable
     from latebind.config.lines import Key
+    from latebind.config.runtime import RuntimeUse
+    from latebind.config.verification import VerifyData
 
 _ENTRIES = ("minimum", "each-minor", "latest")
 _MINOR = re.compile(r"^3\.\d+$")

@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.config.document import Document, Package, ProjectTable, RuntimeUse, TargetOptions, VerifyOwn
 from latebind.config.lines import place_of
+from latebind.config.native import TargetOptions
 from latebind.config.sdk import SdkConfig
+from latebind.config.verification import VerifyOwn
 from latebind.errors import LatebindError
 from latebind.tables.pythonabi import own_abi_kind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.config.document import TomlValue
+    from latebind.config.document import Document, ProjectTable
     from latebind.config.ep import EpConfig
+    from latebind.config.native import TomlValue
+    from latebind.config.package import Package
+    from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
 
 

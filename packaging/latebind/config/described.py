@@ -1,4 +1,4 @@
-"""A runtime that latebind has no preset for, as latebind.toml describes it; what is wrong with a description.
+"""A runtime that latebind has no preset for, as latebind.toml describes it.
 
 Reads no files. What a preset says in full is derived here from the little that a project knows.
 """
@@ -6,34 +6,18 @@ Reads no files. What a preset says in full is derived here from the little that 
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
-from packaging.version import InvalidVersion, Version
 
 from latebind.config.reader import Table
-from latebind.tables.presets import NO_PYTHON, NugetSupply, PerSystem, PythonSupply, RuntimePreset, StubNames, presets
+from latebind.tables.presets import NO_PYTHON, NugetSupply, PerSystem, PythonSupply, RuntimePreset, StubNames
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-Problem = tuple[tuple[str, ...], str, str]
-"""The keys below the description, what is wrong, what to do."""
-_NAME = re.compile(r"^[a-z][a-z0-9_]*$")
-_FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
-_FUNCTIONS = re.compile(r"^[A-Za-z_*][A-Za-z0-9_*?]*$")
-_LINKED = re.compile(r"^[A-Za-z0-9_.:+-]*$")
-_FILE = re.compile(r"^[A-Za-z0-9_.*+-]+$")
-_PACKAGE = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")
+RUNTIME_NAME = re.compile(r"^[a-z][a-z0-9_]*$")
+C_FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 RUNTIME_VERSION = re.compile(r"^\d+\.\d+(\.\d+)?$")
 """What CMake and the loader read as a version."""
-_ENDINGS = {
-    "linux": (re.compile(r"\.so(\.|\*|$)"), "libthing.so"),
-    "macos": (re.compile(r"\.dylib$"), "libthing.dylib"),
-    "windows": (re.compile(r"\.dll$", re.IGNORECASE), "thing.dll"),
-}
 
 
 class DescribedFiles(Table, frozen=True):
@@ -108,14 +92,14 @@ class DescribedRuntime(Table, frozen=True):
         str,
         Meta(
             description="Name of the runtime in this file, in CMake and in C: lb_<name>.",
-            extra_json_schema={"pattern": _NAME.pattern},
+            extra_json_schema={"pattern": RUNTIME_NAME.pattern},
         ),
     ]
     entry: Annotated[
         str,
         Meta(
             description="An exported function that only this library has, and that reports the version.",
-            extra_json_schema={"pattern": _FUNCTION.pattern},
+            extra_json_schema={"pattern": C_FUNCTION.pattern},
         ),
     ]
     version: Annotated[
@@ -221,100 +205,3 @@ def _copies(system: str, name: str) -> tuple[str, ...]:
         return (f"{stem}.dylib", f"{stem}.[0-9]*.dylib")
     stem = name[: -len(".dll")]
     return (f"{stem}.dll", f"{stem}-[0-9a-f]*.dll")
-
-
-def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) -> Iterator[Problem]:
-    """What types cannot check in a description; `systems` are those of the project's targets."""
-    if described.name in presets():
-        text = f"{described.name} is a runtime that latebind knows"
-        yield ("name",), text, f'Write preset = "{described.name}" instead of the description, or choose another name.'
-    if not _NAME.match(described.name):
-        text = f"{described.name!r} cannot be part of a name in C"
-        yield ("name",), text, "Use small letters, digits and _, a letter first."
-    if described.environment and not _FUNCTION.match(described.environment):
-        text = f"{described.environment!r} is not the name of a variable"
-        yield ("environment",), text, f"Leave it out: it is {described.name.upper()}_LIB_PATH then."
-    if not described.advice.isprintable():
-        yield ("advice",), "the advice has line ends or control characters", "Write one plain line."
-    if not described.title.isprintable() or set('"\\*') & set(described.title):
-        yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line ends.'
-    if not _FUNCTION.match(described.entry):
-        yield (
-            ("entry",),
-            f"{described.entry!r} is not the name of a C function",
-            "Name an exported one: nm -D shows them.",
-        )
-    if described.stub:
-        yield from _stub_problems(described.stub)
-    yield from _built_problems(described, minimum)
-    yield from _file_problems(described.files, systems)
-    yield from _supply_problems(described)
-
-
-def version_problems(key: str, version: str) -> Iterator[Problem]:
-    """A problem of the key unless the version has the form that C code can have."""
-    if not RUNTIME_VERSION.match(version):
-        yield (key,), f"{version!r} is not two or three numbers", "Write it as 1.19 or 1.19.2."
-
-
-def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Problem]:
-    yield from (wrong := list(version_problems("built", described.built)))
-    if not wrong and (least := version_of(minimum)) and Version(described.built) < least:
-        yield (
-            ("built",),
-            f"built = {described.built} is older than the minimum, {minimum}",
-            "Write the newest one tried.",
-        )
-
-
-def _file_problems(files: DescribedFiles, systems: Iterable[str]) -> Iterator[Problem]:
-    named = {"linux": files.linux, "macos": files.macos, "windows": files.windows}
-    for system in sorted(set(systems)):
-        if not any("*" not in name for name in named[system]):
-            text = f"no file name for {system}, which a target is of"
-            yield ("files",), text, f'Write files.{system} = ["{_ENDINGS[system][1]}"], or leave those targets out.'
-    for system, names in named.items():
-        ending, example = _ENDINGS[system]
-        for name in names:
-            if not _FILE.match(name) or not ending.search(name):
-                text = f"{name!r} is not the file name of a library on {system}"
-                yield ("files", system), text, f'Write the plain name, without a folder: "{example}".'
-
-
-def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
-    for key, names in (("packages", stub.packages), ("targets", stub.targets), ("library", (stub.library,))):
-        for name in names:
-            if not _LINKED.match(name):
-                yield ("stub", key), f"{name!r} cannot be a name in CMake", "Use letters, digits, and any of _.:+-"
-    for pattern in stub.failures:
-        if not _FUNCTIONS.match(pattern):
-            yield ("stub", "failures"), f"{pattern!r} matches no C function", "Write a name, or a pattern: thing_*."
-
-
-def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
-    if described.python is None:
-        if not described.advice:
-            text = "no wheel supplies it, and there is no advice on how to get it"
-            yield ("python",), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }, or advice.'
-        return
-    folder = PurePosixPath(described.python.folder)
-    if not described.python.folder or folder.is_absolute() or ".." in folder.parts or "\\" in str(folder):
-        text = f"{described.python.folder!r} is not a folder below site-packages"
-        yield ("python", "folder"), text, 'Write where the wheel has the library: "thing/lib".'
-    if not described.python.extras:
-        yield ("python", "extras"), "no distribution supplies it", 'Name one: extras = { cpu = "thing" }.'
-    for extra, distribution in described.python.extras.items():
-        if not _PACKAGE.match(extra) or not _PACKAGE.match(distribution):
-            text = f'{extra} = "{distribution}" is not an extra and a distribution'
-            yield ("python", "extras"), text, "Write the distribution without a version: the minimum is added."
-    for name in described.nuget:
-        if not _PACKAGE.match(name):
-            yield ("nuget",), f"{name!r} is not the id of a NuGet package", "Write the id alone."
-
-
-def version_of(text: str) -> Version | None:
-    """The version that a text states in PEP 440's form; None for any other text."""
-    try:
-        return Version(text)
-    except InvalidVersion:
-        return None

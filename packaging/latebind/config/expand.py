@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from latebind.config.document import Document, NugetConfig, Package, RuntimeUse, WheelConfig
 from latebind.config.ep import EP_EXPORTS, EP_RUNTIME
+from latebind.config.package import NugetConfig, Package, WheelConfig
+from latebind.config.runtime import RuntimeUse
 
 if TYPE_CHECKING:
+    from latebind.config.document import Document
     from latebind.config.reader import Reader
 
 

@@ -12,11 +12,13 @@ import msgspec
 
 from latebind.config.check import check_config
 from latebind.config.config import SDIST_LOADER, Config
-from latebind.config.described import DescribedFile, problems, version_problems
-from latebind.config.document import Document, RuntimeUse
+from latebind.config.described import DescribedFile
+from latebind.config.described_problems import problems, version_problems
+from latebind.config.document import Document
 from latebind.config.expand import expand
 from latebind.config.lines import Key, headers, show_line
 from latebind.config.reader import Reader
+from latebind.config.runtime import RuntimeUse
 from latebind.config.sources import check_source
 from latebind.errors import ConfigError, InputError
 

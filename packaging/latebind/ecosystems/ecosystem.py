@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
-    from latebind.config.document import Package
+    from latebind.config.package import Package
     from latebind.model import Kind
 
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.build.sbom import read_sbom, version_range
-from latebind.config.described import version_of
 from latebind.formats import find_format, installed_kinds
 from latebind.release.api import may_break
 from latebind.release.layout import API, CONFIG, PACKAGES, SURFACE, VERIFICATION
-from latebind.semver import semantic_version
+from latebind.semver import semantic_version, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

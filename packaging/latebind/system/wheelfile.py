@@ -1,4 +1,7 @@
-"""Writes a wheel again with some members added, replaced or removed; all others keep their bytes and times."""
+"""Writes a wheel again with some members added, replaced or removed; all others keep their bytes and times.
+
+Writes zips of other systems as Unix has them.
+"""
 
 from __future__ import annotations
 
@@ -91,3 +94,18 @@ def _lines(records: Iterable[tuple[str, str, str]]) -> list[str]:
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(records)
     return buffer.getvalue().splitlines()
+
+
+def name_unix(path: Path) -> None:
+    """Rewrite a zip that was made on another system than Unix.
+
+    Its bytes are then those that the same tool writes on Linux.
+    """
+    with zipfile.ZipFile(path) as archive:
+        members = [(info, archive.read(info)) for info in archive.infolist()]
+    if all(info.create_system == UNIX for info, _ in members):
+        return
+    with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, data in members:
+            info.create_system = UNIX
+            archive.writestr(info, data)

@@ -6,8 +6,8 @@ import types
 import msgspec
 import pytest
 from latebind.compilers.interpreters import own_interpreter
-from latebind.config.document import VerifyOwn
 from latebind.config.file import load
+from latebind.config.verification import VerifyOwn
 from latebind.model import Rid
 from latebind.tables.targets import other_processor
 from latebind.verify.cases.expand import Extent, expand_cases, questions

@@ -4,8 +4,8 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from latebind.config.document import VerifyData
 from latebind.config.file import load
+from latebind.config.verification import VerifyData
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
 from latebind.model import Rid
 from latebind.verify.cases.machine import Machine, host_machine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.layout import rid_folder
+from latebind.audit.engine.reader import promised_rid
 from latebind.audit.engine.registry import Hit, Skip, check
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def small_pages(package: Contents) -> Iterator[Hit | Skip]:
     """
     tagged = package.wheel is not None and any(map(_TAG.fullmatch, package.wheel.platforms))
     for file in package.native:
-        if not tagged and rid_folder(file.name) not in _RIDS:
+        if not tagged and promised_rid(package, file) not in _RIDS:
             continue
         for image in file.images:
             if image.is_linked and 0 < image.page < _PAGE:

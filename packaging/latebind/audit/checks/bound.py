@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from latebind.audit.engine import platforms
+from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import Hit
 from latebind.audit.engine.supply import must_load
 from latebind.audit.engine.wording import first, some
@@ -43,7 +43,7 @@ def _find_misplaced(image: Image) -> Iterator[Hit]:
         if symbol.kind == "normal"
         and symbol.library in ("", _LIBC)
         and symbol.version in versions
-        and platforms.is_libm_alone(symbol.name, image.arch)
+        and symbols.is_libm_alone(symbol.name, image.arch)
     )
     if names:
         yield Hit(

@@ -1,4 +1,4 @@
-"""Checks LB601-LB605 and LB609-LB612: damage, hostile archives, leftovers and secrets."""
+"""Checks LB601-LB605, LB609, LB610, LB612 and LB616: damage, hostile archives, and leftovers of the build."""
 
 from __future__ import annotations
 
@@ -27,19 +27,8 @@ _DOS_CHARACTERS = re.compile(r'[<>:"|?*\x01-\x1f]')
 _LEFTOVERS = re.compile(
     r"(^|/)(__pycache__|\.git|\.svn|\.hg|\.pytest_cache|\.mypy_cache|__MACOSX)/|\.py[co]$|(^|/)(\.DS_Store|Thumbs\.db)$"
 )
-_SECRET_NAMES = re.compile(
-    r"(^|/)(\.env(\.[^/]*)?|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|\.git-credentials)$", re.IGNORECASE
-)
-_KEY_STORES = re.compile(r"(^|/)(\.npmrc|[^/]*\.(pfx|p12|snk|keystore|jks))$", re.IGNORECASE)
-"""These often hold no secret: npm settings, certificates, public strong names."""
-_PRIVATE_KEY = re.compile(rb"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
-_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|test_data)([/_.-]|$)", re.IGNORECASE)
-_SETTING = re.compile(rb"^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*[\"']?([^\s\"'#]+)", re.MULTILINE)
-_SECRET_SETTING = re.compile(
-    rb"key|token|secret|passw|pwd|credential|private|auth|dsn|://[^/@]*:[^/@]*@", re.IGNORECASE
-)
-"""In the name of a setting, or in a URL with a password."""
-_HARMLESS = (".env.example", ".env.sample", ".env.template")
+FOR_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|test_data)([/_.-]|$)", re.IGNORECASE)
+"""Paths of files that only tests and examples use."""
 
 
 @check(
@@ -138,7 +127,7 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
                 inner=file.name,
                 message=f"is a damaged {file.format} file: {file.problem.removeprefix('damaged member: ')}",
                 evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
-                severity="note" if _TESTS.search(file.name) else "error",
+                severity="note" if FOR_TESTS.search(file.name) else "error",
             )
         elif not file.size and pythonabi.module_abi(file.base):
             yield Hit(
@@ -215,47 +204,6 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
                 evidence=file.paths,
                 fix="Build the library in a neutral folder: it was copied into the package." * file.is_grafted,
             )
-
-
-@check(
-    "LB611",
-    "Secret included",
-    "error",
-    profiles=("loads",),
-    because="A secret gives access to others. The finding is a warning for key stores, and for a .env in which no "
-    "setting looks like a secret; it is a note for test data.",
-    kinds=(*ARCHIVES, "folder"),
-    example="latenn/.env",
-    fix="Remove the file, revoke the secrets in it, and delete the published package.",
-)
-def secret(package: Contents) -> Iterator[Hit | Skip]:
-    """Published packages are searched for keys within minutes. The report does not show the content.
-
-    Keys in folders with tests or examples are usually made for that purpose.
-    """
-    for file in package.files:
-        if file.base.lower() in _HARMLESS or not file.size:
-            continue
-        is_test = _TESTS.search(file.name) is not None
-        if match := _PRIVATE_KEY.search(file.head):
-            severity: Severity = "note" if is_test else "error"
-            message, evidence = "contains a private key", match[0].decode()
-        elif _SECRET_NAMES.search(file.name) or _KEY_STORES.search(file.name):
-            severity = "note" if is_test else "error" if _names_secret(file) else "warning"
-            message, evidence = "has a name typical of files with secrets", file.name
-        else:
-            continue
-        yield Hit(inner=file.name, message=message, evidence=(evidence,), severity=severity)
-
-
-def _names_secret(file: File) -> bool:
-    """Whether a file with a name for secrets has one: a .env may hold other settings alone."""
-    if not file.base.lower().startswith(".env"):
-        return _SECRET_NAMES.search(file.name) is not None
-    return any(
-        _SECRET_SETTING.search(name) or (b"://" in value and _SECRET_SETTING.search(value))
-        for name, value in _SETTING.findall(file.head)
-    )
 
 
 @check(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.tags import list_platforms
-from latebind.audit.engine import platforms
+from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.wording import first, own_name, some
 from latebind.binary import floors
@@ -83,7 +83,7 @@ def _judge_functions(image: Image, floor: floors.Version, promiser: str) -> Iter
         symbol.name: since
         for symbol in image.imports
         if symbol.kind == "normal"
-        and (since := platforms.macos_since(symbol.name, symbol.library))
+        and (since := symbols.macos_since(symbol.name, symbol.library))
         and floors.pad_version(since) > floors.pad_version(floor)
     }
     if newer:

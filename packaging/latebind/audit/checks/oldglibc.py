@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.checks.linkage import provided_libraries
 from latebind.audit.checks.tags import list_linux_tags
-from latebind.audit.engine import platforms
+from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import Hit
 from latebind.audit.engine.supply import must_load
 from latebind.audit.engine.wording import first, some
@@ -33,7 +33,7 @@ def list_newer_than_tag(package: Contents, image: Image) -> dict[str, Version]:
     if any(posixpath.basename(name) not in inside and not platforms.is_system(name) for name in image.needed):
         return {}
     names = sorted({symbol.name for symbol in image.open_imports} - package.exported)
-    return {name: since for name in names if (since := platforms.glibc_since(name)) > tag.floor}
+    return {name: since for name in names if (since := symbols.glibc_since(name)) > tag.floor}
 
 
 def judge_old_glibc(package: Contents, file: File, image: Image, newer: dict[str, Version]) -> Hit:

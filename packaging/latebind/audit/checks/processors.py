@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.layout import promised_rid
 from latebind.audit.checks.tags import list_platforms
 from latebind.audit.engine import platforms
+from latebind.audit.engine.reader import promised_rid
 from latebind.audit.engine.registry import PROMISING, Hit, Skip, check
 from latebind.audit.engine.wording import name_platform
 

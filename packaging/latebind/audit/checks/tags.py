@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from latebind.audit.checks.layout import promised_rid
 from latebind.audit.engine import platforms
+from latebind.audit.engine.reader import promised_rid
 from latebind.audit.engine.registry import PROMISING, Hit, Skip, check
 from latebind.audit.engine.supply import must_load
 from latebind.audit.readers.package_json import read_manifest

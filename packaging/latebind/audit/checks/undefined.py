@@ -20,7 +20,7 @@ from latebind.audit.checks.linkage import provided_libraries
 from latebind.audit.checks.oldglibc import judge_old_glibc, list_newer_than_tag, lowest_tag
 from latebind.audit.checks.runtime import fits_any
 from latebind.audit.checks.tags import list_linux_tags
-from latebind.audit.engine import platforms
+from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.supply import dependencies, must_load
 from latebind.audit.engine.wording import first, some
@@ -107,31 +107,31 @@ def _list_cxx(package: Contents, image: Image) -> set[str]:
 
 def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
     """How bad it is that nothing defines some symbols, by who might."""
-    symbols = plural(len(names), "undefined symbol")
+    count = plural(len(names), "undefined symbol")
     if _OF_HOST.search(file.base):
         ending = file.base.rpartition(".")[2]
         return Hit(
-            message=f"has {symbols}, which the program that loads .{ending} files has to define: {first(names)}",
+            message=f"has {count}, which the program that loads .{ending} files has to define: {first(names)}",
             evidence=some(names),
             severity="note",
             assumption="the file is a plugin, because of its ending",
         )
     if all(map(_OF_MPI.match, names)) and not must_load(package, file, image):
         return Hit(
-            message=f"has {symbols} of MPI, without a library of MPI: {first(names)}",
+            message=f"has {count} of MPI, without a library of MPI: {first(names)}",
             evidence=some(names),
             severity="note",
             assumption="the package loads the MPI library of the system before",
         )
     if image.format == "macho" and all(map(_LIKE_APPLE.fullmatch, names)) and links_framework(package, image):
         return Hit(
-            message=f"has {symbols} that frameworks of macOS may define: {first(names)}",
+            message=f"has {count} that frameworks of macOS may define: {first(names)}",
             evidence=some(names),
             severity="note",
             assumption="a framework that the file or its libraries link loads the one that defines them",
         )
     return Hit(
-        message=f"has {symbols} that nothing provides: {first(names)}",
+        message=f"has {count} that nothing provides: {first(names)}",
         evidence=some(names),
         severity="error" if must_load(package, file, image) and not _are_apples(image, names) else "warning",
         assumption="no dependency defines them; latebind does not download dependencies"
@@ -156,7 +156,7 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
     }
     if image.format == "macho":
         missing = {name for name in missing if not OF_EVERY_MAC.match(name)}
-        missing = {name for name in missing if not platforms.is_libc_symbol(name.partition("$")[0], "darwin")}
+        missing = {name for name in missing if not symbols.is_libc_symbol(name.partition("$")[0], "darwin")}
         if missing and links_framework(package, image):  # one loads others
             missing = {name for name in missing if not OF_FRAMEWORK.fullmatch(name)}
     if missing and _has_unknown_library(package, image):
@@ -173,7 +173,7 @@ def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator
     limit = platforms.cxx_limits(tag).get("GLIBCXX", ()) if tag else ()
     if not limit or "libstdc++.so.6" in package.bases:
         return
-    newer = {name: since for name in sorted(names) if (since := platforms.cxx_since(name)) > limit}
+    newer = {name: since for name in sorted(names) if (since := symbols.cxx_since(name)) > limit}
     if newer:
         yield Hit(
             message=f"has {plural(len(newer), 'symbol')} of libstdc++ without a version, but the tag promises "
@@ -220,7 +220,7 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
 def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
     """Functions that musl has only since a newer version than the tag promises."""
     floor = min((tag.floor for tag in list_linux_tags(package, "musl")), default=None)
-    newer = {name: since for name in sorted(names) if (since := platforms.musl_since(name))}
+    newer = {name: since for name in sorted(names) if (since := symbols.musl_since(name))}
     if newer and floor is not None:
         worst = version_text(max(newer.values()))
         yield Hit(
@@ -248,7 +248,7 @@ def _has_modules(package: Contents) -> bool:
 def _of_libc(package: Contents, image: Image, names: set[str]) -> set[str]:
     """Those of some names that the C library defines which loads the image."""
     libc: Literal["glibc", "musl"] = "musl" if _is_for_musl(package, image) else "glibc"
-    return {name for name in names if platforms.is_libc_symbol(name, libc)}
+    return {name for name in names if symbols.is_libc_symbol(name, libc)}
 
 
 def _is_for_musl(package: Contents, image: Image) -> bool:

@@ -86,3 +86,8 @@ def package_readers() -> Mapping[SubjectKind, PackageReader]:
 def find_reader(kind: SubjectKind) -> PackageReader:
     """The reader of a kind; for archives, folders and binaries one that knows nothing."""
     return package_readers().get(kind) or PackageReader(kind=kind)
+
+
+def promised_rid(package: Contents, file: File) -> str:
+    """The RID for which a folder or the name of a package promises a file; "" for none."""
+    return find_reader(package.kind).find_rid(package, file)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
     from latebind.model import Outcome
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerRun

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.config.described import version_of
 from latebind.errors import NotRun, ToolError
+from latebind.semver import version_of
 from latebind.system.cache import callers_home
 from latebind.system.run import run, which
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, PROXIES, is_writable

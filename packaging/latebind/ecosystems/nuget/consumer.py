@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
     from latebind.ecosystems.nuget.dotnet_project import BuiltConsumer
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerResult, ConsumerRun

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.config.document import NugetConfig, Package
+    from latebind.config.package import NugetConfig, Package
     from latebind.ecosystems.ecosystem import PackRun
     from latebind.ecosystems.nuget.managed import ManagedBuild
 

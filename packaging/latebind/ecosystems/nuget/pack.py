@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
-    from latebind.config.document import NugetConfig
+    from latebind.config.package import NugetConfig
     from latebind.ecosystems.nuget.managed import ManagedBuild
 
 

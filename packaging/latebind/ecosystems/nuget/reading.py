@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
 from latebind.audit.checks.dependencies import comparable_version
-from latebind.audit.checks.layout import native_place, rid_folder
 from latebind.audit.engine.reader import NativeFiles, PackageReader, Pin, TwinFacts
 from latebind.audit.engine.registry import Hit
 from latebind.audit.readers.contents import BUILD_FOLDERS
@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from latebind.audit.engine.policy import Policy
     from latebind.audit.readers.contents import Contents
     from latebind.tables.presets import RuntimePreset
+
+_NATIVE_FOLDER = re.compile(r"runtimes/([^/]+)/native/(.+)")
+_RID_FOLDER = re.compile(r"runtimes/([^/]+)/")
+
+
+def rid_folder(name: str) -> str:
+    """The RID of a path below `runtimes/`, or ""."""
+    match = _RID_FOLDER.match(name)
+    return match[1] if match else ""
+
+
+def native_place(name: str) -> tuple[str, str]:
+    """RID and path below `runtimes/<rid>/native/`, or two empty strings."""
+    match = _NATIVE_FOLDER.fullmatch(name)
+    return (match[1], match[2]) if match else ("", "")
 
 
 def _is_text(name: str, _size: int) -> bool:

@@ -14,7 +14,7 @@ from latebind.tables.targets import target
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
     from latebind.model import Rid
     from latebind.tables.presets import RuntimePreset
     from latebind.verify.run.supply import Supply

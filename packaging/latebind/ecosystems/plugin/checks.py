@@ -7,12 +7,12 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.layout import native_place
 from latebind.audit.checks.symbols import list_offered_exports
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.wording import some
 from latebind.audit.readers.opc import readable_nuspec
 from latebind.config.ep import EP_EXPORTS
+from latebind.ecosystems.nuget.reading import native_place
 from latebind.text import plural
 
 if TYPE_CHECKING:

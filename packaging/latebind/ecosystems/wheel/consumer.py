@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
     from latebind.ecosystems.wheel.environment import Installed
     from latebind.model import Artifact
     from latebind.verify.cases.machine import Machine

@@ -10,7 +10,6 @@ import dataclasses
 import os
 import shutil
 import tempfile
-import zipfile
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -34,17 +33,18 @@ from latebind.build.stage import Stage, manifest_text
 from latebind.compilers.choose import TOOLCHAIN_VARIABLE, installers_toolchain, missing_requirements
 from latebind.config.config import SDIST_BACKEND
 from latebind.config.project import Project, find_project, read_project
+from latebind.ecosystems.wheel.editable import write_search_path
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.ecosystems.wheel.pack import KIND_VARIABLE, TARGET_VARIABLE, metadata_fields, wheel_libraries
 from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME, write_sdist_files
 from latebind.errors import BuildError
 from latebind.filenames import tag
-from latebind.fill import fill
 from latebind.outputs import outputs
 from latebind.preconditions import explain_not_made
-from latebind.system.archive import UNIX, replacing, write_text
+from latebind.system.archive import write_text
 from latebind.system.lock import exclusive
 from latebind.system.tree import is_scratch
+from latebind.system.wheelfile import name_unix
 from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import host_rid, target, targets
 
@@ -194,7 +194,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             chosen[str(library)] = f"{folder}/{library.name}"
         self._scratch = Path(tempfile.mkdtemp(prefix="latebind-"))
         if editable:
-            chosen.update(self._search_path(folder))
+            chosen |= write_search_path(folder, self._scratch)
         else:
             build_data["extra_metadata"][self._manifest(stage, libraries)] = Path(WHEEL_MANIFEST).name
             self._add_hook(package, folder, chosen)
@@ -248,19 +248,6 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         is_user = TARGET_VARIABLE not in os.environ and (chosen or self._config.unpacked)
         return is_user and target(rid).system == "linux" and self._config.toolchain(rid) == "host"
 
-    def _search_path(self, folder: str) -> dict[str, str]:
-        """Two files with which Python finds the native files of an editable package, whose sources are elsewhere.
-
-        An editable wheel holds a path to the sources, and the native files, which do not belong among sources.
-        """
-        parts = folder.split("/")
-        name = f"_latebind_{'_'.join(parts)}"
-        code = fill("editable.py", package=".".join(parts), parts=", ".join(f'"{part}"' for part in parts))
-        scratch = self._scratch or Path()
-        for suffix, text in ((".py", code), (".pth", f"import {name}\n")):
-            write_text(scratch / f"{name}{suffix}", text)
-        return {str(scratch / f"{name}{suffix}"): f"{name}{suffix}" for suffix in (".py", ".pth")}
-
     def _manifest(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
         """A file that records what the libraries were built from, so that `stage --import` can read the wheel."""
         staged_files = tuple(file for file in stage.manifest.files if stage.root / file.path in libraries)
@@ -276,21 +263,6 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             add_notices(Path(artifact_path), self._notices)
         if self._scratch is not None:
             shutil.rmtree(self._scratch, ignore_errors=True)
-
-
-def name_unix(path: Path) -> None:
-    """Rewrite a zip that was made on another system than Unix.
-
-    Its bytes are then those that the same tool writes on Linux.
-    """
-    with zipfile.ZipFile(path) as archive:
-        members = [(info, archive.read(info)) for info in archive.infolist()]
-    if all(info.create_system == UNIX for info, _ in members):
-        return
-    with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
-        for info, data in members:
-            info.create_system = UNIX
-            archive.writestr(info, data)
 
 
 @hookimpl

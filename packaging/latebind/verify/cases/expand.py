@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse, VerifyOwn
     from latebind.config.ep import EpConfig
+    from latebind.config.runtime import RuntimeUse
+    from latebind.config.verification import VerifyOwn
 
 _USUAL = ("minimum", EACH_MINOR, "latest")
 """The versions of a runtime that are verified when the configuration names none."""

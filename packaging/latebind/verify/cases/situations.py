@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
     from latebind.model import Rid
     from latebind.verify.run.bench import Bench
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from latebind.compilers.interpreters import Interpreter
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse
+    from latebind.config.runtime import RuntimeUse
     from latebind.model import Artifact, Case
     from latebind.verify.cases.machine import Machine
     from latebind.verify.cases.scenarios import Scenario

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.config.document import ANY_VERSION
+from latebind.config.verification import ANY_VERSION
 from latebind.errors import InputError, ToolError
 from latebind.system.archive import sha256
 from latebind.system.run import run
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse, VerifyData
+    from latebind.config.runtime import RuntimeUse
+    from latebind.config.verification import VerifyData
     from latebind.model import Rid
     from latebind.verify.cases.machine import Machine
 

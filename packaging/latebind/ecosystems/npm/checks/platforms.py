@@ -6,8 +6,9 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from latebind.audit.engine.platforms import is_libc_symbol, npm_cpu, npm_systems
+from latebind.audit.engine.platforms import npm_cpu, npm_systems
 from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.symbols import is_libc_symbol
 from latebind.audit.engine.wording import first, name_platform
 from latebind.audit.readers.package_json import MANIFEST, admits, prebuilt_for, read_manifest
 from latebind.binary import floors

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.layout import rid_folder
 from latebind.audit.engine.platforms import data
 from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.ecosystems.nuget.reading import rid_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

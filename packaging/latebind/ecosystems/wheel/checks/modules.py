@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from latebind.audit.engine import platforms
+from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.wording import some
 from latebind.ecosystems.wheel.checks.served import (
@@ -185,17 +185,15 @@ def _list_promised(file: File, wheel: WheelName) -> set[str]:
 def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterator[Hit]:
     """Functions that other versions of CPython export, and those of the tag do not."""
     minors = {int(digits) for name in promised if (digits := name.rstrip("mtu")[1:]).isdigit() and name[0] == "3"}
-    if image.format == "pe" or not minors or not minors <= platforms.known_pythons():
+    if image.format == "pe" or not minors or not minors <= symbols.known_pythons():
         return  # on Windows, the linker finds them in the library of the tag's CPython, or not at all
     lacking = sorted(
         symbol.name
         for symbol in image.open_imports
-        if symbol.name not in package.exported
-        and (others := platforms.pythons_with(symbol.name))
-        and not minors & others
+        if symbol.name not in package.exported and (others := symbols.pythons_with(symbol.name)) and not minors & others
     )
     if lacking:
-        known = ", ".join(f"3.{minor}" for minor in sorted(platforms.pythons_with(lacking[0])))
+        known = ", ".join(f"3.{minor}" for minor in sorted(symbols.pythons_with(lacking[0])))
         yield Hit(
             message=f"uses {lacking[0]}, which CPython {known} exports, and {_name_pythons(promised)} does not",
             evidence=tuple(f"imports {name}" for name in lacking),
@@ -219,17 +217,15 @@ def _report_early(
 def _is_exported(name: str, floor: pythonabi.PythonVersion, since: pythonabi.PythonVersion) -> bool:
     """Whether each CPython from the floor on exports a name before its stable ABI has it, as far as is known."""
     older = set(range(floor[1], since[1]))
-    return since[1] in platforms.known_pythons() and older <= (
-        platforms.pythons_with(name) or platforms.known_pythons()
-    )
+    return since[1] in symbols.known_pythons() and older <= (symbols.pythons_with(name) or symbols.known_pythons())
 
 
 def _list_lacking(package: Contents, wheel: WheelName, image: Image, name: str) -> list[int]:
     """The minor versions for which a wheel is installed, and that are known not to export a name of CPython."""
-    exporting = platforms.pythons_with(name)
+    exporting = symbols.pythons_with(name)
     if not exporting or image.format == "pe":
         return []
-    return [minor for minor in find_missing(package, wheel, exporting) if minor in platforms.known_pythons()]
+    return [minor for minor in find_missing(package, wheel, exporting) if minor in symbols.known_pythons()]
 
 
 def _name_pythons(promised: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""Checks LB501-LB503: whether a package's metadata is complete and correct."""
+"""Checks LB501 and LB502: whether RECORD, WHEEL and METADATA are complete and correct."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from packaging.utils import canonicalize_name
 
 from latebind.audit.checks.dependencies import comparable_version
 from latebind.audit.engine.registry import Hit, Skip, check
-from latebind.audit.readers.opc import readable_nuspec
 from latebind.audit.readers.record import RecordLine, read_headers, read_record
 from latebind.errors import InputError
 from latebind.text import plural
@@ -177,40 +176,3 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
     for project in fields.get("version", ())[:1]:
         if comparable_version(project) != comparable_version(name.version):
             yield f"has the version {project}", f"Version: {project}"
-
-
-@check(
-    "LB503",
-    "Nuspec different from the file name",
-    "error",
-    profiles=("loads",),
-    because="Restoring from a folder or a cache fails.",
-    kinds=("nupkg",),
-    example="Latenn.1.0.0.nupkg whose nuspec says 1.1.0",
-    fix="Pack again. Never rename a nupkg by hand.",
-)
-def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
-    """Local feeds and caches find a package by its file name, then read the nuspec. NuGet fails if the two differ."""
-    nuspec_file = readable_nuspec(package)
-    if nuspec_file is None:
-        return
-    name, spec = nuspec_file
-    package_id, version = spec.fields.get("id", ""), spec.fields.get("version", "")
-    stem = package.path.name.rpartition(".")[0].removesuffix(".symbols")
-    stems = {f"{package_id}.{text}".lower() for text in (version, version.partition("+")[0], _normal(version))}
-    if stem.lower() not in stems:
-        yield Hit(
-            inner=name,
-            message=f"names {package_id} {version}, but the file is {package.path.name}",
-            evidence=(f"id: {package_id}", f"version: {version}", f"file name: {package.path.name}"),
-        )
-
-
-def _normal(text: str) -> str:
-    """A NuGet version as in file names: at least three numbers, without leading zeros or a fourth number of 0."""
-    numbers, dash, label = text.partition("+")[0].partition("-")
-    parts = [part.lstrip("0") or "0" for part in numbers.split(".")]
-    parts += ["0"] * (3 - len(parts))
-    if len(parts) == 4 and parts[3] == "0":  # noqa: PLR2004
-        parts.pop()
-    return ".".join(parts) + dash + label

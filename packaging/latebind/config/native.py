@@ -1,0 +1,106 @@
+"""The tables `native` and `targets`: what is built, by what, and for which systems."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from latebind.config.reader import Table
+
+TomlValue = bool | int | str
+SourceName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.+-]+$")]
+
+
+class Native(Table, frozen=True):
+    """The native code, and what builds it."""
+
+    source: Annotated[str, Meta(description="Folder of the native code, relative to this file.")] = "native"
+    build: Annotated[
+        Literal["cmake", "external"],
+        Meta(
+            description="What builds the native code. cmake: latebind does, with CMake. external: your own build does, "
+            "such as Meson or make, and `latebind stage --import` takes its files."
+        ),
+    ] = "cmake"
+    cmake: Annotated[
+        str,
+        Meta(
+            description="Folder of the top-level CMakeLists.txt, relative to `source`. Set it if that file uses "
+            "code in ../src."
+        ),
+    ] = ""
+    exclude: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Globs of files and folders that no build reads, such as test data and prebuilt libraries. "
+            "They are relative to the source folder. latebind leaves these files out of the sdist, and "
+            "does not rebuild when they change."
+        ),
+    ] = ()
+    sources: Annotated[
+        dict[SourceName, str],
+        Meta(
+            description="Archives or folders of what the CMake project would download, by the name that FetchContent, "
+            "CPM or ExternalProject gives it. They are relative to `source`. If this table is there, the build cannot "
+            "download anything."
+        ),
+    ] = msgspec.field(default_factory=dict)
+    define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(
+        default_factory=dict
+    )
+    hide: Annotated[
+        bool,
+        Meta(
+            description="Whether shared libraries export only the symbols in `exports` of the packages. Set it if "
+            "the code does not mark its exported symbols. On Windows, `exports` then needs exact "
+            "names. zig's linker for macOS ignores this key: compile with hidden visibility there."
+        ),
+    ] = False
+    symbols: Annotated[
+        bool,
+        Meta(
+            description="Whether to write an archive of debug symbols for each target to dist/symbols/. latebind "
+            "then builds the code twice."
+        ),
+    ] = False
+
+
+class TargetOptions(Table, frozen=True):
+    """Settings that differ for one target."""
+
+    toolchain: Annotated[
+        Literal["zig", "host"], Meta(description="Compiler for this target: zig, or the system's own (host).")
+    ] = "zig"
+    define: Annotated[
+        dict[str, TomlValue], Meta(description="CMake cache variables for this target, in addition to native.define.")
+    ] = msgspec.field(default_factory=dict)
+    cflags: Annotated[tuple[str, ...], Meta(description="Options for the C compiler.")] = ()
+    cxxflags: Annotated[tuple[str, ...], Meta(description="Options for the C++ compiler.")] = ()
+    exclude: Annotated[
+        tuple[str, ...],
+        Meta(description="Packages that are not made for this target. CMake need not install their components there."),
+    ] = ()
+
+
+class Targets(Table, frozen=True):
+    """The platforms to build for, and the oldest systems that the packages support."""
+
+    include: Annotated[
+        tuple[str, ...], Meta(description="Targets to build, by runtime identifier (RID).", min_length=1)
+    ]
+    glibc: Annotated[
+        str, Meta(description="Oldest supported glibc of the Linux targets.", pattern=r"^2\.(0|[1-9][0-9]*)$")
+    ] = "2.28"
+    macos: Annotated[
+        str,
+        Meta(
+            # packaging.tags.mac_platforms: from macOS 11 on no installer knows a tag whose minor version is not 0.
+            description="Oldest supported macOS. From 11 on, installers accept only whole versions such as 13.0.",
+            pattern=r"^(10\.(0|[1-9][0-9]*)|[1-9][0-9]+\.0)$",
+        ),
+    ] = "11.0"
+    options: Annotated[dict[str, TargetOptions], Meta(description="[targets.<rid>]: settings of one target.")] = (
+        msgspec.field(default_factory=dict)
+    )

@@ -1,0 +1,146 @@
+"""The table `package`: what becomes a package, in which ecosystems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+from msgspec import Meta
+
+from latebind.config.ep import EpConfig  # noqa: TC001  # tools read the types of the tables
+from latebind.config.extension import EcosystemTable, add_package_keys, package_keys
+from latebind.config.reader import Table
+from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
+from latebind.tables.pythonabi import PYTHONS, WHEEL_KINDS
+
+_EcosystemTable = TypeVar("_EcosystemTable", bound=EcosystemTable)
+
+
+class WheelConfig(Table, frozen=True):
+    """How latebind makes a wheel from the package."""
+
+    source: Annotated[
+        str,
+        Meta(
+            description="Folder of the wheel's pyproject.toml, relative to this file. Leave it out if your own build "
+            "makes the wheel: latebind then audits and verifies the wheel that is in dist/."
+        ),
+    ] = ""
+    name: Annotated[
+        str,
+        Meta(
+            description="Name of the distribution, as in the pyproject.toml of the source folder. The default is the "
+            "name of that folder, with hyphens."
+        ),
+    ] = ""
+    extras: Annotated[
+        Literal["none", "channels"],
+        Meta(
+            description="channels: the wheel has one extra for each distribution of the runtime, such as cpu and gpu."
+        ),
+    ] = "none"
+    kind: Annotated[
+        str,
+        Meta(
+            description="Python versions that a wheel supports: py3-none (any), cpXY-abi3 (CPython X.Y and newer), "
+            "cpXY-abi3.abi3t (also free-threaded CPython, from 3.15 on), cpython (the CPython that "
+            "builds the wheel).",
+            extra_json_schema={"pattern": WHEEL_KINDS.pattern},
+        ),
+    ] = "py3-none"
+    pythons: Annotated[
+        tuple[Annotated[str, Meta(extra_json_schema={"pattern": PYTHONS.pattern})], ...],
+        Meta(
+            description="CPython versions for the kind cpython, such as 3.10 and 3.13t (free-threaded). Each "
+            "version gets one wheel for each target. By default, only the CPython that runs latebind "
+            "builds a wheel, for its own machine."
+        ),
+    ] = ()
+
+
+class NugetConfig(Table, frozen=True):
+    """How latebind makes a NuGet package from the package."""
+
+    id: Annotated[str, Meta(description="Id of the NuGet package.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$")]
+    managed: Annotated[str, Meta(description="Folder of the .NET project, relative to this file.")] = ""
+    runtime: Annotated[
+        str,
+        Meta(
+            description="Id of the runtime's NuGet package that the package depends on. By default, it depends on none."
+        ),
+    ] = ""
+    description: Annotated[
+        str, Meta(description="One line that describes the package. The default is the project's description.")
+    ] = ""
+    icon: Annotated[
+        str, Meta(description="PNG or JPEG file, relative to this file. The default is the project's icon.")
+    ] = ""
+    split: Annotated[
+        bool | Literal["auto"],
+        Meta(
+            description="Whether to make one NuGet package for each target, and one that depends on all of them. "
+            "auto: only if a single package would exceed the feed's size limit."
+        ),
+    ] = "auto"
+    tags: Annotated[tuple[str, ...], Meta(description="Search terms for the package.")] = ()
+
+
+class Package(Table, frozen=True):
+    """One component of the native build. It becomes a package in one or several ecosystems."""
+
+    component: Annotated[
+        str,
+        Meta(
+            description="CMake install component that has the package's files.",
+            pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
+        ),
+    ]
+    exports: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Symbols that the package's libraries may export, as names or globs. The libraries must "
+            "export every exact name, on every target. Only a package with `ep`, and one of which latebind makes no "
+            "file, may leave this key out.",
+            min_length=1,
+        ),
+    ] = ()
+    requires: Annotated[
+        tuple[str, ...], Meta(description="Other packages of this project that the package requires.")
+    ] = ()
+    runtime: Annotated[
+        str, Meta(description="Runtime that the package binds. The default is the runtime with the package's name.")
+    ] = ""
+    wheel: Annotated[
+        WheelConfig | None, Meta(description="Settings of the wheel. Leave the table out to make no wheel.")
+    ] = None
+    nuget: Annotated[
+        NugetConfig | None,
+        Meta(description="Settings of the NuGet package. Leave the table out to make no NuGet package."),
+    ] = None
+    sdk: Annotated[
+        bool | SdkConfig,
+        Meta(
+            description="`true` or a table: make an SDK archive for C and C++ for each target. It has the "
+            "libraries and headers of the package, and of the packages that it requires."
+        ),
+    ] = False
+    ep: Annotated[
+        EpConfig | None,
+        Meta(
+            description="Settings of a plugin execution provider (EP) for ONNX Runtime. It becomes a wheel and a "
+            "NuGet package."
+        ),
+    ] = None
+
+    @property
+    def tables(self) -> dict[str, EcosystemTable]:
+        """The tables that ecosystems declare and the package has, by key."""
+        values = {key.name: getattr(self, key.name) for key in package_keys()}
+        return {name: table for name, table in values.items() if table is not None}
+
+    def find_table(self, kind: type[_EcosystemTable]) -> _EcosystemTable | None:
+        """The table of an ecosystem, by its type; None where the package has none."""
+        return next((table for table in self.tables.values() if isinstance(table, kind)), None)
+
+
+if not TYPE_CHECKING:  # what ecosystems add is known when their tables are read
+    Package = add_package_keys(Package)

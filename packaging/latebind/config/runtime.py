@@ -1,0 +1,58 @@
+"""The table `runtime`: a runtime that the native code binds late."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
+from latebind.config.reader import Table
+from latebind.tables.presets import RuntimePreset, preset
+
+
+class RuntimeUse(Table, frozen=True, kw_only=True):
+    """A runtime that the native code binds late. The code finds it at run time and does not link it."""
+
+    preset: Annotated[
+        str, Meta(description="Preset of the runtime. Leave it out if you describe the runtime yourself.")
+    ] = ""
+    describe: Annotated[DescribedRuntime | None, Meta(description="Description of a runtime that has no preset.")] = (
+        None
+    )
+    minimum: Annotated[
+        str,
+        Meta(
+            description="Oldest version of the runtime that works. The loader, package metadata and verification "
+            "use it."
+        ),
+    ]
+    drop_in: Annotated[
+        bool,
+        Meta(
+            description="Whether CMake finds a stub that binds late when your project searches for the runtime. "
+            "Code that links the runtime then needs no change. A described runtime needs "
+            "[runtime.describe.stub]."
+        ),
+    ] = False
+    headers: Annotated[
+        str, Meta(description="Folder of the runtime's own headers for `drop_in`, relative to native.source.")
+    ] = ""
+    policy: Annotated[
+        Literal["never-linked"], Meta(description="never-linked: the audit reports a linked or bundled runtime.")
+    ] = "never-linked"
+
+    @property
+    def name(self) -> str:
+        """What it is called in this file, in CMake, and in reports."""
+        return self.describe.name if self.describe else self.preset
+
+    @property
+    def traits(self) -> RuntimePreset:
+        """What its preset or description says about the runtime. Raises LatebindError for an unknown preset."""
+        return self.describe.preset() if self.describe else preset(self.preset)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether its library may hold its version as text, which a compiled stand-in for it changes."""
+        return self.describe is None or self.describe.version in ("text", "own")
