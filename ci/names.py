@@ -4,7 +4,8 @@
 
 A value is called by what it holds, and a function by what it does: `made` and `row` say neither. A folder may have a
 few where they are right, such as `left` for a direction. What is about one kind of packages is in its folder below
-`ecosystems/`, so nothing else compares the name of a kind (docs/decisions/0088-registry.md).
+`ecosystems/`, so nothing else compares the name of a kind (docs/decisions/0088-registry.md). A module has one idea, for
+which 300 lines are enough.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
+MODULES = ("packaging", "ci", "machines", "research")
+"""Where no module is long. A test module has all tests of what it is named after."""
+LONGEST = 300
 FOLDERS = ("packaging", "ci", "machines", "research", "tests", "latenn")
 MOST = 0.01
 """The largest share of vague names, and of functions named by a participle, in a folder."""
@@ -87,9 +91,20 @@ def check_kinds(package: Path) -> list[str]:
     ]
 
 
+def check_lengths(folder: Path) -> list[str]:
+    """Each module of a folder that is too long."""
+    lengths = {path: path.read_bytes().count(b"\n") for path in sorted(folder.rglob("*.py"))}
+    return [
+        f"{path.relative_to(folder.parent)}: has {length} lines, more than {LONGEST}; move one of its ideas elsewhere"
+        for path, length in lengths.items()
+        if length > LONGEST
+    ]
+
+
 def main() -> int:
     """Print each problem; 1 when there is one."""
     problems = [problem for name in FOLDERS for problem in check_folder(ROOT / name)]
+    problems += [problem for name in MODULES for problem in check_lengths(ROOT / name)]
     problems += check_kinds(ROOT / "packaging" / "latebind")
     print("\n".join(problems), end="\n" if problems else "")
     return 1 if problems else 0

@@ -13,7 +13,8 @@ from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, prog
 from latebind.compilers.zig import find_zig
 from latebind.errors import LatebindError, NotRun
 from latebind.registry import collect
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 from latebind.tables.targets import host_rid, targets
 
 if TYPE_CHECKING:

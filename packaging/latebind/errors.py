@@ -5,7 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+NOT_RUN_REASONS: Mapping[str, str] = {
+    "no-dotnet": "there is no .NET SDK on this machine",
+    "no-sdk": "this needs a full .NET SDK of 8.0 or newer",
+    "no-mono": "there is no Mono with the reference assemblies of .NET Framework on this machine",
+    "no-node": "there is no Node.js with npm on this machine",
+    "no-program": "a program that makes or runs such packages is not on this machine",
+    "no-index": "the package index cannot be reached",
+    "no-distribution": "the index has no such distribution for this Python or platform",
+    "no-compiler": "there is no C compiler for this target on this machine",
+    "no-runtime": "the runtime that the package binds does not exist for this target",
+    "excluded": "the project's latebind.toml excludes the package from this target",
+    "no-interpreter": "there is no CPython of this kind on this machine",
+    "no-symbols": "debug symbols that match the library cannot be made for this target on this machine",
+    "no-device": "the execution provider was registered, and this machine has no device for it",
+    "no-machine": "nothing here runs binaries of this target",
+    "no-main": "the consumer's script has no main(arguments), which the scenario calls",
+    "no-access": "another user, as whom the scenario runs the consumer, cannot reach the working folder",
+    "no-sandbox": "the scenario changes the system itself, which only an emulated machine may suffer",
+    "not-emulated": "an emulated machine cannot hold this scenario",
+    "not-built": "the package that the test case needs was not made",
+}
+"""The closed list of reasons for which a test case or a step may be *not run*."""
 
 
 class LatebindError(Exception):
@@ -52,7 +75,7 @@ class BuildError(LatebindError):
 
 
 class NotRun(LatebindError):  # noqa: N818  # not an error: a state with a reason, raised where a step cannot run
-    """A step cannot run on this machine. `reason` is one of `latebind.model.NOT_RUN_REASONS`."""
+    """A step cannot run on this machine. `reason` is one of NOT_RUN_REASONS."""
 
     def __init__(self, reason: str, message: str, *, advice: str = "") -> None:
         super().__init__(message, advice=advice)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ci.names import check_folder, check_kinds
+from ci.names import LONGEST, check_folder, check_kinds, check_lengths
 
 
 def write(folder, text):
@@ -43,3 +43,10 @@ def test_a_comparison_with_a_kind_is_reported_outside_of_the_ecosystems(tmp_path
         (tmp_path / name / "a.py").write_text("def f(kind):\n    return kind in ('wheel', 'sdk') or kind == 'other'\n")
     (problem,) = check_kinds(tmp_path)
     assert problem.startswith("audit/a.py:2: compares the name of a kind")
+
+
+def test_a_module_of_many_lines_is_reported(tmp_path):
+    folder = write(tmp_path, "value = 1\n" * LONGEST)
+    assert check_lengths(folder) == []
+    (folder / "module.py").write_text("value = 1\n" * (LONGEST + 1))
+    assert check_lengths(folder) == ["part/module.py: has 301 lines, more than 300; move one of its ideas elsewhere"]

@@ -9,7 +9,8 @@ import pytest
 from latebind.errors import ToolError
 from latebind.system.limits import Limits
 from latebind.system.log import LOG
-from latebind.system.run import command_text, run, which
+from latebind.system.programs import which
+from latebind.system.run import command_text, run
 from latebind.verify.run.access import NOBODY, is_root
 
 from tests.conftest import alive

@@ -12,7 +12,8 @@ from latebind.adopt.runtime_module import find_package
 from latebind.config.file import tables_of
 from latebind.errors import ToolError
 from latebind.semver import version_of
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import source_date_epoch
 from latebind.system.log import LOG
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

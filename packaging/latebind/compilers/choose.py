@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from latebind.compilers.host import can_compile, find_host
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
 from latebind.errors import BuildError, InputError, NotRun
-from latebind.system.run import which
+from latebind.system.programs import which
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -8,7 +8,8 @@ from xml.sax.saxutils import quoteattr
 
 from latebind.errors import NotRun, ToolError
 from latebind.system.archive import write_text
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

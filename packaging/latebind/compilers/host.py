@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from latebind.compilers.launchers import launchers
 from latebind.errors import BuildError, NotRun
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 from latebind.tables.targets import host_rid, targets
 
 if TYPE_CHECKING:

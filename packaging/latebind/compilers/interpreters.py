@@ -19,7 +19,8 @@ from packaging.version import Version
 from latebind.errors import NotRun, ToolError
 from latebind.system.cache import callers_home
 from latebind.system.parallel import each
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 from latebind.tables.targets import like_host
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.system.run import which
+from latebind.system.programs import which
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

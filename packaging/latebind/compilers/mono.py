@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.errors import NotRun
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,7 +19,8 @@ from latebind.fill import fill
 from latebind.system.archive import write_text
 from latebind.system.cache import user_cache
 from latebind.system.log import LOG
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 from latebind.tables.targets import zig_triple
 from latebind.text import plural
 

@@ -16,7 +16,8 @@ from latebind.errors import InputError, LatebindError, NotRun, ToolError
 from latebind.headers.files import extract_headers, identifying_header
 from latebind.headers.record import read_recorded, write_headers
 from latebind.system.cache import callers_home, user_cache
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.installers import installer
 

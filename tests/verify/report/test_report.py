@@ -7,8 +7,8 @@ import jsonschema
 import msgspec
 import pytest
 from defusedxml import ElementTree as ET  # noqa: N817  # as it is called everywhere
-from latebind.errors import InputError
-from latebind.model import NOT_RUN_REASONS, Artifact, Case, Outcome, Rid, Sha256, State
+from latebind.errors import NOT_RUN_REASONS, InputError
+from latebind.model import Artifact, Case, Outcome, Rid, Sha256, State
 from latebind.verify.report.console import report_text
 from latebind.verify.report.files import read_log, write_reports
 from latebind.verify.report.html import report_html

@@ -21,13 +21,10 @@ if TYPE_CHECKING:
     from latebind.binary import Format, Image
     from latebind.system.archive import ArchiveProblem
 
-
 GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
 """The hash that auditwheel, delvewheel and others add to a library's name, different in each build; on Linux also the
 library's version."""
 _FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
-BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
-"""Where NuGet looks for build files, in lower case."""
 
 SubjectKind = Kind
 """What is audited: `PackageFormat.audited_as`, `folder` or `binary`."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from latebind.ecosystems.ecosystem import NeededProgram
 from latebind.errors import NotRun
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

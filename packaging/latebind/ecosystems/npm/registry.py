@@ -14,7 +14,8 @@ from packaging.version import Version
 from latebind.errors import NotRun, ToolError
 from latebind.semver import version_of
 from latebind.system.cache import callers_home
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, PROXIES, is_writable
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from packaging.utils import canonicalize_name
 from latebind.audit.checks.dependencies import comparable_version
 from latebind.audit.engine.reader import NativeFiles, PackageReader, Pin, TwinFacts
 from latebind.audit.engine.registry import Hit
-from latebind.audit.readers.contents import BUILD_FOLDERS
 from latebind.audit.readers.opc import readable_nuspec
 from latebind.ecosystems.nuget.files import nupkg_id, nupkg_version, whole_id
 
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import Contents
     from latebind.tables.presets import RuntimePreset
 
+BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
+"""Where NuGet looks for build files, in lower case."""
 _NATIVE_FOLDER = re.compile(r"runtimes/([^/]+)/native/(.+)")
 _RID_FOLDER = re.compile(r"runtimes/([^/]+)/")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.symbols import list_offered_exports
@@ -13,6 +12,7 @@ from latebind.audit.engine.wording import some
 from latebind.audit.readers.opc import readable_nuspec
 from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.nuget.reading import native_place
+from latebind.ecosystems.plugin.modules import find_constants, list_defined_names, parse_module
 from latebind.text import plural
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _DOTNET_HELPERS = ("GetLibraryPath", "GetEpNames")
 _RANGE = re.compile(r"onnx ?runtime\W{0,8}(\w+ ){0,6}\W{0,4}\d+\.\d+", re.IGNORECASE)
 _REGISTERS = "RegisterCustomOps"
 """What ONNX Runtime calls by default in a library of custom operators."""
-_MAX_MODULE = 1 << 20
 
 
 @check(
@@ -101,8 +100,8 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
         inner = providers[0].name
     else:
         inner = _module_name(providers[0])
-        tree = _parse_module(package.texts.get(inner, b""))
-        names = {name for node in ast.walk(tree) for name in _list_defined_names(node)} if tree else set()
+        tree = parse_module(package.texts.get(inner, b""))
+        names = {name for node in ast.walk(tree) for name in list_defined_names(node)} if tree else set()
         missing = [] if "*" in names else [name for name in _PYTHON_HELPERS if name not in names]
     if missing:
         what = "no assembly has" if package.kind == "nupkg" else "the module lacks"
@@ -123,7 +122,7 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     """The module of a wheel gives the path of its library, whose file name differs between platforms."""
     for file in package.providers[:1]:
         inner = _module_name(file)
-        named = _find_constants(package, inner, _LIBRARY)
+        named = find_constants(package, inner, _LIBRARY)
         if named and not any(name.lower() in package.bases for name in named):
             yield Hit(
                 inner=inner,
@@ -160,7 +159,7 @@ def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
     """The module of a wheel, or each assembly of a nupkg that has a helper, with the names of providers in it."""
     if package.kind == "wheel":
         inner = _module_name(package.providers[0])
-        yield inner, _find_constants(package, inner, _NAME)
+        yield inner, find_constants(package, inner, _NAME)
         return
     for file in package.files:
         if file.is_managed:
@@ -270,33 +269,3 @@ def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
 def _module_name(library: File) -> str:
     """The module of the wheel that helps to find the library."""
     return f"{library.name.partition('/')[0]}/__init__.py"
-
-
-@lru_cache(maxsize=1)
-def _parse_module(text: bytes) -> ast.Module | None:
-    """The syntax tree of a module, None when it is empty or cannot be parsed. Several checks ask for the same one."""
-    if not text or len(text) > _MAX_MODULE:
-        return None
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def _find_constants(package: Contents, inner: str, form: re.Pattern[str]) -> list[str]:
-    """The string constants of a module that have a form, sorted."""
-    tree = _parse_module(package.texts.get(inner, b""))
-    nodes = ast.walk(tree) if tree else iter(())
-    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return sorted(text for text in texts if form.fullmatch(text))
-
-
-def _list_defined_names(node: ast.AST) -> list[str]:
-    """The names that a statement defines, with "*" for an import of everything."""
-    if isinstance(node, ast.FunctionDef):
-        return [node.name]
-    if isinstance(node, ast.ImportFrom):
-        return [alias.asname or alias.name for alias in node.names]
-    if isinstance(node, ast.Assign):
-        return [assigned.id for assigned in node.targets if isinstance(assigned, ast.Name)]
-    return []

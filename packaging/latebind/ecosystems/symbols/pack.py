@@ -19,7 +19,8 @@ from latebind.errors import InputError, NotRun
 from latebind.filenames import symbols_file
 from latebind.model import SYMBOLS_MANIFEST
 from latebind.system.archive import Entry, sha256, write_zip
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:

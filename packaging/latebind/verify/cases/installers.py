@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from latebind.errors import NotRun, ToolError
 from latebind.system.archive import write_text
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import host_rid, like_host, target, targets
 from latebind.verify.cases.index import ask_index, ask_uv, installer_environment, run_installer

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from latebind.model import Level, Rid, State, list_passes
 from latebind.tables.targets import targets
 from latebind.text import markdown_code, markdown_text, plural, printable
-from latebind.verify.cases.consumer import name_consumers
-from latebind.verify.cases.expand import Extent, expand_cases, is_wanted, runtimes_on
+from latebind.verify.cases.consumer import find_consumer, name_consumers
+from latebind.verify.cases.expand import Extent, expand_cases, runtimes_on
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS
 from latebind.verify.cases.select import read_shard
@@ -87,7 +87,8 @@ def _asked_for(config: Config) -> list[Scenario]:
 
     def is_tried(required: str) -> bool:
         candidates = (scenario for scenario in SCENARIOS if scenario.required == required)
-        return any(is_wanted(config, name) for scenario in candidates for name in name_consumers(scenario.consumers))
+        names = {name for scenario in candidates for name in name_consumers(scenario.consumers)}
+        return any(find_consumer(name).is_wanted(config, None) for name in names)
 
     without = "for every target" if is_tried(_INSTEAD) and not is_tried("for every target") else _INSTEAD
     return [scenario for scenario in SCENARIOS if scenario.required not in ("no", without)]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from latebind.model import NOT_RUN_REASONS, State
+from latebind.errors import NOT_RUN_REASONS
+from latebind.model import State
 from latebind.verify.cases.scenarios import SCENARIOS
 
 if TYPE_CHECKING:

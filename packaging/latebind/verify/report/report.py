@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Meta
 from packaging.version import Version
 
-from latebind.errors import InputError
-from latebind.model import NOT_RUN_REASONS, Case, CaseKind, State, list_passes
+from latebind.errors import NOT_RUN_REASONS, InputError
+from latebind.model import Case, CaseKind, State, list_passes
 from latebind.text import plural
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.select import read_shard

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from latebind.compilers.choose import program, toolchain
 from latebind.errors import InputError, NotRun
-from latebind.system.run import run, which
+from latebind.system.programs import which
+from latebind.system.run import run
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from fnmatch import translate
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.registry import Hit, Skip, check
-from latebind.audit.readers.contents import BUILD_FOLDERS
 from latebind.audit.readers.opc import parse
+from latebind.ecosystems.nuget.reading import BUILD_FOLDERS
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
