@@ -16,6 +16,7 @@ from tests.audit.cases import (
     npms,
     nugetrules,
     numpyapi,
+    opened,
     providers,
     rid,
     sdists,
@@ -28,7 +29,7 @@ from tests.audit.cases import (
 
 PARTS = (
     linkage, undefined, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks,
-    providers, npms, jars, instructions, numpyapi,
+    providers, npms, jars, instructions, numpyapi, opened,
 )  # fmt: skip
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.checks.runtime import fits_any
 from latebind.audit.engine import platforms
+from latebind.audit.engine.openedfirst import assume_opened, find_opened_first, is_opened_elsewhere
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.supply import other_folder, stops_all, supplier
 from latebind.audit.engine.wording import SYSTEMS, first, needs
@@ -30,8 +31,9 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
     "Needed library that is missing",
     "error",
     profiles=("loads",),
-    because="Nothing in the package loads without the library. The finding is a warning if other modules load, and a "
-    "note if a dependency installs the library, or if manylinux allows it and slim containers lack it.",
+    because="Nothing in the package loads without the library. The finding is a warning if other modules load, or if "
+    "the package's Python opens the library outside the package. It is a note if the package's Python opens its own "
+    "copy first, if a dependency installs the library, or if manylinux allows it and slim containers lack it.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
@@ -59,11 +61,13 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
         if base in files or of_system(package, image, name):
             continue
         if inside := by_soname.get(name.lower()):  # loaders look for the file name
+            opened = find_opened_first(package, image, name)
             yield Hit(
                 message=f"needs {name}, which the package has as {inside}: it is found only if already loaded",
                 evidence=(needs(image, name),),
-                fix=f"Name the file {name}, or link its users again with the name {inside}.",
-                severity="warning",
+                fix=f"Name the file {posixpath.basename(name)}, or link its users again with the name {inside}.",
+                severity="note" if opened else "warning",
+                assumption=assume_opened(opened) if opened else "",
             )
             continue
         if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
@@ -117,6 +121,9 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     promised = package.wheel is not None and any(
         _promises(image.format, platform) for platform in package.wheel.platforms
     )
+    if is_opened_elsewhere(package, name):
+        assumption = f"{assume_opened(name)}, outside the package"
+        return Hit(message=why, fix=_OF_A_PART, severity="warning", assumption=assumption)
     if not promised:
         return Hit(message=why, severity="warning")
     if not stops_all(package, file, image):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.checks.linkage import of_system
 from latebind.audit.checks.windows import list_with_python
 from latebind.audit.engine import platforms
+from latebind.audit.engine.openedfirst import assume_opened, find_opened_first
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, check
 from latebind.audit.engine.wording import needs, search_paths
 
@@ -34,7 +35,7 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     "warning",
     profiles=("loads",),
     because="The loader does not find the needed library, unless the package loads it first by its path. The finding "
-    "is a note if a script of the package sets LD_LIBRARY_PATH.",
+    "is a note if the package's Python code visibly does, or if a script of the package sets LD_LIBRARY_PATH.",
     formats=EVERY_FORMAT,
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
     fix="Set INSTALL_RPATH to the library's folder from the one that needs it: $ORIGIN/lib or @loader_path/lib.",
@@ -42,10 +43,13 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
 def library_not_searched(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     """A loader looks for a needed library in the search paths of what needs it, and in the system's folders.
 
-    Not even the folder of the binary itself is among them. A library that was loaded already is found by its name, so
-    this is a warning. Nothing is reported where another binary of the package finds the library, where it is a module,
-    which Python may import first, and for wheels' `.data/data`, which is installed into Python's own folders. Windows
-    looks in the folder of the module alone, so there a DLL in `.data/data` is not found after `pip install --user`.
+    Not even the folder of the binary itself is among them. A library that was loaded already is found by its name: on
+    Linux by its SONAME, on macOS by an install name that begins with @rpath. So this is a warning, and a note if the
+    package's Python code opens the library by its path, as with ctypes. musl finds no library that way.
+
+    Nothing is reported where another binary of the package finds the library, where it is a module, which Python may
+    import first, and for wheels' `.data/data`, which is installed into Python's own folders. Windows looks in the
+    folder of the module alone, so there a DLL in `.data/data` is not found after `pip install --user`.
     """
     if image.format == "pe":
         yield from _judge_windows(package, file, image)
@@ -60,11 +64,14 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
         if _DATA in holders[0] or of_system(package, image, name) or _is_elsewhere(package, image, name):
             continue
         paths = [f"{table} {path}" for table, entries in search_paths(image) for path in entries]
+        assumption = f"a script of the package sets {variable} to that folder" * (variable in package.helpers)
+        if opened := find_opened_first(package, image, name):
+            assumption = assume_opened(opened)
         yield Hit(
             message=f"needs {posixpath.basename(name)}, which is in the package as {holders[0]}, where none searches",
             evidence=(needs(image, name), *(paths or ["no search path"])),
-            severity="note" if variable in package.helpers else "warning",
-            assumption=f"a script of the package sets {variable} to that folder" * (variable in package.helpers),
+            severity="note" if assumption else "warning",
+            assumption=assumption,
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.checks.linkage import of_system, provided_libraries
 from latebind.audit.checks.processors import misfits
 from latebind.audit.engine import platforms
+from latebind.audit.engine.openedfirst import assume_opened, find_opened_first
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.supply import dependencies
 from latebind.audit.engine.wording import search_paths
@@ -34,8 +35,8 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "warning",
     profiles=("loads",),
     because="A library of the build machine is missing on other machines. The finding is an error if other users can "
-    "put a library there that is loaded, and a note if everything that is needed is found without the path, or if the "
-    "file is for another processor than the tag.",
+    "put a library there that is loaded, and a note if everything that is needed is found without the path, if the "
+    "package's Python opens it first, or if the file is for another processor than the tag.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
@@ -59,7 +60,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
                 if unsafe == bad
                 else "to " + " and ".join(dict.fromkeys(path or "the current folder" for path in unsafe))
             )
-            severity = _path_severity(package, file, image, bad, is_unsafe=bool(unsafe))
+            severity, assumption = _path_severity(package, file, image, bad, is_unsafe=bool(unsafe))
             who = f"; other users can write {where}" if unsafe else ""
             who += "; nothing is searched there" if severity == "note" and not _list_searched(image) else ""
             yield Hit(
@@ -67,6 +68,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
                 evidence=tuple(f"{table} {path}" for path in bad),
                 fix=_PATH_FIXES[image.format],
                 severity=severity,
+                assumption=assumption,
             )
 
 
@@ -94,13 +96,18 @@ def _list_searched(image: Image) -> list[str]:
     return [name for name in image.needed if is_program or not _IN_EVERY_PROCESS.match(name)]
 
 
-def _path_severity(package: Contents, file: File, image: Image, paths: list[str], *, is_unsafe: bool) -> Severity:
-    """An error if others can put a library there, a warning if one is missing and no path leads into the package."""
+def _path_severity(
+    package: Contents, file: File, image: Image, paths: list[str], *, is_unsafe: bool
+) -> tuple[Severity, str]:
+    """An error if others can put a library there, a warning if one is missing and no path leads into the package.
+
+    With what a note assumes.
+    """
     searched = _list_searched(image)
     if not searched or misfits(package, file):
-        return "note"
+        return "note", ""
     if is_unsafe:
-        return "error"
+        return "error", ""
     inside = provided_libraries(package)
     lacking = [
         name
@@ -110,7 +117,10 @@ def _path_severity(package: Contents, file: File, image: Image, paths: list[str]
         and not platforms.is_common(posixpath.basename(name).lower())
     ]
     others = {path for _, entries in search_paths(image) for path in entries if path not in paths}
-    return "warning" if lacking and all(map(_OF_FOLDER.fullmatch, others)) else "note"
+    if not lacking or not all(map(_OF_FOLDER.fullmatch, others)):
+        return "note", ""
+    opened = [find_opened_first(package, image, name) for name in lacking]
+    return ("note", assume_opened(opened[0])) if all(opened) else ("warning", "")
 
 
 @check(

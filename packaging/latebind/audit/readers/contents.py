@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from latebind.audit.readers.opened import list_opened
 from latebind.binary import floors
 from latebind.config.ep import EP_EXPORTS
 from latebind.filenames import SDK_FILE
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.audit.readers.numpyapi import NumpyUse
+    from latebind.audit.readers.opened import Opened
     from latebind.binary import Format, Image
     from latebind.system.archive import ArchiveProblem
 
@@ -55,6 +57,8 @@ class File:
     """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
     helpers: tuple[str, ...] = ()
     """What a script does so that libraries are found: `LD_LIBRARY_PATH`, `add_dll_directory`."""
+    opened: tuple[Opened, ...] = ()
+    """The libraries that Python code opens by their paths."""
     numpy: NumpyUse | None = None
     """How a module uses NumPy's C API, if it does."""
     problem: str = ""
@@ -227,6 +231,11 @@ class Contents:
     def helpers(self) -> frozenset[str]:
         """What the package's scripts do so that its libraries are found."""
         return frozenset().union(*(file.helpers for file in self.files))
+
+    @cached_property
+    def opened(self) -> frozenset[str]:
+        """The names of native files that the package's Python code opens by their paths."""
+        return list_opened(self.files)
 
     @cached_property
     def providers(self) -> tuple[File, ...]:

@@ -14,6 +14,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from latebind.audit.readers.contents import Contents, File, SubjectKind, WheelName
 from latebind.audit.readers.nested import is_archive, native_members
 from latebind.audit.readers.numpyapi import find_numpy_use
+from latebind.audit.readers.opened import find_opened
 from latebind.audit.readers.sources import Raw, open_source
 from latebind.audit.readers.strings import Sought, find_strings, helper_names, provider_names, search_helpers
 from latebind.binary import is_managed, read_images, sniff
@@ -134,7 +135,9 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
     if file.is_managed:
         file = replace(file, names=helper_names(data))
     elif _is_script(raw, data[:2]):
-        file = replace(file, helpers=search_helpers(data, is_python=raw.name.endswith((".py", ".pth"))))
+        helpers = search_helpers(data, is_python=raw.name.endswith((".py", ".pth")))
+        opened = find_opened(bytes(data)) if raw.name.endswith(".py") and helpers else ()
+        file = replace(file, helpers=helpers, opened=opened)
     elif not file.is_native and is_archive(raw.name, data[:_PEEK]):
         file = replace(file, nested=native_members(data))
     return file, data if keep or file.is_native else None

@@ -1,0 +1,47 @@
+"""Which needed libraries are loaded already, because the package's Python code opens them first by their paths."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from latebind.audit.readers.opened import list_elsewhere
+
+if TYPE_CHECKING:
+    from latebind.audit.readers.contents import Contents
+    from latebind.binary import Image
+
+_FROM_RPATH = "@rpath/"
+
+
+def find_opened_first(package: Contents, image: Image, name: str) -> str:
+    """The file of the package that a loader takes for a needed library if Python code has opened it; "" for none.
+
+    glibc compares the needed name with the SONAME of what is loaded, and finds no library that has none. musl compares
+    it with names that it has searched itself, never with a path that it was given (`load_library` in dynlink.c). dyld
+    compares an @rpath with whole install names (`Loader::getLoader`). Windows compares file names.
+    """
+    if _is_for_musl(package, image) or (image.format == "macho" and not name.startswith(_FROM_RPATH)):
+        return ""
+    for file, other in package.images:
+        own = file.base.lower() if image.format == "pe" else other.soname
+        wanted = name.lower() if image.format == "pe" else name
+        if file.name in package.opened and (other.format, other.arch, own) == (image.format, image.arch, wanted):
+            return file.name
+    return ""
+
+
+def _is_for_musl(package: Contents, image: Image) -> bool:
+    """Whether musl loads an image: by what it links, or by the wheel's tag if it links no C library."""
+    platforms = package.wheel.platforms if package.wheel else ()
+    return image.libc == "musl" or (image.libc == "unknown" and any("musllinux" in name for name in platforms))
+
+
+def is_opened_elsewhere(package: Contents, name: str) -> bool:
+    """Whether Python code opens a library of that name by a path outside the package, such as that of a program."""
+    return posixpath.basename(name).lower() in list_elsewhere(package.files)
+
+
+def assume_opened(name: str) -> str:
+    """What a finding assumes on a library that Python code opens."""
+    return f"the package's Python opens {posixpath.basename(name)} by its path first"

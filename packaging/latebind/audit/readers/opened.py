@@ -1,0 +1,250 @@
+"""Finds the libraries that Python code opens by their paths, as with ctypes, from its text."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+import warnings
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from latebind.audit.readers.contents import File
+
+_LARGEST = 256 * 1024
+"""Longer code is generated, and its syntax tree takes much memory."""
+_MOST_NAMES, _LONGEST_NAME = 200, 200
+_CALL = re.compile(rb"\b(CDLL|PyDLL|WinDLL|OleDLL|LoadLibrary|load_library|dlopen)\b")
+_ON_WINDOWS = frozenset({"WinDLL", "OleDLL", "windll", "oledll"})
+_OPENS = frozenset({"CDLL", "PyDLL", "LoadLibrary", "load_library", "dlopen"}) | _ON_WINDOWS
+_SCANS = frozenset({"listdir", "scandir", "walk", "iterdir", "glob", "rglob", "iglob"})
+_OF_PACKAGE = frozenset({"__file__", "__path__", "files", "resource_filename", "getfile", "get_data"})
+_OF_PATHS = frozenset({"join", "joinpath", "dirname", "abspath", "realpath", "resolve", "parent", "parents", "Path"})
+_OF_SYSTEM = frozenset({"environ", "getenv", "expandvars"})
+_ABSOLUTE = re.compile(r"/\w|[A-Za-z]:[\\/]|%\w+%")
+_PLATFORMS = {
+    **dict.fromkeys(("win32", "nt", "Windows", "win", "cygwin"), "pe"),
+    **dict.fromkeys(("linux", "linux2", "Linux"), "elf"),
+    **dict.fromkeys(("darwin", "Darwin"), "macho"),
+}
+"""What sys.platform, os.name and platform.system() are where Python code uses libraries of a format."""
+_PLACEHOLDERS = re.compile(r"%s|\{\w*\}")
+_ENDING = re.compile(r"(?:\.so(?:\.\d+)*|(?:\.\d+)*\.dylib|\.dll)$")
+_SHORTEST = 3
+"""Shorter names of libraries are parts of names."""
+_OF_TESTS = frozenset({"test", "tests", "testing"})
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The libraries that one call in Python code opens by their paths."""
+
+    names: frozenset[str]
+    """The texts that the path consists of: folders, names of files with or without endings, patterns."""
+    system: Literal["elf", "macho", "pe", ""] = ""
+    """The format of the only system on which the code runs; "" for any."""
+    is_scan: bool = False
+    """Whether it opens what it finds in a folder."""
+    is_elsewhere: bool = False
+    """Whether the path begins outside the package: at a path of the system, or one that users set."""
+
+
+class _Reach(NamedTuple):
+    """What the value of an expression may consist of."""
+
+    texts: set[str]
+    words: set[str]
+    """The names of variables, attributes and functions."""
+
+
+def find_opened(data: bytes) -> tuple[Opened, ...]:
+    """The calls in Python code that open libraries by their paths; none in code that cannot be parsed."""
+    if len(data) > _LARGEST or not _CALL.search(data):
+        return ()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in texts
+            tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    values = _list_values(tree)
+    found = (_judge_call(call, system, values) for call, system in _list_calls(tree))
+    return tuple(dict.fromkeys(opened for opened in found if opened))
+
+
+def _name(node: ast.AST) -> str:
+    """The last word of a name: `CDLL` of `ctypes.CDLL`."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _list_calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
+    """Each call that opens a library, with the system on which alone it runs."""
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, system = waiting.pop()
+        if isinstance(node, ast.Call) and _name(node.func) in _OPENS:
+            yield node, "pe" if {_name(node.func), *map(_name, _parts(node.func))} & _ON_WINDOWS else system
+        if isinstance(node, ast.If):
+            inside = _find_system(node.test) or system
+            waiting += [(node.test, system), *((each, inside) for each in node.body)]
+            waiting += [(each, system) for each in node.orelse]
+        else:
+            waiting += [(each, system) for each in ast.iter_child_nodes(node)]
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+        yield node
+
+
+def _find_system(test: ast.expr) -> str:
+    """The format of the only system for which a condition holds, as far as it says so plainly; else ""."""
+    nodes = list(ast.walk(test))
+    if any(isinstance(node, (ast.NotEq, ast.NotIn, ast.Not, ast.Or)) for node in nodes):
+        return ""
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    systems = {_PLATFORMS.get(text, "") for text in texts}
+    return systems.pop() if len(systems) == 1 else ""
+
+
+def _list_values(tree: ast.AST) -> Mapping[str, list[ast.expr]]:
+    """The expressions whose values each variable, parameter, attribute or function may have."""
+    values: dict[str, list[ast.expr]] = {}
+    parameters: dict[str, list[str]] = {}
+    calls: list[ast.Call] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            parameters[node.name] = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+            returned = (each.value for each in ast.walk(node) if isinstance(each, (ast.Return, ast.Yield)))
+            values.setdefault(node.name, []).extend(value for value in returned if value)
+        elif isinstance(node, ast.Call):
+            calls.append(node)
+        else:
+            for target, value in _list_bindings(node):
+                values.setdefault(target, []).append(value)
+    for call in calls:
+        name, names = _name(call.func), parameters.get(_name(call.func), [])
+        pairs = [*zip(names[names[:1] == ["self"] :], call.args, strict=False)] if name in parameters else []
+        pairs += [(each.arg, each.value) for each in call.keywords if each.arg and name in parameters]
+        if isinstance(call.func, ast.Attribute) and name in ("append", "extend", "insert", "add"):
+            pairs = [(_name(call.func.value), each) for each in call.args]
+        for parameter, value in pairs:
+            values.setdefault(parameter, []).append(value)
+    return values
+
+
+def _list_bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The names that a statement gives a value, each with the expression."""
+    bound: list[tuple[ast.expr, ast.expr | None]] = []
+    if isinstance(node, ast.Assign):
+        bound = [(target, node.value) for target in node.targets]
+    elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)):
+        bound = [(node.target, node.value)]
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+        bound = [(node.target, node.iter)]
+    elif isinstance(node, ast.withitem) and node.optional_vars:
+        bound = [(node.optional_vars, node.context_expr)]
+    for target, value in bound:
+        for each in target.elts if isinstance(target, (ast.Tuple, ast.List)) else (target,):
+            if value is not None and (name := _name(each)):
+                yield name, value
+
+
+def _judge_call(call: ast.Call, system: str, values: Mapping[str, list[ast.expr]]) -> Opened | None:
+    """What a call opens by a path; None for a name alone, which loaders look for in the system's folders."""
+    is_of_numpy = _name(call.func) == "load_library"  # takes a name and a folder
+    arguments = call.args if is_of_numpy else call.args[:1]
+    arguments = [*arguments, *(each.value for each in call.keywords if each.arg in ("name", "libname", "loader_path"))]
+    reach = _follow(arguments, values)
+    if not reach.words & (_OF_PACKAGE | _OF_PATHS | _SCANS | _OF_SYSTEM):
+        return None
+    in_package = bool(reach.words & _OF_PACKAGE)
+    names = sorted(text for text in reach.texts if len(text) <= _LONGEST_NAME)[:_MOST_NAMES]
+    begins_outside = reach.words & _OF_SYSTEM or any(_ABSOLUTE.match(text) for text in reach.texts)
+    return Opened(
+        names=frozenset(names),
+        system=next((each for each in ("elf", "macho", "pe") if each == system), ""),
+        is_scan=bool(reach.words & _SCANS),
+        is_elsewhere=bool(begins_outside) and not in_package,
+    )
+
+
+def _follow(start: Iterable[ast.expr], values: Mapping[str, list[ast.expr]]) -> _Reach:
+    """The texts and names from which expressions are made, through the variables and functions of the same file."""
+    reach = _Reach(set(), set())
+    waiting: list[ast.AST] = [*start]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                _take_text(reach, node.value)
+            continue
+        if isinstance(node, (ast.JoinedStr, ast.BinOp)):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node.left, node.right]
+            for each in parts[1:]:
+                if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                    _take_text(reach, f"{{}}{each.value}")
+            waiting += [each for each in parts[1:] if not isinstance(each, ast.Constant)] + parts[:1]
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+                reach.words.add("joinpath")
+            continue
+        if isinstance(node, ast.Call) and _name(node.func) == "find_library":
+            continue  # looks in the system's folders
+        name = _name(node)
+        if name and name not in reach.words:
+            reach.words.add(name)
+            waiting += values.get(name, ())
+        waiting += ast.iter_child_nodes(node)
+    return reach
+
+
+def _take_text(reach: _Reach, text: str) -> None:
+    """Take the parts of a text between its placeholders. What follows one does not begin a path."""
+    start, *others = _PLACEHOLDERS.split(text)
+    reach.texts.update(part for part in (start, *(other.lstrip("/\\") for other in others)) if part)
+    if "/" in text or "\\" in text:
+        reach.words.add("joinpath")
+
+
+def list_opened(files: Iterable[File]) -> frozenset[str]:
+    """The names of native files of a package that its Python code opens by their paths."""
+    scripts = [file for file in files if file.opened and _OF_TESTS.isdisjoint(file.folder.split("/"))]
+    native = [file for file in files if file.is_native] if scripts else []
+    return frozenset(
+        file.name
+        for script in scripts
+        for opened in script.opened
+        for file in native
+        if not opened.is_elsewhere and opened.system in ("", file.format) and _opens(opened, script, file)
+    )
+
+
+def _opens(opened: Opened, script: File, file: File) -> bool:
+    """Whether a call opens a file, by its name or because it is in a folder that the call searches."""
+    stem = _ENDING.sub("", file.base)
+    own_names = {file.base, stem, stem.removeprefix("lib")} - {""}
+    bases = {posixpath.basename(name.replace("\\", "/")).rstrip(".") for name in opened.names}
+    if any(len(name) >= _SHORTEST and name in bases for name in own_names):
+        return True
+    folders = {part for name in opened.names for part in posixpath.split(name.replace("\\", "/"))[0].split("/")}
+    folders |= {name for name in bases if "*" not in name}
+    if file.folder != script.folder and posixpath.basename(file.folder) not in folders:
+        return False
+    patterns = [base for base in bases if "*" in base or "?" in base]
+    return opened.is_scan and (not patterns or any(fnmatchcase(file.base, pattern) for pattern in patterns))
+
+
+def list_elsewhere(files: Iterable[File]) -> frozenset[str]:
+    """The names of files outside the package that its Python code opens by their paths."""
+    return frozenset(
+        posixpath.basename(name.replace("\\", "/")).lower()
+        for file in files
+        for opened in file.opened
+        if opened.is_elsewhere
+        for name in opened.names
+    )

@@ -1,0 +1,67 @@
+"""Which libraries Python code opens by their paths."""
+
+import pytest
+from latebind.audit.readers.contents import File
+from latebind.audit.readers.opened import find_opened, list_opened
+
+HERE = "import ctypes, os\nhere = os.path.dirname(__file__)\n"
+
+
+def opened(code: str, *libraries: str, script: str = "pkg/__init__.py") -> set[str]:
+    scripts = [File(name=script, size=1, opened=find_opened(code.encode()))]
+    return set(list_opened([*scripts, *(File(name=name, size=1, format="elf") for name in libraries)]))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        HERE + "ctypes.CDLL(os.path.join(here, 'libodd.so.3'))",
+        HERE + "ctypes.CDLL(f'{here}/libodd.so.3')",
+        HERE + "ctypes.CDLL(here + '/libodd.so.3', mode=ctypes.RTLD_GLOBAL)",
+        HERE + "ctypes.CDLL(name='%s/libodd.so.3' % here)",
+        HERE + "ctypes.CDLL('{}/libodd.so.{}'.format(here, 3)) or ctypes.CDLL(os.path.join(here, 'libodd.so.3'))",
+        HERE + "if (path := os.path.join(here, 'libodd.so.3')):\n    ctypes.CDLL(path)",
+        HERE + "names = []\nnames.append('libodd.so.3')\nfor each in names:\n    ctypes.CDLL(os.path.join(here, each))",
+        HERE + "[ctypes.PyDLL(os.path.join(here, each)) for each in ('libodd.so.3', 'libeven.so')]",
+        HERE + "class Loader:\n    def load(self, name):\n        ctypes.CDLL(os.path.join(here, name))\n"
+        "Loader().load('libodd.so.3')",
+        HERE + "def find():\n    return os.path.join(here, 'libodd.so.3')\nctypes.CDLL(find())",
+        HERE + "from glob import glob\nfor each in glob(os.path.join(here, '*.so*')):\n    ctypes.CDLL(each)",
+        HERE + "import numpy\nnumpy.ctypeslib.load_library('libodd', here)",
+        "from importlib.resources import files\nimport ctypes\nctypes.CDLL(str(files('pkg') / 'libodd.so.3'))",
+        "from .paths import FOLDER\nimport ctypes\nctypes.CDLL(f'{FOLDER}/libodd.so.3')",
+        HERE + "if os.name == 'nt':\n    pass\nelse:\n    ctypes.CDLL(os.path.join(here, 'libodd.so.3'))",
+        HERE + "if os.name != 'nt':\n    ctypes.CDLL(os.path.join(here, 'libodd.so.3'))",
+    ],
+)
+def test_finds_what_code_opens(code):
+    assert opened(code, "pkg/libodd.so.3", "pkg/unrelated.txt.so") >= {"pkg/libodd.so.3"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        HERE + "print(os.path.join(here, 'libodd.so.3'))",
+        HERE + "ctypes.CDLL(None)",
+        HERE + "ctypes.CDLL('libodd.so.3')",
+        HERE + "ctypes.CDLL(os.path.join(here, 'libeven.so'))\nname = 'libodd.so.3'",
+        HERE + "ctypes.CDLL('/usr/lib/libodd.so.3')",
+        HERE + "if os.name == 'nt':\n    ctypes.CDLL(os.path.join(here, 'libodd.so.3'))",
+        HERE + "ctypes.CDLL(os.path.join(here, 'libodd.so.3')",
+        HERE + "x = " + "(" * 5000,
+        "ctypes.CDLL(\0)",
+    ],
+)
+def test_finds_nothing_that_code_does_not_open(code):
+    assert opened(code, "pkg/libodd.so.3") == set()
+
+
+def test_code_of_tests_does_not_count():
+    code = HERE + "ctypes.CDLL(os.path.join(here, 'libodd.so.3'))"
+
+    assert opened(code, "pkg/libodd.so.3", script="pkg/tests/test_odd.py") == set()
+
+
+def test_long_code_is_not_parsed():
+    assert find_opened(b"CDLL('/x/y')\n" * 2) != ()
+    assert find_opened(b"CDLL('/x/y')\n" * 50_000) == ()
