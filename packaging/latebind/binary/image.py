@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from latebind.binary.signature import SignedPages
     from latebind.binary.vectors import VectorCode
 
 Data = bytes | mmap
@@ -86,7 +87,9 @@ class Image:
     min_os: str = ""
     """The oldest system that the image declares: `11.0`."""
     is_signed: bool = False
-    """Whether a code signature is present. It is not verified."""
+    """Whether a code signature is present."""
+    signed_pages: SignedPages | None = None
+    """What a Mach-O file's signature covers; None if it cannot be judged. Its certificates are not verified."""
     aslr: Literal["none", "32-bit", "full"] = "full"
     """Whether the loader may choose the address; "32-bit" if a PE refuses high addresses."""
     is_nx: bool = True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from latebind.binary.image import Data, FileType, Image, LinkKind, python_module
 from latebind.binary.machosymbols import Symbols, Tables
+from latebind.binary.signature import read_signed_pages
 from latebind.binary.text import name_in
 from latebind.binary.vectors import ENTRIES, find_vector_code
 from latebind.errors import InputError
@@ -106,7 +107,8 @@ class MachoFile:
     rpaths: list[str] = field(default_factory=list)
     platform: str = ""
     min_os: str = ""
-    is_signed: bool = False
+    signature: tuple[int, ...] = ()
+    """Where the code signature is, and its size."""
     has_dwarf: bool = False
     base: int = 0
     code: list[tuple[int, int]] = field(default_factory=list)
@@ -145,7 +147,7 @@ class MachoFile:
         elif command == _LC_UUID:
             self.uuid_place = slice(position + 8, position + 24)
         elif command == _LC_SIGNATURE:
-            self.is_signed = True
+            self.signature = self._unpack("II", position + 8)
         elif command == _LC_SYMTAB:
             self.tables.place(*self._unpack("4I", position + 8))
         elif command == _LC_DYSYMTAB:
@@ -240,7 +242,8 @@ class MachoFile:
             python_module=python_module(exports),
             platform=self.platform,
             min_os=self.min_os,
-            is_signed=self.is_signed,
+            is_signed=bool(self.signature),
+            signed_pages=read_signed_pages(self.data, *self.signature) if self.signature and is_linked else None,
             vector_code=find_vector_code(self.data, self.code_places, lambda: self._list_initial(symbols))
             if arch == "x86_64"
             else None,

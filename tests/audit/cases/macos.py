@@ -147,6 +147,25 @@ def program_with_path(bench: Bench, rpath: str):
     return bench.wheel({"latenn/tiny": data}, tag=MAC_TAG)
 
 
+def change_byte(data: bytes) -> bytes:
+    """The same file with another character in the text of a symbol's name, which each is signed with."""
+    place = data.rindex(b"latenn_", 0, len(data))
+    return data[:place] + b"L" + data[place + 1 :]
+
+
+def changed_byte(bench: Bench):
+    return bench.mac(change_byte(bench.dylib()))
+
+
+def changed_slice(bench: Bench):
+    return bench.mac(universal(bench.dylib(MAC_INTEL), change_byte(bench.dylib())), tag=UNIVERSAL_TAG)
+
+
+def relabel(data: bytes) -> bytes:
+    """A signed file for arm64 that now says that it is for x86_64."""
+    return data[:4] + struct.pack("<2I", 0x01000007, 3) + data[12:]
+
+
 def both(bench: Bench) -> bytes:
     return universal(bench.dylib(MAC_INTEL), bench.dylib())
 
@@ -403,5 +422,11 @@ CASES = [
     row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{F}"), of(f"{ENTRY}{SECOND}"), "latenn_f",
         severity="warning"),
     row("LB615", "unsigned arm64 code", mac(strip_signature), of(GOOD), "no LC_CODE_SIGNATURE"),
+    row("LB615", "a byte changed after signing", changed_byte, of(GOOD), "the signature is wrong for 1 of "),
+    row("LB615", "a changed byte in one slice of two", changed_slice, whole, "in the slice arm64"),
+    row("LB615", "x86_64 code that was changed after signing",
+        lambda bench: bench.mac(relabel(bench.dylib()), tag="py3-none-macosx_11_0_x86_64"),
+        lambda bench: bench.mac(bench.dylib(MAC_INTEL), tag="py3-none-macosx_11_0_x86_64"),
+        "was changed after it was signed", severity="warning"),
     *OF_MACOS,
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.wording import first, own_name, some
 from latebind.binary import floors
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,18 +105,30 @@ def _is_for(platform: str, image: Image) -> bool:
 
 @check(
     "LB615",
-    "Arm64 code without a signature",
+    "Code signature missing or wrong",
     "error",
     profiles=("loads",),
-    because="Macs with Apple silicon kill a process that loads the code.",
+    because="Macs with Apple silicon kill a process that loads the code. The finding is a warning for x86_64 code, "
+    "whose signature Macs with Intel processors check for some programs only.",
     formats=("macho",),
     example="liblatenn.dylib (arm64) has no LC_CODE_SIGNATURE",
-    fix="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary remove its signature.",
+    fix="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary leave the old signature.",
 )
-def unsigned_arm(image: Image) -> Iterator[Hit | Skip]:
+def signature_wrong(image: Image) -> Iterator[Hit | Skip]:
     """Macs with Apple silicon run only signed code. A process that loads unsigned code is killed.
 
-    An ad-hoc signature, which linkers write by default, is enough. The check does not verify the signature.
+    An ad-hoc signature, which linkers write by default, is enough. It has a hash of each page of the file. A page that
+    was changed later, by a tool that does not sign the file again, has another hash, and macOS kills the process that
+    reads it. The check compares the hashes of the pages. It verifies no certificate and nothing outside the file.
     """
-    if image.arch in ("aarch64", "arm64e") and not image.is_signed:
+    is_arm = image.arch in ("aarch64", "arm64e")
+    pages = image.signed_pages
+    if is_arm and not image.is_signed:
         yield Hit(message=f"is {image.arch} code without a signature", evidence=("no LC_CODE_SIGNATURE",))
+    elif pages and pages.changed:
+        yield Hit(
+            message=f"was changed after it was signed: the signature is wrong for {pages.changed} of "
+            f"{plural(pages.total, 'page')}",
+            evidence=tuple(f"{pages.algorithm} of the page at byte {place}" for place in pages.places),
+            severity="error" if is_arm else "warning",
+        )
