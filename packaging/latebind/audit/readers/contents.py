@@ -57,6 +57,8 @@ class File:
     """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
     helpers: tuple[str, ...] = ()
     """What a script does so that libraries are found: `LD_LIBRARY_PATH`, `add_dll_directory`."""
+    addons: tuple[str, ...] = ()
+    """The add-ons that JavaScript code names, and ANY_ADDON if it may open others."""
     opened: tuple[Opened, ...] = ()
     """The libraries that Python code opens by their paths."""
     numpy: NumpyUse | None = None

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.audit.readers.contents import Contents, File, SubjectKind, WheelName
+from latebind.audit.readers.javascript import ANY_ADDON, SCRIPTS, find_addons
 from latebind.audit.readers.nested import is_archive, native_members
 from latebind.audit.readers.numpyapi import find_numpy_use
 from latebind.audit.readers.opened import find_opened
@@ -122,7 +123,7 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
         with io.BytesIO() if keep or raw.size <= _MAX_IN_MEMORY else tempfile.TemporaryFile() as whole:
             file, is_needed = _copy(raw, whole, died, keep=keep)
             if not is_needed:
-                return file, None
+                return replace(file, addons=(ANY_ADDON,) * raw.name.endswith(SCRIPTS)), None
             if not isinstance(whole, io.BytesIO):
                 return file, mmap.mmap(whole.fileno(), 0, access=mmap.ACCESS_READ)
             data = whole.getvalue()
@@ -135,9 +136,12 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
     if file.is_managed:
         file = replace(file, names=helper_names(data))
     elif _is_script(raw, data[:2]):
-        helpers = search_helpers(data, is_python=raw.name.endswith((".py", ".pth")))
-        opened = find_opened(bytes(data)) if raw.name.endswith(".py") and helpers else ()
-        file = replace(file, helpers=helpers, opened=opened)
+        file = replace(
+            file,
+            helpers=search_helpers(data, is_python=raw.name.endswith((".py", ".pth"))),
+            opened=find_opened(data) if raw.name.endswith(".py") else (),
+            addons=find_addons(data) if raw.name.endswith(SCRIPTS) else (),
+        )
     elif not file.is_native and is_archive(raw.name, data[:_PEEK]):
         file = replace(file, nested=native_members(data))
     return file, data if keep or file.is_native else None

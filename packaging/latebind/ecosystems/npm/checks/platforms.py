@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from typing import TYPE_CHECKING
@@ -10,7 +11,8 @@ from latebind.audit.engine.platforms import npm_cpu, npm_systems
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.symbols import is_libc_symbol
 from latebind.audit.engine.wording import first, name_platform
-from latebind.audit.readers.package_json import MANIFEST, admits, prebuilt_for, read_manifest
+from latebind.audit.readers.javascript import ANY_ADDON
+from latebind.audit.readers.package_json import MANIFEST, admits, named_files, prebuilt_for, read_manifest
 from latebind.binary import floors
 
 if TYPE_CHECKING:
@@ -43,6 +45,9 @@ _USUAL = {
     **dict.fromkeys(("solaris", "illumos"), "sunos"),
 }
 """What Node.js calls a processor or system with another name."""
+
+_OF_CONVENTION = re.compile(r"/(?:prebuilds|build/(?:Release|Debug))/")
+"""The folders in which node-gyp-build and bindings look for an add-on."""
 
 _NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\.node$")
 """How napi-rs names add-ons: `tiny.linux-arm64-gnu.node`."""
@@ -230,7 +235,8 @@ def _fits(file: File, folder: str) -> bool:
     "Newer system needed than for Node.js",
     "warning",
     profiles=("loads",),
-    because="Node.js runs on systems where the file does not load, such as RHEL 8 and Debian 11.",
+    because="Node.js runs on systems where the file does not load, such as RHEL 8 and Debian 11. The finding is a note "
+    "for an add-on that the package does not open, though it opens others.",
     kinds=("npm",),
     example="tiny.node needs GLIBC_2.34 for pthread_create; Node.js needs 2.28",
     fix="Build for glibc 2.28, in the image of manylinux_2_28 or with zig, or name the systems in the README.",
@@ -254,7 +260,34 @@ def newer_than_node(package: Contents, file: File, image: Image, policy: Policy)
         if newer:
             worst = max(newer, key=newer.__getitem__)
             names = floors.because(image, worst)
+            is_unused = _is_unused(package, file)
             yield Hit(
                 message=f"needs {worst} for {first(names)}, but Node.js runs with {floors.version_text(limit)}",
                 evidence=(*(f"VERNEED {name}" for name in sorted(newer)), *names[:8]),
+                severity="note" if is_unused else "warning",
+                assumption="no other package opens this add-on; the package opens others" * is_unused,
             )
+
+
+def _is_unused(package: Contents, file: File) -> bool:
+    """Whether the package opens other add-ons by their names, and this one neither by its name nor in a search.
+
+    An add-on that a native file needs is used, and so is one in a folder where node-gyp-build looks.
+    """
+    manifest = read_manifest(package)
+    if manifest is None or not file.is_node_addon or _OF_CONVENTION.search(file.name):
+        return False
+    scripts = {name for script in package.files for name in script.addons}
+    names = {posixpath.basename(name) for name in named_files(manifest)} | {"index"}
+    entries = {*names, *(f"{name}.node" for name in names)}  # as require() completes a name
+    fields = {key: value for key, value in manifest.fields.items() if key not in ("files", "main", "exports", "bin")}
+    of_build = json.dumps(fields)
+    if ANY_ADDON in scripts or file.base in of_build or f'"module_name": "{file.stem}"' in of_build:
+        return False
+    opened = {
+        other.name
+        for other in package.native
+        if other.is_node_addon and (other.base in entries or any(other.base.endswith(name) for name in scripts))
+    }
+    used = {name for name, users in package.users.items() if users & opened}
+    return bool(opened) and file.name not in opened | used
