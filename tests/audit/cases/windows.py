@@ -59,10 +59,13 @@ def with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
 
 
 @made_by
-def delaying(bench: Bench, name: str) -> bytes:
-    """A library that opens another one when it first calls it."""
-    source = DELAYED.replace(USER, STRANGER)
-    return compile_dll(source, bench.compiler.import_library(odd(name)(bench)), f"-delayload:{name}")(bench)
+def delaying(bench: Bench, name: str, at_once: str = "", export: str = "latenn_f") -> bytes:
+    """A library that opens another one when it first calls it, and perhaps needs one at once."""
+    other = odd(at_once, ODD.replace("odd", "even"), "even")(bench) if at_once else None
+    call = "extern int odd(void), even(void);\nint latenn_f(void) { return odd() + even(); }\n" if other else STRANGER
+    source = DELAYED.replace(USER, call.replace("latenn_f", export))
+    libraries = [bench.compiler.import_library(path) for path in (odd(name)(bench), other) if path]
+    return compile_dll(source, *libraries, f"-delayload:{name}", exports=[export])(bench)
 
 
 @made_by
@@ -156,6 +159,29 @@ CASES = [
         wheel({"latenn/odd.dll": delaying("CONCRT140.dll")}, tag=WINDOWS_TAG),
         wheel({"latenn/msvcp140.dll": delaying("CONCRT140.dll")}, tag=WINDOWS_TAG),
         "delay import of CONCRT140.dll", at="!latenn/odd.dll", severity="warning"),
+    row("LB111", "DLLs that are needed on first use only", windows(delaying("MSVCP140.dll")),
+        windows(delaying("VCRUNTIME140.dll")), "Visual C++ on first use, which Windows does not include: MSVCP140.dll",
+        severity="warning"),
+    row("LB111", "a DLL that is needed at once, and one on first use",
+        windows(delaying("CONCRT140.dll", "MSVCP140.dll")), windows(dll()),
+        "which Windows does not include: MSVCP140.dll; on first use also CONCRT140.dll", severity="warning"),
+    row("LB107", "a needed DLL is nowhere, and the file fails at its first use", windows(delaying("odd.dll")),
+        windows(with_odd()), "needs odd.dll on first use, which is not in the package", severity="warning"),
+    row("LB107", "a needed DLL is nowhere, and the file does not load", windows(with_odd()),
+        windows(delaying("odd.dll")), "needs odd.dll, which is not in the package"),
+    row("LB112", "a debug build that is needed on first use", windows(delaying("ucrtbased.dll")),
+        windows(with_odd("ucrtbased.dll")), "needs ucrtbased.dll on first use", severity="warning"),
+    row("LB112", "a debug build that is needed at once", windows(with_odd("ucrtbased.dll")),
+        windows(delaying("ucrtbased.dll")), "needs ucrtbased.dll, which only"),
+    row("LB106", "a DLL of the package lacks the symbol that is needed on first use",
+        wheel({LIB: delaying("odd.dll"), "latenn/odd.dll": contents(odd("odd.dll", F, "latenn_f"))}, tag=WINDOWS_TAG),
+        wheel({LIB: delaying("odd.dll"), "latenn/odd.dll": contents(odd())}, tag=WINDOWS_TAG),
+        "that odd.dll does not export: odd; the file loads without", severity="warning"),
+    row("LB114", "a DLL in another folder that is needed on first use",
+        wheel({CORE: delaying("odd.dll", export="PyInit__core"), "latenn/deps/odd.dll": contents(odd())}, tag=OWN),
+        wheel({CORE: delaying("odd.dll", export="PyInit__core"), "latenn/odd.dll": contents(odd())}, tag=OWN),
+        "needs odd.dll on first use, which is in the package as latenn/deps/odd.dll", at=f"!{CORE}",
+        severity="warning"),
     row("LB112", "a debug build next to the library that the package uses",
         wheel({LIB: dll(), "latenn/toold.dll": with_odd("ucrtbased.dll")}, tag=WINDOWS_TAG), whole,
         "import of ucrtbased.dll", at="!latenn/toold.dll", severity="warning"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import Hit
 from latebind.audit.engine.supply import must_load
-from latebind.audit.engine.wording import first, some
+from latebind.audit.engine.wording import first, is_late, some
 from latebind.text import plural
 
 if TYPE_CHECKING:
@@ -89,8 +89,11 @@ def _find_missing(package: Contents, image: Image) -> Iterator[Hit]:
         if not suppliers or any("reexport" in other.link_kinds.values() for other in suppliers):
             continue  # the names that it passes on from others are not known
         missing = sorted(names - {export.name for other in suppliers for export in other.exports})
+        late = is_late(image, library)
         if missing:
             yield Hit(
-                message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {first(missing)}",
+                message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {first(missing)}"
+                + "; the file loads without" * late,
                 evidence=some(missing),
+                severity="warning" if late else None,
             )

@@ -11,7 +11,7 @@ from latebind.audit.engine import platforms
 from latebind.audit.engine.openedfirst import assume_opened, find_opened_first, is_opened_elsewhere
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.supply import other_folder, stops_all, supplier
-from latebind.audit.engine.wording import SYSTEMS, first, needs
+from latebind.audit.engine.wording import SYSTEMS, first, is_late, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +31,10 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
     "Needed library that is missing",
     "error",
     profiles=("loads",),
-    because="Nothing in the package loads without the library. The finding is a warning if other modules load, or if "
-    "the package's Python opens the library outside the package. It is a note if the package's Python opens its own "
-    "copy first, if a dependency installs the library, or if manylinux allows it and slim containers lack it.",
+    because="Nothing in the package loads without the library. The finding is a warning if other modules load, if a "
+    "DLL is needed on first use only, or if the package's Python opens the library outside the package. It is a note "
+    "if the package's Python opens its own copy first, if a dependency installs the library, or if manylinux allows it "
+    "and slim containers lack it.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
@@ -117,18 +118,20 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
                    assumption=f"{name} loads the file, because it is a program")  # fmt: skip
     if (expected_hit := _find_expected_source(package, file, image, name)) is not None:
         return expected_hit
-    why = f"needs {name}, which is not in the package or on every {SYSTEMS[image.format]} system"
-    promised = package.wheel is not None and any(
-        _promises(image.format, platform) for platform in package.wheel.platforms
-    )
+    late = " on first use" * is_late(image, name)
+    why = f"needs {name}{late}, which is not in the package or on every {SYSTEMS[image.format]} system"
+    if late:
+        return Hit(message=f"{why}; the file loads without it", fix=_OF_A_PART, severity="warning")
     if is_opened_elsewhere(package, name):
         assumption = f"{assume_opened(name)}, outside the package"
         return Hit(message=why, fix=_OF_A_PART, severity="warning", assumption=assumption)
-    if not promised:
-        return Hit(message=why, severity="warning")
-    if not stops_all(package, file, image):
+    promised = package.wheel is not None and any(
+        _promises(image.format, platform) for platform in package.wheel.platforms
+    )
+    if promised and not stops_all(package, file, image):
         return Hit(message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
-    return Hit(message=why, severity="warning" if image.link_kinds.get(name) in ("weak", "delay") else "error")
+    is_strong = image.link_kinds.get(name) not in ("weak", "delay")
+    return Hit(message=why, severity="error" if promised and is_strong else "warning")
 
 
 def _find_expected_source(package: Contents, file: File, image: Image, name: str) -> Hit | None:

@@ -11,7 +11,7 @@ from latebind.audit.checks.windows import list_with_python
 from latebind.audit.engine import platforms
 from latebind.audit.engine.openedfirst import assume_opened, find_opened_first
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, check
-from latebind.audit.engine.wording import needs, search_paths
+from latebind.audit.engine.wording import is_late, needs, search_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,8 +101,9 @@ def _judge_windows(package: Contents, file: File, image: Image) -> Iterator[Hit]
         if package.helpers & _ADDS_FOLDER and len(in_data) < len(holders):
             continue
         where = "relative to sys.prefix: pip install --user puts it elsewhere" if in_data else "where none searches"
+        late = " on first use" * is_late(image, name)
         yield Hit(
-            message=f"needs {name}, which is in the package as {holders[0]}, {where}",
+            message=f"needs {name}{late}, which is in the package as {holders[0]}, {where}",
             evidence=(needs(image, name), f"folders: {', '.join(sorted(folders)) or 'the root'}"),
             fix="Put the DLL into the folder of the module, or call os.add_dll_directory() before the import.",
         )

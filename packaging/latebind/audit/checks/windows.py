@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.supply import dependencies, must_load
-from latebind.audit.engine.wording import first, needs
+from latebind.audit.engine.wording import first, is_late, needs
 from latebind.tables import pythonabi
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
     "Visual C++ run-time library needed",
     "warning",
     profiles=("loads",),
-    because="The library does not load where the redistributable is not installed. The finding is a note if CPython or "
-    "a required package installs the library.",
+    because="The library does not load where the redistributable is not installed, or it fails on first use if it "
+    "imports the DLLs with delay. The finding is a note if CPython or a required package installs the library.",
     formats=("pe",),
     example="latenn.dll: import of MSVCP140.dll",
     fix="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
@@ -53,10 +53,13 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
     with_python = not lacking
     providers = [name for name in map(_installer_name, dependencies(package)) if name]
     source = "CPython" if with_python else first(providers[:1])
+    late = [name for name in libraries if is_late(image, name)]
+    at_load = [name for name in libraries if name not in late]
     yield Hit(
-        message="needs the run-time library of Visual C++, which "
+        message=f"needs the run-time library of Visual C++{' on first use' * (not at_load)}, which "
         + (f"{source} installs" if source else "Windows does not include")
-        + f": {first(libraries)}",
+        + f": {first(at_load or late)}"
+        + (f"; on first use also {first(late)}" if at_load and late else ""),
         evidence=tuple(needs(image, name) for name in libraries),
         severity="note" if source else "warning",
         assumption=f"{source} installs it, because of its name or version" * (bool(source) and not with_python),
@@ -87,7 +90,8 @@ def _installer_name(dependency: Supplier) -> str:
     "Debug run-time library needed",
     "error",
     profiles=("loads",),
-    because="The library loads only on machines of developers.",
+    because="The library loads only on machines of developers. The finding is a warning if the package works without "
+    "the file, or if the file needs the library on first use only.",
     formats=("pe",),
     example="latenn.dll: import of VCRUNTIME140D.dll",
     fix="Build the Release configuration (cmake --build . --config Release).",
@@ -95,15 +99,16 @@ def _installer_name(dependency: Supplier) -> str:
 def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Only Visual Studio installs the debug run-time library, and it may not be redistributed.
 
-    It is a warning if the package also works without the debug build.
+    It is a warning if the package also works without the debug build, or if it is needed on first use only.
     """
     libraries = [name for name in image.needed if platforms.is_debug_runtime(name)]
     if libraries:
         evidence = tuple(needs(image, name) for name in libraries)
+        late = " on first use" * all(is_late(image, name) for name in libraries)
         yield Hit(
-            message=f"needs {', '.join(libraries)}, which only developers' machines have",
+            message=f"needs {', '.join(libraries)}{late}, which only developers' machines have",
             evidence=evidence,
-            severity="error" if must_load(package, file, image) else "warning",
+            severity="error" if must_load(package, file, image) and not late else "warning",
         )
 
 

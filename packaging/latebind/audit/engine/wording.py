@@ -129,6 +129,11 @@ def needs(image: Image, name: str) -> str:
     return f"NEEDED {name}"
 
 
+def is_late(image: Image, name: str) -> bool:
+    """Whether Windows looks for a library only when the image first uses it, so that the image loads without it."""
+    return image.format == "pe" and image.link_kinds.get(name) == "delay"
+
+
 def links(image: Image) -> Iterator[tuple[str, str]]:
     """Every library that the image needs or forwards exports to, with the evidence."""
     for name in image.needed:
