@@ -65,3 +65,29 @@ def test_code_of_tests_does_not_count():
 def test_long_code_is_not_parsed():
     assert find_opened(b"CDLL('/x/y')\n" * 2) != ()
     assert find_opened(b"CDLL('/x/y')\n" * 50_000) == ()
+
+
+def test_attributes_of_other_objects_are_not_variables():
+    code = HERE + "other.name = 'libodd.so.3'\nname = 'libeven.so'\nctypes.CDLL(os.path.join(here, thing.name))"
+    own = HERE + "class A:\n    def f(self):\n        self.name = 'libodd.so.3'\n"
+
+    assert opened(code, "pkg/libodd.so.3") == set()
+    assert opened(f"{own}        ctypes.CDLL(os.path.join(here, self.name))", "pkg/libodd.so.3") == {"pkg/libodd.so.3"}
+
+
+def test_a_path_that_may_be_made_of_many_texts_is_not_plain_to_see():
+    few, many = ([f"lib{number}.so" for number in range(size)] for size in (50, 200))
+
+    for names in (few, many):
+        code = HERE + f"for name in {names}:\n    ctypes.CDLL(os.path.join(here, name))"
+        assert opened(code, "pkg/lib7.so") == ({"pkg/lib7.so"} if names is few else set())
+
+
+def test_the_order_of_calls_counts_outside_of_functions():
+    calls = "ctypes.CDLL(os.path.join(here, 'liba.so'))\nctypes.CDLL(os.path.join(here, 'libb.so'))\n"
+
+    assert {(opened.line, *opened.names) for opened in find_opened((HERE + calls).encode())} == {
+        (3, "liba.so"),
+        (4, "libb.so"),
+    }
+    assert [opened.line for opened in find_opened(f"{HERE}def f():\n    {calls.splitlines()[0]}".encode())] == [0]

@@ -41,6 +41,9 @@ FOR_MAC = NAMED.replace(b"libodd.so.3", b"libodd.dylib")
 BY_CFFI = b"from ._voice import ffi\nfrom pathlib import Path\nffi.dlopen(str(Path(__file__).with_name('libodd.so')))\n"
 ELSEWHERE = b"import ctypes, os\nctypes.CDLL(os.path.join(os.environ['ODD_ROOT'], 'lib', 'libodd.so.3'))\n"
 WINDOWS_ALONE = NAMED.replace(b"CDLL", b"WinDLL")
+OPENS_USER = b'ctypes.CDLL(os.path.join(here, "liblatenn.so"))\n'
+IN_TIME = NAMED + OPENS_USER
+TOO_LATE = NAMED.replace(b"ctypes.CDLL", OPENS_USER + b"ctypes.CDLL")
 LIB, RPATH = linkage.LIB, "-Wl,-rpath,/home/ci/build/lib"
 OF_BUILD = contents(shared(linkage.STRANGER, shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3",
     name="libodd.so"), RPATH))  # fmt: skip
@@ -98,6 +101,7 @@ CASES = [
          NOWHERE, at=f"!{macos.LIB}"),
     case("LB107", "another name than the needed one, opened by its path", renamed(BARE), renamed(BY_STEM), LOADED),
     case("LB107", "another name than the needed one, opened by cffi", renamed(BARE), renamed(BY_CFFI), LOADED),
+    case("LB114", "opened after the library that needs it", deep(TOO_LATE), deep(IN_TIME), NOWHERE),
     case("LB107", "expected where the package is; outside of it", wheel({LIB: linkage.with_odd, INIT: NAMED}),
          wheel({LIB: linkage.with_odd, INIT: ELSEWHERE}), "libodd.so.3, which is not in the package", severity="error"),
     case("LB107", "opened outside the package", wheel({LIB: linkage.with_odd, INIT: ELSEWHERE}),

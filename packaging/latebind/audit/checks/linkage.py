@@ -62,7 +62,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
         if base in files or of_system(package, image, name):
             continue
         if inside := by_soname.get(name.lower()):  # loaders look for the file name
-            opened = find_opened_first(package, image, name)
+            opened = find_opened_first(package, file, image, name)
             yield Hit(
                 message=f"needs {name}, which the package has as {inside}: it is found only if already loaded",
                 evidence=(needs(image, name),),

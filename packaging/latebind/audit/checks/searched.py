@@ -65,7 +65,7 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
             continue
         paths = [f"{table} {path}" for table, entries in search_paths(image) for path in entries]
         assumption = f"a script of the package sets {variable} to that folder" * (variable in package.helpers)
-        if opened := find_opened_first(package, image, name):
+        if opened := find_opened_first(package, file, image, name):
             assumption = assume_opened(opened)
         yield Hit(
             message=f"needs {posixpath.basename(name)}, which is in the package as {holders[0]}, where none searches",

@@ -119,7 +119,7 @@ def _path_severity(
     others = {path for _, entries in search_paths(image) for path in entries if path not in paths}
     if not lacking or not all(map(_OF_FOLDER.fullmatch, others)):
         return "note", ""
-    opened = [find_opened_first(package, image, name) for name in lacking]
+    opened = [find_opened_first(package, file, image, name) for name in lacking]
     return ("note", assume_opened(opened[0])) if all(opened) else ("warning", "")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.audit.readers.numpyapi import NumpyUse
-    from latebind.audit.readers.opened import Opened
+    from latebind.audit.readers.opened import Opened, Place
     from latebind.binary import Format, Image
     from latebind.system.archive import ArchiveProblem
 
@@ -235,8 +235,8 @@ class Contents:
         return frozenset().union(*(file.helpers for file in self.files))
 
     @cached_property
-    def opened(self) -> frozenset[str]:
-        """The names of native files that the package's Python code opens by their paths."""
+    def opened(self) -> Mapping[str, frozenset[Place]]:
+        """The names of native files that the package's Python code opens by their paths, and where it does."""
         return list_opened(self.files)
 
     @cached_property

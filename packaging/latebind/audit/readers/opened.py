@@ -11,13 +11,15 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from latebind.audit.readers.contents import File
 
 _LARGEST = 256 * 1024
 """Longer code is generated, and its syntax tree takes much memory."""
-_MOST_NAMES, _LONGEST_NAME = 200, 200
+_MOST_TEXTS, _LONGEST_TEXT = 100, 200
+"""A path that may be made of more texts is not plain to see."""
+_WORDS = (b"DLL", b"LoadLibrary", b"load_library", b"dlopen")
 _CALL = re.compile(rb"\b(CDLL|PyDLL|WinDLL|OleDLL|LoadLibrary|load_library|dlopen)\b")
 _ON_WINDOWS = frozenset({"WinDLL", "OleDLL", "windll", "oledll"})
 _OPENS = frozenset({"CDLL", "PyDLL", "LoadLibrary", "load_library", "dlopen"}) | _ON_WINDOWS
@@ -51,6 +53,12 @@ class Opened:
     """Whether it opens what it finds in a folder."""
     is_elsewhere: bool = False
     """Whether the path begins outside the package: at a path of the system, or one that users set."""
+    line: int = 0
+    """Where the call is; 0 inside a function, whose callers decide when it runs."""
+
+
+Place = tuple[str, int]
+"""A Python file, and the line of a call; 0 inside a function."""
 
 
 class _Reach(NamedTuple):
@@ -63,7 +71,8 @@ class _Reach(NamedTuple):
 
 def find_opened(data: bytes) -> tuple[Opened, ...]:
     """The calls in Python code that open libraries by their paths; none in code that cannot be parsed."""
-    if len(data) > _LARGEST or not _CALL.search(data):
+    may_call = any(word in data for word in _WORDS)  # four times as fast as the expression
+    if not may_call or len(data) > _LARGEST or not _CALL.search(data):
         return ()
     try:
         with warnings.catch_warnings():
@@ -72,7 +81,7 @@ def find_opened(data: bytes) -> tuple[Opened, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     values = _list_values(tree)
-    found = (_judge_call(call, system, values) for call, system in _list_calls(tree))
+    found = (_judge_call(call, system, line, values) for call, system, line in _list_calls(tree))
     return tuple(dict.fromkeys(opened for opened in found if opened))
 
 
@@ -81,19 +90,27 @@ def _name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def _list_calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
-    """Each call that opens a library, with the system on which alone it runs."""
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+def _variable(node: ast.AST) -> str:
+    """The name of a variable, or of an attribute of `self`; "" for anything else."""
+    is_own = isinstance(node, ast.Attribute) and _name(node.value) in ("self", "cls")
+    return _name(node) if is_own or isinstance(node, ast.Name) else ""
+
+
+def _list_calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str, int]]:
+    """Each call that opens a library, with the system on which alone it runs, and its line outside of functions."""
+    waiting: list[tuple[ast.AST, str, bool]] = [(tree, "", False)]
     while waiting:
-        node, system = waiting.pop()
+        node, system, is_inside = waiting.pop()
+        is_inside |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         if isinstance(node, ast.Call) and _name(node.func) in _OPENS:
-            yield node, "pe" if {_name(node.func), *map(_name, _parts(node.func))} & _ON_WINDOWS else system
+            is_of_windows = {_name(node.func), *map(_name, _parts(node.func))} & _ON_WINDOWS
+            yield node, "pe" if is_of_windows else system, 0 if is_inside else node.lineno
         if isinstance(node, ast.If):
             inside = _find_system(node.test) or system
-            waiting += [(node.test, system), *((each, inside) for each in node.body)]
-            waiting += [(each, system) for each in node.orelse]
+            waiting += [(node.test, system, is_inside), *((each, inside, is_inside) for each in node.body)]
+            waiting += [(each, system, is_inside) for each in node.orelse]
         else:
-            waiting += [(each, system) for each in ast.iter_child_nodes(node)]
+            waiting += [(each, system, is_inside) for each in ast.iter_child_nodes(node)]
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
@@ -132,7 +149,7 @@ def _list_values(tree: ast.AST) -> Mapping[str, list[ast.expr]]:
         pairs = [*zip(names[names[:1] == ["self"] :], call.args, strict=False)] if name in parameters else []
         pairs += [(each.arg, each.value) for each in call.keywords if each.arg and name in parameters]
         if isinstance(call.func, ast.Attribute) and name in ("append", "extend", "insert", "add"):
-            pairs = [(_name(call.func.value), each) for each in call.args]
+            pairs = [(_variable(call.func.value), each) for each in call.args]
         for parameter, value in pairs:
             values.setdefault(parameter, []).append(value)
     return values
@@ -151,26 +168,26 @@ def _list_bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         bound = [(node.optional_vars, node.context_expr)]
     for target, value in bound:
         for each in target.elts if isinstance(target, (ast.Tuple, ast.List)) else (target,):
-            if value is not None and (name := _name(each)):
+            if value is not None and (name := _variable(each)):
                 yield name, value
 
 
-def _judge_call(call: ast.Call, system: str, values: Mapping[str, list[ast.expr]]) -> Opened | None:
+def _judge_call(call: ast.Call, system: str, line: int, values: Mapping[str, list[ast.expr]]) -> Opened | None:
     """What a call opens by a path; None for a name alone, which loaders look for in the system's folders."""
     is_of_numpy = _name(call.func) == "load_library"  # takes a name and a folder
     arguments = call.args if is_of_numpy else call.args[:1]
     arguments = [*arguments, *(each.value for each in call.keywords if each.arg in ("name", "libname", "loader_path"))]
     reach = _follow(arguments, values)
-    if not reach.words & (_OF_PACKAGE | _OF_PATHS | _SCANS | _OF_SYSTEM):
+    if len(reach.texts) > _MOST_TEXTS or not reach.words & (_OF_PACKAGE | _OF_PATHS | _SCANS | _OF_SYSTEM):
         return None
     in_package = bool(reach.words & _OF_PACKAGE)
-    names = sorted(text for text in reach.texts if len(text) <= _LONGEST_NAME)[:_MOST_NAMES]
     begins_outside = reach.words & _OF_SYSTEM or any(_ABSOLUTE.match(text) for text in reach.texts)
     return Opened(
-        names=frozenset(names),
+        names=frozenset(text for text in reach.texts if len(text) <= _LONGEST_TEXT),
         system=next((each for each in ("elf", "macho", "pe") if each == system), ""),
         is_scan=bool(reach.words & _SCANS),
         is_elsewhere=bool(begins_outside) and not in_package,
+        line=line,
     )
 
 
@@ -178,50 +195,59 @@ def _follow(start: Iterable[ast.expr], values: Mapping[str, list[ast.expr]]) -> 
     """The texts and names from which expressions are made, through the variables and functions of the same file."""
     reach = _Reach(set(), set())
     waiting: list[ast.AST] = [*start]
+    followed: set[str] = set()
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Constant):
-            if isinstance(node.value, str):
-                _take_text(reach, node.value)
-            continue
-        if isinstance(node, (ast.JoinedStr, ast.BinOp)):
-            parts = node.values if isinstance(node, ast.JoinedStr) else [node.left, node.right]
-            for each in parts[1:]:
-                if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                    _take_text(reach, f"{{}}{each.value}")
-            waiting += [each for each in parts[1:] if not isinstance(each, ast.Constant)] + parts[:1]
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-                reach.words.add("joinpath")
-            continue
-        if isinstance(node, ast.Call) and _name(node.func) == "find_library":
-            continue  # looks in the system's folders
-        name = _name(node)
-        if name and name not in reach.words:
-            reach.words.add(name)
-            waiting += values.get(name, ())
-        waiting += ast.iter_child_nodes(node)
+            _take_text(reach, node)
+        elif isinstance(node, ast.JoinedStr):
+            waiting += _take_parts(reach, node.values)
+        elif isinstance(node, ast.BinOp):
+            waiting += _take_parts(reach, [node.left, node.right])
+            reach.words.update(["joinpath"] * isinstance(node.op, ast.Div))
+        elif not isinstance(node, ast.Call) or _name(node.func) != "find_library":  # that looks in the system's folders
+            variable = _variable(node)
+            if variable not in followed:
+                waiting += values.get(variable, ())
+            followed.add(variable)
+            reach.words.add(_name(node))
+            waiting += ast.iter_child_nodes(node)
     return reach
 
 
-def _take_text(reach: _Reach, text: str) -> None:
+def _take_parts(reach: _Reach, parts: Sequence[ast.expr]) -> Iterator[ast.expr]:
+    """The parts of a text, without those that are written out and do not begin it, which are taken."""
+    for index, part in enumerate(parts):
+        if index and isinstance(part, ast.Constant):
+            _take_text(reach, part, begins=False)
+        else:
+            yield part
+
+
+def _take_text(reach: _Reach, constant: ast.Constant, *, begins: bool = True) -> None:
     """Take the parts of a text between its placeholders. What follows one does not begin a path."""
-    start, *others = _PLACEHOLDERS.split(text)
+    if not isinstance(constant.value, str):
+        return
+    start, *others = _PLACEHOLDERS.split(("" if begins else "{}") + constant.value)
     reach.texts.update(part for part in (start, *(other.lstrip("/\\") for other in others)) if part)
-    if "/" in text or "\\" in text:
+    if "/" in constant.value or "\\" in constant.value:
         reach.words.add("joinpath")
 
 
-def list_opened(files: Iterable[File]) -> frozenset[str]:
-    """The names of native files of a package that its Python code opens by their paths."""
+def list_opened(files: Sequence[File]) -> Mapping[str, frozenset[Place]]:
+    """The names of native files of a package that its Python code opens by their paths, and where it does."""
     scripts = [file for file in files if file.opened and _OF_TESTS.isdisjoint(file.folder.split("/"))]
-    native = [file for file in files if file.is_native] if scripts else []
-    return frozenset(
-        file.name
-        for script in scripts
-        for opened in script.opened
-        for file in native
-        if not opened.is_elsewhere and opened.system in ("", file.format) and _opens(opened, script, file)
-    )
+    found: dict[str, frozenset[Place]] = {}
+    for file in (file for file in files if file.is_native) if scripts else ():
+        places = frozenset(
+            (script.name, opened.line)
+            for script in scripts
+            for opened in script.opened
+            if not opened.is_elsewhere and opened.system in ("", file.format) and _opens(opened, script, file)
+        )
+        if places:
+            found[file.name] = places
+    return found
 
 
 def _opens(opened: Opened, script: File, file: File) -> bool:
