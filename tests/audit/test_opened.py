@@ -91,3 +91,16 @@ def test_the_order_of_calls_counts_outside_of_functions():
         (4, "libb.so"),
     }
     assert [opened.line for opened in find_opened(f"{HERE}def f():\n    {calls.splitlines()[0]}".encode())] == [0]
+
+
+@pytest.mark.parametrize(
+    ("code", "most"),
+    [
+        ("CDLL(os.path.join(here, 'a'))\n" * 5000, 100),
+        ("def f(a): return a\nf(a=1)\n" * 5000 + "CDLL(os.path.join(here, f(f(1))))\n" * 50, 0),
+        ("x = a" + "[0]" * 50_000 + "\nCDLL(os.path.join(here, x))", 0),
+    ],
+    ids=["many calls", "many values", "deep"],
+)
+def test_code_that_is_written_to_take_long(code, most):
+    assert len(find_opened((HERE + code).encode())) == most

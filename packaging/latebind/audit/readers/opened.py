@@ -8,6 +8,7 @@ import re
 import warnings
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 256 * 1024
 """Longer code is generated, and its syntax tree takes much memory."""
+_MOST_CALLS, _MOST_NODES = 100, 5000
+"""Of a file, and of what one path is made of: code that is written to take long takes a second."""
 _MOST_TEXTS, _LONGEST_TEXT = 100, 200
 """A path that may be made of more texts is not plain to see."""
 _WORDS = (b"DLL", b"LoadLibrary", b"load_library", b"dlopen")
@@ -81,7 +84,8 @@ def find_opened(data: bytes) -> tuple[Opened, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     values = _list_values(tree)
-    found = (_judge_call(call, system, line, values) for call, system, line in _list_calls(tree))
+    calls = islice(_list_calls(tree), _MOST_CALLS)
+    found = (_judge_call(call, system, line, values) for call, system, line in calls)
     return tuple(dict.fromkeys(opened for opened in found if opened))
 
 
@@ -178,7 +182,9 @@ def _judge_call(call: ast.Call, system: str, line: int, values: Mapping[str, lis
     arguments = call.args if is_of_numpy else call.args[:1]
     arguments = [*arguments, *(each.value for each in call.keywords if each.arg in ("name", "libname", "loader_path"))]
     reach = _follow(arguments, values)
-    if len(reach.texts) > _MOST_TEXTS or not reach.words & (_OF_PACKAGE | _OF_PATHS | _SCANS | _OF_SYSTEM):
+    if reach is None or len(reach.texts) > _MOST_TEXTS:
+        return None
+    if not reach.words & (_OF_PACKAGE | _OF_PATHS | _SCANS | _OF_SYSTEM):
         return None
     in_package = bool(reach.words & _OF_PACKAGE)
     begins_outside = reach.words & _OF_SYSTEM or any(_ABSOLUTE.match(text) for text in reach.texts)
@@ -191,12 +197,17 @@ def _judge_call(call: ast.Call, system: str, line: int, values: Mapping[str, lis
     )
 
 
-def _follow(start: Iterable[ast.expr], values: Mapping[str, list[ast.expr]]) -> _Reach:
-    """The texts and names from which expressions are made, through the variables and functions of the same file."""
+def _follow(start: Iterable[ast.expr], values: Mapping[str, list[ast.expr]]) -> _Reach | None:
+    """The texts and names from which expressions are made, through the variables and functions of the same file.
+
+    None if they are made of too much to be plain to see.
+    """
     reach = _Reach(set(), set())
     waiting: list[ast.AST] = [*start]
     followed: set[str] = set()
-    while waiting:
+    for _ in range(_MOST_NODES):
+        if not waiting:
+            return reach
         node = waiting.pop()
         if isinstance(node, ast.Constant):
             _take_text(reach, node)
@@ -212,7 +223,7 @@ def _follow(start: Iterable[ast.expr], values: Mapping[str, list[ast.expr]]) -> 
             followed.add(variable)
             reach.words.add(_name(node))
             waiting += ast.iter_child_nodes(node)
-    return reach
+    return None
 
 
 def _take_parts(reach: _Reach, parts: Sequence[ast.expr]) -> Iterator[ast.expr]:
