@@ -12,7 +12,9 @@ SCRIPTS = (".js", ".cjs", ".mjs")
 ANY_ADDON = "*"
 """In place of a name: an add-on whose name the code makes or finds when it runs."""
 _MAX_NAMES = 200
-_NAMED = re.compile(rb"(?:([\w@.+~-]{0,200})|[^\w@.+~-])\.node\b(?=['\"`])")
+_ENDING = re.compile(rb"\.node(?=['\"`])")
+_OUTSIDE_NAMES = re.compile(rb"[^\w@.+~-]")
+_LONGEST_NAME = 200
 _SEARCHES = re.compile(
     rb"\b(?:node-gyp-build|node-pre-gyp|pkg-prebuilds|bindings|dlopen|readdir(?:Sync)?|glob(?:Sync)?)\b|"
     rb"\b\w*[rR]equire(?:\.resolve)?\(\s*(?!process\.env\.)[^'\"`\s)]|\bimport\(\s*[^'\"`\s)]|"
@@ -23,7 +25,10 @@ _SEARCHES = re.compile(
 
 def find_addons(data: Data) -> tuple[str, ...]:
     """The names of add-ons in JavaScript code, or how they end; with ANY_ADDON if the code may open others."""
-    names = {(match[1] or b"").decode("ascii", "replace") for match in _NAMED.finditer(data)}
+    names = {
+        _OUTSIDE_NAMES.split(data[max(0, match.start() - _LONGEST_NAME) : match.start()])[-1].decode("ascii", "replace")
+        for match in _ENDING.finditer(data)
+    }
     searches = "" in names or _SEARCHES.search(data) is not None
     found = sorted(f"{name}.node" for name in names if name)[:_MAX_NAMES]
     return (ANY_ADDON, *found) if searches else tuple(found)
