@@ -245,35 +245,43 @@ def _take_text(reach: _Reach, constant: ast.Constant, *, begins: bool = True) ->
         reach.words.add("joinpath")
 
 
-def list_opened(files: Sequence[File]) -> Mapping[str, frozenset[Place]]:
+def list_opened(files: Iterable[File]) -> Mapping[str, frozenset[Place]]:
     """The names of native files of a package that its Python code opens by their paths, and where it does."""
+    files = tuple(files)
     scripts = [file for file in files if file.opened and _OF_TESTS.isdisjoint(file.folder.split("/"))]
-    found: dict[str, frozenset[Place]] = {}
+    by_name: dict[str, list[File]] = {}
+    by_folder: dict[str, list[File]] = {}
     for file in (file for file in files if file.is_native) if scripts else ():
-        places = frozenset(
-            (script.name, opened.line)
-            for script in scripts
-            for opened in script.opened
-            if not opened.is_elsewhere and opened.system in ("", file.format) and _opens(opened, script, file)
-        )
-        if places:
-            found[file.name] = places
-    return found
+        stem = _ENDING.sub("", file.base)
+        for name in {file.base, stem, stem.removeprefix("lib")}:
+            by_name.setdefault(name if len(name) >= _SHORTEST else "", []).append(file)
+        for folder in {file.folder, posixpath.basename(file.folder)}:
+            by_folder.setdefault(folder, []).append(file)
+    found: dict[str, set[Place]] = {}
+    for script in scripts:
+        for opened in script.opened:
+            for file in () if opened.is_elsewhere else _list_matches(opened, script, by_name, by_folder):
+                if opened.system in ("", file.format):
+                    found.setdefault(file.name, set()).add((script.name, opened.line))
+    return {name: frozenset(places) for name, places in found.items()}
 
 
-def _opens(opened: Opened, script: File, file: File) -> bool:
-    """Whether a call opens a file, by its name or because it is in a folder that the call searches."""
-    stem = _ENDING.sub("", file.base)
-    own_names = {file.base, stem, stem.removeprefix("lib")} - {""}
-    bases = {posixpath.basename(name.replace("\\", "/")).rstrip(".") for name in opened.names}
-    if any(len(name) >= _SHORTEST and name in bases for name in own_names):
-        return True
-    folders = {part for name in opened.names for part in posixpath.split(name.replace("\\", "/"))[0].split("/")}
-    folders |= {name for name in bases if "*" not in name}
-    if file.folder != script.folder and posixpath.basename(file.folder) not in folders:
-        return False
-    patterns = [base for base in bases if "*" in base or "?" in base]
-    return opened.is_scan and (not patterns or any(fnmatchcase(file.base, pattern) for pattern in patterns))
+def _list_matches(
+    opened: Opened, script: File, by_name: Mapping[str, list[File]], by_folder: Mapping[str, list[File]]
+) -> Iterator[File]:
+    """The files that a call opens, by their names or because they are in folders that the call searches."""
+    paths = [name.replace("\\", "/") for name in opened.names]
+    bases = {posixpath.basename(path).rstrip(".") for path in paths} - {""}
+    for base in bases:
+        yield from by_name.get(base, ())
+    if not opened.is_scan:
+        return
+    patterns = {base for base in bases if "*" in base or "?" in base}
+    folders = {part for path in paths for part in posixpath.dirname(path).split("/")} | (bases - patterns)
+    for folder in folders - {""} | {script.folder}:
+        for file in by_folder.get(folder, ()):
+            if not patterns or any(fnmatchcase(file.base, pattern) for pattern in patterns):
+                yield file
 
 
 def list_elsewhere(files: Iterable[File]) -> frozenset[str]:
