@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from latebind import model
+from latebind import errors
 from latebind.cli import _parser
 from latebind.config.verification import Verify
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, _properties
@@ -149,7 +149,7 @@ def test_every_key_reason_and_property_of_verification_is_named():
     text = text_of(DOCS / "verify.md") + text_of(DOCS / "consumers.md")
     keys = [field.name for field in msgspec.structs.fields(Verify) if field.name != "runtimes"]
     assert [key for key in keys if f"\n| `{key}` |" not in text] == []
-    assert [reason for reason in model.NOT_RUN_REASONS if f"`{reason}`" not in text] == []
+    assert [reason for reason in errors.NOT_RUN_REASONS if f"`{reason}`" not in text] == []
     consumer = DotnetConsumer(project=ROOT, packages=[], version="1.0", environment={})
     assert [name for name in _properties(consumer, "net8.0") if f"`{name}`" not in text] == []
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from latebind.audit.readers.opened import list_opened
+from latebind.audit.readers.places import list_beside, resolve_from
 from latebind.binary import floors
 from latebind.config.ep import EP_EXPORTS
 from latebind.filenames import SDK_FILE
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
 """The hash that auditwheel, delvewheel and others add to a library's name, different in each build; on Linux also the
 library's version."""
-_FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
 
 SubjectKind = Kind
 """What is audited: `PackageFormat.audited_as`, `folder` or `binary`."""
@@ -119,19 +119,6 @@ class File:
         return self.format is not None and not self.is_managed
 
 
-def _resolve(folder: str, path: str) -> str:
-    """The place in the package to which a path leads from one of its folders; "" for a place outside."""
-    start = next((start for start in _FROM_HERE if path.startswith(start)), "")
-    leads = posixpath.normpath(posixpath.join(folder, path[len(start) :].lstrip("/"))) if start else ""
-    return "" if leads.startswith("..") else leads
-
-
-def _list_beside(package: Contents, file: File, image: Image) -> set[str]:
-    """The names of native files to which a needed name leads that is a path from the file itself (Mach-O)."""
-    leads = (_resolve(file.folder, name) for name in image.needed if name.startswith("@loader_path/"))
-    return {base for path in leads if path in package.paths.get(base := posixpath.basename(path), ())}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelName:
     """The parts of a wheel's file name."""
@@ -215,7 +202,7 @@ class Contents:
         found: set[str] = set()
         own_paths = {file.name: (file.folder, image.rpath) for file, image in self.images}
         for file, image in self.images:
-            found |= _list_beside(self, file, image)
+            found |= list_beside(self.paths, file.folder, image)
             names = (name for name in image.needed if image.format != "macho" or name.startswith("@rpath/"))
             needed = set(map(posixpath.basename, names)) & self.paths.keys() - found
             if not needed:
@@ -223,7 +210,7 @@ class Contents:
             searched = [(file.folder, (*image.rpath, *image.runpath))]
             users = () if image.runpath else self.users.get(file.name, frozenset())
             searched += [own_paths[user] for user in users if user in own_paths]
-            folders = {leads for folder, paths in searched for path in paths if (leads := _resolve(folder, path))}
+            folders = {leads for folder, paths in searched for path in paths if (leads := resolve_from(folder, path))}
             found |= {
                 base for base in needed if folders & {posixpath.dirname(path) or "." for path in self.paths[base]}
             }
