@@ -132,7 +132,8 @@ class Image:
         if any("musl" in name for name in names) or "libc.so" in self.needed:
             return "musl"
         versions = (version for needs in self.version_needs.values() for version in needs)
-        if "libc.so.6" in self.needed or any(version.startswith("GLIBC_") for version in versions):
+        has_glibc_loader = self.interpreter.rpartition("/")[2].startswith(("ld-linux", "ld64.so"))
+        if has_glibc_loader or "libc.so.6" in self.needed or any(text.startswith("GLIBC_") for text in versions):
             return "glibc"
         return "unknown"
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tests.audit.corpus import Bench
 
 MUSL = "x86_64-linux-musl"
+BUILT = "build/Release/tiny.node"
 
 WHOLE = {"name": "@acme/tiny", "os": None, "cpu": None, "libc": None}
 TWINS = Policy(twins=({"wheel": "tiny", "npm": "@acme/tiny"},))
@@ -46,6 +47,14 @@ def v8_user(*flags: str):
 
 
 program = made_by(lambda bench: bench.compiler.program("int main(void) { return 0; }\n").read_bytes())()
+
+
+@made_by
+def asks_for_loader(bench: Bench) -> bytes:
+    """A program that only its loader shows to be for glibc."""
+    library = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", "-nostdlib")
+    source = "extern int odd(void);\nvoid _start(void) { odd(); }\n"
+    return bench.compiler.program(source, library, "-nostdlib").read_bytes()
 
 
 @made_by
@@ -176,6 +185,8 @@ CASES = [
     Case("LB902", "a system that Node.js calls otherwise, and no other", npm({}, name="tiny", os=["macos"], cpu=None),
          npm({}, name="tiny", os=["!win32"], cpu=None), at="!package/package.json", says="names os macos"),
     Case("LB901", "a version that is not SemVer", npm(version="1.2"), npm(), at="!package/package.json", says="'1.2'"),
+    Case("LB901", "a version with a v, which npm reads without it", npm(version="v1.2"),
+         npm(version="v1.2.3", file_name="tiny-linux-x64-1.2.3.tgz"), at="!package/package.json", says="'1.2'"),
     Case("LB901", "a file of another version", npm(file_name="acme-tiny-linux-x64-1.2.4.tgz"),
          npm(file_name="tiny-linux-x64-1.2.3.tgz"), at="!package/package.json", says="1.2.4", severity="warning"),
     Case("LB901", "build metadata, which npm leaves out", npm(version="1.2.3+5", file_name="tiny-1.2.4.tgz"),
@@ -200,6 +211,15 @@ CASES = [
          says="linked against musl", severity="note"),
     Case("LB903", "no C library is named", npm(libc=None), npm(libc=None, os=["darwin"]), at="!package/package.json",
          says="without glibc", severity="warning"),
+    Case("LB902", "a processor without an add-on", npm({BUILT: good()}, name="tiny", cpu=["x64", "arm64"]),
+         npm({BUILT: good()}, name="tiny", cpu=["x64", "arm64"], scripts={"install": "node get.js"}),
+         at="!package/package.json", says="names cpu arm64, but has no add-on for it", severity="warning"),
+    Case("LB903", "no C library is named in a package for Linux alone", npm({BUILT: good()}, name="tiny", libc=None),
+         npm({BUILT: good()}, name="tiny", os=["linux", "darwin"], libc=None), at="!package/package.json",
+         says="without glibc", severity="warning"),
+    Case("LB903", "a program for musl that asks for the loader of glibc",
+         npm({"bin/tiny": asks_for_loader()}, libc=["musl"]), npm({"bin/tiny": asks_for_loader()}),
+         at="!package/bin/tiny", says="linked against glibc"),
     Case("LB903", "an add-on that node-gyp-build opens on musl systems", for_alpine("tiny.node"),
          for_alpine("tiny.glibc.node"), at="!package/prebuilds/linux-x64/tiny.node",
          says="is opened on musl systems, too, which lack gnu_get_libc_version", severity="warning"),

@@ -89,7 +89,11 @@ def caller(bench: Bench, name: str, *, tag: str = "py3-none-manylinux_2_28_x86_6
     return bench.wheel({LIB: bench.compiler.link_object(thing).read_bytes()}, tag=tag)
 
 
+calls_python = link_with_undefined(PYTHON_USER.replace("initc", "latenn_f"))
 CASES = [
+    Case("LB106", "a library with functions of CPython in a wheel for every Python, and in one for CPython 3.8",
+         wheel({LIB: calls_python}), wheel({LIB: calls_python}, tag="cp38-cp38-manylinux_2_28_x86_64"), at=f"!{LIB}",
+         says="PyErr_Occurred"),
     Case("LB106", "a symbol is left open that no library defines", wheel({LIB: link_with_undefined(STRANGER)}),
          wheel({LIB: link_with_undefined(STRANGER), "latenn/libodd.so": odd}), at=f"!{LIB}",
          says="odd"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
 from tests.audit.cases.case import Case, contents, dll, import_library, made_by, wheel, windows, windows_runtime
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 LIB = "latenn/latenn.dll"
 NATIVE = "runtimes/win-x64/native/latenn.dll"
+WINDOWS_X86 = "x86-windows-gnu"
 F = "int latenn_f(void) { return 1; }\n"
 LATE = 'const char *latenn_f(void) { return "OrtGetApiBase onnxruntime onnxruntime.dll onnxruntime::"; }\n'
 MARKER = 'const char *latenn_f(void) { return ".?AVInferenceSession@onnxruntime@@"; }\n'
@@ -36,6 +38,15 @@ def whole(bench: Bench):
 @made_by
 def compile_dll(bench: Bench, source: str, *flags: str | Path, exports: Sequence[str] = ("latenn_f",), **how) -> bytes:
     return bench.compiler.dll(source, *flags, exports=exports, name="latenn.dll", **how).read_bytes()
+
+
+@made_by
+def program(bench: Bench, name: str) -> bytes:
+    """A file that needs a DLL and says that it is a program."""
+    data = bytearray(with_odd(name)(bench))
+    (start,) = struct.unpack_from("<I", data, 0x3C)
+    data[start + 23] &= ~0x20  # IMAGE_FILE_DLL
+    return bytes(data)
 
 
 def of(source: str, *flags: str, exports: Sequence[str] = ("latenn_f",), **how):
@@ -151,6 +162,14 @@ CASES = [
         "which Windows does not include: MSVCP140.dll", severity="warning"),
     row("LB111", "the part that CPython installs, in a nupkg", native(with_odd("VCRUNTIME140.dll")),
         windows(with_odd("VCRUNTIME140.dll")), "VCRUNTIME140.dll", at=f"!{NATIVE}", severity="warning"),
+    row("LB111", "the part that CPython installs, which programs in the scripts folder do not find",
+        wheel({"latenn-1.0.data/scripts/tiny.exe": program("VCRUNTIME140.dll")}, tag=WINDOWS_TAG),
+        wheel({"latenn/tiny.exe": program("VCRUNTIME140.dll")}, tag=WINDOWS_TAG),
+        "which Windows does not include: VCRUNTIME140.dll", at="/scripts/tiny.exe", severity="warning"),
+    row("LB302", "a DLL of 32 bits in a wheel for 64, and one whose name says so",
+        wheel({LIB: dll(), "latenn/attach.dll": dll(WINDOWS_X86)}, tag=WINDOWS_TAG),
+        wheel({LIB: dll(), "latenn/attach_x86.dll": dll(WINDOWS_X86)}, tag=WINDOWS_TAG), "is for Windows on x86",
+        at="!latenn/attach.dll", severity="warning"),
     row("LB111", "the part that CPython 3.9 installs first",
         wheel({LIB: with_odd("VCRUNTIME140_1.dll")}, tag="cp38-cp38-win_amd64"),
         wheel({LIB: with_odd("VCRUNTIME140_1.dll")}, tag="cp39-cp39-win_amd64"),

@@ -12,6 +12,7 @@ from latebind.audit.engine.openedfirst import assume_opened, find_opened_first, 
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.supply import other_folder, stops_all, supplier
 from latebind.audit.engine.wording import SYSTEMS, first, is_late, needs
+from latebind.audit.readers.places import is_for_android
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,16 +43,19 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
 def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """A binary fails to load when a library is neither in its package nor on every system that its tag covers.
 
+    Libraries in folders of Android's ABIs, such as arm64-v8a, are not judged.
     System libraries are those of manylinux on Linux (PEP 600, as auditwheel applies it), `/usr/lib` and `/System` on
     macOS, and the DLLs of every Windows 10 on Windows. macOS looks for an absolute path nowhere else, so a copy in the
     package does not help.
 
-    A library that `Requires-Dist` installs, by its name or by the search path, is a note; if only a part of its name
-    speaks for that, it is a warning. A library of a driver, which is there if the hardware is, is a note, too. It is a
+    A library that `Requires-Dist` installs or may install, by its name or by the search path, is a note. A library of
+    a driver, which is there if the hardware is, is a note, too. It is a
     warning where other modules of the package load without it, where no tag promises anything, and where desktop
     systems or all base systems have the library, which no tag allows. Libraries of X, OpenGL and GLib, which manylinux
     allows, are a note, since slim containers lack them.
     """
+    if is_for_android(file.folder):
+        return
     yield from _judge_desktop(package, image)
     files = {packaged.base.lower() for packaged, _ in package.images}
     by_soname = {other.soname.lower(): packaged.base for packaged, other in package.images if other.soname}
@@ -170,7 +174,7 @@ def _judge_supplier(provider: Supplier, name: str) -> Hit:
         message = f"needs {name}, which is not in the package; {provider.name}, which it requires, may install it"
         assumption = f"{provider.name} has libraries of that project, because of its name or version"
         fix = f"Check that {provider.name} installs it."
-        return Hit(message=message, fix=fix, severity="warning", assumption=assumption)
+        return Hit(message=message, fix=fix, severity="note", assumption=assumption)
     if provider.extra:
         message = f"{text}, which only the extra {provider.extra} requires"
         return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _EXECUTABLE = 0o111
 _FOR_TESTS = re.compile(r"(^|/)(tests?|testing|test[-_]?data|fixtures|examples)/")
-_OF_SCRIPTS = ".data/scripts/"
+SCRIPTS = ".data/scripts/"
 """The folder of a wheel whose files installers put where the shell finds them."""
 
 
@@ -46,14 +46,14 @@ def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit 
     if not is_program(image) or file.mode & _EXECUTABLE:
         return
     mode = f"{file.mode & 0o777:03o}"
-    if package.wheel is not None and _OF_SCRIPTS in file.name and not misfits(package, file):
+    if package.wheel is not None and SCRIPTS in file.name and not misfits(package, file):
         text = f"is a program with the mode {mode} in the scripts folder, where pip, unlike uv, leaves it so"
         yield Hit(message=text, evidence=(f"mode {mode}",), fix="Pack the program with the mode 755.")
     if "chmod" in package.helpers:
         return
     manifest = read_manifest(package)
     if package.wheel is not None:
-        if _OF_SCRIPTS not in file.name and not _FOR_TESTS.search(file.name) and not misfits(package, file):
+        if SCRIPTS not in file.name and not _FOR_TESTS.search(file.name) and not misfits(package, file):
             text = f"is a program with the mode {mode}, which pip keeps, so the system does not start it"
             assumption = "no compiled code changes the mode before it starts the program"
             yield Hit(message=text, evidence=(f"mode {mode}",), assumption=assumption)

@@ -21,6 +21,7 @@ _PROCESSOR = re.compile(
     r"[-_]?(x86[-_]64|x64|amd64|win64|arm64e?|aarch64|i[3-6]86|x86|win32|ia32|arm(v\d\w*)?|(64|32)([-_]?bits?)?)(?![a-z])"
 )
 
+_X86 = re.compile(r"(?i)(?<![a-z\d])(x86(?!_64)|i[3-6]86|win32|32([-_]?bits?)?)(?![a-z\d])|32$")
 _OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
 """Processors whose last macOS is 10.14, 10.5 and 10.5."""
 
@@ -68,7 +69,12 @@ def _judge_misfit(package: Contents, file: File, lacking: list[str], *, is_other
         return "warning" if _must_fit(package, file) else "note"
     if _must_fit(package, file):
         return "error"
-    return "warning" if not is_other_system and _is_alone(package, file) else "note"
+    return "warning" if not is_other_system and not _is_for_x86(file) and _is_alone(package, file) else "note"
+
+
+def _is_for_x86(file: File) -> bool:
+    """Whether a DLL is for 32-bit processes, which Windows for x64 runs too: its name says so."""
+    return file.format == "pe" and {image.arch for image in file.images} == {"i686"} and bool(_X86.search(file.stem))
 
 
 def _must_fit(package: Contents, file: File) -> bool:

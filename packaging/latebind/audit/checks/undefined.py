@@ -240,9 +240,14 @@ def _is_for_other_python(package: Contents, name: str) -> bool:
 
 
 def _has_modules(package: Contents) -> bool:
-    """Whether Python loads files of a package. Its modules for Python 2 are not recognized: they export init<name>."""
-    pythons = package.wheel.pythons if package.wheel is not None else ()
-    return bool(package.modules) or any(tag.startswith("cp2") for tag in pythons)
+    """Whether CPython loads files of a package: modules, or libraries of modules in other packages.
+
+    Modules for Python 2 are not recognized: they export init<name>.
+    """
+    name = package.wheel
+    has_tag = name is not None and any(tag.startswith(("cp2", "abi3")) for tag in (*name.pythons, *name.abis))
+    has_abi = name is not None and any(abi.startswith("cp") for abi in name.abis)
+    return bool(package.modules) or has_tag or has_abi
 
 
 def _of_libc(package: Contents, image: Image, names: set[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Where in a package a path leads that starts at one of its files."""
+"""What the paths in a package say: where they lead from one of its files, and which systems they are for."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     from latebind.binary import Image
 
+_ABIS = frozenset({"arm64-v8a", "armeabi", "armeabi-v7a"})
+_SHARED_ABIS = frozenset({"x86", "x86_64"})
+_ANDROID = frozenset({"android", "jni", "jnilibs"})
 _FROM_HERE = ("$ORIGIN", "${ORIGIN}", "@loader_path")
 
 
@@ -24,3 +27,12 @@ def list_beside(paths: Mapping[str, Collection[str]], folder: str, image: Image)
     """The names of native files to which a needed name leads that is a path from the file itself (Mach-O)."""
     leads = (resolve_from(folder, name) for name in image.needed if name.startswith("@loader_path/"))
     return {base for path in leads if path in paths.get(base := posixpath.basename(path), ())}
+
+
+def is_for_android(folder: str) -> bool:
+    """Whether a folder has libraries for Android: it is called like one of the ABIs that the NDK compiles for.
+
+    Source: developer.android.com/ndk/guides/abis.
+    """
+    parts = set(folder.lower().split("/"))
+    return bool(parts & _ABIS) or bool(parts & _SHARED_ABIS and parts & _ANDROID)

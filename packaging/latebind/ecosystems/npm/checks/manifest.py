@@ -60,7 +60,7 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
         what = "is not a JSON object" if inner else f"has no {MANIFEST} in its folder"
         yield Hit(inner=inner, message=what, evidence=(inner or f"missing: package/{MANIFEST}",))
         return
-    name, version = manifest.text("name"), manifest.text("version")
+    name, version = manifest.text("name"), manifest.text("version").strip().lstrip("=v")  # as npm reads it
     if not _NAME.fullmatch(name):
         yield Hit(inner=inner, message=f"has {name!r} as its name, which npm refuses", evidence=(f"name: {name}",))
     if not _VERSION.fullmatch(version):

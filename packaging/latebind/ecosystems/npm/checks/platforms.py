@@ -1,8 +1,7 @@
-"""Checks LB902, LB903, LB907 and LB908: whether native files fit the systems on which npm installs them."""
+"""Checks LB902, LB903 and LB907: whether native files fit the systems on which npm installs them."""
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from typing import TYPE_CHECKING
@@ -11,23 +10,15 @@ from latebind.audit.engine.platforms import npm_cpu, npm_systems
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.symbols import is_libc_symbol
 from latebind.audit.engine.wording import first, name_platform
-from latebind.audit.readers.javascript import ANY_ADDON
-from latebind.audit.readers.package_json import MANIFEST, admits, named_files, prebuilt_for, read_manifest
-from latebind.binary import floors
+from latebind.audit.readers.package_json import MANIFEST, admits, prebuilt_for, read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.engine.policy import Policy
     from latebind.audit.readers.contents import Contents, File
     from latebind.audit.readers.package_json import Manifest
     from latebind.binary import Image
     from latebind.model import Severity
-
-_OF_NODE: dict[str, floors.Version] = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25)}
-"""What Node.js 18 to 24 need themselves (BUILDING.md of Node.js)."""
-_OFFICIAL = frozenset({"arm", "arm64", "ppc64", "s390x", "x64"})
-"""The processors for which Node.js has official builds. Others need other versions: loong64 begins with glibc 2.36."""
 
 _ARCHS = re.compile(r"arm|arm64|ia32|loong64|mips|mips64el|mipsel|ppc|ppc64|riscv64|s390|s390x|x64|wasm32")
 """The values of process.arch, and wasm32, which no Node.js has: npm installs packages for it on request only."""
@@ -45,9 +36,6 @@ _USUAL = {
     **dict.fromkeys(("solaris", "illumos"), "sunos"),
 }
 """What Node.js calls a processor or system with another name."""
-
-_OF_CONVENTION = re.compile(r"/(?:prebuilds|build/(?:Release|Debug))/")
-"""The folders in which node-gyp-build and bindings look for an add-on."""
 
 _NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\.node$")
 """How napi-rs names add-ons: `tiny.linux-arm64-gnu.node`."""
@@ -84,6 +72,7 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
             text = f"is for {key} {', '.join(fields[key])}, and its name says {value}"
             yield Hit(inner=manifest.inner, message=text, evidence=evidence)
     yield from _judge_unknown_values(manifest, fields)
+    yield from _judge_lacking_cpus(package, manifest, fields["cpu"])
     misfits = {file.name: seen for file in package.native if (seen := _misfit(file, fields))}
     fits = len(misfits) < len([file for file in package.native if file.images])
     for name, seen in misfits.items():
@@ -109,6 +98,27 @@ def _judge_unknown_values(manifest: Manifest, fields: dict[str, tuple[str, ...]]
                 evidence=(f"{key}: {', '.join(values)}",),
                 severity="error" if len(unknown) == len(values) and usual else "warning",
             )
+
+
+def _judge_lacking_cpus(package: Contents, manifest: Manifest, named: tuple[str, ...]) -> Iterator[Hit]:
+    """Processors in `cpu` for which no add-on of the package is, where nothing else can provide one."""
+    addons = [file for file in package.native if file.is_node_addon and file.images]
+    compiled_for = {npm_cpu(image.arch) for file in addons for image in file.images}
+    gets_others = manifest.table("optionalDependencies") or any(
+        name in manifest.table("scripts") for name in ("preinstall", "install", "postinstall")
+    )
+    is_built = any(file.base == "binding.gyp" for file in package.files)
+    lacking = [cpu for cpu in named if not cpu.startswith("!") and cpu not in compiled_for]
+    if addons and lacking and "" not in compiled_for and compiled_for & {*named} and not gets_others and not is_built:
+        has = ", ".join(sorted(compiled_for))
+        yield Hit(
+            inner=manifest.inner,
+            message=f"names cpu {', '.join(lacking)}, but has no add-on for it",
+            evidence=(f"cpu: {', '.join(named)}", f"add-ons: {has}"),
+            fix=f"Leave {', '.join(lacking)} out of cpu, or add an add-on for it.",
+            severity="warning",
+            assumption="the package works by its add-on alone",
+        )
 
 
 def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
@@ -137,8 +147,9 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
 def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """Binaries for glibc do not load on musl systems, such as Alpine, nor the other way round.
 
-    If `libc` does not say which one a package is for, npm installs it on every Linux. node-gyp-build opens an add-on
-    without `.glibc` or `.musl` in its name on every Linux, too. A few such add-ons for glibc do work with musl.
+    If `libc` does not say which one a package for Linux alone is for, npm installs it on every Linux. node-gyp-build
+    opens an add-on without `.glibc` or `.musl` in its name on every Linux, too. A few such add-ons for glibc do work
+    with musl.
     """
     manifest = read_manifest(package)
     if manifest is None or not admits(manifest.read_values("os"), "linux"):
@@ -152,7 +163,7 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
             text = f"is linked against {libc}, but {MANIFEST} says libc {', '.join(chosen)}"
             evidence = tuple(f"NEEDED {name}" for name in needed) or (f"libc {libc}",)
             yield Hit(inner=file.name, message=text, evidence=evidence, severity=severity)
-    if not chosen and len(seen) == 1 and manifest.platform[1] == "linux":
+    if not chosen and len(seen) == 1 and "linux" in (manifest.platform[1], *_only(manifest.read_values("os"))):
         (libc,) = seen
         text = f"has no libc, so systems without {libc} install it too"
         evidence = tuple(file.name for file, _, _ in binaries[:3])
@@ -162,10 +173,15 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
         yield from _judge_prebuilt(package, "note" if is_compiled else "warning")
 
 
+def _only(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The value of a field that admits one alone."""
+    return values if len(values) == 1 else ()
+
+
 def _judge_prebuilt(package: Contents, severity: Severity) -> Iterator[Hit]:
     """Add-ons for glibc that node-gyp-build opens on musl systems, because nothing in the folder is for musl."""
     on_linux = [(file, image) for file, image in package.images if file.is_node_addon and _is_for_linux(file)]
-    with_musl = {posixpath.dirname(file.name) for file, image in on_linux if _is_for_musl(file, image)}
+    with_musl = {posixpath.dirname(file.name) for file, image in on_linux if is_for_musl(file, image)}
     for file, image in on_linux:
         loaders = [name for name in image.needed if name.startswith("ld-linux")]
         calls = {symbol.name for symbol in image.imports if symbol.version.startswith("GLIBC_")}
@@ -176,7 +192,8 @@ def _judge_prebuilt(package: Contents, severity: Severity) -> Iterator[Hit]:
             yield Hit(inner=file.name, message=text, evidence=tuple(lacking[:8]), severity=severity)
 
 
-def _is_for_musl(file: File, image: Image) -> bool:
+def is_for_musl(file: File, image: Image) -> bool:
+    """Whether a file is for musl, by what it needs or what it is called."""
     return "musl" in (image.libc, *file.name.replace("/", ".").replace("-", ".").split("."))
 
 
@@ -228,66 +245,3 @@ def _fits(file: File, folder: str) -> bool:
     system, cpus = prebuilt_for(folder)
     compiled_for = {npm_cpu(image.arch) for image in file.images}
     return not system or (system in npm_systems(file.format or "") and compiled_for.issuperset(cpus))
-
-
-@check(
-    "LB908",
-    "Newer system needed than for Node.js",
-    "warning",
-    profiles=("loads",),
-    because="Node.js runs on systems where the file does not load, such as RHEL 8 and Debian 11. The finding is a note "
-    "for an add-on that the package does not open, though it opens others.",
-    kinds=("npm",),
-    example="tiny.node needs GLIBC_2.34 for pthread_create; Node.js needs 2.28",
-    fix="Build for glibc 2.28, in the image of manylinux_2_28 or with zig, or name the systems in the README.",
-)
-def newer_than_node(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """No field of package.json names a version of glibc, so npm installs the package wherever Node.js runs.
-
-    Official builds of Node.js 18 to 24 need glibc 2.28 and the libstdc++ of GCC 8 (GLIBCXX_3.4.25). With `glibc` in
-    latebind.toml the project promises something else, and LB301 judges it.
-    """
-    if policy.glibc or npm_cpu(image.arch) not in _OFFICIAL or _is_for_musl(file, image):
-        return
-    for prefix, limit in _OF_NODE.items():
-        newer = {
-            name: floors.numeric(name.removeprefix(f"{prefix}_"))
-            for library, names in image.version_needs.items()
-            if library.lower() not in package.bases  # a copy of its own has every version that it needs
-            for name in names
-            if name.startswith(f"{prefix}_") and floors.numeric(name.removeprefix(f"{prefix}_")) > limit
-        }
-        if newer:
-            worst = max(newer, key=newer.__getitem__)
-            names = floors.because(image, worst)
-            is_unused = _is_unused(package, file)
-            yield Hit(
-                message=f"needs {worst} for {first(names)}, but Node.js runs with {floors.version_text(limit)}",
-                evidence=(*(f"VERNEED {name}" for name in sorted(newer)), *names[:8]),
-                severity="note" if is_unused else "warning",
-                assumption="no other package opens this add-on; the package opens others" * is_unused,
-            )
-
-
-def _is_unused(package: Contents, file: File) -> bool:
-    """Whether the package opens other add-ons by their names, and this one neither by its name nor in a search.
-
-    An add-on that a native file needs is used, and so is one in a folder where node-gyp-build looks.
-    """
-    manifest = read_manifest(package)
-    if manifest is None or not file.is_node_addon or _OF_CONVENTION.search(file.name):
-        return False
-    scripts = {name for script in package.files for name in script.addons}
-    names = {posixpath.basename(name) for name in named_files(manifest)} | {"index"}
-    entries = {*names, *(f"{name}.node" for name in names)}  # as require() completes a name
-    fields = {key: value for key, value in manifest.fields.items() if key not in ("files", "main", "exports", "bin")}
-    of_build = json.dumps(fields)
-    if ANY_ADDON in scripts or file.base in of_build or f'"module_name": "{file.stem}"' in of_build:
-        return False
-    opened = {
-        other.name
-        for other in package.native
-        if other.is_node_addon and (other.base in entries or any(other.base.endswith(name) for name in scripts))
-    }
-    used = {name for name, users in package.users.items() if users & opened}
-    return bool(opened) and file.name not in opened | used

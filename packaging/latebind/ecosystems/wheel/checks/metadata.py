@@ -41,7 +41,7 @@ def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """RECORD lists every file of a wheel with its hash and size.
 
     Installers use it to uninstall, and strict ones verify it. A file that is not listed is never uninstalled, and one
-    that differs was changed after the build.
+    that differs was changed after the build. Lines for folders do no harm.
     """
     info = package.dist_info
     name = f"{info}/RECORD"
@@ -63,6 +63,8 @@ def _lines(records: Sequence[RecordLine], files: Mapping[str, File], info: str) 
     for path in sorted(path for path, count in counts.items() if count > 1):
         yield Hit(inner=name, message=f"lists {path} {counts[path]} times", evidence=(path,))
     for record in records:
+        if record.path.endswith("/"):
+            continue  # a folder: nothing is installed for it
         if record.path not in files:
             yield Hit(inner=name, message=f"lists {record.path}, which is not in the wheel", evidence=(record.path,))
         else:
