@@ -143,15 +143,15 @@ def prebuilds(bench: Bench, folder: str, *addons: bytes):
 
 
 @made_by
-def for_alpine(bench: Bench, name: str, second: str = "", **fields: object):
+def for_alpine(bench: Bench, name: str, second: str = "", folder: str = "prebuilds/linux-x64", **fields: object):
     """A package for all platforms with an add-on that calls a function which only glibc has."""
     addon = bench.compiler.library(
         "extern char *gnu_get_libc_version(void);\nchar *tiny(void) { return gnu_get_libc_version(); }\n"
     )
-    files = {f"prebuilds/linux-x64/{name}": addon.read_bytes()}
+    files = {f"{folder}/{name}": addon.read_bytes()}
     if second:
-        files[f"prebuilds/linux-x64/{second}"] = bench.good(MUSL)
-    return bench.npm(files, **WHOLE, **fields)
+        files[f"{folder}/{second}"] = bench.good(MUSL)
+    return bench.npm(files, **{**WHOLE, **fields})
 
 
 def chmod(mode: int):
@@ -223,6 +223,12 @@ CASES = [
     Case("LB903", "an add-on that node-gyp-build opens on musl systems", for_alpine("tiny.node"),
          for_alpine("tiny.glibc.node"), at="!package/prebuilds/linux-x64/tiny.node",
          says="is opened on musl systems, too, which lack gnu_get_libc_version", severity="warning"),
+    Case("LB903", "an add-on that bindings opens on musl systems", for_alpine("tiny.node", folder="build/Release"),
+         for_alpine("tiny.node", folder="build/Release", os=["win32"]), at="!package/build/Release/tiny.node",
+         says="is opened on musl systems, too, which lack gnu_get_libc_version", severity="warning"),
+    Case("LB903", "a program for musl that asks for the loader of glibc, next to one that does not",
+         npm({"bin/tiny": asks_for_loader(), "bin/other": musl}, libc=["musl"]),
+         npm({"bin/tiny": asks_for_loader()}), at="!package/bin/tiny", says="ld-linux-x86-64.so.2", severity="warning"),
     Case("LB903", "an add-on that a script compiles on musl systems",
          for_alpine("tiny.node", scripts={"install": "node-gyp-build"}), for_alpine("tiny.node", "tiny.musl.node"),
          at="!package/prebuilds/linux-x64/tiny.node", says="gnu_get_libc_version", severity="note"),

@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
+from latebind.audit.checks.modes import is_program
 from latebind.audit.engine.platforms import npm_cpu, npm_systems
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.symbols import is_libc_symbol
@@ -37,6 +38,7 @@ _USUAL = {
 }
 """What Node.js calls a processor or system with another name."""
 
+_BUILT = re.compile(r"/build/(Release|Debug)/$")
 _NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\.node$")
 """How napi-rs names add-ons: `tiny.linux-arm64-gnu.node`."""
 
@@ -104,7 +106,7 @@ def _judge_lacking_cpus(package: Contents, manifest: Manifest, named: tuple[str,
     """Processors in `cpu` for which no add-on of the package is, where nothing else can provide one."""
     addons = [file for file in package.native if file.is_node_addon and file.images]
     compiled_for = {npm_cpu(image.arch) for file in addons for image in file.images}
-    gets_others = manifest.table("optionalDependencies") or any(
+    gets_others = manifest.parts or any(
         name in manifest.table("scripts") for name in ("preinstall", "install", "postinstall")
     )
     is_built = any(file.base == "binding.gyp" for file in package.files)
@@ -139,7 +141,7 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     "error",
     profiles=("loads",),
     because="The file does not load where npm installs it. The finding is a warning if package.json names no C "
-    "library, and a note if other files fit.",
+    "library, or for a program next to files that fit, and a note for other files next to them.",
     kinds=("npm",),
     example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
     fix='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
@@ -148,25 +150,25 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """Binaries for glibc do not load on musl systems, such as Alpine, nor the other way round.
 
     If `libc` does not say which one a package for Linux alone is for, npm installs it on every Linux. node-gyp-build
-    opens an add-on without `.glibc` or `.musl` in its name on every Linux, too. A few such add-ons for glibc do work
-    with musl.
+    opens an add-on without `.glibc` or `.musl` in its name on every Linux, too, as bindings does in build/Release. A
+    few such add-ons for glibc do work with musl.
     """
     manifest = read_manifest(package)
     if manifest is None or not admits(manifest.read_values("os"), "linux"):
         return
-    binaries = [(file, image.libc, image.needed) for file, image in package.images if image.libc != "unknown"]
-    chosen, seen = manifest.read_values("libc"), {libc for _, libc, _ in binaries}
+    binaries = [(file, image) for file, image in package.images if image.libc != "unknown"]
+    chosen, seen = manifest.read_values("libc"), {image.libc for _, image in binaries}
     fits = not chosen or any(admits(chosen, libc) for libc in seen)
-    for file, libc, needed in binaries if chosen else ():
-        if not admits(chosen, libc):
-            severity: Severity = "note" if fits else "error"
-            text = f"is linked against {libc}, but {MANIFEST} says libc {', '.join(chosen)}"
-            evidence = tuple(f"NEEDED {name}" for name in needed) or (f"libc {libc}",)
-            yield Hit(inner=file.name, message=text, evidence=evidence, severity=severity)
+    for file, image in binaries if chosen else ():
+        if not admits(chosen, image.libc):
+            severity: Severity = ("warning" if is_program(image) else "note") if fits else "error"
+            text = f"is linked against {image.libc}, but {MANIFEST} says libc {', '.join(chosen)}"
+            evidence = (*(f"NEEDED {name}" for name in image.needed), *filter(None, [image.interpreter]))
+            yield Hit(inner=file.name, message=text, evidence=evidence or (f"libc {image.libc}",), severity=severity)
     if not chosen and len(seen) == 1 and "linux" in (manifest.platform[1], *_only(manifest.read_values("os"))):
         (libc,) = seen
         text = f"has no libc, so systems without {libc} install it too"
-        evidence = tuple(file.name for file, _, _ in binaries[:3])
+        evidence = tuple(file.name for file, _ in binaries[:3])
         yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
     elif not chosen:
         is_compiled = any("node-gyp" in str(command) for command in manifest.table("scripts").values())
@@ -198,7 +200,8 @@ def is_for_musl(file: File, image: Image) -> bool:
 
 
 def _is_for_linux(file: File) -> bool:
-    return prebuilt_for(posixpath.dirname(file.name))[0] == "linux"
+    """Whether node-gyp-build or bindings opens an add-on on Linux, and on no other system."""
+    return prebuilt_for(file.folder)[0] == "linux" or (file.format == "elf" and bool(_BUILT.search(f"{file.folder}/")))
 
 
 @check(
