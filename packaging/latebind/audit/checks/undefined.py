@@ -81,7 +81,7 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
         return
     yield from find_unbound(package, file, image)
     missing = _list_missing(package, file, image, policy)
-    newer = {} if _is_for_musl(package, image) else list_newer_than_tag(package, image)
+    newer = {} if platforms.is_loaded_by_musl(package, image) else list_newer_than_tag(package, image)
     missing -= newer.keys()
     libc = _of_libc(package, image, missing) if image.format == "elf" else set()
     cxx = _list_cxx(package, image)
@@ -91,7 +91,7 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     yield from _judge_old_cxx(package, image, cxx)
     if newer:
         yield judge_old_glibc(package, file, image, newer)
-    if _is_for_musl(package, image):
+    if platforms.is_loaded_by_musl(package, image):
         yield from _judge_old_musl(package, libc)
     else:
         yield from _judge_parts_of_glibc(package, libc)
@@ -244,20 +244,15 @@ def _has_modules(package: Contents) -> bool:
 
     Modules for Python 2 are not recognized: they export init<name>.
     """
-    name = package.wheel
-    has_tag = name is not None and any(tag.startswith(("cp2", "abi3")) for tag in (*name.pythons, *name.abis))
-    has_abi = name is not None and any(abi.startswith("cp") for abi in name.abis)
-    return bool(package.modules) or has_tag or has_abi
+    pythons, abis = (package.wheel.pythons, package.wheel.abis) if package.wheel is not None else ((), ())
+    is_for_python_2 = any(tag.startswith("cp2") for tag in pythons)
+    return bool(package.modules) or is_for_python_2 or any(abi.startswith(("cp", "abi3")) for abi in abis)
 
 
 def _of_libc(package: Contents, image: Image, names: set[str]) -> set[str]:
     """Those of some names that the C library defines which loads the image."""
-    libc: Literal["glibc", "musl"] = "musl" if _is_for_musl(package, image) else "glibc"
+    libc: Literal["glibc", "musl"] = "musl" if platforms.is_loaded_by_musl(package, image) else "glibc"
     return {name for name in names if symbols.is_libc_symbol(name, libc)}
-
-
-def _is_for_musl(package: Contents, image: Image) -> bool:
-    return image.libc == "musl" or (image.libc == "unknown" and bool(list_linux_tags(package, "musl")))
 
 
 def _has_unknown_library(package: Contents, image: Image) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from latebind.audit.engine.platforms import is_loaded_by_musl
 from latebind.audit.readers.opened import list_elsewhere
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def find_opened_first(package: Contents, user: File, image: Image, name: str) ->
 
     `user` is the file that needs the library. If the same code opens it before, that fails.
     """
-    if _is_for_musl(package, image) or (image.format == "macho" and not name.startswith(_FROM_RPATH)):
+    if is_loaded_by_musl(package, image) or (image.format == "macho" and not name.startswith(_FROM_RPATH)):
         return ""
     for file, other in package.images:
         own = file.base.lower() if image.format == "pe" else other.soname
@@ -39,12 +40,6 @@ def _is_after(place: Place, user: File, package: Contents) -> bool:
     """Whether the same code has opened a file before, for the last time, as far as the order of lines shows."""
     lines = [line for script, line in package.opened.get(user.name, ()) if script == place[0]]
     return 0 not in (place[1], *lines) and bool(lines) and max(lines) < place[1]
-
-
-def _is_for_musl(package: Contents, image: Image) -> bool:
-    """Whether musl loads an image: by what it links, or by the wheel's tag if it links no C library."""
-    platforms = package.wheel.platforms if package.wheel else ()
-    return image.libc == "musl" or (image.libc == "unknown" and any("musllinux" in name for name in platforms))
 
 
 def is_opened_elsewhere(package: Contents, name: str) -> bool:

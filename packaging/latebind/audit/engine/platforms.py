@@ -15,6 +15,8 @@ from latebind.binary.floors import is_glibc, numeric
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from latebind.audit.readers.contents import Contents
+    from latebind.binary import Image
     from latebind.binary.floors import Version
 
 _TABLES = ("platforms", "systems")
@@ -195,13 +197,11 @@ def is_musl(library: str) -> bool:
     return library in data().musl_libraries or library.startswith(("libc.musl-", "ld-musl-"))
 
 
-def _fits(name: str, patterns: tuple[str, ...]) -> bool:
-    return _compile("|".join(patterns)).match(name) is not None
-
-
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+def is_loaded_by_musl(package: Contents, image: Image) -> bool:
+    """Whether musl loads an image: by what it links, or by the wheel's tag if it links no C library."""
+    tags = map(linux_tag, package.wheel.platforms if package.wheel is not None else ())
+    is_tagged = any(tag is not None and tag.libc == "musl" for tag in tags)
+    return image.libc == "musl" or (image.libc == "unknown" and is_tagged)
 
 
 def cxx_limits(tag: LinuxTag) -> Mapping[str, Version]:

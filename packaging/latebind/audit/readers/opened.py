@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-import warnings
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from latebind.audit.readers.python import parse_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,13 +76,9 @@ class _Reach(NamedTuple):
 def find_opened(data: bytes) -> tuple[Opened, ...]:
     """The calls in Python code that open libraries by their paths; none in code that cannot be parsed."""
     may_call = any(word in data for word in _WORDS)  # four times as fast as the expression
-    if not may_call or len(data) > _LARGEST or not _CALL.search(data):
-        return ()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in texts
-            tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    may_call = may_call and len(data) <= _LARGEST and _CALL.search(data) is not None
+    tree = parse_python(data) if may_call else None
+    if tree is None:
         return ()
     values = _list_values(tree)
     calls = islice(_list_calls(tree), _MOST_CALLS)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import Contents
 
 MANIFEST = "package.json"
+ON_INSTALL = ("preinstall", "install", "postinstall")
+"""The scripts that npm runs when it installs a package."""
 _SYSTEMS = "aix|android|darwin|freebsd|linux|netbsd|openbsd|sunos|win32"
 _PROCESSORS = "arm64|arm|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64"
 _PLATFORM = re.compile(rf"(?P<whole>.+?)[/-](?P<os>{_SYSTEMS})-(?P<cpu>{_PROCESSORS})(-[a-z]+)*")
@@ -103,6 +105,14 @@ def _parse_json(text: bytes) -> object:
         return json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
+
+
+def builds_on_install(package: Contents, manifest: Manifest) -> bool:
+    """Whether npm runs something when it installs the package, which may build or get an add-on.
+
+    Without a script of the package, a binding.gyp at the root makes npm run node-gyp.
+    """
+    return not manifest.table("scripts").keys().isdisjoint(ON_INSTALL) or "binding.gyp" in installed_files(package)
 
 
 def installed_files(package: Contents) -> dict[str, str]:

@@ -6,6 +6,8 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from latebind.audit.readers.python import parse_python
+
 if TYPE_CHECKING:
     import re
 
@@ -17,12 +19,7 @@ _MAX_MODULE = 1 << 20
 @lru_cache(maxsize=1)
 def parse_module(text: bytes) -> ast.Module | None:
     """The syntax tree of a module, None when it is empty or cannot be parsed. Several checks ask for the same one."""
-    if not text or len(text) > _MAX_MODULE:
-        return None
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return parse_python(text) if text and len(text) <= _MAX_MODULE else None
 
 
 def find_constants(package: Contents, inner: str, form: re.Pattern[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.wording import first, some
-from latebind.audit.readers.package_json import read_manifest
+from latebind.audit.readers.package_json import builds_on_install, read_manifest
 from latebind.text import plural
 
 if TYPE_CHECKING:
@@ -79,9 +79,7 @@ def for_one_version(package: Contents, file: File, image: Image) -> Iterator[Hit
     manifest = read_manifest(package)
     if manifest is None or not file.is_node_addon or _ITS_VERSION.search(file.name):
         return
-    scripts = manifest.table("scripts")
-    has_recipe = any(other.name.count("/") == 1 and other.base == "binding.gyp" for other in package.files)
-    if has_recipe or {"preinstall", "install", "postinstall"} & scripts.keys():
+    if builds_on_install(package, manifest):
         return
     numbers = [match[1] for export in image.exports if (match := _BY_VERSION.match(export.name))]
     registers = any(

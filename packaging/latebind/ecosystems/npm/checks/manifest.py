@@ -11,6 +11,7 @@ from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.wording import some
 from latebind.audit.readers.package_json import (
     MANIFEST,
+    ON_INSTALL,
     Manifest,
     exported_files,
     installed_files,
@@ -29,7 +30,6 @@ _NAME = re.compile(r"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IG
 """The names that npm installs; new packages need lower-case names."""
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 _FILE = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+.*)\.tgz")
-_ON_INSTALL = ("preinstall", "install", "postinstall")
 _ON_GIT = ("prepublish", "preprepare", "prepare", "postprepare")
 _RUNS_FILE = re.compile(r"node (?P<path>[\w./-]+\.[cm]?js)\b")
 """A script that runs a file of the package."""
@@ -98,10 +98,10 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
         return
     scripts, installed = manifest.table("scripts"), installed_files(package)
     works_without = _has_addon(package, manifest) or _has_programs(package, manifest)
-    for name in (*_ON_INSTALL, *_ON_GIT):
+    for name in (*ON_INSTALL, *_ON_GIT):
         if command := str(scripts.get(name) or ""):
-            missing = _missing_file(command, installed) if name in _ON_INSTALL else ""
-            is_needed = name in _ON_INSTALL and (bool(missing) or not works_without)
+            missing = _missing_file(command, installed) if name in ON_INSTALL else ""
+            is_needed = name in ON_INSTALL and (bool(missing) or not works_without)
             is_needed = is_needed and not _changes_nothing(package, command)
             yield Hit(
                 inner=manifest.inner,
@@ -133,7 +133,7 @@ def _has_programs(package: Contents, manifest: Manifest) -> bool:
     """Whether `bin` names commands, and all programs of the package can be started without a script."""
     programs = [file for file in package.native if any(is_program(image) for image in file.images)]
     can_start = all(file.format == "pe" or file.mode & 0o111 for file in programs)
-    commands = " ".join(str(manifest.table("scripts").get(name) or "") for name in _ON_INSTALL)
+    commands = " ".join(str(manifest.table("scripts").get(name) or "") for name in ON_INSTALL)
     return bool(programs and can_start and manifest.fields.get("bin") and not _BUILDS.search(commands))
 
 

@@ -11,7 +11,7 @@ from latebind.audit.engine.platforms import npm_cpu, npm_systems
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.symbols import is_libc_symbol
 from latebind.audit.engine.wording import first, name_platform
-from latebind.audit.readers.package_json import MANIFEST, admits, prebuilt_for, read_manifest
+from latebind.audit.readers.package_json import MANIFEST, admits, builds_on_install, prebuilt_for, read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,12 +106,9 @@ def _judge_lacking_cpus(package: Contents, manifest: Manifest, named: tuple[str,
     """Processors in `cpu` for which no add-on of the package is, where nothing else can provide one."""
     addons = [file for file in package.native if file.is_node_addon and file.images]
     compiled_for = {npm_cpu(image.arch) for file in addons for image in file.images}
-    gets_others = manifest.parts or any(
-        name in manifest.table("scripts") for name in ("preinstall", "install", "postinstall")
-    )
-    is_built = any(file.base == "binding.gyp" for file in package.files)
+    gets_others = manifest.parts or builds_on_install(package, manifest)
     lacking = [cpu for cpu in named if not cpu.startswith("!") and cpu not in compiled_for]
-    if addons and lacking and "" not in compiled_for and compiled_for & {*named} and not gets_others and not is_built:
+    if addons and lacking and "" not in compiled_for and compiled_for & {*named} and not gets_others:
         has = ", ".join(sorted(compiled_for))
         yield Hit(
             inner=manifest.inner,

@@ -69,14 +69,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
         return
     if image.python_module and list_served(package, file) is not None:
         return  # LB310
-    used = {
-        symbol.name: symbol.library.lower()
-        for symbol in image.imports
-        if symbol.kind != "weak"
-        and symbol.name.startswith(("Py", "_Py"))
-        and not symbol.name.startswith(_OWN_ENTRY)
-        and symbol.name not in package.exported
-    }
+    used = _list_used(package, image)
     if floor > pythonabi.newest():
         yield Skip(reason=f"this version of latebind does not know the stable ABI of {_format_python(floor)}")
         return
@@ -94,16 +87,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     late = sorted(name for name in used if name in table and table[name].since > floor)
     early = {name for name in late if image.format != "pe" and _is_exported(name, floor, table[name].since)}
     newer = [f"{name} is new in {_format_python(table[name].since)}" for name in late if name not in early]
-    stable = {"python3t.dll"} if "abi3t" in wheel.abis else {"python3.dll"}
-    stable |= {"python3t.dll"} if floor >= pythonabi.ABI3T else set()
-    tied = sorted({library for library in used.values() if platforms.is_python(library)} - stable)
-    tied = [f"imports {library}" for library in tied]
-    if (
-        "abi3t" in wheel.abis
-        and image.python_module
-        and not any(export.name.startswith("PyMod") for export in image.exports)
-    ):
-        tied += [f"{name} is for CPython with the GIL alone" for name in sorted(_DEFINED.intersection(used))]
+    tied = _list_tied(wheel, image, used, floor)
     seen = [*strangers, *newer, *tied]
     if seen:
         promise = f"cp{floor[0]}{floor[1]}-{'.'.join(wheel.abis)}"
@@ -199,6 +183,33 @@ def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterat
             evidence=tuple(f"imports {name}" for name in lacking),
             fix="Generate the code with a current Cython, pybind11 or other tool, and compile it for that CPython.",
         )
+
+
+def _list_used(package: Contents, image: Image) -> dict[str, str]:
+    """The names of CPython that a module must find when it is loaded, each with the library that it names."""
+    return {
+        symbol.name: symbol.library.lower()
+        for symbol in image.imports
+        if symbol.kind != "weak"
+        and symbol.name.startswith(("Py", "_Py"))
+        and not symbol.name.startswith(_OWN_ENTRY)
+        and symbol.name not in package.exported
+    }
+
+
+def _list_tied(wheel: WheelName, image: Image, used: Mapping[str, str], floor: pythonabi.PythonVersion) -> list[str]:
+    """What ties a module to one CPython, whatever names it uses: its DLL, or a PyModuleDef under abi3t."""
+    stable = {"python3t.dll"} if "abi3t" in wheel.abis else {"python3.dll"}
+    stable |= {"python3t.dll"} if floor >= pythonabi.ABI3T else set()
+    tied = sorted({library for library in used.values() if platforms.is_python(library)} - stable)
+    tied = [f"imports {library}" for library in tied]
+    if (
+        "abi3t" in wheel.abis
+        and image.python_module
+        and not any(export.name.startswith("PyMod") for export in image.exports)
+    ):
+        tied += [f"{name} is for CPython with the GIL alone" for name in sorted(_DEFINED.intersection(used))]
+    return tied
 
 
 def _report_early(
