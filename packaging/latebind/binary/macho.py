@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from latebind.binary.image import Data, FileType, Image, LinkKind, python_module
 from latebind.binary.machosymbols import Symbols, Tables
@@ -67,6 +67,20 @@ _LC_SEGMENT, _LC_SEGMENT_64, _LC_SYMTAB, _LC_DYSYMTAB = 0x1, 0x19, 0x2, 0xB
 _LC_ID, _LC_UUID, _LC_RPATH, _LC_SIGNATURE, _LC_BUILD = 0xD, 0x1B, 0x8000001C, 0x1D, 0x32
 _LC_DYLD_INFO, _LC_EXPORTS_TRIE = (0x22, 0x80000022), 0x80000033
 _CODE = 0x80000000 | 0x400  # S_ATTR_PURE_INSTRUCTIONS, S_ATTR_SOME_INSTRUCTIONS
+_DYSYMTAB_SIZE = 80
+_SECTION_KIND = 0xFF
+_SLOT_KINDS: Mapping[int, Literal["pointers", "lazy", "stubs"]] = {6: "pointers", 7: "lazy", 8: "stubs"}
+
+
+class Slots(NamedTuple):
+    """A section of pointers or stubs, each for the symbol that the table of indirect symbols names for it."""
+
+    kind: Literal["pointers", "lazy", "stubs"]
+    first: int
+    """Of its entries in that table."""
+    number: int
+    place: int
+    """Where the file has the section."""
 
 
 def read_macho(data: Data) -> tuple[Image, ...]:
@@ -115,6 +129,9 @@ class MachoFile:
     code_places: list[tuple[int, int]] = field(default_factory=list)
     """Where the file has the code."""
     tables: Tables = field(default_factory=Tables)
+    slots: list[Slots] = field(default_factory=list)
+    indirect: tuple[int, ...] = (0, 0)
+    """Where the table of indirect symbols is, and how many it has."""
 
     def __post_init__(self) -> None:
         """Read all commands. Raises ValueError or struct.error if they are invalid."""
@@ -152,6 +169,7 @@ class MachoFile:
             self.tables.place(*self._unpack("4I", position + 8))
         elif command == _LC_DYSYMTAB:
             self.tables.ranges = self._unpack("6I", position + 8)
+            self.indirect = self._unpack("2I", position + 56) if length >= _DYSYMTAB_SIZE else (0, 0)
         else:
             self._take_rest(command, position)
 
@@ -195,7 +213,7 @@ class MachoFile:
         if sections + count * layout.size > length:
             raise ValueError(f"the sections of the segment at byte {position} are outside it")
         for index in range(count):
-            title, _, start, room, where, _, _, _, flags, *_ = layout.unpack_from(
+            title, _, start, room, where, _, _, _, flags, first, size, *_ = layout.unpack_from(
                 self.data, position + sections + index * layout.size
             )
             text = f"{name_in(segment)},{name_in(title)} {start:#x}+{room:#x}"
@@ -203,6 +221,9 @@ class MachoFile:
             if flags & _CODE:
                 self.code.append((start, start + room))
                 self.code_places.append((where, where + room))
+            if kind := _SLOT_KINDS.get(flags & _SECTION_KIND):
+                width = size if kind == "stubs" else 8 if is_64 else 4
+                self.slots.append(Slots(kind, first, room // width if width else 0, where))
 
     def _list_initial(self, symbols: Symbols) -> Iterator[tuple[str, int]]:
         """The functions that a host calls as soon as it has loaded the file, and where the file has them."""

@@ -1,4 +1,4 @@
-"""Compares the pages of a Mach-O file with the hashes in its code signature, as the kernel does before it uses them.
+"""The hashes of pages in the code signature of a Mach-O file, which the kernel compares before it uses a page.
 
 Source: osfmk/kern/cs_blobs.h and bsd/kern/ubc_subr.c of Apple's xnu.
 """
@@ -86,7 +86,19 @@ def read_signed_pages(data: Data, start: int, size: int) -> SignedPages | None:
     return SignedPages(count, changed, tuple(places), kind.title)
 
 
-def _list_directories(data: Data, start: int, size: int) -> Iterator[_Directory]:
+def sign_pages(data: bytearray, start: int, size: int) -> None:
+    """Write the hashes of the present pages into the signature at that place.
+
+    Raises struct.error or IndexError where the signature is cut off.
+    """
+    for kind, hashes, page, limit in list(_list_directories(data, start, size)):
+        for index in range(-(-limit // page)):
+            place = hashes + index * kind.size
+            signed = data[index * page : min((index + 1) * page, limit)]
+            data[place : place + kind.size] = kind.make(bytes(signed)).digest()[: kind.size]
+
+
+def _list_directories(data: Data | bytearray, start: int, size: int) -> Iterator[_Directory]:
     """The CodeDirectory of a signature and its alternates. Raises struct.error where it is cut off."""
     magic, _, count = struct.unpack_from(">3I", data, start)
     for index in range(min(count, _MOST_BLOBS) if magic == _SIGNATURE else 0):
@@ -98,7 +110,7 @@ def _list_directories(data: Data, start: int, size: int) -> Iterator[_Directory]
                 yield directory
 
 
-def _read_directory(data: Data, start: int) -> _Directory | None:
+def _read_directory(data: Data | bytearray, start: int) -> _Directory | None:
     """A CodeDirectory; None for one of another form, which the kernel does not accept or macOS does not use."""
     magic, _, version, _, hashes, _, _, slots, limit = struct.unpack_from(">9I", data, start)
     size, kind, _, page = struct.unpack_from("4B", data, start + 36)

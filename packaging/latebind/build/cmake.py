@@ -103,6 +103,7 @@ class NativeBuild:
         first, *others = self.pythons or (None,)
         self._install(workdir, prefix, first, variant)
         each(lambda python: self._add_modules(workdir, prefix, python, variant), filter(None, others))
+        self.toolchain.finish(self.target, prefix)
 
     def _add_modules(self, workdir: Path, prefix: Path, python: Extension, variant: Variant) -> None:
         """Build for one more CPython, and add its modules. Raises BuildError when there are none."""

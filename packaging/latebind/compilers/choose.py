@@ -59,6 +59,9 @@ class Toolchain(Protocol):
     def folders(self, tree: Path) -> tuple[Path, ...]:
         """Folders of the compiler's own files, which may be in a project's checkout."""
 
+    def finish(self, target: Target, folder: Path) -> None:
+        """Complete what the linker leaves out of the files in a folder, so that equal inputs give equal bytes."""
+
     def first_use(
         self, target: Target, floor: str, tree: Path, sources: Iterable[Path]
     ) -> AbstractContextManager[None]:

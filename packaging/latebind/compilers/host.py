@@ -59,6 +59,9 @@ class _Host:
     def folders(self, tree: Path) -> tuple[Path, ...]:  # noqa: ARG002  # they are the system's
         return ()
 
+    def finish(self, *_: object) -> None:
+        """A machine's own linker writes whole files."""
+
     def first_use(self, *_: object) -> AbstractContextManager[None]:
         return nullcontext()
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.binary.indirect import complete_indirect_symbols
 from latebind.compilers.host import compiler_version, has_cxx, steers
 from latebind.compilers.launchers import identify_compiler, launchers
 from latebind.errors import NotRun
@@ -170,6 +171,16 @@ class _Zig:
 
     def folders(self, tree: Path) -> tuple[Path, ...]:
         return (Path(zig_variables(self.zig, tree.parent)[_LIBRARY_VARIABLE]),)
+
+    def finish(self, target: Target, folder: Path) -> None:
+        if target.cmake_system != "Darwin":
+            return
+        for path in folder.rglob("*"):
+            if path.is_file() and not path.is_symlink():
+                data = path.read_bytes()
+                completed = complete_indirect_symbols(data)
+                if completed is not data:
+                    path.write_bytes(completed)
 
     @contextmanager
     def first_use(self, target: Target, floor: str, tree: Path, sources: Iterable[Path]) -> Iterator[None]:
