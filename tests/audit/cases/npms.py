@@ -72,6 +72,17 @@ registers = contents(
 )
 
 
+def for_versions(*numbers: int, more: dict | None = None):
+    """An add-on for each of these binary interfaces of Node.js, which its path names."""
+    return npm({**{f"build/node-v{number}-linux-x64/tiny.node": registers for number in numbers}, **(more or {})})
+
+
+def for_linux(files: dict | None = None, **fields: object):
+    """An add-on for linux-x64, which node-gyp-build finds on installation."""
+    addons = {"prebuilds/linux-x64/tiny.glibc.node": good()}
+    return npm({**addons, **(files or {})}, scripts={"install": "node-gyp-build"}, **{**WHOLE, **fields})
+
+
 def two_addons(script: bytes = b"", where: str = "tiny.node", **fields: object):
     """An add-on that needs a newer glibc, and one that does not."""
     scripts = {"start.js": script} if script else {}
@@ -237,6 +248,12 @@ CASES = [
     Case("LB904", "a script that finds the add-on in the package",
          npm({"prebuilds/linux-x64/tiny.node": good()}, scripts={"install": "node-gyp-build"}), npm(scripts={}),
          at="!package/package.json", says="node-gyp-build", severity="note"),
+    Case("LB904", "a script that has nothing for most systems, nor anything to compile", for_linux(),
+         for_linux({"binding.gyp": b""}), at="!package/package.json", severity="warning",
+         says="which fails on linux-arm64, darwin-x64, darwin-arm64, win32-x64: nothing is prebuilt for them"),
+    Case("LB904", "a script that has nothing for one of two processors", for_linux(os=["linux"], cpu=["x64", "arm64"]),
+         for_linux(os=["linux"], cpu=["x64"]), at="!package/package.json", severity="warning",
+         says="which fails on linux-arm64: nothing is prebuilt for it"),
     Case("LB904", "a script next to packages for each platform",
          npm({"build.js": b""}, scripts={"install": "node ./build.js"}, **WHOLE,
              optionalDependencies=dict.fromkeys(PLATFORM_PACKAGES, "1.2.3")),
@@ -333,6 +350,11 @@ CASES = [
     Case("LB910", "an add-on for one version of Node.js", npm({"tiny.node": one_version}),
          npm({"tiny.node": one_version}, scripts={"install": "node-gyp rebuild"}), at="!package/tiny.node",
          says="registers with the binary interface 93", severity="warning"),
+    Case("LB910", "add-ons for old versions of Node.js alone", for_versions(64, 93), for_versions(64, 115),
+         at="!package/build/node-v93-linux-x64/tiny.node", severity="warning",
+         says="Node.js 18 and newer find none: 64, 93"),
+    Case("LB910", "an add-on for an old Node.js", for_versions(93), for_versions(93, more={"tiny.node": good()}),
+         at="!package/build/node-v93-linux-x64/tiny.node", severity="warning", says="find none: 93"),
     Case("LB911", "a program of a package that another one uses", npm({"tiny": program}),
          npm({"tiny": program}, mode=0o755), at="!package/tiny",
          says="mode 644, which does not start unless the package that uses it changes that", severity="warning"),
@@ -355,7 +377,7 @@ CASES = [
          npm({"bin/tiny": program, "start.js": b"fs.chmodSync(path, 0o755)"}), at="!package/bin/tiny", says="mode 644",
          severity="warning"),
     Case("LB910", "an add-on that registers itself", npm({"tiny.node": registers}),
-         npm({"prebuilds/linux-x64/node.abi93.node": registers}), at="!package/tiny.node",
+         npm({"prebuilds/linux-x64/node.abi115.node": registers}), at="!package/tiny.node",
          says="imports node_module_register", severity="warning"),
     Case("LB103", "the runtime in an npm package", bundle_runtime(), bundle_runtime(name="onnxruntime-node"),
          at="!package/libonnxruntime.so.1", says="onnxruntime"),

@@ -20,6 +20,8 @@ _OF_V8 = re.compile(r"_ZN?K?\d*(2v8|4node)|_ZT[IVS]N?(2v8|4node)|\?.*@(v8|node)@
 _BY_VERSION = re.compile(r"node_register_module_v(\d+)$")
 _ITS_VERSION = re.compile(r"(abi|node-v|modules-|[_.-]v?)(4[6-9]|[5-9]\d|1\d\d)(?!\d)")
 """The part of a path that names NODE_MODULE_VERSION, by which a package chooses: node.abi93.node, node-v93-linux."""
+_OF_NODE_18 = 108
+"""doc/abi_version_registry.json of Node.js."""
 
 
 @check(
@@ -71,24 +73,47 @@ def _is_for_node_api(file: File, image: Image) -> bool:
     example="tiny.node exports node_register_module_v93, which is Node.js 16",
     fix="Use Node-API, or package an add-on for each version and choose by process.versions.modules.",
 )
-def for_one_version(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
     """Add-ons without Node-API have the number of a binary interface (NODE_MODULE_VERSION), which must be Node.js's.
 
-    Nothing is reported if the path names that number, or if a script builds the add-on or gets another one.
+    Nothing is reported if a script builds the add-on or gets another one, or if the path names that number, by which
+    the package chooses. If all paths name numbers of Node.js 17 and older, newer versions find no add-on.
     """
     manifest = read_manifest(package)
-    if manifest is None or not file.is_node_addon or _ITS_VERSION.search(file.name):
+    if manifest is None or builds_on_install(package, manifest):
         return
-    if builds_on_install(package, manifest):
-        return
+    by_number: dict[int, str] = {}
+    has_others = False
+    for file, image in package.images:
+        if not file.is_node_addon:
+            continue
+        versions = _list_versions(file, image)
+        named = _ITS_VERSION.search(file.name)
+        if versions is None or "electron" in file.name:
+            has_others = True
+        elif named is not None:
+            by_number.setdefault(int(named[2]), file.name)
+        else:
+            has_others = True
+            what = f"the binary interface {versions[0]}" if versions else "one binary interface"
+            shown = f"exports node_register_module_v{versions[0]}" if versions else "imports node_module_register"
+            message = f"registers with {what} of Node.js, and no other version loads it"
+            yield Hit(inner=file.name, message=message, evidence=(shown,))
+    if by_number and not has_others and max(by_number) < _OF_NODE_18:
+        numbers = ", ".join(map(str, sorted(by_number)))
+        yield Hit(
+            inner=by_number[max(by_number)],
+            message=f"is for an old Node.js, as are all add-ons here; Node.js 18 and newer find none: {numbers}",
+            evidence=tuple(f"binary interface {number}: {name}" for number, name in sorted(by_number.items())),
+            fix="Use Node-API, or add an add-on for each version that is in use.",
+        )
+
+
+def _list_versions(file: File, image: Image) -> list[str] | None:
+    """The numbers of the binary interface by which an add-on registers, if known; None for one with Node-API."""
     numbers = [match[1] for export in image.exports if (match := _BY_VERSION.match(export.name))]
     registers = any(
         symbol.name in ("node_module_register", "?node_module_register@@YAXPEAX@Z") for symbol in image.imports
     )
-    if not numbers and (not registers or _is_for_node_api(file, image)):
-        return
-    what = f"the binary interface {numbers[0]}" if numbers else "one binary interface"
-    yield Hit(
-        message=f"registers with {what} of Node.js, and no other version loads it",
-        evidence=(f"exports node_register_module_v{numbers[0]}" if numbers else "imports node_module_register",),
-    )
+    is_for_v8 = numbers or (registers and not _is_for_node_api(file, image))
+    return numbers if is_for_v8 else None

@@ -13,9 +13,11 @@ from latebind.audit.readers.package_json import (
     MANIFEST,
     ON_INSTALL,
     Manifest,
+    admits,
     exported_files,
     installed_files,
     manifest_path,
+    prebuilt_for,
     read_manifest,
 )
 from latebind.text import plural
@@ -37,6 +39,9 @@ _CHMOD = re.compile(r"chmod (-R )?([ua]?\+x|0?7[0-7]5) (?P<paths>[\w./ @-]+)")
 """A script that only makes files executable."""
 _BUILDS = re.compile(r"node-gyp|node-pre-gyp|prebuild|cmake|make\b|cargo|curl|wget|download|fetch")
 """A script that builds or gets a native file."""
+_FINDS_PREBUILT = "node-gyp-build"
+"""The script that takes what is prebuilt in the package, and otherwise runs node-gyp."""
+_USUAL_PLATFORMS = (("linux", "x64"), ("linux", "arm64"), ("darwin", "x64"), ("darwin", "arm64"), ("win32", "x64"))
 _OF_NODE = frozenset({"import", "require", "default", "node", "module-sync", "node-addons"})
 """The conditions by which Node.js chooses a file in `exports`."""
 _MAIN_ENDS = ("", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node")
@@ -109,9 +114,33 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
                 evidence=(f"{name}: {command}",),
                 severity="warning" if is_needed else "note",
             )
+    if unbuilt := _list_unbuilt(manifest, installed):
+        yield Hit(
+            inner=manifest.inner,
+            message=f"has the script install, which fails on {', '.join(unbuilt)}: nothing is prebuilt for "
+            f"{'it' if len(unbuilt) == 1 else 'them'}, and there is no binding.gyp to compile",
+            evidence=(f"install: {manifest.table('scripts')['install']}", "missing: binding.gyp"),
+            fix="Add what is prebuilt for these systems, or binding.gyp and its sources, or name os and cpu.",
+            severity="warning",
+        )
     path = installed.get("binding.gyp", "")
     if path and not {"install", "preinstall"} & scripts.keys() and manifest.fields.get("gypfile") is not False:
         yield Hit(inner=path, message="makes npm run node-gyp", evidence=("binding.gyp and no script install",))
+
+
+def _list_unbuilt(manifest: Manifest, installed: Collection[str]) -> list[str]:
+    """The usual platforms on which npm installs the package, and node-gyp-build has nothing to find or to compile."""
+    command = str(manifest.table("scripts").get("install") or "")
+    if command.strip() != _FINDS_PREBUILT or "binding.gyp" in installed:
+        return []
+    folders = {posixpath.dirname(name) for name in installed if name.endswith(".node")}
+    prebuilt = {f"{system}-{cpu}" for system, cpus in map(prebuilt_for, folders) for cpu in cpus}
+    admitted = [
+        f"{system}-{cpu}"
+        for system, cpu in _USUAL_PLATFORMS
+        if admits(manifest.read_values("os"), system) and admits(manifest.read_values("cpu"), cpu)
+    ]
+    return [platform for platform in admitted if platform not in prebuilt]
 
 
 def _missing_file(command: str, installed: Collection[str]) -> str:
