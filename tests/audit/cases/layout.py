@@ -130,6 +130,11 @@ CASES = [
          wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND, "latenn/libuser.so": USER}),
          wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND}), at="!latenn/liblatenn.so",
          says="SONAME liblatenn.so", severity="warning"),
+    Case("LB404", "a build for each of two systems, each with its user",
+         wheel({f"latenn/{name}/{file}": data for name, twin in (("a", good()), ("b", SECOND))
+                for file, data in (("liblatenn.so", twin), ("libuser.so", USER))}),
+         wheel({"latenn/a/liblatenn.so": good(), "latenn/a/libuser.so": USER}), at="!latenn/b/liblatenn.so",
+         says="SONAME liblatenn.so", severity="note"),
     Case("LB404", "links that became files, one of which was changed afterwards",
          wheel({"latenn/liblatenn.so": good(), "latenn/liblatenn.so.1": SECOND, "latenn/libuser.so": USER}),
          wheel({"latenn/liblatenn.so": good(), "latenn/libuser.so": USER}), at="!latenn/liblatenn.so.1",

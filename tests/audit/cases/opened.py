@@ -65,6 +65,12 @@ def deep(script: bytes):
     return wheel({LIB: linkage.with_odd, DEEP: linkage.odd, INIT: script})
 
 
+def beside(path: bytes):
+    """A wheel whose code opens its library as soon as it is imported."""
+    script = b"import ctypes, os\nctypes.CDLL(os.path.join(os.path.dirname(__file__), '%s'))\n" % path
+    return wheel({"latenn/deps/odd.so": linkage.odd, INIT: script})
+
+
 def renamed(script: bytes):
     """A wheel that has the library under another file name than the needed one."""
     return wheel({LIB: linkage.with_odd, ODD: linkage.odd, INIT: script})
@@ -99,6 +105,9 @@ CASES = [
     case("LB114", "code that cannot be parsed", deep(NAMED + b"def"), deep(NAMED), NOWHERE),
     case("LB114", "an install name that is not from an rpath", mac(FOR_MAC, macos.BESIDE), mac(FOR_MAC),
          NOWHERE, at=f"!{macos.LIB}"),
+    case("LB114", "opened next to the code, where it is not; where it is", beside(b"odd.so"), beside(b"deps/odd.so"),
+         "is opened by latenn/__init__.py as latenn/odd.so, where the package does not have it",
+         at="!latenn/deps/odd.so"),
     case("LB107", "another name than the needed one, opened by its path", renamed(BARE), renamed(BY_STEM), LOADED),
     case("LB107", "another name than the needed one, opened by cffi", renamed(BARE), renamed(BY_CFFI), LOADED),
     case("LB114", "opened after the library that needs it", deep(TOO_LATE), deep(IN_TIME), NOWHERE),

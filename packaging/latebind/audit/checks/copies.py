@@ -44,19 +44,41 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
         for image in file.images:
             if image.soname and image.format != "pe":  # Windows identifies a library by its file name only
                 groups[own_name(image), f"{image.platform} {image.arch}", rid].append(file)
-    needed = {name.rpartition("/")[2] for _, image in package.images for name in image.needed}
+    users = _list_users(package)
     reported: set[tuple[str, ...]] = set()
     for (why, _, _), files in groups.items():
         names = tuple(file.name for file in files)
         if len(names) > 1 and names not in reported:
             reported.add(names)
             if why != "sha256":
-                yield _shared_name(files, why, is_needed=files[0].own_name in needed)
+                yield _shared_name(files, why, is_needed=_may_meet(package, files, users.get(files[0].own_name, [])))
             elif soname := _find_soname(files):
                 yield _copied_links(files, soname)
             else:
                 message = f"has the same bytes as another file: {names[0]}"
                 yield Hit(inner=names[1], message=message, evidence=names, severity="note")
+
+
+def _list_users(package: Contents) -> dict[str, list[File]]:
+    """The files that need a library, by its name."""
+    users: dict[str, list[File]] = defaultdict(list)
+    for file, image in package.images:
+        for name in image.needed:
+            users[name.rpartition("/")[2]].append(file)
+    return users
+
+
+def _may_meet(package: Contents, files: Sequence[File], users: Sequence[File]) -> bool:
+    """Whether one process may need libraries that share a name.
+
+    None does where each is in a folder with its own users, of which Python imports none: code chooses a folder, such as
+    that of a distribution.
+    """
+    archs = {image.arch for file in files for image in file.images}
+    users = [user for user in users if any(image.arch in archs for image in user.images)]
+    folders = {file.folder for file in files}
+    are_variants = len(folders) == len(files) and {user.folder for user in users} == folders
+    return bool(users) and not (are_variants and package.modules.isdisjoint(user.name for user in users))
 
 
 def _shared_name(files: Sequence[File], soname: str, *, is_needed: bool) -> Hit:

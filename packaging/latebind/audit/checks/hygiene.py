@@ -86,10 +86,12 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
 )
 def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
     """On Windows and macOS, names that differ only by case are one file. Windows also reserves some names."""
-    for_linux = package.wheel is not None and all("linux" in platform for platform in package.wheel.platforms)
-    severity: Severity = "note" if for_linux else "warning"
+    tags = package.wheel.platforms if package.wheel is not None else ("any",)
+    for_linux = all("linux" in tag for tag in tags)
+    for_others = not any(tag == "any" or tag.startswith("win") for tag in tags)
     for problem in package.problems:
         if problem.kind == "case-collision":
+            severity: Severity = "note" if for_linux else "warning"
             yield Hit(inner=problem.member, message=problem.detail, evidence=(problem.member,), severity=severity)
     for file in package.files:
         bad = [part for part in file.name.split("/") if _is_unportable(part)]
@@ -98,7 +100,7 @@ def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
                 inner=file.name,
                 message=f"{bad[0]!r} is not a valid file name on Windows",
                 evidence=(file.name,),
-                severity=severity,
+                severity="note" if for_others else "warning",
             )
 
 

@@ -69,7 +69,7 @@ def _judge_misfit(package: Contents, file: File, lacking: list[str], *, is_other
         return "warning" if _must_fit(package, file) else "note"
     if _must_fit(package, file):
         return "error"
-    return "warning" if not is_other_system and not _is_for_x86(file) and _is_alone(package, file) else "note"
+    return "warning" if not is_other_system and not _is_for_x86(file) and _is_alone(package, file, lacking) else "note"
 
 
 def _is_for_x86(file: File) -> bool:
@@ -88,12 +88,17 @@ def _must_fit(package: Contents, file: File) -> bool:
     return (file.is_module and not serves) or bool((package.users.get(file.name, frozenset()) - {file.name}) & fitting)
 
 
-def _is_alone(package: Contents, file: File) -> bool:
-    """Whether a library has no counterpart for the promised processor: a file of its name, but for the processor."""
+def _is_alone(package: Contents, file: File, lacking: list[str]) -> bool:
+    """Whether a library has no counterpart for the promised processors: files of its name, but for the processor."""
     if not any(image.file_type == "shared" and not image.interpreter for image in file.images):
         return False
-    fitting = (other for other in package.native if other is not file and not misfits(package, other))
-    return _plain_stem(file) not in {_plain_stem(other) for other in fitting}
+    counterparts = [
+        other
+        for other in package.native
+        if other is not file and other.format == file.format and _plain_stem(other) == _plain_stem(file)
+    ]
+    archs = [image.arch for other in counterparts for image in other.images]
+    return not all(_runs_as(arch, archs) for arch in lacking)
 
 
 def _plain_stem(file: File) -> str:

@@ -1,4 +1,4 @@
-"""Check LB114: whether a loader finds the libraries of the package that a binary needs."""
+"""Check LB114: whether loaders and code find the libraries of the package that they need."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     "Needed library that is in the package, but not searched there",
     "warning",
     profiles=("loads",),
-    because="The loader does not find the needed library, unless the package loads it first by its path. The finding "
+    because="The loader does not find the needed library, unless the package loads it first by its path; or the "
+    "package's Python code opens a library where the package does not have it. The finding "
     "is a note if the package's Python code visibly does, or if a script of the package sets LD_LIBRARY_PATH.",
     formats=EVERY_FORMAT,
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
@@ -51,6 +52,7 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
     import first, and for wheels' `.data/data`, which is installed into Python's own folders. Windows looks in the
     folder of the module alone, so there a DLL in `.data/data` is not found after `pip install --user`.
     """
+    yield from _judge_opened(package, file)
     if image.format == "pe":
         yield from _judge_windows(package, file, image)
         return
@@ -73,6 +75,19 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
             severity="note" if assumption else "warning",
             assumption=assumption,
         )
+
+
+def _judge_opened(package: Contents, file: File) -> Iterator[Hit]:
+    """A library that Python code opens on import, at another place than the wheel has it."""
+    for script in package.files if package.wheel is not None else ():
+        for path in {opened.path for opened in script.opened if posixpath.basename(opened.path) == file.base}:
+            expected = posixpath.normpath(posixpath.join(_place(script.folder), path))
+            if expected not in {posixpath.join(_place(other.folder), other.base) for other in package.files}:
+                yield Hit(
+                    message=f"is opened by {script.name} as {expected}, where the package does not have it",
+                    evidence=(f"opened: {path}", f"file: {file.name}"),
+                    fix=f"Put it at {expected}, or open it where it is.",
+                )
 
 
 def _is_elsewhere(package: Contents, image: Image, name: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.modes import SCRIPTS
 from latebind.audit.engine import platforms
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.supply import dependencies, must_load
@@ -40,15 +39,16 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
     The message, `The specified module could not be found`, names a different file. If an older copy is loaded already,
     newer code crashes. In a wheel, the DLLs that CPython itself installs are a note: VCRUNTIME140.dll, and
     VCRUNTIME140_1.dll since 3.9. So are those that a required package installs, such as msvc-runtime, or a runtime
-    package of the same version. Programs in the scripts folder of a wheel do not find those of CPython, which are in
-    another folder. What Microsoft's own DLLs import when they first use it does not count.
+    package of the same version. A program does not find those of CPython, which are next to python.exe. DLLs in a wheel
+    for other systems, and what Microsoft's own DLLs import when they first use it, do not count.
     """
+    if package.wheel and not {"pe", ""}.intersection(map(platforms.tag_format, package.wheel.platforms)):
+        return
     libraries = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in package.bases]
     libraries = [name for name in libraries if not platforms.is_debug_runtime(name)]  # LB112
     if platforms.is_vc_runtime(file.base):
         libraries = [name for name in libraries if image.link_kinds.get(name) != "delay"]
-    is_command = image.file_type == "executable" and SCRIPTS in file.name
-    of_python = frozenset() if is_command else list_with_python(package)
+    of_python = frozenset() if image.file_type == "executable" else list_with_python(package)
     lacking = [name for name in libraries if name.lower() not in of_python]
     libraries = lacking or libraries
     if not libraries:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from latebind.audit.readers.atimport import find_at_import
 from latebind.audit.readers.python import parse_python
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Opened:
     """Whether the path begins outside the package: at a path of the system, or one that users set."""
     line: int = 0
     """Where the call is; 0 inside a function, whose callers decide when it runs."""
+    path: str = ""
+    """The library from the folder of the code, if importing it opens just this one; else ""."""
 
 
 Place = tuple[str, int]
@@ -82,7 +85,8 @@ def find_opened(data: bytes) -> tuple[Opened, ...]:
         return ()
     values = _list_values(tree)
     calls = islice(_list_calls(tree), _MOST_CALLS)
-    found = (_judge_call(call, system, line, values) for call, system, line in calls)
+    paths = find_at_import(tree)
+    found = (_judge_call(call, system, line, values, paths.get(call, "")) for call, system, line in calls)
     return tuple(dict.fromkeys(opened for opened in found if opened))
 
 
@@ -173,7 +177,9 @@ def _list_bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 yield name, value
 
 
-def _judge_call(call: ast.Call, system: str, line: int, values: Mapping[str, list[ast.expr]]) -> Opened | None:
+def _judge_call(
+    call: ast.Call, system: str, line: int, values: Mapping[str, list[ast.expr]], path: str
+) -> Opened | None:
     """What a call opens by a path; None for a name alone, which loaders look for in the system's folders."""
     is_of_numpy = _name(call.func) == "load_library"  # takes a name and a folder
     arguments = call.args if is_of_numpy else call.args[:1]
@@ -191,6 +197,7 @@ def _judge_call(call: ast.Call, system: str, line: int, values: Mapping[str, lis
         is_scan=bool(reach.words & _SCANS),
         is_elsewhere=bool(begins_outside) and not in_package,
         line=line,
+        path=path,
     )
 
 

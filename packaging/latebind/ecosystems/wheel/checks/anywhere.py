@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.registry import Hit, Skip, check
@@ -22,6 +23,10 @@ _COMMON: Mapping[Format, tuple[str, ...]] = {
 }
 """The processors of each system for which people install wheels; on others, nobody misses native code."""
 _PROCESSORS = {"armv7l": "32-bit ARM", "i686": "32-bit x86"}
+_OF_SYSTEM = re.compile(
+    r"(?i)[-_.](win(dows|32|64)?|darwin|mac(os)?|osx|linux)([-_.]?(x?(86[-_.])?64|x86|amd64|arm64|aarch64))?$"
+)
+"""How the name of a package for one system ends: `tiny-win-x64`."""
 _OLDEST_GLIBC: floors.Version = (2, 17)
 """That of manylinux2014, which most projects promise."""
 
@@ -32,7 +37,7 @@ _OLDEST_GLIBC: floors.Version = (2, 17)
     "warning",
     profiles=("loads",),
     because="The package fails on platforms that it has no code for. The finding is a note if only the WHEEL file is "
-    "inexact, or if the files are for all common systems and processors.",
+    "inexact, if the files are for all common systems and processors, or if the package's name ends with a system.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl has native code for Linux on x64 (glibc 2.29 or newer)",
     fix="Make a wheel for each platform, tagged with the platform of its binaries, and set Root-Is-Purelib: false.",
@@ -42,7 +47,7 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
 
     The finding lists the systems and processors of the binaries, with the glibc or macOS that they need, and the common
     ones that have none: Linux on x64, arm64 and 32-bit ARM, with glibc and with musl, macOS on x64 and arm64, and
-    Windows on x64.
+    Windows on x64. A package that is named for its system is required by another one, with a marker.
     """
     native = [file.name for file in package.native]
     if not native:
@@ -55,7 +60,7 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
         yield Hit(
             message=message,
             evidence=tuple(native[:_SHOWN]),
-            severity="warning" if missing else "note",
+            severity="warning" if missing and not _OF_SYSTEM.search(wheel.project) else "note",
         )
     for name, text in package.texts.items():
         if name.endswith("/WHEEL") and b"root-is-purelib: true" in text.lower():

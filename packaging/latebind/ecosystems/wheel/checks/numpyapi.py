@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from latebind.audit.engine.registry import Hit, Skip, check
@@ -15,8 +16,6 @@ from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from packaging.specifiers import SpecifierSet
 
     from latebind.audit.readers.contents import Contents, File, WheelName
 
@@ -38,6 +37,9 @@ _AFTER_LAST: Mapping[int, Version] = {
 }  # fmt: skip
 """The first NumPy without wheels for an old CPython 3."""
 _NUMPY_2 = Version("2")
+_NUMPY = "numpy"
+_REQUIRE_NUMPY = ("pandas", "scipy", "scikit-learn", "matplotlib", "xarray", "h5py", "tables", "astropy", "statsmodels")
+"""Distributions that require NumPy and limit no newer version, so that installers choose the newest."""
 
 
 @check(
@@ -60,24 +62,35 @@ def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
 
     The check reads these numbers from the code. It compares them with each NumPy that Requires-Dist admits and that
     has wheels for the CPythons of the tag. Modules of pybind11 and nanobind use NumPy without its headers and are not
-    judged, nor are packages that do not require NumPy.
+    judged. Nor are packages that do not require NumPy, unless they require one that does, such as pandas: installers
+    choose the newest NumPy for it.
     """
     users = [file for file in package.files if file.numpy is not None]
-    ranges = list_ranges(package, "numpy") if users else {}
+    ranges, source = _list_ranges(package) if users else ({}, "")
     admitted = {
         minor: list_releases(minor, ranges[minor]) for minor in sorted(list_promised(package, wheel) & ranges.keys())
     }
-    required = tuple(f"Requires-Dist: {text}" for text, each in requirement_rows(package) if each.name == "numpy")
+    required = tuple(f"Requires-Dist: {text}" for text, each in requirement_rows(package) if each.name == source)
     of_1 = [file for file in users if file.numpy and file.numpy.is_for_1]
     refused = [release for releases in admitted.values() for release in releases if release >= _NUMPY_2]
     if of_1 and refused:
+        admits = "Requires-Dist admits" if source == _NUMPY else f"{source}, which is required, installs"
         yield Hit(
-            message=f"has {plural(len(of_1), 'module')} compiled for NumPy 1, but Requires-Dist admits NumPy 2, "
-            f"which {'they refuse' if len(of_1) > 1 else 'it refuses'}",
+            message=f"has {plural(len(of_1), 'module')} compiled for NumPy 1, but {admits} NumPy 2, which "
+            f"{'they refuse' if len(of_1) > 1 else 'it refuses'}",
             evidence=(*required, *some([file.name for file in of_1])),
             fix="Compile with NumPy 2, whose modules also work with NumPy 1, or require numpy<2.",
         )
-    yield from _judge_oldest(users, admitted, required)
+    if source == _NUMPY:
+        yield from _judge_oldest(users, admitted, required)
+
+
+def _list_ranges(package: Contents) -> tuple[Mapping[int, SpecifierSet], str]:
+    """The NumPy that each CPython 3 gets, and the requirement by which it gets it."""
+    for name in (_NUMPY, *_REQUIRE_NUMPY):
+        if ranges := list_ranges(package, name):
+            return (ranges if name == _NUMPY else dict.fromkeys(ranges, SpecifierSet())), name
+    return {}, ""
 
 
 def list_releases(minor: int, admitted: SpecifierSet) -> list[Version]:

@@ -32,6 +32,8 @@ _ARCHS: Mapping[str, tuple[str, ...]] = {
     "powerpc64le": ("ppc64le",), "s390x": ("s390x",), "riscv64": ("riscv64",),
     "win_amd64": ("x86_64",), "win32": ("i686",), "win_arm64": ("aarch64",),
 }  # fmt: skip
+_WITHOUT_PLATFORM = re.compile(r"\.cpython-3(?P<minor>\d+)[a-z]*\.so$")
+_WITH_PLATFORM = 5
 _OF_PLATFORM = "Name the module as the Python of the tag does: sysconfig.get_config_var('EXT_SUFFIX') there."
 
 
@@ -95,11 +97,15 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
 
     A module named for one CPython in a wheel for others is installed but not found: `No module named ...`, unless the
     wheel holds it once more for each of them. The end also names the system and the processor. In a wheel for ARM,
-    `.cpython-35m-x86_64-linux-gnu.so` is not found, whatever its code is for. CPython finds `.abi3t.so` from 3.15 on,
-    and free-threaded CPython does not find `.abi3.so` from then on. A stable-ABI module in a wheel for one CPython
-    works, but the other CPythons that it could serve cannot install it.
+    `.cpython-35m-x86_64-linux-gnu.so` is not found, whatever its code is for, nor is `.cpython-35m.so` anywhere.
+    CPython finds `.abi3t.so` from 3.15 on, and free-threaded CPython does not find `.abi3.so` from then on. A
+    stable-ABI module in a wheel for one CPython works, but the other CPythons that it could serve cannot install it.
     """
     abi = pythonabi.module_abi(file.base)
+    if image.python_module and (ending := _find_short_ending(package, file, wheel)):
+        message = f"is named without a system, and no CPython looks for {ending}"
+        yield Hit(message=message, evidence=(f"file {file.base}",), fix=_OF_PLATFORM)
+        return
     if image.python_module and (platform := _find_other_platform(package, file, wheel)):
         tags = ".".join(wheel.platforms)
         message = f"is named for {platform}, so Python does not find it where {tags} installs the wheel"
@@ -125,6 +131,14 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     elif missing and file.base == max(twins):
         message = f"is for one of several Pythons; none is for {format_minors(missing)}, which {tags} includes"
         yield Hit(message=message, evidence=evidence, severity="warning")
+
+
+def _find_short_ending(package: Contents, file: File, wheel: WheelName) -> str:
+    """The ending of a module's name if it lacks the system, which CPython 3.5 and newer have in theirs; else ""."""
+    match = _WITHOUT_PLATFORM.search(file.base)
+    is_judged = all(platforms.tag_format(tag) in ("elf", "macho") for tag in wheel.platforms)
+    is_alone = len(package.twins[file.folder, file.stem]) == 1
+    return match[0] if match and is_judged and is_alone and int(match["minor"]) >= _WITH_PLATFORM else ""
 
 
 def _find_other_platform(package: Contents, file: File, wheel: WheelName) -> str:
