@@ -9,7 +9,9 @@ TOP = "import ctypes, os\nfrom pathlib import Path\nhere = os.path.dirname(os.pa
 
 
 def find(code: str) -> set[str]:
-    return set(find_at_import(ast.parse(TOP + code)).values())
+    tree = ast.parse(TOP + code)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and "CDLL" in ast.unparse(node.func)]
+    return set(find_at_import(tree, calls).values())
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,12 @@ def test_a_plain_path_is_followed(code, path):
         "start = lambda: ctypes.CDLL(os.path.join(here, 'odd.so'))",
         "library = ctypes.CDLL(os.path.join(here, 'odd.so')) if os.name == 'nt' else None",
         "library = os.name == 'nt' and ctypes.CDLL(os.path.join(here, 'odd.so'))",
+        "path = os.path.join(here, 'odd.so')\nif not os.path.exists(path):\n    path = other\nctypes.CDLL(path)",
+        "path = os.path.join(here, 'odd.so')\npath += '.3'\nctypes.CDLL(path)",
+        "path = os.path.join(here, 'odd.so')\nfor path in paths:\n    pass\nctypes.CDLL(path)",
+        "path = os.path.join(here, 'odd.so')\n(path, other) = paths\nctypes.CDLL(path)",
+        "path = os.path.join(here, 'odd.so')\ndel path\nctypes.CDLL(path)",
+        f"ctypes.CDLL(os.path.join(here, '{'x/' * 200}', 'odd.so'))",
         "here = here\nctypes.CDLL(os.path.join(here, 'odd.so'))",
     ],
 )
@@ -56,4 +64,4 @@ def test_what_is_not_plain_is_left_out(code):
 def test_code_that_is_made_to_take_long_ends():
     doubled = "".join(f"a{number} = a{number - 1} + a{number - 1}\n" for number in range(1, 60))
 
-    assert find(f"a0 = here\n{doubled}ctypes.CDLL(a59)") == find("")
+    assert find(f"a0 = here\n{doubled}ctypes.CDLL(a59)") == set()

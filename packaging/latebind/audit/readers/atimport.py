@@ -7,42 +7,53 @@ import posixpath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 _FOLDER = "/0/1/2/3/4/5"
 """In place of the folder of the code, with as many above it as such paths climb."""
-_MOST_STEPS = 100
+_MOST_STEPS, _LONGEST_TEXT = 100, 200
 _SAME = frozenset({"abspath", "realpath", "normpath", "fspath", "str", "Path", "PurePath", "resolve", "absolute"})
 
 
-def find_at_import(tree: ast.Module) -> Mapping[ast.Call, str]:
-    """The calls outside of functions, conditions and loops, with their first argument as a path from the code's folder.
+def find_at_import(tree: ast.Module, calls: Collection[ast.Call]) -> Mapping[ast.Call, str]:
+    """Those calls that are outside of functions, conditions and loops, each with its first argument.
 
-    Calls whose argument is not such a path are left out.
+    That is a path from the folder of the code. Calls whose argument is not plainly such a path are left out.
     """
     values: dict[str, ast.expr] = {}
     paths: dict[ast.Call, str] = {}
     for statement in tree.body:
-        if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) or statement.value is None:
-            continue
-        for call in _list_calls(statement.value):
-            path = _Paths(values).follow(call.args[0]) if call.args else None
-            if path is not None and path.startswith("/0/"):
-                paths[call] = posixpath.relpath(path, _FOLDER)
-        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-        values.update({target.id: statement.value for target in targets if isinstance(target, ast.Name)})
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)) and statement.value is not None:
+            for call in _list_calls(statement.value, calls):
+                path = _Paths(values).follow(call.args[0]) if call.args else None
+                if path is not None and path.startswith("/0/"):
+                    paths[call] = posixpath.relpath(path, _FOLDER)
+        for name in _list_bound(statement):
+            values.pop(name, None)
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                values[name] = value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                values[name] = value
     return paths
 
 
-def _list_calls(value: ast.expr) -> Iterator[ast.Call]:
+def _list_calls(value: ast.expr, calls: Collection[ast.Call]) -> Iterator[ast.Call]:
     """The calls of a statement that are not inside a function or a choice."""
     waiting: list[ast.AST] = [value]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Call) and node in calls:
             yield node
         if not isinstance(node, (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension)):
             waiting += ast.iter_child_nodes(node)
+
+
+def _list_bound(statement: ast.stmt) -> Iterator[str]:
+    """The variables to which a statement may give a value."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
 
 
 class _Paths:
@@ -59,7 +70,7 @@ class _Paths:
         match node:
             case _ if self._steps > _MOST_STEPS:
                 pass
-            case ast.Constant(value=str() as text):
+            case ast.Constant(value=str() as text) if len(text) <= _LONGEST_TEXT:
                 result = text
             case ast.Name(id="__file__"):
                 result = f"{_FOLDER}/code"

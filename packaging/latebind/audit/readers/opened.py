@@ -84,8 +84,8 @@ def find_opened(data: bytes) -> tuple[Opened, ...]:
     if tree is None:
         return ()
     values = _list_values(tree)
-    calls = islice(_list_calls(tree), _MOST_CALLS)
-    paths = find_at_import(tree)
+    calls = list(islice(_list_calls(tree), _MOST_CALLS))
+    paths = find_at_import(tree, {call for call, _, _ in calls})
     found = (_judge_call(call, system, line, values, paths.get(call, "")) for call, system, line in calls)
     return tuple(dict.fromkeys(opened for opened in found if opened))
 
