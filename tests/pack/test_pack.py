@@ -17,6 +17,9 @@ from latebind.config.file import load
 from latebind.ecosystems.wheel.pack import build_distribution, metadata_fields
 from latebind.errors import BuildError
 from latebind.outputs import outputs
+from latebind.pack.ledger import Losses
+from latebind.pack.pack import open_ledger
+from latebind.pack.render import describe_losses
 
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, pack_project, write_client
 from tests.programs import CLI, assert_refused, run_checked
@@ -48,6 +51,43 @@ def test_what_only_an_earlier_run_made_is_removed_and_what_others_made_is_not(pa
     names = {path.name for path in (packed_tiny / "dist").iterdir()}
     assert "somebody-elses.whl" in names
     assert not [name for name in names if "1.2.3" in name]
+
+
+def test_files_that_a_stopped_run_replaced_are_removed_by_the_next_one(tmp_path):
+    dist = tmp_path / "dist"
+    pack_files(tmp_path, {"wheel tiny": ["tiny-1.whl"], "nupkg tiny": ["Tiny.1.nupkg"]})
+    for version in ("2", "3"):
+        open_ledger(tmp_path, dist).make("wheel tiny", version, (), lambda at=version: [touch(dist / f"tiny-{at}.whl")])
+
+    losses = pack_files(tmp_path, {"wheel tiny": ["tiny-3.whl"], "nupkg tiny": ["Tiny.3.nupkg"]}).files
+
+    assert losses == ("Tiny.1.nupkg", "tiny-1.whl", "tiny-2.whl")
+    assert {path.name for path in dist.iterdir()} == {"Tiny.3.nupkg", "tiny-3.whl"}
+    assert pack_files(tmp_path, {"wheel tiny": ["tiny-3.whl"], "nupkg tiny": ["Tiny.3.nupkg"]}) == Losses()
+
+
+def test_only_packages_with_a_library_less_are_reported_as_narrowed(tmp_path):
+    pack_files(tmp_path, {"npm tiny": ["tiny.tgz", "tiny-linux-x64.tgz", "tiny-win-x64.tgz"]}, "linux-x64", "win-x64")
+    losses = pack_files(tmp_path, {"npm tiny": ["tiny.tgz", "tiny-linux-x64.tgz"]}, "linux-x64")
+    lines = ["removed from dist/: tiny-win-x64.tgz", "npm tiny no longer holds win-x64"]
+    assert describe_losses(losses, ["linux-x64"]) == lines
+    assert describe_losses(losses, ["linux-x64", "win-x64"])[len(lines) :] == [
+        "  To pack every target: latebind pack --target all"
+    ]
+
+
+def pack_files(folder, made, *rids):
+    """What dist/ loses by a run that makes those files, by the name of their package."""
+    ledger = open_ledger(folder, folder / "dist")
+    for name, files in made.items():
+        ledger.make(name, " ".join(files), rids, lambda at=files: [touch(folder / "dist" / file) for file in at])
+    return ledger.close()
+
+
+def touch(file):
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(file.name, encoding="utf-8")
+    return file
 
 
 def test_a_package_that_was_changed_by_hand_is_made_again(packed_tiny):

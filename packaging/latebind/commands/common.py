@@ -116,6 +116,6 @@ def pack_targets(project: Project, rids: Sequence[Rid]) -> PackResult:
 
     refuse_missing(project.config, scripts=False)  # before minutes of compiling
     packed = pack(project.config, build_stages(project, rids), project.workdir, project.dist)
-    for line in describe_losses(packed.losses):
+    for line in describe_losses(packed.losses, project.config.document.targets.include):
         LOG.say(line)
     return packed

@@ -25,6 +25,8 @@ class LedgerRow(msgspec.Struct, frozen=True):
     files: dict[str, str]
     targets: tuple[str, ...] = ()
     """The targets whose libraries the files hold."""
+    earlier: tuple[str, ...] = ()
+    """Files of earlier runs that are still to be removed: the run that replaced them did not finish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Losses:
     files: tuple[str, ...] = ()
     """Files that were removed, by name."""
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The targets that remaining files no longer hold, by file name."""
+    """The targets that remaining packages no longer hold, by their names in the ledger, such as `nupkg tiny`."""
     whole_targets: tuple[str, ...] = ()
     """The targets of which nothing remains."""
 
@@ -74,7 +76,8 @@ class Ledger:
         if not made:
             raise BuildError(f"{name} made no file")
         files: dict[str, str] = {path.relative_to(self._dist).as_posix(): sha256(path) for path in made}
-        row = LedgerRow(key=key, files=files, targets=tuple(targets))
+        earlier = {*known.files, *known.earlier}.difference(files) if known else ()
+        row = LedgerRow(key=key, files=files, targets=tuple(targets), earlier=tuple(sorted(earlier)))
         with self._lock:
             self._new[name] = row
             self._write({**self._old, **self._new})
@@ -82,15 +85,22 @@ class Ledger:
 
     def close(self) -> Losses:
         """Remove what only an earlier run made, keep the ledger of this one, and return what dist/ lost."""
-        targets = {file: set(made.targets) for made in self._new.values() for file in made.files}
-        earlier = [(file, made.targets) for made in self._old.values() for file in made.files]
-        removed = sorted({file for file, _ in earlier if file not in targets and (self._dist / file).is_file()})
+        current = {file for package in self._new.values() for file in package.files}
+        earlier = {file for package in self._old.values() for file in (*package.files, *package.earlier)}
+        removed = sorted(file for file in earlier - current if (self._dist / file).is_file())
         for file in removed:
             (self._dist / file).unlink(missing_ok=True)
-        lost = {file: tuple(sorted(set(rids) - targets[file])) for file, rids in earlier if file in targets}
-        self._write(self._new)
-        whole = set(self.targets).difference(*targets.values())
-        return Losses(tuple(removed), {file: rids for file, rids in sorted(lost.items()) if rids}, tuple(sorted(whole)))
+        self._write({name: msgspec.structs.replace(package, earlier=()) for name, package in self._new.items()})
+        lost = {
+            name: set(self._old[name].targets) - set(self._new[name].targets)
+            for name in sorted(self._old.keys() & self._new)
+        }
+        lost_targets = set(self.targets).difference(*(package.targets for package in self._new.values()))
+        return Losses(
+            tuple(removed),
+            {name: tuple(sorted(rids)) for name, rids in lost.items() if rids},
+            tuple(sorted(lost_targets)),
+        )
 
     def _intact(self, files: Mapping[str, str]) -> bool:
         return all(

@@ -11,6 +11,8 @@ from latebind.system.log import LOG
 from latebind.text import human_size
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from latebind.model import Artifact, NotMade
     from latebind.pack.ledger import Losses
     from latebind.pack.pack import PackResult
@@ -53,11 +55,15 @@ def not_made(row: NotMade) -> str:
     return f"not made: {row.kind} of {row.package}: {row.reason}: {row.message}"
 
 
-def describe_losses(losses: Losses) -> list[str]:
-    """A line for each file that packing removed from dist/ or narrowed, and the command that packs all targets."""
+def describe_losses(losses: Losses, included: Sequence[str]) -> list[str]:
+    """A line for each file that packing removed from dist/ and each narrowed package, and the command for all targets.
+
+    The command cannot pack a target that is not `included` in the project.
+    """
     lines = [f"removed from dist/: {', '.join(losses.files)}"] if losses.files else []
-    lines += [f"dist/{file} no longer holds {', '.join(rids)}" for file, rids in losses.targets.items()]
-    return [*lines, "  To pack every target: latebind pack --target all"] if losses.whole_targets else lines
+    lines += [f"{name} no longer holds {', '.join(rids)}" for name, rids in losses.targets.items()]
+    could_return = not set(included).isdisjoint(losses.whole_targets)
+    return [*lines, "  To pack every target: latebind pack --target all"] if could_return else lines
 
 
 def _place(row: Artifact) -> str:

@@ -12,7 +12,7 @@ from latebind.errors import InputError, LatebindError
 from latebind.release import changelog, layout
 from latebind.release.contradictions import contradictions
 from latebind.release.derive import derive
-from latebind.release.facts import Origin
+from latebind.release.facts import Origin, read_origin
 from latebind.system.archive import sha256, source_date_epoch
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.report import read_report
@@ -48,14 +48,15 @@ class GateError(LatebindError):
 
 
 def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_run: bool) -> Derived:
-    """Make the folder `output`; an earlier release there is replaced once the new one is whole.
+    """Make the folder `output`; a release of the same version there is replaced once the new one is whole.
 
     A dry run makes it even if something prevents the release, and the manifest says what.
 
-    Raises InputError for what cannot be read and for an output that is not a release, GateError when parts contradict
+    Raises InputError for what cannot be read and for an output that is not this release, GateError when parts contradict
     each other, or, except in a dry run, when the gate failed.
     """
     text = _changes(config, sources.changelog)
+    _assert_replaceable(config, output)
     with _replacing(output) as folder:
         _copy(config, sources, folder)
         (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
@@ -122,6 +123,17 @@ def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
         remaining = [f"... and {len(blockers) - _SHOWN} more"] if len(blockers) > _SHOWN else []
         advice = "To see the folder as it would be: latebind release --dry-run."
         raise GateError("\n".join(["the gate failed:", *blockers[:_SHOWN], *remaining]), advice=advice)
+
+
+def _assert_replaceable(config: Config, output: Path) -> None:
+    """Raise InputError where the release of another project or version is: it may be the only copy."""
+    file, project = output / layout.RELEASE_MANIFEST, config.project
+    if not file.is_file():
+        return
+    other = read_origin(file)
+    if (other.project, other.version) != (project.name, project.version):
+        why = f"is the release of {other.project} {other.version}".rstrip()
+        raise InputError(why, where=str(output), advice="Name another folder, or remove it.")
 
 
 @contextmanager
