@@ -11,6 +11,7 @@ from latebind.model import State
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.files import write_reports
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, patterns
+from latebind.verify.report.report import Provenance
 
 from tests.client import CONFIG as TINY
 from tests.client import write_client
@@ -50,6 +51,15 @@ def test_the_gate_passes_when_every_required_cell_passed():
     negative = {scenario.name for scenario in SCENARIOS if scenario.negative}
     assert (gate.exit_status, gate.blockers) == (0, ())
     assert {"works", "absent"} <= {case.scenario for case in gate.required} <= negative | {"works"}
+
+
+def test_a_report_of_another_version_or_project_blocks():
+    config = requiring()
+    passed = report(*complete(config))
+    name, version = config.project.name, config.project.version
+    for source, count in (((name, version), 0), (("", ""), 0), ((name, "9.9"), 1), (("other", version), 1)):
+        gate = judge_gate(config, msgspec.structs.replace(passed, source=Provenance(*source)))
+        assert [blocker.subject for blocker in gate.blockers] == ["report"] * count, source
 
 
 def test_a_report_of_one_test_case_blocks_with_those_that_the_configuration_requires_besides():

@@ -107,11 +107,23 @@ def judge_gate(config: Config, report: Report, level: Level | None = None) -> Ga
         configured for configured in absent(config, report) if is_required(configured.case.id, required_patterns)
     ]
     blockers = [
+        *_describe_stranger(config, report),
         *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
         *(shares or _absences(missing, report)),  # a missing share is reported once
         *(_describe_blocker(report, result, level) for result in required if result.outcome not in list_passes(level)),
     ]
     return Gate(required=required, blockers=tuple(blockers), missing=len(missing), level=level)
+
+
+def _describe_stranger(config: Config, report: Report) -> Iterator[Blocker]:
+    """Check that the report is about this project and version, where it names them."""
+    source, project = report.source, config.project
+    if (source.project or project.name, source.version or project.version) != (project.name, project.version):
+        yield Blocker(
+            subject="report",
+            why=f"is about {source.project} {source.version}, not about {project.name} {project.version}",
+            fix="Run latebind verify, or name the report of this version.",
+        )
 
 
 def absent(config: Config, report: Report) -> tuple[ConfiguredCase, ...]:
