@@ -48,6 +48,17 @@ def test_it_is_the_same_every_time_and_replaces_an_earlier_one(release_inputs, t
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_the_release_of_another_version_is_left_alone(release_inputs, tmp_path):
+    config, sources = release_inputs
+    make_release(config, sources, tmp_path / "out", dry_run=False)
+    first = tree(tmp_path / "out")
+    project = msgspec.structs.replace(config.project, version="1.2.4")
+    later = replace(config, document=msgspec.structs.replace(config.document, project=project))
+    with pytest.raises(InputError, match=r"is the release of tiny 1.2.3, not of tiny 1.2.4"):
+        make_release(later, sources, tmp_path / "out", dry_run=True)
+    assert tree(tmp_path / "out") == first
+
+
 def test_a_folder_of_something_else_is_left_alone(release_inputs, tmp_path):
     config, sources = release_inputs
     (tmp_path / "out").mkdir()
@@ -160,6 +171,15 @@ def test_a_break_with_a_major_version_is_shown(release_inputs, tmp_path):
     make_release(config, sources, tmp_path / "out", dry_run=False)
     assert "tiny_gone" in (tmp_path / "out/api/changes.md").read_text("utf-8")
     assert "tiny_gone" in (tmp_path / "out/index.html").read_text("utf-8")
+
+
+def test_a_last_release_that_cannot_be_read_is_named(release_inputs, tmp_path):
+    config, sources = release_inputs
+    (tmp_path / "api.json").write_text('{"project": "tiny"}', encoding="utf-8")
+    for file, why in (("api.json", "is not an API file"), ("none", "No such file")):
+        with pytest.raises(InputError, match=why) as refused:
+            make_release(config, replace(sources, previous=tmp_path / file), tmp_path / "out", dry_run=True)
+        assert refused.value.where == str(tmp_path / file)
 
 
 def test_there_must_be_packages(release_inputs, tmp_path):

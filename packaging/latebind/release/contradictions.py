@@ -10,7 +10,7 @@ from packaging.version import Version
 from latebind.build.sbom import read_sbom, version_range
 from latebind.formats import find_format, installed_kinds
 from latebind.release.api import may_break
-from latebind.release.layout import API, CONFIG, PACKAGES, SURFACE, VERIFICATION
+from latebind.release.layout import CONFIG, PACKAGES, SURFACE, VERIFICATION
 from latebind.semver import semantic_version, version_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from latebind.release.derive import Derived
     from latebind.release.packages import ReleasePackage
 
-_AGAIN = "Make the release again: latebind release."
+_AGAIN = "Pack and verify again: latebind pack, latebind verify. Then make the release again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ def _check_breaks(derived: Derived) -> Iterator[Contradiction]:
         return
     before = Version(derived.old.version)
     least = f"{before.major + 1}.0.0" if before.major else f"0.{before.minor + 1}.0"
-    fix = f"Keep what callers use, or give the release version {least} or higher. All changes: {API}/changes.md."
+    fix = f"Keep what callers use, or give the release version {least} or higher."
     for change in breaks:
         why = f"{change.how} since {derived.old.version}, which breaks callers: {change.what}"
         yield Contradiction(file=SURFACE, why=why, fix=fix)

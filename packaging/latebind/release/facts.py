@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -36,10 +36,28 @@ class Origin(msgspec.Struct, frozen=True):
     latebind: str = __version__
 
 
+class _Named(msgspec.Struct, frozen=True):
+    project: str = ""
+    version: str = ""
+
+
+_Read = TypeVar("_Read", Origin, _Named)
+
+
 def read_origin(file: Path) -> Origin:
     """The origin in a manifest. Raises InputError when there is none."""
+    return _read(file, Origin)
+
+
+def read_name(file: Path) -> tuple[str, str]:
+    """Project and version in a manifest. Raises InputError when it cannot be read."""
+    release = _read(file, _Named)
+    return release.project, release.version
+
+
+def _read(file: Path, struct: type[_Read]) -> _Read:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Origin)
+        return msgspec.json.decode(file.read_bytes(), type=struct)
     except OSError as error:
         raise InputError(error.strerror or str(error), where=file.name) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from latebind.config.file import standalone_text
 from latebind.errors import InputError, LatebindError
 from latebind.release import changelog, layout
+from latebind.release.api import read_surface
 from latebind.release.contradictions import contradictions
 from latebind.release.derive import derive
-from latebind.release.facts import Origin, read_origin
+from latebind.release.facts import Origin, read_name
 from latebind.system.archive import sha256, source_date_epoch
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.report import read_report
@@ -52,8 +53,8 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
 
     A dry run makes it even if something prevents the release, and the manifest says what.
 
-    Raises InputError for what cannot be read and for an output that is not this release, GateError when parts contradict
-    each other, or, except in a dry run, when the gate failed.
+    Raises InputError for what cannot be read and for an output that is not this release, GateError when parts
+    contradict each other, or, except in a dry run, when the gate failed.
     """
     text = _changes(config, sources.changelog)
     _assert_replaceable(config, output)
@@ -108,9 +109,7 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
     if sources.previous is not None:
         (folder / layout.PREVIOUS).parent.mkdir()
         earlier = sources.previous / layout.SURFACE if sources.previous.is_dir() else sources.previous
-        if not earlier.is_file():
-            advice = "Name the folder of the last release, or its api/api.json."
-            raise InputError("there is no such file", where=str(earlier), advice=advice)
+        read_surface(earlier)  # an error names this file, not its copy
         shutil.copyfile(earlier, folder / layout.PREVIOUS)
 
 
@@ -130,10 +129,10 @@ def _assert_replaceable(config: Config, output: Path) -> None:
     file, project = output / layout.RELEASE_MANIFEST, config.project
     if not file.is_file():
         return
-    other = read_origin(file)
-    if (other.project, other.version) != (project.name, project.version):
-        why = f"is the release of {other.project} {other.version}".rstrip()
-        raise InputError(why, where=str(output), advice="Name another folder, or remove it.")
+    earlier = read_name(file)
+    if earlier != (project.name, project.version):
+        text = f"is the release of {' '.join(earlier)}, not of {project.name} {project.version}"
+        raise InputError(text, where=str(output), advice="Name another folder, or remove it.")
 
 
 @contextmanager
