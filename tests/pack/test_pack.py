@@ -250,3 +250,23 @@ def test_the_table_of_packages_is_printed_and_written(latebind, tiny):
         assert f"dist/{package['file']} " in printed
         assert package["sha256"] in printed
         assert package["sha256"] in (tiny / "reports" / "packages.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("second", "file"),
+    [
+        ('nuget = { id = "TINY" }', "TINY.1.2.3.nupkg"),
+        ('npm = { name = "tiny" }', "tiny-linux-x64-1.2.3.tgz"),
+        ('nuget = { id = "Tiny.More" }', ""),
+    ],
+)
+def test_packages_that_would_write_one_file_are_refused(latebind, tmp_path, second, file):
+    twin = f'\n[package.twin]\ncomponent = "tiny"\nexports = ["tiny_*"]\n{second}\n'
+    write_client(tmp_path, latebind=CONFIG.replace("[package.tiny]\n", '[package.tiny]\nnpm.name = "tiny"\n', 1) + twin)
+    for command in ("plan", "pack") if file else ("plan",):
+        ended = latebind("-C", tmp_path, command)
+        if file:
+            assert_refused(ended, f"packages tiny and twin would both write {file}", "another name")
+        else:
+            assert ended.returncode == 0, ended.stderr
+    assert not (tmp_path / "dist").exists()

@@ -16,9 +16,17 @@ if TYPE_CHECKING:
 
 
 def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
-    """The files of all packages for those targets, by kind."""
+    """The files of all packages for those targets, by kind. Raises ConfigError where packages share a file name."""
     suited = {name: [rid for rid in rids if not explain_not_made(config, name, rid)] for name in config.packages}
-    return tuple(file for kind in package_kinds() for file in kind.plan(config, suited, rids))
+    planned = tuple(file for kind in package_kinds() for file in kind.plan(config, suited, rids))
+    packages: dict[str, str] = {}
+    for file in planned:
+        # Windows and macOS do not distinguish case, and NuGet does not either.
+        first = packages.setdefault(file.file.lower(), file.package)
+        if first != file.package:
+            text = f"packages {first} and {file.package} would both write {file.file.rpartition('/')[2]}"
+            raise config.problem_at(f"package.{file.package}", text, "Give one of them another name.")
+    return planned
 
 
 def list_not_made(config: Config, rids: Sequence[str]) -> tuple[NotMade, ...]:
