@@ -69,19 +69,20 @@ def test_a_library_alone_says_which_target_it_is_for(packed_machine, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rid", "file", "message"),
+    ("rid", "file", "message", "advice"),
     [
-        ("win-x64", "libtiny.so", "the library is for linux-x64, not for win-x64"),
-        ("", "text.so", "is not a native library"),
+        ("win-x64", "libtiny.so", "for linux-x64, not for win-x64", "Leave --target out, or name linux-x64."),
+        ("", "text.so", "is not a native library", "Name the library that was built."),
     ],
 )
-def test_a_library_of_another_target_is_refused(packed_machine, tmp_path, rid, file, message):
+def test_a_library_of_another_target_is_refused(packed_machine, tmp_path, rid, file, message, advice):
     config, workdir, _ = packed_machine
     library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / file
     if file == "text.so":
         library.write_text("text")
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as refused:
         import_native(config, [library], tmp_path / "here", rid)
+    assert refused.value.advice == advice
 
 
 def test_a_library_for_one_of_two_components_is_refused(tmp_path, tiny, packed_machine):

@@ -145,10 +145,11 @@ def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> 
     chosen = [platform for platform in suited if rid in ("", platform.rid)]
     if len(chosen) != 1:
         names = ", ".join(platform.rid for platform in suited)
+        advice = f"Leave --target out, or name {names}." if suited else "Add its target to targets.include."
         raise InputError(
             f"the library is for {names or 'none of the targets of the project'}" + (f", not for {rid}" if rid else ""),
             where=str(library),
-            advice="Name one of them: --target RID." if len(suited) > 1 else "Add its target to targets.include.",
+            advice="Name one of them: --target RID." if len(suited) > 1 else advice,
         )
     return _trust(config, str(library), chosen[0], source_hash, {f"{components[0]}/lib/{library.name}": data})
 
