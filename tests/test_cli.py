@@ -85,7 +85,7 @@ def test_help_and_version_are_found_as_words_and_as_options(latebind):
 def test_without_a_command_the_help_is_shown(latebind):
     ended = latebind()
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert "make wheels, sdists and NuGet packages" in ended.stderr
+    assert "make all packages of the project" in ended.stderr
 
 
 def test_a_wrong_option_without_a_command_is_named(latebind):

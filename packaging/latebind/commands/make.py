@@ -56,7 +56,7 @@ def declare_stage(add: Add) -> None:
 
 def declare_pack(add: Add) -> None:
     """`latebind pack`."""
-    pack = add("pack", lock_project(_pack), "make wheels, sdists and NuGet packages in dist/; builds what changed")
+    pack = add("pack", lock_project(_pack), "make all packages of the project in dist/; builds what changed")
     add_format(pack)
     add_target(pack)
 
