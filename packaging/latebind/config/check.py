@@ -121,10 +121,10 @@ def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) ->
             (*here, "preset"), f"{runtime.preset!r} is not a known runtime", nearest(runtime.preset, presets())
         )
         return
-    minimum = version_of(runtime.minimum)
-    if minimum is None:
-        reader.problem((*here, "minimum"), f"{runtime.minimum!r} is not a version", "Write it as 1.19.")
-    elif minimum < Version(preset.floor):
+    wrong = list(version_problems("minimum", runtime.minimum))
+    for keys, text, advice in wrong:
+        reader.problem((*here, *keys), text, advice)
+    if not wrong and Version(runtime.minimum) < Version(preset.floor):
         reader.problem(
             (*here, "minimum"),
             f"{preset.title} {runtime.minimum} cannot be the minimum: {preset.floor_reason}",

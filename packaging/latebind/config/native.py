@@ -91,7 +91,8 @@ class Targets(Table, frozen=True):
         tuple[str, ...], Meta(description="Targets to build, by runtime identifier (RID).", min_length=1)
     ]
     glibc: Annotated[
-        str, Meta(description="Oldest supported glibc of the Linux targets.", pattern=r"^2\.(0|[1-9][0-9]*)$")
+        str,
+        Meta(description="Oldest supported glibc of the Linux targets, such as 2.28.", pattern=r"^2\.(0|[1-9][0-9]*)$"),
     ] = "2.28"
     macos: Annotated[
         str,

@@ -60,7 +60,10 @@ class WheelConfig(Table, frozen=True):
 class NugetConfig(Table, frozen=True):
     """How latebind makes a NuGet package from the package."""
 
-    id: Annotated[str, Meta(description="Id of the NuGet package.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$")]
+    id: Annotated[
+        str,
+        Meta(description="Id of the NuGet package, such as Acme.Core.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$"),
+    ]
     managed: Annotated[str, Meta(description="Folder of the .NET project, relative to this file.")] = ""
     runtime: Annotated[
         str,

@@ -57,7 +57,7 @@ class Reader:
         return typing.cast("_T", value) if len(self.problems) == before else None
 
     def _value(self, kind: Any, raw: Any, path: tuple[Key, ...]) -> object:
-        kind = _plain(kind)
+        described, kind = kind, _plain(kind)
         origin, args = typing.get_origin(kind), typing.get_args(kind)
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             return self._struct(kind, raw, path)
@@ -66,7 +66,7 @@ class Reader:
             return structs or self._convert(dict[str, Any], raw, path)
         if origin is tuple and _is_struct(args[0]) and isinstance(raw, list):
             return tuple(self._value(args[0], value, (*path, index)) for index, value in enumerate(raw))
-        return self._convert(kind, raw, path)
+        return self._convert(kind, raw, path, _describe(described))
 
     def _struct(self, kind: type[msgspec.Struct], raw: Any, path: tuple[Key, ...]) -> object:
         if not isinstance(raw, dict):
@@ -86,7 +86,7 @@ class Reader:
                 self.problem(path, f"{format_key((*path, key))} is missing")
         return kind(**values) if len(self.problems) == before else None
 
-    def _convert(self, kind: Any, raw: Any, path: tuple[Key, ...]) -> object:
+    def _convert(self, kind: Any, raw: Any, path: tuple[Key, ...], description: str = "") -> object:
         try:
             return msgspec.convert(raw, kind, strict=True)
         except msgspec.ValidationError as error:
@@ -95,7 +95,7 @@ class Reader:
             wrong = _WRONG_TYPE.fullmatch(text)
             if wrong and wrong[1] == "str" and isinstance(raw, (int, float)) and not isinstance(raw, bool):
                 advice = f'Write it as "{self._read_number(path) or raw}".'
-            self.problem(path, f"{format_key(path)} {_in_words(text)}", advice)
+            self.problem(path, f"{format_key(path)} {_in_words(text)}", advice or description)
             return None
 
     def _read_number(self, path: tuple[Key, ...]) -> str:
@@ -124,6 +124,11 @@ def _plain(kind: Any) -> Any:
         rest = [arg for arg in typing.get_args(kind) if arg is not type(None)]
         return _plain(rest[0]) if len(rest) == 1 else kind
     return kind
+
+
+def _describe(kind: Any) -> str:
+    """What a key means, which is the advice where a value does not fit and nothing is nearer."""
+    return next((meta.description or "" for meta in getattr(kind, "__metadata__", ())), "")
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     """How latebind makes a JAR with a POM from the package."""
 
     group: Annotated[str, Meta(description="The groupId, such as io.github.acme.", pattern=f"^{_ID.pattern}$")]
-    name: Annotated[str, Meta(description="The artifactId.", pattern=f"^{_ID.pattern}$")]
+    name: Annotated[str, Meta(description="The artifactId, such as core.", pattern=f"^{_ID.pattern}$")]
     source: Annotated[
         str,
         Meta(
