@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +29,7 @@ from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, requ
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
 from latebind.semver import semantic_version
+from latebind.system.folders import explain_full_disk
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import command_text, run, tail
@@ -53,7 +53,6 @@ _DESCRIBED = "latebind-runtimes"
 _TOP_LEVEL = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
 _NINJA_STEP = re.compile(rb"^\[\d+/\d+\]", re.MULTILINE)
 _LAST_OUTPUT = 64 * 1024
-_LITTLE_ROOM = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +237,7 @@ class NativeBuild:
         for runtime in (runtime for runtime in self._drop_ins() if not runtime.headers):
             specific_advice = specific_advice or headers_advice(ended.output, runtime.name, runtime.minimum)
         advice = (
-            _full_disk(self.folder)
+            explain_full_disk(self.folder)
             or sources_advice(self.config, ended.output)
             or specific_advice
             or f"Correct it and run the command again. The whole log is {log}."
@@ -277,14 +276,6 @@ def _show_progress(output: bytes) -> None:
     steps = _NINJA_STEP.findall(output[-_LAST_OUTPUT:])
     if steps:
         LOG.progress(steps[-1].decode("ascii"))
-
-
-def _full_disk(folder: Path) -> str:
-    """Compilers die without a message when the disk is full, so look for them."""
-    free = shutil.disk_usage(folder).free
-    if free > _LITTLE_ROOM:
-        return ""
-    return f"The disk is full: {free // 1024} KiB are left where {folder} is. Free space and run the command again."
 
 
 def cmake_value(value: TomlValue) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.errors import BuildError
+from latebind.system.folders import explain_full_disk
 from latebind.system.run import run
 
 if TYPE_CHECKING:
@@ -88,4 +89,11 @@ def _reply(tree: Path, kind: str) -> Any:
 
 
 def _read(tree: Path, name: str) -> Any:
-    return msgspec.json.decode((tree / _API / "reply" / name).read_bytes())
+    """Raises BuildError for what CMake did not write as a whole, which it does not notice on a full disk."""
+    try:
+        return msgspec.json.decode((tree / _API / "reply" / name).read_bytes())
+    except (OSError, msgspec.DecodeError) as error:
+        advice = explain_full_disk(tree) or "Remove this folder, and use CMake 3.25 or newer."
+        raise BuildError(
+            f"CMake's reply about what it will build cannot be read: {error}", where=str(tree), advice=advice
+        ) from error

@@ -1,4 +1,4 @@
-"""Writes whole folders: the new one takes its name only when it is complete."""
+"""Writes whole folders: the new one takes its name only when it is complete. Explains a full disk."""
 
 from __future__ import annotations
 
@@ -12,6 +12,16 @@ from latebind.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+_LITTLE_ROOM = 2 * 1024 * 1024
+
+
+def explain_full_disk(folder: Path) -> str:
+    """What programs that die or write half a file without a message leave unsaid; "" where there is room."""
+    free = shutil.disk_usage(folder).free
+    if free > _LITTLE_ROOM:
+        return ""
+    return f"The disk is full: {free // 1024} KiB are left where {folder} is. Free space and run the command again."
 
 
 @contextmanager
