@@ -69,7 +69,8 @@ def npm_version(version: str) -> str:
     """A PEP 440 version in SemVer: `1.0.0-rc.1`. Raises BuildError for one that SemVer cannot express."""
     semantic = semantic_version(version)
     if semantic.partition("-")[0].count(".") > 2:  # noqa: PLR2004  # NuGet knows a fourth number
-        raise BuildError(f"version {version} has four numbers, which npm cannot express", advice="Use the form 1.2.3.")
+        what = "has four numbers" if Version(version).post is None else "is a post-release"
+        raise BuildError(f"version {version} {what}, which npm cannot express", advice="Use the form 1.2.3.")
     return semantic
 
 

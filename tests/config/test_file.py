@@ -80,6 +80,9 @@ def test_a_target_has_its_own_table(tiny):
         (("version =", "verson ="), "latebind.toml:3", "unknown key project.verson", "Did you mean version?"),
         (("[native]", "[nativ]"), "latebind.toml:8", "unknown key nativ", "Did you mean native?"),
         (("1.2.3", "one"), "latebind.toml:3", "'one' is not a version", "Write it as 1.2.3."),
+        (("1.2.3", "v1.2.3"), "latebind.toml:3", "'v1.2.3' is another spelling of 1.2.3", 'Write version = "1.2.3".'),
+        (("1.2.3", "1.2 "), "latebind.toml:3", "'1.2 ' is another spelling of 1.2", 'Write version = "1.2".'),
+        (("1.2.3", "01.2rc1"), "latebind.toml:3", "'01.2rc1' is another spelling", 'Write version = "1.2rc1".'),
         (('"MIT"', '"MTI"'), "latebind.toml:5", "'MTI' is not an SPDX license expression", "Write an identifier"),
         (("linux-x64", "linux-x86"), "latebind.toml:12", "'linux-x86' is not a target", "Did you mean linux-x64?"),
         (("glibc", "glbc"), "latebind.toml:13", "unknown key targets.glbc", "Did you mean glibc?"),
@@ -320,3 +323,11 @@ def test_the_schema_accepts_what_the_reader_accepts_and_refuses_unknown_keys():
     for bad in ({"verson": 1}, {"project": {"name": "x"}}, {"targets": {"include": ["x"], "linux-x46": {}}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**document, **bad}, schema)
+
+
+@pytest.mark.parametrize("version", ["1.2rc1", "1.0.0-beta.2", "1.2.3.post1", "1.2.dev3", "2!1.0", "1.2+local.1"])
+def test_every_form_of_a_version_but_its_odd_spellings_is_accepted(tmp_path, version):
+    assert (
+        load(write_client(tmp_path, latebind=CONFIG.replace("1.2.3", version)) / "latebind.toml").project.version
+        == version
+    )

@@ -80,8 +80,13 @@ def _check_excluded(config: Config, reader: Reader, rid: str) -> None:
 
 
 def _check_project(project: ProjectTable, reader: Reader) -> None:
-    if version_of(project.version) is None:
+    version = version_of(project.version)
+    release = re.escape(".".join(map(str, version.release))) if version else ""
+    if version is None:
         reader.problem(("project", "version"), f"{project.version!r} is not a version", "Write it as 1.2.3.")
+    elif not re.fullmatch(rf"(\d+!)?{release}([^\d\s]\S*)?", project.version):
+        text = f"{project.version!r} is another spelling of {version}, which not every kind of package knows"
+        reader.problem(("project", "version"), text, f'Write version = "{version}".')
     try:
         canonicalize_license_expression(project.license or "MIT")
     except InvalidLicenseExpression:

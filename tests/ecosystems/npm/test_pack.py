@@ -329,6 +329,7 @@ def test_a_package_that_another_requires_is_its_peer(tmp_path):
     assert "peerDependenciesMeta" not in fields
 
 
-def test_a_version_with_four_numbers_is_refused():
-    with pytest.raises(BuildError, match="which npm cannot express"):
-        npm_file("tiny", "1.2.3.post1")
+@pytest.mark.parametrize(("version", "what"), [("1.2.3.4", "has four numbers"), ("1.2.3.post1", "is a post-release")])
+def test_a_version_with_four_numbers_is_refused(version, what):
+    with pytest.raises(BuildError, match=f"{what}, which npm cannot express"):
+        npm_file("tiny", version)
