@@ -122,6 +122,8 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     text = _decode(raw)
     _write_log(log, arguments, text)
     status = started.process.returncode
+    if status != 0 and _STOPPING.is_set():  # it was ended with all others, and did not fail
+        raise KeyboardInterrupt
     if check and status != 0:
         command = f": {command_text(arguments)}" if LOG.level == "verbose" else ""
         raise ToolError(
@@ -231,8 +233,8 @@ def _end(started: _Started) -> bytes:
 def all_ended() -> Iterator[None]:
     """End every process that any thread runs, and let no thread start one within the block.
 
-    A caller that waits for one gets a ToolError. An interruption reaches only the main thread, and no process that has
-    a session of its own.
+    A caller that waits for one gets a KeyboardInterrupt: the program did not fail. Of itself, an interruption reaches
+    only the main thread, and no process that has a session of its own.
     """
     _STOPPING.set()
     try:
