@@ -108,6 +108,15 @@ def test_what_is_no_result_of_a_kit_is_refused(project, tmp_path, latebind, entr
     assert_refused(latebind("-C", project.root, "verify", "--merge", tmp_path / "results.zip"), message)
 
 
+def test_a_result_that_arrived_in_part_is_refused(project, tmp_path, latebind):
+    results = tmp_path / "results.zip"
+    with zipfile.ZipFile(results, "w") as archive:
+        archive.writestr("verify.json", "{}")
+    results.write_bytes(results.read_bytes()[:-30])
+    ended = latebind("-C", project.root, "verify", "--merge", results)
+    assert_refused(ended, f"{results}: not a readable zip archive", "Copy the file again")
+
+
 def test_a_project_with_another_build_has_a_kit(project, tmp_path):
     root = shutil.copytree(project.root, tmp_path / "tiny")
     edit(root / "latebind.toml", "[native]", '[native]\nbuild = "external"')

@@ -62,14 +62,23 @@ def merge_files(files: Sequence[Path]) -> tuple[Report, LogReader]:
 
 def _open_report(file: Path) -> tuple[Report, LogReader]:
     """A report and its logs. Only the logs that the report names are read from an archive, into memory."""
-    if not zipfile.is_zipfile(file):
+    if not zipfile.is_zipfile(file) and (file.suffix != ".zip" or not file.is_file()):
         return read_report(file), lambda result: read_log(file.parent, result)
+    try:
+        report, texts = _read_archive(file)
+    except InputError as error:
+        advice = error.advice or "Copy the file again from the computer where the kit wrote it."
+        raise InputError(error.message, where=error.where, advice=advice) from error
+    return report, lambda result: texts.get(result.log, "")
+
+
+def _read_archive(file: Path) -> tuple[Report, dict[str, str]]:
     with ZipReader(file) as archive:
         report = parse_report(archive.read(_REPORT, _LOG_BYTES), file)
         stored = {member.name for member in archive.members}
         names = {result.log for result in report.cases} & stored
         texts = {name: archive.read(name, _LOG_BYTES).decode("utf-8", "backslashreplace") for name in sorted(names)}
-    return report, lambda result: texts.get(result.log, "")
+    return report, texts
 
 
 def read_log(folder: Path, result: CaseResult) -> str:
