@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sys
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 
 from tests.client import edit
-from tests.programs import assert_refused, assert_success
+from tests.programs import assert_refused, assert_success, run_checked
 
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
 
@@ -44,6 +45,16 @@ def test_the_files_are_the_same_for_the_same_name():
     assert files["latebind.toml"].startswith(f"#:schema {SCHEMA_ID}\n")
     assert msgspec.toml.decode(files["latebind.toml"])["project"]["authors"] == ["A Person"]
     assert not [path for path, text in files.items() if re.search(r"(?<!\$)\{[{%]|<%|[ \t]$", text, re.MULTILINE)]
+
+
+def test_the_consumer_takes_the_name_of_a_runtime_for_no_other_argument(tmp_path):
+    """`latebind verify` passes --runtime as soon as the project has a second runtime."""
+    (tmp_path / "smoke.py").write_text(project_files("demo", "c", "A Person")["verify/smoke.py"], encoding="utf-8")
+    binding = "def open_runtime(path, minimum): return {'path': str(path)}\ndef run(model, values): return [2, 4, 7]\n"
+    (tmp_path / "demo.py").write_text(binding, encoding="utf-8")
+    out = tmp_path / "result.json"
+    run_checked(sys.executable, tmp_path / "smoke.py", "--out", out, "--runtime", "openvino")
+    assert json.loads(out.read_text("utf-8"))["libraries"] == ["None"]
 
 
 def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere(latebind, tmp_path):

@@ -46,7 +46,7 @@ def cases():
 
 def main(words=None):
     """Write the result; docs/consumers.md describes its form and the exit status."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(allow_abbrev=False)  # --runtime is an argument of its own
     parser.add_argument("--out", type=Path)
     given, _ = parser.parse_known_args(words)
     wrong = cases()
