@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from tests.client import CONFIG, copy_client, members, pack_project
+from tests.client import BOUND, CONFIG, copy_client, members, pack_project
 from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 
@@ -41,8 +41,8 @@ def jdk():
     require_programs("java", "javac")
 
 
-def pack_jar(folder, more="", table=TABLE, **changed):
-    packed = pack_project(copy_client("tiny", folder, latebind=CONFIG + table + more, **changed))
+def pack_jar(folder, table=TABLE, latebind=CONFIG):
+    packed = pack_project(copy_client("tiny", folder, latebind=latebind + table))
     assert [row.message for row in packed.not_made if row.kind == "jar"] == []
     return {artifact.kind: artifact.path for artifact in packed.artifacts if artifact.kind in ("jar", "maven")}
 
@@ -113,7 +113,33 @@ def test_two_jars_with_one_name_and_different_libraries_are_refused(tmp_path):
     (tmp_path / "natives" / "libtiny.so").write_bytes(b"another library")
     printed = run_java(tmp_path, jar, options=[f"-Dlatebind.native.folder={tmp_path / 'natives'}"])
     assert "libtiny.so of jar:" in printed
-    assert "differs from that of another JAR" in printed
+    assert f"differs from the file in {tmp_path / 'natives'}" in printed
+
+
+def test_a_load_that_failed_fails_again(tmp_path):
+    jar = pack_jar(tmp_path, latebind=BOUND)
+    for name, data in {"natives": b"one", "ai/onnxruntime/native/linux-x64": b"another"}.items():
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "libonnxruntime.so").write_bytes(data)
+    text = PROGRAM.replace(
+        "Path file =", "try { NativeLibrary.load(); } catch (UnsatisfiedLinkError error) { }\n    Path file ="
+    )
+    options = [f"-Dlatebind.native.folder={tmp_path / 'natives'}"]
+    assert "libonnxruntime.so of file:" in run_java(tmp_path, jar["jar"], text=text, options=options)
+
+
+def test_a_jar_that_was_repackaged_without_its_libraries_is_named(tmp_path):
+    jar = tmp_path / "repackaged.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        for name, data in members(pack_jar(tmp_path)["jar"]).items():
+            if name != LIBRARY:
+                archive.writestr(name, data)
+    assert f"{LIBRARY} of tiny is not on the class path: keep the folder native" in run_java(tmp_path, jar)
+
+
+def test_an_empty_folder_is_none(tmp_path):
+    file = run_java(tmp_path, pack_jar(tmp_path)["jar"], options=["-Dlatebind.native.folder="])[0]
+    assert "/latebind-" in file
 
 
 def test_another_system_is_named(tmp_path):
