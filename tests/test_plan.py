@@ -140,6 +140,28 @@ def test_plan_refuses_files_that_are_not_there(latebind, tiny, key, before, afte
     assert help_line == "help: Correct the path or remove the key."
 
 
+@pytest.mark.parametrize(
+    ("folder", "problem"),
+    [
+        ("LICENSE", "'LICENSE' is a file"),
+        (".", "'.' contains the whole project"),
+        ("python", "'python' has no "),
+    ],
+)
+@pytest.mark.parametrize(("table", "entry"), [("npm", "index.mjs"), ("maven", "a/A.java")])
+def test_plan_refuses_folders_without_code_for_the_package(latebind, tiny, table, entry, folder, problem):
+    named = 'group = "a"\nname = "tiny"' if table == "maven" else 'name = "tiny"'
+    text = f'{CONFIG}[package.tiny.{table}]\n{named}\nsource = "{folder}"\n'
+    write_client(tiny, latebind=text)
+    (tiny / "LICENSE").write_text("MIT")
+    ended = latebind("-C", tiny, "plan")
+    assert_refused(ended, f"package.tiny.{table}.source: {problem}")
+    (tiny / "own" / entry).parent.mkdir(parents=True)
+    (tiny / "own" / entry).touch()
+    write_client(tiny, latebind=text.replace(f'"{folder}"', '"own"'))
+    assert latebind("-C", tiny, "plan").returncode == 0
+
+
 def test_pack_refuses_files_that_are_not_there_before_it_builds(latebind, tiny):
     write_client(tiny, latebind=CONFIG.replace("python/tiny", "python/none"))
     ended = latebind("-C", tiny, "pack", "--target", "linux-x64")

@@ -22,15 +22,17 @@ _UNFINISHED = re.compile(r"^UNFINISHED = True\b", re.MULTILINE)
 
 
 def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> None:
-    """Refuse a configuration that names missing files, before anything is built or installed.
+    """Refuse a configuration that names missing files or wrong folders, before anything is built or installed.
 
     `sources` are the files that packages are made from, `scripts` those that verify them. Raises ConfigError with all
-    missing ones.
+    of them.
     """
     problems = [
         config.problem_at(key, f"{key}: there is no file or folder {name!r}", "Correct the path or remove the key.")
         for key, name in find_missing_files(config, sources=sources, scripts=scripts)
     ]
+    if sources:
+        problems += [config.problem_at(key, f"{key}: {text}", advice) for key, text, advice in _wrong_folders(config)]
     if problems:
         raise ConfigError(problems)
 
@@ -69,8 +71,36 @@ def _sources(config: Config) -> Iterator[tuple[str, str]]:
         if package.nuget is not None:
             yield f"package.{name}.nuget.managed", package.nuget.managed
             yield f"package.{name}.nuget.icon", package.nuget.icon
+    yield from ((key, folder) for key, folder, _ in _folders(config))
+
+
+def _folders(config: Config) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The folders that the tables of ecosystems name, each with its key and the globs of what it must hold."""
+    for name, package in config.packages.items():
         for table, settings in package.tables.items():
-            yield from ((f"package.{name}.{table}.{key}", path) for key, path in settings.paths.items())
+            for key, (folder, globs) in settings.folders.items():
+                yield f"package.{name}.{table}.{key}", folder, globs
+
+
+def _wrong_folders(config: Config) -> Iterator[tuple[str, str, str]]:
+    """The key, the problem and advice for each folder that is there and that would give a package no code of its own.
+
+    One that holds the project would give it everything else, too: what was built, and what was packed before.
+    """
+    for key, name, globs in _folders(config):
+        folder = config.root / name
+        if not name or not folder.exists():
+            continue
+        if not folder.is_dir():
+            yield key, f"{name!r} is a file", "Name its folder."
+        elif config.root.resolve().is_relative_to(folder.resolve()):
+            yield (
+                key,
+                f"{name!r} contains the whole project",
+                "Move the package's own files into a folder.",
+            )
+        elif not any(path.is_file() for glob in globs for path in folder.glob(glob)):
+            yield key, f"{name!r} has no {' or '.join(globs)}", "Name the folder that has it."
 
 
 def _scripts(config: Config) -> Iterator[tuple[str, str]]:

@@ -179,6 +179,7 @@ def test_only_wheels_hold_python_modules(tmp_path, kind):
         (('"tiny" }', '"@acme/tiny/more" }'), "package.tiny.npm.name must match"),
         (('"tiny" }', f'"{"t" * 200}" }}'), "npm does not take"),
         (('"tiny" }', '"node_modules" }'), "npm does not take 'node_modules'"),
+        (('"tiny" }', '"fs" }'), "npm does not take 'fs'"),
         (('"tiny" }', '"tiny", dependencies = { koffi = "" } }'), 'koffi = "" is not an npm package and a range'),
     ],
 )

@@ -28,8 +28,8 @@ class EcosystemTable(Table, frozen=True, kw_only=True):
         yield from ()
 
     @property
-    def paths(self) -> dict[str, str]:
-        """The files and folders of the project that it names, by key."""
+    def folders(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """The folders of the project that it names, by key, each with globs: a file must match one of them."""
         return {}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.client import BOUND, CONFIG, copy_client, members, pack_project
 from tests.needs import require_programs
-from tests.programs import run_checked, run_program
+from tests.programs import assert_refused, run_checked, run_program
 
 TABLE = """
 [package.tiny.maven]
@@ -160,7 +160,13 @@ def test_the_projects_own_sources_are_compiled_and_may_use_the_class(tmp_path):
     ("name", "text", "says"),
     [
         ("io/github/acme/tiny/NativeLibrary.java", "", "latebind writes it"),
-        ("Broken.java", "class Broken {", "the Java sources do not compile"),
+        ("Broken.java", "class Broken {", "error: java: the Java sources do not compile"),
+        ("Broken.java", "class Broken {", "    ./Broken.java:1: error: "),
+        (
+            "Lost.java",
+            "class Lost { NativeLibrary o; }",
+            "They may use io.github.acme.tiny.NativeLibrary, the JDK",
+        ),
     ],
 )
 def test_sources_that_cannot_be_packed_are_an_error(tmp_path, latebind, name, text, says):
@@ -175,6 +181,7 @@ def test_sources_that_cannot_be_packed_are_an_error(tmp_path, latebind, name, te
     ("line", "says"),
     [
         ('package = "1.2"', "not a Java package"),
+        ('package = "io.github.new"', "'io.github.new' is not a Java package"),
         ('runtime = "onnxruntime"', "not an artifact"),
         ("release = 8", "release must be >= 11"),
         ('source = "absent"', "package.tiny.maven.source: there is no file or folder 'absent'"),
@@ -184,6 +191,19 @@ def test_a_wrong_table_is_an_error_with_its_key(tmp_path, latebind, line, says):
     copy_client("tiny", tmp_path, latebind=f"{CONFIG}{TABLE}{line}\n")
     ended = latebind("-C", tmp_path, "pack", "--target", "linux-x64")
     assert (ended.returncode != 0, says in ended.stderr) == (True, True), ended.stderr
+
+
+@pytest.mark.parametrize(("key", "id_"), [("group", "io..acme"), ("group", "io.github."), ("name", "tiny..core")])
+def test_an_empty_part_of_a_coordinate_is_refused(tmp_path, latebind, key, id_):
+    before = {"group": '"io.github.acme"', "name": '\nname = "tiny"'}[key]
+    table = TABLE.replace(before, before.rpartition('"')[0].rpartition('"')[0] + f'"{id_}"')
+    copy_client("tiny", tmp_path, latebind=CONFIG + table)
+    assert_refused(latebind("-C", tmp_path, "plan"), f"package.tiny.maven.{key}: {id_!r} has an empty part")
+
+
+def test_a_word_of_java_in_the_group_gets_an_underscore(tmp_path):
+    table = TABLE.replace("github.acme", "native.3d")
+    assert "io/native_/_3d/tiny/NativeLibrary.class" in members(pack_jar(tmp_path, table=table)["jar"])
 
 
 def test_without_a_jdk_the_rest_is_packed_and_the_jar_is_not_made(tmp_path, latebind):

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 """What Maven accepts in coordinates (DefaultModelValidator); a repository's folders are made of them."""
 _JAVA_PACKAGE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+_RESERVED_WORDS = """
+_ abstract assert boolean break byte case catch char class const continue default do double else enum extends false
+final finally float for goto if implements import instanceof int interface long native new null package private
+protected public return short static strictfp super switch synchronized this throw throws transient true try void
+volatile while
+"""
+_KEYWORDS = frozenset(_RESERVED_WORDS.split())
+"""Words that can be no part of a Java package (Java Language Specification 3.9)."""
 _COORDINATES = re.compile(rf"{_ID.pattern}:{_ID.pattern}")
 OLDEST_JAVA = 11
 PROGRAM = "java"
@@ -53,20 +61,29 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     def java_package(self) -> str:
         """The package of the generated class: `io.github.acme.tiny_core`."""
         parts = re.sub(r"[^A-Za-z0-9.]", "_", f"{self.group}.{self.name}").split(".")
-        return self.package or ".".join(f"_{part}" if part[:1].isdigit() else part for part in parts)
+        return self.package or ".".join(map(_name_part, parts))
 
     @property
-    def paths(self) -> dict[str, str]:
+    def folders(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """The folder of Java sources."""
-        return {"source": self.source}
+        return {"source": (self.source, ("**/*.java",))}
 
     def problems(self) -> Iterator[tuple[str, str, str]]:
         """The key, the problem and advice for each value that types cannot refuse."""
-        if self.package and not _JAVA_PACKAGE.fullmatch(self.package):
+        for key, id_ in (("group", self.group), ("name", self.name)):
+            if "" in id_.split("."):
+                yield key, f"{id_!r} has an empty part", "Remove the dot."
+        is_named = _JAVA_PACKAGE.fullmatch(self.package) and _KEYWORDS.isdisjoint(self.package.split("."))
+        if self.package and not is_named:
             yield "package", f"{self.package!r} is not a Java package", "Write it as io.github.acme.tiny."
         if self.runtime and not _COORDINATES.fullmatch(self.runtime):
             advice = "Write group and name: com.microsoft.onnxruntime:onnxruntime."
             yield "runtime", f"{self.runtime!r} is not an artifact", advice
+
+
+def _name_part(part: str) -> str:
+    """A part of a group or name as that of a Java package, by the convention of the language (6.1)."""
+    return f"_{part}" if part[:1].isdigit() else f"{part}_" if part in _KEYWORDS else part
 
 
 def maven_tables(config: Config) -> dict[str, MavenConfig]:

@@ -16,8 +16,17 @@ if TYPE_CHECKING:
 MAX_NPM_NAME = 214
 NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
 """What npm accepts as the name of a new package (validate-npm-package-name), except leading punctuation."""
+REQUIRED = ("index.cjs", "index.js")
+"""A project's own entry points for require(), best first."""
+IMPORTED = "index.mjs"
 _LONGEST_TARGET = len("-linux-arm64-musl")
-_RESERVED = frozenset({"node_modules", "favicon.ico"})
+_OWN_MODULES = """
+assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs
+http http2 https inspector module net os path perf_hooks process punycode querystring readline repl stream
+string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib
+"""
+_RESERVED = frozenset({"node_modules", "favicon.ico", *_OWN_MODULES.split()})
+"""What npm refuses, too: require() would give Node's own module."""
 
 
 class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
@@ -48,9 +57,9 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     ] = ()
 
     @property
-    def paths(self) -> dict[str, str]:
-        """The folder of the main package's own files."""
-        return {"source": self.source}
+    def folders(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """The folder of the main package's own files, which users reach only through an entry point."""
+        return {"source": (self.source, (*REQUIRED, IMPORTED))}
 
     def problems(self) -> Iterator[tuple[str, str, str]]:
         """The key, the problem and advice for each value that types cannot refuse."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
-from latebind.ecosystems.npm.config import NpmConfig
+from latebind.ecosystems.npm.config import IMPORTED, REQUIRED, NpmConfig
 from latebind.errors import BuildError
 from latebind.filenames import npm_version
 
@@ -29,9 +29,6 @@ GENERATED_FILES: Mapping[str, str] = {
 """Each with its template. TypeScript takes .d.cts for require, .d.mts for import, .d.ts where it reads no `exports`."""
 _NODE = ">=18"
 """The oldest Node.js that has Object.hasOwn, ES modules and process.report."""
-_REQUIRED = ("index.cjs", "index.js")
-"""A project's own entry points for require(), best first."""
-_IMPORTED = "index.mjs"
 _TYPES, _REQUIRED_TYPES, _IMPORTED_TYPES = "index.d.ts", "index.d.cts", "index.d.mts"
 _ISSUES = {
     "https://github.com/": "/issues",
@@ -90,8 +87,8 @@ def entry_points(own_files: Collection[str]) -> dict[str, Any]:
     `own_files` are the names of the project's files, with those of copied_types().
     """
     generated = _both(GENERATED)
-    required = next((name for name in _REQUIRED if name in own_files), "")
-    imported = _IMPORTED if _IMPORTED in own_files else ""
+    required = next((name for name in REQUIRED if name in own_files), "")
+    imported = IMPORTED if IMPORTED in own_files else ""
     required_types = _REQUIRED_TYPES if _REQUIRED_TYPES in own_files else _TYPES
     by_import, by_require = (
         _add_types(imported, _IMPORTED_TYPES, own_files),
@@ -114,7 +111,7 @@ def copied_types(own_files: Collection[str]) -> dict[str, str]:
 
     TypeScript takes index.d.ts for the types of a CommonJS module, and lets users import a default that is not there.
     """
-    needed = _IMPORTED in own_files and _TYPES in own_files and _IMPORTED_TYPES not in own_files
+    needed = IMPORTED in own_files and _TYPES in own_files and _IMPORTED_TYPES not in own_files
     return {_IMPORTED_TYPES: _TYPES} if needed else {}
 
 
