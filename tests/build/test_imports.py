@@ -68,6 +68,16 @@ def test_a_library_alone_says_which_target_it_is_for(packed_machine, tmp_path):
     assert (manifest.rid, [file.path for file in manifest.files]) == ("linux-x64", ["tiny/lib/libtiny.so"])
 
 
+def test_a_dll_alone_goes_where_cmake_installs_it(tmp_path):
+    """So it takes the place of the one in a stage that CMake filled."""
+    folder = write_portable(tmp_path / "tiny", ["win-x64"])
+    stage_target(config := load(folder / "latebind.toml"), target("win-x64"), folder)
+    (library,) = (folder / "stage").rglob("tiny.dll")
+    import_native(config, [folder / "stage"], tmp_path / "here")
+    (manifest,) = import_native(config, [library], tmp_path / "here")
+    assert [file.path for file in manifest.files if file.path.endswith(".dll")] == ["tiny/bin/tiny.dll"]
+
+
 @pytest.mark.parametrize(
     ("rid", "file", "message", "advice"),
     [
@@ -138,8 +148,9 @@ def test_the_same_target_with_other_bytes_is_refused(packed_machine, tmp_path):
     library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
     (other / "tiny" / "lib" / "libtiny.so").write_bytes(library.read_bytes() + b"\0")
     before = (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes()
-    with pytest.raises(BuildError, match=r"tiny/lib/libtiny\.so of linux-x64 is in .* with other bytes"):
+    with pytest.raises(BuildError, match=r"tiny/lib/libtiny\.so of linux-x64 is in .* with other bytes") as refused:
         import_native(config, [other], tmp_path / "here", "linux-x64")
+    assert refused.value.advice.endswith("remove its folder: stage/linux-x64.")
     assert (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes() == before
 
 

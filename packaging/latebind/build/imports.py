@@ -151,7 +151,8 @@ def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> 
             where=str(library),
             advice="Name one of them: --target RID." if len(suited) > 1 else advice,
         )
-    return _trust(config, str(library), chosen[0], source_hash, {f"{components[0]}/lib/{library.name}": data})
+    folder = "bin" if chosen[0].binary_format == "pe" else "lib"  # as CMake installs it
+    return _trust(config, str(library), chosen[0], source_hash, {f"{components[0]}/{folder}/{library.name}": data})
 
 
 def _trust(
@@ -182,8 +183,11 @@ def _merge(earlier: ImportedFiles | None, more: ImportedFiles) -> ImportedFiles:
         return more
     for path, data in more.files.items():
         if earlier.files.get(path, data) != data:
+            rid = more.manifest.rid
             raise BuildError(
-                f"{path} of {more.manifest.rid} is in {earlier.origin} with other bytes", where=more.origin
+                f"{path} of {rid} is in {earlier.origin} with other bytes",
+                where=more.origin,
+                advice=f"Import one of them only. To replace files of a stage, remove its folder: stage/{rid}.",
             )
     files = {**earlier.files, **more.files}
     staged_files = tuple(_describe_file(path, data) for path, data in files.items())
