@@ -182,6 +182,15 @@ def test_a_last_release_that_cannot_be_read_is_named(release_inputs, tmp_path):
         assert refused.value.where == str(tmp_path / file)
 
 
+def test_a_file_that_is_no_package_is_named_where_it_is(release_inputs, tmp_path):
+    config, sources = release_inputs
+    shutil.copytree(sources.dist, tmp_path / "dist")
+    (tmp_path / "dist/notes.txt").write_text("notes", encoding="utf-8")
+    with pytest.raises(InputError, match="is not a package of a release") as refused:
+        make_release(config, replace(sources, dist=tmp_path / "dist"), tmp_path / "out", dry_run=True)
+    assert refused.value.where == str(tmp_path / "dist" / "notes.txt")
+
+
 def test_there_must_be_packages(release_inputs, tmp_path):
     config, sources = release_inputs
     with pytest.raises(InputError, match="is not a folder"):

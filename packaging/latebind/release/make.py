@@ -61,7 +61,11 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
     with _replacing(output) as folder:
         _copy(config, sources, folder)
         (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
-        derived = derive(folder, Origin(commit=sources.commit, source_date_epoch=source_date_epoch()))
+        try:
+            derived = derive(folder, Origin(commit=sources.commit, source_date_epoch=source_date_epoch()))
+        except InputError as error:  # the copy that it names is removed
+            error.where = error.where.replace(str(folder / layout.PACKAGES), str(sources.dist))
+            raise
         _assert_sound(derived, dry_run=dry_run)
         for name, data in derived.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
