@@ -49,7 +49,7 @@ class Variant:
         )
 
 
-VERSIONS = ["1.0", "1.0rc1", "1.0.0-rc.1", "1.0.0-alpha.2", "v1.0.0", "01.2.3", "1.0.dev3", "1.0.post1", "1.0.0.0",
+VERSIONS = ["1.0", "1.0rc1", "1.0.0-rc.1", "1.0.0-alpha.2", "1.0.dev3", "1.0.post1", "1.0.0.0",
             "2026.11.21", "1.2-1"]  # fmt: skip
 NAMES = ["Tiny", "tiny-pack", "tiny_pack", "tiny.pack", "Tiny__Pack", "tiny-._pack"]
 SPLIT = '{ id = "Tiny.Core", split = true }'
@@ -65,7 +65,7 @@ VARIANTS = [
         for glibc, macos in (("2.17", "12.0"), ("2.31", "13.0"), ("2.40", "26.0"))
     ),
     *(Variant(rids=(rid,), version="1.0.0-rc.1") for rid in ALL[1:]),
-    Variant(rids=ALL, sdk=True, version="v1.0.0-rc.1"),
+    Variant(rids=ALL, sdk=True, version="1.0.0-rc.1"),
     Variant(rids=("linux-x64", "linux-musl-x64"), runtime=True),
     Variant(rids=("linux-x64", "linux-musl-x64"), runtime=True, sdk=True),
     Variant(rids=("linux-musl-x64",), runtime=True, wheel=False),
