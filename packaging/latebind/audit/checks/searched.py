@@ -79,7 +79,8 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
 
 def _judge_opened(package: Contents, file: File) -> Iterator[Hit]:
     """A library that Python code opens on import, at another place than the wheel has it."""
-    for script in package.files if package.wheel is not None else ():
+    scripts = {name for name, _ in package.opened.get(file.name, ())} if package.wheel is not None else set()
+    for script in [other for other in package.files if other.name in scripts] if scripts else []:
         for path in {opened.path for opened in script.opened if posixpath.basename(opened.path) == file.base}:
             expected = posixpath.normpath(posixpath.join(_place(script.folder), path))
             if expected not in {posixpath.join(_place(other.folder), other.base) for other in package.files}:
