@@ -136,11 +136,6 @@ def git_output(root: Path, *arguments: str) -> str:
     )
 
 
-def find_repository(root: Path) -> Path:
-    """The top folder of the git repository that a folder is in; the folder itself where there is none."""
-    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
-
-
 def find_branch(repository: Path) -> str:
     """The branch that a repository is developed on: the remote's default, else the current one, else main."""
     if not _is_repository(repository):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import source_date_epoch
+from latebind.system.folders import find_repository
 from latebind.system.log import LOG
 from latebind.system.programs import which
 from latebind.system.run import run
@@ -43,8 +44,7 @@ def source_commit(config: Config, environment: Mapping[str, str] | None = None) 
     if COMMIT_VARIABLE in env:
         return _check_commit(env[COMMIT_VARIABLE])
     git = which("git", path=env.get("PATH", ""))
-    repository = any((folder / ".git").exists() for folder in (config.root, *config.root.parents))
-    if repository and git is not None:
+    if (find_repository(config.root) / ".git").exists() and git is not None:
         return _of_git(git, config, env)
     workspace, stated = env.get("GITHUB_WORKSPACE", ""), env.get("GITHUB_SHA", "")
     if workspace and _HASH.fullmatch(stated) and config.root.is_relative_to(Path(workspace).resolve()):

@@ -11,6 +11,7 @@ import msgspec
 
 from latebind.errors import BuildError
 from latebind.outputs import NAMES
+from latebind.system.folders import find_repository
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
 from latebind.system.run import run
@@ -56,8 +57,7 @@ class SourceBoundary:
         self._config = config
         self._native = config.native_source.resolve()
         self._files = {path.resolve() for path in files}
-        roots = (folder for folder in (config.root, *config.root.parents) if (folder / ".git").exists())
-        self._repository = next(roots, config.root)
+        self._repository = find_repository(config.root)
         self._apart = [path.resolve() for path in (*apart, config.root / "loader", cmake_dir())]
 
     def refuse_outside(self, inputs: Iterable[Path]) -> None:

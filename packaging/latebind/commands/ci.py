@@ -27,10 +27,11 @@ def declare_ci(add: Add) -> None:
 
 
 def _ci(arguments: argparse.Namespace) -> int:
-    from latebind.adopt.facts import find_branch, find_repository
+    from latebind.adopt.facts import find_branch
     from latebind.adopt.workflow import WORKFLOW, list_outdated, render_workflow
     from latebind.config.file import standalone_text, tables_of
     from latebind.system.archive import replacing
+    from latebind.system.folders import find_repository
 
     if arguments.check and (arguments.force or arguments.reusable):
         raise LatebindError("--force and --reusable would have no effect with --check", advice="Leave them out.")

@@ -1,4 +1,4 @@
-"""Writes whole folders: the new one takes its name only when it is complete. Explains a full disk."""
+"""Finds the repository of a folder, writes whole folders (complete or not at all), and explains a full disk."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LITTLE_ROOM = 2 * 1024 * 1024
+
+
+def find_repository(folder: Path) -> Path:
+    """The top folder of the git repository that a folder is in; the folder itself where there is none."""
+    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder)
 
 
 def explain_full_disk(folder: Path) -> str:

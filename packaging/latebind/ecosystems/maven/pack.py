@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
+from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
@@ -86,9 +87,11 @@ def java_sources(config: Config, package: str, stages: Sequence[Stage]) -> dict[
 
 
 def source_files(config: Config, package: str) -> list[Path]:
-    """The project's own Java sources."""
+    """The project's own Java sources. Raises BuildError for a link that leads out of the repository."""
     source = maven_tables(config)[package].source
-    return [path for path in list_tree(config.root / source) if path.suffix == ".java"] if source else []
+    files = [path for path in list_tree(config.root / source) if path.suffix == ".java"] if source else []
+    refuse_links_outside(config, files, f"package.{package}.maven.source")
+    return files
 
 
 def _render_class(config: Config, package: str, stages: Sequence[Stage]) -> str:

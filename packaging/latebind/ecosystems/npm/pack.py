@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config.config import Config
 
+_NEVER_PACKED = frozenset({
+    *("node_modules", ".npmrc", ".svn", "CVS", ".lock-wscript", "config.gypi", "npm-debug.log"),
+    *("package-lock.json", "yarn.lock", "pnpm-lock.yaml"),
+})  # fmt: skip
+"""From the documentation of package.json, "files". An .npmrc often has a token for a registry."""
+
 
 def pack_npm(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> list[Path]:
     """Write the npm packages of a package into `outdir`, the main one last; equal inputs give equal bytes.
@@ -44,9 +51,14 @@ def pack_npm(config: Config, package: str, stages: Sequence[Stage], outdir: Path
 
 
 def npm_sources(config: Config, package: str) -> list[Path]:
-    """The project's own files for the main package."""
+    """The project's own files for the main package, without those that `npm pack` never takes.
+
+    Raises BuildError for a link that leads out of the repository.
+    """
     source = npm_settings(config, package).source
-    return list_tree(config.root / source, without=frozenset({"node_modules"})) if source else []
+    files = list_tree(config.root / source, without=_NEVER_PACKED) if source else []
+    refuse_links_outside(config, files, f"package.{package}.npm.source")
+    return files
 
 
 def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:

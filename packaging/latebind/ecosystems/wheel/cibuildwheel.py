@@ -11,6 +11,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from latebind.build.requirements import OWN_REQUIREMENTS, build_requirements
 from latebind.errors import BuildError, InputError
+from latebind.system.folders import find_repository
 from latebind.tables.targets import target
 from latebind.templates import render
 
@@ -39,7 +40,7 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
     if wheel is None:
         names = ", ".join(config.wheel_sources) or "none here"
         raise BuildError(f"{package!r} is not a package with a wheel source", advice=f"Name one of: {names}.")
-    root = _repository(config.root)
+    root = find_repository(config.root)  # what cibuildwheel calls the project
     source = _inside(root, config.root / wheel.source, f"package.{package}.wheel.source")
     platforms = [target(rid) for rid in config.document.targets.include]
     needs = [latebind, *_backend(config.root / wheel.source / "pyproject.toml")]
@@ -139,8 +140,3 @@ def _inside(root: Path, path: Path, key: str) -> str:
     if not path.resolve().is_relative_to(root):
         raise BuildError(f"is outside {root}, and cibuildwheel copies only that folder", where=f"{key} = {path}")
     return path.resolve().relative_to(root).as_posix()
-
-
-def _repository(folder: Path) -> Path:
-    """What cibuildwheel calls the project: the repository, or the folder itself where there is none."""
-    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), folder)

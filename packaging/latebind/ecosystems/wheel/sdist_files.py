@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from latebind.build.inside import refuse_links_outside
 from latebind.build.intree import backend_texts, sdist_pyproject
 from latebind.build.sources import loader_dir, native_files
 from latebind.config.config import SDIST_BACKEND, SDIST_LOADER, SDIST_NATIVE
@@ -26,10 +27,12 @@ def write_sdist_files(config: Config, workdir: Path, root: Path, destination: Pa
 
     Hatchling gives a file one place, so the native code is given as a copy: parts of it may be the wheel's, too.
 
-    Raises BuildError when pyproject.toml cannot name the backend.
+    Raises BuildError when pyproject.toml cannot name the backend, and for a link that leads out of the repository.
     """
+    sources = native_files(config, workdir)
+    refuse_links_outside(config, sources, "native.source")
     folders = {
-        SDIST_NATIVE: (config.native_source, native_files(config, workdir)),
+        SDIST_NATIVE: (config.native_source, sources),
         SDIST_LOADER: (loader_dir(config), list_tree(loader_dir(config))),
     }
     for name, (source, files) in folders.items():

@@ -1,0 +1,81 @@
+"""No link takes a file of the machine into a package, whatever chose the link as a source."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from latebind.config.file import load
+from latebind.ecosystems.maven.pack import source_files
+from latebind.ecosystems.npm.pack import npm_sources
+from latebind.errors import LatebindError
+
+from tests.client import members, pack_project, write_client, write_files
+
+NPM = '\n[package.tiny.npm]\nname = "@acme/tiny"\nsource = "npm"\n'
+MAVEN = '\n[package.tiny.maven]\ngroup = "org.acme"\nname = "tiny"\nsource = "java"\n'
+
+
+def pack_npm_sources(root):
+    return npm_sources(load(root / "latebind.toml"), "tiny")
+
+
+def pack_java_sources(root):
+    return source_files(load(root / "latebind.toml"), "tiny")
+
+
+CHOSEN = {
+    "npm": ("npm/secret.txt", pack_npm_sources),
+    "maven": ("java/Secret.java", pack_java_sources),
+    "sdist": ("native/secret.c", pack_project),
+    "wheel": ("python/tiny/src/tiny/secret.py", pack_project),
+}
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository whose project is in a folder of it, and a file next to the repository."""
+    root = write_client(tmp_path / "repository" / "project")
+    text = (root / "latebind.toml").read_text()
+    files = {"npm/index.cjs": "", "java/Own.java": "", "latebind.toml": text + NPM + MAVEN, "../.git/config": "token"}
+    write_files(root, files)
+    write_files(tmp_path, {"passwd": "secret"})
+    return root
+
+
+@pytest.mark.parametrize("kind", CHOSEN)
+@pytest.mark.parametrize("leads_to", ["../../passwd", "../.git/config", "../../outside"])
+def test_a_link_that_leads_out_of_the_repository_is_refused(repository, kind, leads_to):
+    name, choose = CHOSEN[kind]
+    link = repository / name
+    if leads_to.endswith("outside"):  # the folder of the file is the link
+        write_files(repository / leads_to, {link.name: "secret"})
+        link = link.with_name("linked")
+    link.symlink_to(os.path.relpath(repository / leads_to, link.parent))
+    with pytest.raises(LatebindError, match="is or passes a link to"):
+        choose(repository)
+    packed = [member for package in repository.glob("dist/*.*") for member in members(package)]
+    assert not [member for member in packed if "secret" in member.lower()]
+
+
+@pytest.mark.parametrize("kind", CHOSEN)
+def test_a_link_to_another_file_of_the_repository_is_packed(repository, kind):
+    name, choose = CHOSEN[kind]
+    write_files((repository / name).parent.parent, {"common": ""})
+    (repository / name).symlink_to("../common")
+    config = repository / "latebind.toml"
+    if choose is pack_project:  # no JDK, and one package each
+        config.write_text(config.read_text().replace(MAVEN, "").replace(NPM, ""))
+    assert choose(repository)
+
+
+def test_an_sdist_refuses_a_link_to_a_file_that_it_does_not_hold(repository):
+    (repository / "python/tiny/src/tiny/shared.py").symlink_to("../../../../npm/index.cjs")
+    with pytest.raises(LatebindError) as refused:
+        pack_project(repository)
+    assert f"from below {repository}/python/tiny alone" in str(refused.value)
+
+
+def test_files_that_npm_never_packs_are_left_out(repository):
+    write_files(repository / "npm", {".npmrc": "//registry:_authToken=secret", "package-lock.json": "{}"})
+    assert [path.name for path in pack_npm_sources(repository)] == ["index.cjs"]
