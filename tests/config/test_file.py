@@ -134,7 +134,7 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
             "Add [verify.own.openvino]",
         ),
         ('[[audit.waive]]\ncode = "LB101"\nreason = ""\n', "audit.waive[0].reason must not be empty", ""),
-        ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nrequires = ["tny"]\n', "'tny' is not a package", "Did"),
+        ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nrequires = ["x"]\n', "'x' is not another", ""),
         ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nruntime = "x"\n', "'x' is not a [[runtime]] here", ""),
     ],
 )  # fmt: skip
@@ -180,12 +180,37 @@ def test_only_wheels_hold_python_modules(tmp_path, kind):
         (('"tiny" }', f'"{"t" * 200}" }}'), "npm does not take"),
         (('"tiny" }', '"node_modules" }'), "npm does not take 'node_modules'"),
         (('"tiny" }', '"fs" }'), "npm does not take 'fs'"),
-        (('"tiny" }', '"tiny", dependencies = { koffi = "" } }'), 'koffi = "" is not an npm package and a range'),
+        *(
+            (('"tiny" }', f'"tiny", dependencies = {{ koffi = "{wrong}" }} }}'), f'koffi = "{wrong}" is not an npm')
+            for wrong in ("", "not a range!", "file:../koffi", "workspace:*", "1.2.3.4", "^", "3 ||")
+        ),
+        (('"tiny" }', '"tiny", dependencies = { tiny = "^1" } }'), "tiny is the package itself"),
     ],
 )
 def test_what_npm_would_refuse_is_refused(tmp_path, change, message):
     (problem,) = problems(tmp_path, CONFIG.replace('nuget = { id = "Tiny" }', NPM.replace(*change)))
     assert message in problem[1]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["^3", "*", "3.x", ">=1.2 <2", "1.2 - 2.3", "~1.2.3-beta.1 || ^2", "latest", "npm:other@^1", ">= 1", "=v1.0.0"],
+)
+def test_every_spelling_of_a_range_of_npm_is_taken(tmp_path, spelling):
+    npm = NPM.replace('"tiny" }', f'"tiny", dependencies = {{ koffi = "{spelling}" }} }}')
+    write_client(tmp_path, latebind=CONFIG.replace('nuget = { id = "Tiny" }', npm))
+    assert load(tmp_path / "latebind.toml")
+
+
+@pytest.mark.parametrize("other", ["tiny", "tinny"])
+def test_a_package_requires_other_packages(tmp_path, other):
+    (problem,) = problems(tmp_path, CONFIG.replace("exports = [", f'requires = ["{other}"]\nexports = ['))
+    assert problem[1] == f"'{other}' is not another package here"
+
+
+def test_no_count_of_cases_is_negative(tmp_path):
+    (problem,) = problems(tmp_path, CONFIG + '\n[verify]\nat_least = { "1.19" = -5 }\n')
+    assert "at_least" in problem[1]
 
 
 def test_one_native_build_makes_modules_of_one_kind(tmp_path):

@@ -238,10 +238,11 @@ def _check_packages(config: Config, reader: Reader) -> None:
             for key, text, advice in settings.problems():
                 reader.problem(("package", name, table, key), f"package.{name}.{table}.{key}: {text}", advice)
         _check_sdk(config, reader, name)
+        others = [other for other in config.packages if other != name]
         for other in package.requires:
-            if other not in config.packages:
-                text = f"{other!r} is not a package here"
-                reader.problem(("package", name, "requires"), text, nearest(other, config.packages))
+            if other not in others:
+                text = f"{other!r} is not another package here"
+                reader.problem(("package", name, "requires"), text, nearest(other, others))
         if all(map(_is_known, config.document.runtime)):
             _check_bound(config, reader, name)
 

@@ -38,7 +38,7 @@ class VerifyOwn(Table, frozen=True):
         VerifyData | None, Meta(description="Script that prepares inputs and expected outputs for this runtime.")
     ] = None
     at_least: Annotated[
-        dict[str, int],
+        dict[str, Annotated[int, Meta(ge=0)]],
         Meta(description="How many cases must pass. Each key is the runtime version from which its number applies."),
     ] = msgspec.field(default_factory=dict)
     native_only: Annotated[
@@ -65,7 +65,7 @@ class Verify(Table, frozen=True):
         ),
     ] = ""
     at_least: Annotated[
-        dict[str, int],
+        dict[str, Annotated[int, Meta(ge=0)]],
         Meta(
             description="How many cases must pass. Each key is the runtime version from which its number applies, "
             'with quotes: { "1.19" = 1000 }.'

@@ -56,6 +56,15 @@ def run_java(folder, *class_path, text=PROGRAM, options=()):
     return ended.stdout.splitlines() or ended.stderr
 
 
+def test_two_packages_with_one_java_package_are_refused(latebind, tmp_path):
+    twin = '\n[package.twin]\ncomponent = "tiny"\nexports = ["tiny_*"]\nmaven = { group = "io.github.acme", '
+    twin += 'name = "twin", package = "io.github.acme.tiny" }\n'
+    copy_client("tiny", tmp_path, latebind=CONFIG + TABLE + twin)
+    message = "packages tiny and twin would both have the class io.github.acme.tiny.NativeLibrary"
+    assert_refused(latebind("-C", tmp_path, "pack"), message, "another Java package")
+    assert not (tmp_path / "dist").exists()
+
+
 def test_a_jar_has_a_folder_for_each_target_and_maven_reads_what_it_is(tmp_path):
     jar = pack_jar(tmp_path)["jar"]
     names = members(jar)

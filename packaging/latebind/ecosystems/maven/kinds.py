@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
 from latebind.ecosystems.maven.config import MavenConfig, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
-from latebind.ecosystems.maven.pack import pack_jar, source_files
+from latebind.ecosystems.maven.pack import CLASS_NAME, pack_jar, source_files
 from latebind.ecosystems.maven.programs import find_jdk, read_major
 from latebind.system.tree import hash_files
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
+    _refuse_shared_class(config)
     files: list[PlannedFile] = []
     for package, table in maven_tables(config).items():
         if suited[package]:
@@ -30,6 +31,17 @@ def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[s
                 for file, kind in ((jar_file(table.name, version), "jar"), (bundle_file(table.name, version), "maven"))
             ]
     return files
+
+
+def _refuse_shared_class(config: Config) -> None:
+    """Raise ConfigError where two packages have one Java package: a program would find the first JAR's class alone."""
+    owners: dict[str, str] = {}
+    for package, table in maven_tables(config).items():
+        first = owners.setdefault(table.java_package, package)
+        if first != package:
+            text = f"packages {first} and {package} would both have the class {table.java_package}.{CLASS_NAME}"
+            advice = f"Give package.{package}.maven.package the name of another Java package."
+            raise config.problem_at(f"package.{package}.maven", text, advice)
 
 
 def _jobs(run: PackRun) -> list[PackageJob]:

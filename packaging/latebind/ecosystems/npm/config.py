@@ -19,6 +19,12 @@ NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
 REQUIRED = ("index.cjs", "index.js")
 """A project's own entry points for require(), best first."""
 IMPORTED = "index.mjs"
+_VERSION = r"(?:[~^=]|[<>]=?)?\s*v?(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2}(?:[-+][\w.+-]+)?"
+_RANGE = re.compile(
+    rf"{_VERSION}(?:(?:\s*\|\|\s*|\s+-\s+|\s+){_VERSION})*|[a-z][\w.-]*|(?:npm:|https://|git\+|github:)\S+"
+)
+"""The ranges of node-semver, dist-tags, and the addresses that an installation from a registry can follow; `file:`,
+`link:` and `workspace:` lead to a folder of this machine."""
 _LONGEST_TARGET = len("-linux-arm64-musl")
 _OWN_MODULES = """
 assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs
@@ -67,8 +73,10 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
             text = f"npm does not take {self.name!r} as the name of a package"
             yield "name", text, f"Choose another one, of at most {MAX_NPM_NAME - _LONGEST_TARGET} characters."
         for name, range_ in self.dependencies.items():
-            if not NPM_NAME.fullmatch(name) or not range_.strip():
+            if not NPM_NAME.fullmatch(name) or not _RANGE.fullmatch(range_.strip()):
                 yield "dependencies", f'{name} = "{range_}" is not an npm package and a range', 'Write koffi = "^3".'
+            elif name == self.name:
+                yield "dependencies", f"{name} is the package itself", "Remove it."
 
 
 PACKAGE_KEYS = (
