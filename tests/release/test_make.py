@@ -97,12 +97,16 @@ def without(scenario):
     ids=["required", "not-required"],
 )
 def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(release_inputs, tmp_path, scenario, subject):
-    config, sources = release_inputs
-    sources = failing(sources, tmp_path, without(scenario))
+    config, whole = release_inputs
+    sources = failing(whole, tmp_path, without(scenario))
     expected = [subject.format(rid) for rid in ("linux-x64", "linux-arm64")]
     with pytest.raises(GateError, match=re.escape(expected[0])):
         make_release(config, sources, tmp_path / "out", dry_run=False)
     assert not (tmp_path / "out").exists()
+    make_release(config, whole, tmp_path / "published", dry_run=False)
+    with pytest.raises(InputError, match="holds a release that may be published"):
+        make_release(config, sources, tmp_path / "published", dry_run=True)
+    assert json.loads((tmp_path / "published/manifest.json").read_bytes())["publishable"]
     make_release(config, sources, tmp_path / "out", dry_run=True)
     manifest = json.loads((tmp_path / "out/manifest.json").read_bytes())
     assert not manifest["publishable"]

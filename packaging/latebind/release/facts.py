@@ -36,12 +36,15 @@ class Origin(msgspec.Struct, frozen=True):
     latebind: str = __version__
 
 
-class _Named(msgspec.Struct, frozen=True):
+class EarlierRelease(msgspec.Struct, frozen=True):
+    """What decides whether a release may be replaced."""
+
     project: str = ""
     version: str = ""
+    publishable: bool = False
 
 
-_Read = TypeVar("_Read", Origin, _Named)
+_Read = TypeVar("_Read", Origin, EarlierRelease)
 
 
 def read_origin(file: Path) -> Origin:
@@ -49,10 +52,9 @@ def read_origin(file: Path) -> Origin:
     return _read(file, Origin)
 
 
-def read_name(file: Path) -> tuple[str, str]:
-    """Project and version in a manifest. Raises InputError when it cannot be read."""
-    release = _read(file, _Named)
-    return release.project, release.version
+def read_earlier(file: Path) -> EarlierRelease:
+    """What a manifest says about its release. Raises InputError when it cannot be read."""
+    return _read(file, EarlierRelease)
 
 
 def _read(file: Path, struct: type[_Read]) -> _Read:

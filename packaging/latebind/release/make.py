@@ -13,7 +13,7 @@ from latebind.release import changelog, layout
 from latebind.release.api import read_surface
 from latebind.release.contradictions import contradictions
 from latebind.release.derive import derive
-from latebind.release.facts import Origin, read_name
+from latebind.release.facts import EarlierRelease, Origin, read_earlier
 from latebind.system.archive import sha256, source_date_epoch
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.report import read_report
@@ -54,10 +54,11 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
     A dry run makes it even if something prevents the release, and the manifest says what.
 
     Raises InputError for what cannot be read and for an output that is not this release, GateError when parts
-    contradict each other, or, except in a dry run, when the gate failed.
+    contradict each other, or, except in a dry run, when the gate failed. A dry run with blockers doesn't replace a
+    release without.
     """
     text = _changes(config, sources.changelog)
-    _assert_replaceable(config, output)
+    earlier = _read_replaceable(config, output)
     with _replacing(output) as folder:
         _copy(config, sources, folder)
         (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
@@ -67,6 +68,9 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
             error.where = error.where.replace(str(folder / layout.PACKAGES), str(sources.dist))
             raise
         _assert_sound(derived, dry_run=dry_run)
+        if derived.blockers and earlier.publishable:
+            text = "holds a release that may be published, and this dry run's may not"
+            raise InputError(text, where=str(output), advice="Name another folder, or remove it.")
         for name, data in derived.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
@@ -128,15 +132,16 @@ def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
         raise GateError("\n".join(["the gate failed:", *blockers[:_SHOWN], *remaining]), advice=advice)
 
 
-def _assert_replaceable(config: Config, output: Path) -> None:
-    """Raise InputError where the release of another project or version is: it may be the only copy."""
+def _read_replaceable(config: Config, output: Path) -> EarlierRelease:
+    """The release in `output`. Raises InputError for one of another project or version: it may be the only copy."""
     file, project = output / layout.RELEASE_MANIFEST, config.project
     if not file.is_file():
-        return
-    earlier = read_name(file)
-    if earlier != (project.name, project.version):
-        text = f"is the release of {' '.join(earlier)}, not of {project.name} {project.version}"
+        return EarlierRelease()
+    earlier = read_earlier(file)
+    if (earlier.project, earlier.version) != (project.name, project.version):
+        text = f"is the release of {earlier.project} {earlier.version}, not of {project.name} {project.version}"
         raise InputError(text, where=str(output), advice="Name another folder, or remove it.")
+    return earlier
 
 
 @contextmanager
