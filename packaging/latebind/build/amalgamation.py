@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from latebind.build.stubtable import StubSource
 
 _SYSTEMS = ("defined(__linux__)", "defined(__APPLE__)", "defined(_WIN32)")
-"""In the order of latebindConfig.cmake."""
+"""In the order of loader.c."""
 _OWN = re.compile(r'^[ \t]*#[ \t]*include "(?:[^"/]*/)*([^"/]+)".*\n', re.MULTILINE)
 _SYSTEM = re.compile(r"^[ \t]*#[ \t]*include (<[^>]+>)", re.MULTILINE)
 _HEAD = """\
@@ -47,13 +47,13 @@ _FIRST = "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
 
 
 def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
-    """The text of each file by name. `loader` is the folder of latebindConfig.cmake, which lists the sources.
+    """The text of each file by name. `loader` is the folder of latebindConfig.cmake, which lists the stub's sources.
 
     The minimum of the source holds unless the compiler's command line sets another. All names of the loader are the
     stub's own, since several such files, and the loader's, may be in one program.
     """
     runtime, described_files = source.runtime.name, source.files()
-    every, of_table, by_name, *_ = _lists(loader, "stub_sources")
+    every, of_table, by_name = _stub_sources(loader)
     names = [*every, *(by_name if described_files else of_table)]
     bodies = [text for name, text in described_files.items() if name.endswith(".c")]
     of_preset = loader / "src" / f"{runtime}.c"
@@ -110,7 +110,7 @@ def _join_sources(
 
     Headers named in `apart` are left out; `first` includes them. `own_headers` holds more headers, by name.
     """
-    parts = list(zip(_lists(loader, "sources"), ("", *_SYSTEMS), strict=True))
+    parts = list(zip(_loader_sources(loader), ("", *_SYSTEMS), strict=True))
     texts = [([(loader / "src" / f"{name}.c").read_text("utf-8") for name in names], when) for names, when in parts]
     texts[0][0].extend(bodies)
     headers = _headers(loader, [body for some, _ in texts for body in some], apart, own_headers or {})
@@ -128,10 +128,17 @@ def _floor(runtime: str, minimum: str) -> str:
     return "\n".join([f"#ifndef {macros[0]}", *lines, "#endif\n"])
 
 
-def _lists(loader: Path, variable: str) -> list[list[str]]:
-    """The words that latebindConfig.cmake puts into a variable: those that it sets, then those that it appends."""
+def _stub_sources(loader: Path) -> list[list[str]]:
+    """The names of the stub's sources in latebindConfig.cmake: of every runtime, of ONNX Runtime, of all others."""
     listed = (loader / "latebindConfig.cmake").read_text("utf-8")
-    return [arguments.split() for arguments in re.findall(rf"(?:set\(|list\(APPEND ){variable} ([^)]*)\)", listed)]
+    return [names.split() for names in re.findall(r"(?:set\(|list\(APPEND )stub_sources ([^)]*)\)", listed)][:3]
+
+
+def _loader_sources(loader: Path) -> list[list[str]]:
+    """The names of the loader's sources in loader.c: of every system, then of each of `_SYSTEMS`."""
+    text = (loader / "src" / "loader.c").read_text("utf-8")
+    parts = re.split("|".join(re.escape(system) for system in _SYSTEMS), text[text.index("#include") :])
+    return [re.findall(r'^#include "(\w+)\.c"', part, re.MULTILINE) for part in parts]
 
 
 def _headers(loader: Path, bodies: Iterable[str], excluded: Iterable[str], own_headers: Mapping[str, str]) -> list[str]:
