@@ -194,6 +194,20 @@ def test_a_repeated_name_is_refused_and_the_old_archive_stays(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows counts whole paths")
+def test_an_error_names_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / ("x" * 250)
+    with pytest.raises(OSError, match="too long") as caught:
+        write_text(path, "text")
+    assert caught.value.filename == str(path)
+    path = tmp_path / "folder"
+    path.mkdir()
+    with pytest.raises(IsADirectoryError) as caught:
+        write_text(path, "text")
+    assert caught.value.filename == str(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
+
+
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
     path = tmp_path / "a.txt"
     write_text(path, "old\n")

@@ -10,7 +10,7 @@ import struct
 import time
 import zipfile
 import zlib
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -39,15 +39,8 @@ _BLOCK = 1 << 18
 _LOCAL_HEADER = struct.Struct("<26xHH")
 """APPNOTE.TXT, 4.3.7: only the lengths of the name and the extra field matter here."""
 _READ_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-)
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError, RuntimeError, ValueError,
+)  # fmt: skip
 
 _EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first time that a zip can store
 _LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last
@@ -274,14 +267,20 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path to write to. It becomes `path` when the block succeeds, and is removed when it fails."""
+    """Yield a path to write to. It becomes `path` when the block succeeds, and is removed when it fails.
+
+    An OSError about it names `path`, which the user knows.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield aside
         aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(aside):
+            error.filename = str(path)
         raise
 
 
