@@ -52,6 +52,18 @@ def test_a_missing_path_is_refused(run, tmp_path, capfd):
     assert "no such file or folder" in capfd.readouterr().err
 
 
+def test_no_module_of_the_working_folder_is_imported(tmp_path):
+    (step,) = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    for name in ("argparse", "latebind", "pip", "venv"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('of the working folder')")
+    commands = [line.split() for line in step["run"].splitlines() if " -m " in line]
+    assert len(commands) == 3
+    for _, *options in commands:
+        module = options[: options.index("-m") + 2]
+        ended = run_program(sys.executable, *module, "--help", cwd=tmp_path, env={**os.environ, "AUDIT_PATHS": "none"})
+        assert "of the working folder" not in ended.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: bash of this system may be another's")
 def test_its_step_makes_an_environment_of_the_same_sources_and_audits_there(tmp_path):
