@@ -57,3 +57,17 @@ def test_a_problem_with_a_line_is_an_annotation_in_github_actions_alone(monkeypa
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
     print_problems(problem, tmp_path)
     assert "::error file=latebind.toml,line=3::is wrong Correct it." in capsys.readouterr().err
+
+
+def test_the_name_of_a_hostile_file_steers_neither_a_terminal_nor_a_workflow(capsys, tmp_path):
+    name = "a\n::set-output name=x::y\x1b]0;t\x07.whl"
+    print_problems(LatebindError(f"{name} is wrong", where=name, advice=f"Remove {name}."), tmp_path)
+    printed = capsys.readouterr().err
+    assert "\x1b" not in printed
+    assert not [line for line in printed.splitlines() if line.lstrip().startswith("::")]
+    assert printed.startswith("error: a\\n::set-output")
+
+
+def test_tables_of_a_compiler_keep_their_columns(capsys):
+    print_error("cc failed\n\tint x;")
+    assert capsys.readouterr().err == "error: cc failed\n    int x;\n"

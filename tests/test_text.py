@@ -30,6 +30,19 @@ def test_text_is_no_markdown(text, form):
     assert markdown_text(text, 50) == form
 
 
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("::set-output name=a::b", "\\x3a:set-output name=a::b"),
+        ("one\n  ::add-mask::x", "one\n  \\x3a:add-mask::x"),
+        ("x ##[set-output name=a]b", "x ##\\x5bset-output name=a]b"),
+        ("std::string ## [x]", "std::string ## [x]"),
+    ],
+)
+def test_no_line_is_a_command_of_a_workflow(text, form):
+    assert printable(text) == form
+
+
 def test_code_stays_code():
     assert markdown_code("a`b|c\x1b") == "`a'b\\|c\\x1b`"
 

@@ -23,6 +23,7 @@ _EXCEPTIONS = (
     re.compile(r"^((?:\w*Error|AggregateError)\b.*)\n(?:.*\n)*?\s+at ", re.MULTILINE),  # Node.js
 )
 """The line that names an uncaught exception, as each of them prints it."""
+_LEADING_COLONS = re.compile(r"^( *)::", re.MULTILINE)
 _SEPARATORS = ":,"
 """Of the properties of an annotation."""
 
@@ -82,8 +83,13 @@ def shorten(text: str, longest: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Names come from hostile files, so their control characters must not reach a terminal or a document."""
-    return "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)
+    """Names come from hostile files, so their control characters must not reach a terminal or a document.
+
+    Nor may a line be a command to GitHub Actions: its runner reads `::` at the start of a line, and `##[` anywhere
+    (actions/runner, src/Runner.Common/ActionCommand.cs).
+    """
+    plain = "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)
+    return _LEADING_COLONS.sub(r"\1\\x3a:", plain.replace("##[", r"##\x5b"))
 
 
 def encodable(text: str) -> str:

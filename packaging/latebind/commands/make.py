@@ -125,13 +125,16 @@ def _stage(arguments: argparse.Namespace, project: Project) -> int:
 def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
     import msgspec
 
+    from latebind.text import printable
+
     if form == "json":
         print_json([{"rid": stage.rid, **msgspec.to_builtins(stage.manifest)} for stage in stages])
         return 0
     for stage in stages:
         manifest = stage.manifest
         how = "imported, " if manifest.imported else ""
-        print(f"{stage.root.relative_to(workdir)}  {how}{manifest.toolchain}  floor {manifest.floor or 'none'}")
+        folder, floor = stage.root.relative_to(workdir), manifest.floor or "none"
+        print(printable(f"{folder}  {how}{manifest.toolchain}  floor {floor}"))  # may be another machine's words
         for file in manifest.files:
             print(f"  {file.path}  {file.size}  {file.sha256[:16]}")
     return 0

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from latebind.errors import ConfigError, LatebindError
-from latebind.text import annotation
+from latebind.text import annotation, printable
 
 _LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 _BOLD_RED, _BOLD_CYAN, _PLAIN = "\033[1;31m", "\033[1;36m", "\033[0m"
@@ -18,7 +18,8 @@ def print_problems(error: LatebindError, project: Path) -> None:
     """Print each problem of an error. `project` is the folder of -C, which names of files may be relative to."""
     problems = error.problems if isinstance(error, ConfigError) else (error,)
     for problem in problems:
-        print_error(f"{problem.where}: {problem.message}" if problem.where else problem.message,
+        where = problem.where.replace("\n", "\\n")  # the name of a file must not look like a line of the message
+        print_error(f"{where}: {problem.message}" if where else problem.message,
                     problem.advice, excerpt=problem.excerpt)  # fmt: skip
     for problem in problems:
         _print_annotation(problem, project)
@@ -26,6 +27,7 @@ def print_problems(error: LatebindError, project: Path) -> None:
 
 def print_error(message: str, advice: str = "", *, excerpt: str = "") -> None:
     """Print `error: message`, an excerpt of the file that it is about, and `help: advice`."""
+    message, excerpt, advice = (printable(text.replace("\t", "    ")) for text in (message, excerpt, advice))
     lines = [f"{_paint('error:', _BOLD_RED)} {message}", excerpt]
     if advice:
         lines.append(f"{_paint('help:', _BOLD_CYAN)} " + advice.replace("\n", "\n      "))

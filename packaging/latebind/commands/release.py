@@ -94,13 +94,18 @@ def _show(
         print_json(document)
         return
     for problem in problems:
-        print(printable(f"{problem.file}: {problem.why}\n  {problem.fix}"))
+        print(_entry(problem.file, problem.why, problem.fix))
     for blocker in blockers:
-        print(printable(f"blocked: {blocker.subject}: {blocker.why}\n  {blocker.fix}"))
+        print(_entry(f"blocked: {blocker.subject}", blocker.why, blocker.fix))
     for note in notes:
-        print(note)
+        print(printable(note))
     if derived is not None:
         named = derived.config.project
         state = "not publishable" if blockers or problems else "publishable"
-        print(f"{named.name} {named.version}: {plural(len(derived.packages), 'package')}, "
+        print(printable(f"{named.name} {named.version}: ") + f"{plural(len(derived.packages), 'package')}, "
               f"{plural(len(problems), 'problem')}, {plural(len(blockers), 'blocker')}: {state}")  # fmt: skip
+
+
+def _entry(subject: str, why: str, fix: str) -> str:
+    """A problem or a blocker, whose name must not look like another line."""
+    return printable(subject.replace("\n", "\\n") + f": {why}\n  {fix}")
