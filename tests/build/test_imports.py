@@ -234,7 +234,7 @@ def test_what_cannot_be_read_is_refused(packed_machine, tmp_path, write, message
     "path",
     [
         *("../../evil.so", "/etc/evil.so", "/dev/zero", "a\\b/evil.so", "evil.so"),
-        *("tiny/\0.so", "./tiny/evil.so", "tiny//evil.so"),
+        *("tiny/\0.so", "./tiny/evil.so", "tiny//evil.so", "C:/tiny/evil.dll"),
     ],
 )
 def test_a_manifest_cannot_point_outside(packed_machine, tmp_path, path):
@@ -247,6 +247,32 @@ def test_a_manifest_cannot_point_outside(packed_machine, tmp_path, path):
     with pytest.raises(InputError, match="is not in a component's folder"):
         import_native(config, [folder], tmp_path / "here")
     assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.parametrize("kind", ["stage", "folder"])
+def test_a_link_cannot_import_another_file_of_this_machine(packed_machine, tmp_path, kind):
+    config, workdir, _ = packed_machine
+    folder, secret = tmp_path / "hostile", tmp_path / "secret"
+    shutil.copytree(workdir / "stage" / "linux-x64", folder)
+    library = folder / "tiny" / "lib" / "libtiny.so"
+    library.rename(secret)
+    library.symlink_to(secret)
+    if kind == "folder":
+        (folder / "manifest.json").unlink()
+    with pytest.raises(InputError, match="is or passes a link to"):
+        import_native(config, [folder], tmp_path / "here", "linux-x64")
+    assert not (tmp_path / "here").exists()
+
+
+def test_a_link_to_a_file_of_the_same_folder_is_imported(packed_machine, tmp_path):
+    config, workdir, _ = packed_machine
+    folder = tmp_path / "folder"
+    shutil.copytree(workdir / "stage" / "linux-x64", folder)
+    (folder / "manifest.json").unlink()
+    library = folder / "tiny" / "lib" / "libtiny.so"
+    library.rename(library.with_name("libtiny.so.1"))
+    library.symlink_to("libtiny.so.1")
+    assert import_native(config, [folder], tmp_path / "here", "linux-x64")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")

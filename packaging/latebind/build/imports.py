@@ -81,8 +81,8 @@ def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[Impo
 
 
 def _from_stage(folder: Path) -> ImportedFiles:
-    manifest = _manifest((folder / MANIFEST).read_bytes(), str(folder / MANIFEST))
-    files = {file.path: _bytes(folder / file.path) for file in manifest.files}
+    manifest = _manifest(_bytes(folder / MANIFEST, folder), str(folder / MANIFEST))
+    files = {file.path: _bytes(folder / file.path, folder) for file in manifest.files}
     return _check_import(str(folder), manifest, files)
 
 
@@ -123,7 +123,7 @@ def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Im
             where=str(folder),
             advice="Lay the files out as `cmake --install --component NAME --prefix FOLDER/NAME` does.",
         )
-    files = {path.relative_to(folder).as_posix(): _bytes(path) for path in paths}
+    files = {path.relative_to(folder).as_posix(): _bytes(path, folder) for path in paths}
     return _trust(config, str(folder), target(rid), source_hash, files)
 
 
@@ -136,7 +136,7 @@ def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> 
             where=str(library),
             advice=f"Put it into a folder of its component, and name the folder above: FOLDER/{components[0]}/lib/",
         )
-    data = _bytes(library)
+    data = _bytes(library, library)
     images = {(image.format, image.arch) for image in read_images(data, str(library))}
     if not images:
         raise InputError("is not a native library", where=str(library), advice="Name the library that was built.")
@@ -225,18 +225,22 @@ def _manifest(raw: bytes, where: str) -> StageManifest:
     """A manifest with a usable target and usable paths: every path is checked here before it is used."""
     try:
         manifest = msgspec.json.decode(raw, type=StageManifest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"not a manifest: {error}", where=where) from error
     target(manifest.rid)
     for file in manifest.files:
         path = PurePosixPath(file.path)
-        plain = str(path) == file.path and file.path.isprintable() and "\\" not in file.path
+        plain = str(path) == file.path and file.path.isprintable() and not {"\\", ":"} & set(file.path)
         if not plain or path.is_absolute() or ".." in path.parts or len(path.parts) < 2:  # noqa: PLR2004
             raise InputError(f"the path {file.path!r} is not in a component's folder", where=where)
     return manifest
 
 
-def _bytes(path: Path) -> bytes:
+def _bytes(path: Path, folder: Path) -> bytes:
+    """A file of an imported folder. A link out of the folder would put a file of this machine into packages."""
+    if not path.resolve().is_relative_to(folder.resolve()):
+        advice = f"Packages would hold that file. Put a copy into {folder}, or remove the link."
+        raise InputError(f"is or passes a link to {path.resolve()}, outside the folder", where=str(path), advice=advice)
     if path.exists() and not path.is_file():  # reading a pipe or a device may never end
         raise InputError("is not a file", where=str(path))
     try:
