@@ -357,3 +357,24 @@ def test_every_form_of_a_version_but_its_odd_spellings_is_accepted(tmp_path, ver
         load(write_client(tmp_path, latebind=CONFIG.replace("1.2.3", version)) / "latebind.toml").project.version
         == version
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "tiny"', 'name = "../../tiny"', "project.name has one of / \\ :, and names of files contain it"),
+        ('name = "tiny"', r'name = "tiny\njobs: {}"', "project.name has line ends or control characters"),
+        ("[project]", '[project]\nrepository = "https://x\\nLibs: -levil"', "project.repository has line ends"),
+        ("[project]", '[project]\nreadme = "\\u202Eevil"', "project.readme has line ends or control"),
+        ("[project]", '["x\\n::error::y"]\n[project]', "has line ends or control characters"),
+    ],
+)
+def test_texts_that_would_break_file_names_or_generated_files_are_refused(tmp_path, old, new, message):
+    texts = [text for _, text, _ in problems(tmp_path / "tiny", CONFIG.replace(old, new, 1))]
+    assert [text for text in texts if message in text]
+
+
+def test_a_reason_may_have_several_lines(tmp_path):
+    reason = '[[audit.waive]]\ncode = "LB101"\nreason = """one\ntwo"""\n'
+    root = write_client(tmp_path / "tiny", latebind=f"{CONFIG}\n{reason}")
+    assert load(root / "latebind.toml").document.audit.waive[0].reason == "one\ntwo"

@@ -20,6 +20,7 @@ from latebind.config.lines import Key, headers, show_line
 from latebind.config.reader import Reader
 from latebind.config.runtime import RuntimeUse
 from latebind.config.sources import check_source
+from latebind.config.texts import check_texts
 from latebind.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def load(file: Path, *, alone: bool = False) -> Config:
         raw = raw.get("tool", {}).get("latebind", {})
         prefix = ("tool", "latebind")
     reader = Reader(file, text, prefix)
+    check_texts(raw, reader)
     document = reader.read(Document, _split_targets(raw), ())
     if document is not None:
         root = file.parent.resolve()
