@@ -69,6 +69,33 @@ def test_a_link_to_another_file_of_the_repository_is_packed(repository, kind):
     assert choose(repository)
 
 
+def link_paper(repository, name, leads_to):
+    """Let the readme or the license of a project be a link."""
+    config, python = repository / "latebind.toml", repository / "python/tiny/pyproject.toml"
+    papers = '[project]\nreadme = "README.md"\n'
+    texts = dict.fromkeys(("README.md", "LICENSE", "python/tiny/README.md"), "text")
+    text = config.read_text().replace(MAVEN, "").replace(NPM, "")
+    config.write_text(text.replace("[project]\n", f'{papers}license_file = "LICENSE"\n', 1))
+    python.write_text(python.read_text().replace("[project]\n", papers, 1))
+    write_files(repository, {**texts, "../common": ""})
+    (repository / name).unlink(missing_ok=True)
+    (repository / name).symlink_to(os.path.relpath(repository / leads_to, (repository / name).parent))
+
+
+@pytest.mark.parametrize("name", ["README.md", "LICENSE", "python/tiny/LICENSE", "python/tiny/README.md"])
+def test_a_readme_or_license_that_leads_out_of_the_repository_is_refused(repository, name):
+    link_paper(repository, name, "../../passwd")
+    with pytest.raises(LatebindError, match="is or passes a link to"):
+        pack_project(repository)
+    assert not list(repository.glob("dist/*.whl"))
+
+
+@pytest.mark.parametrize("name", ["README.md", "LICENSE"])
+def test_a_readme_or_license_of_the_repository_may_be_a_link(repository, name):
+    link_paper(repository, name, "../common")
+    assert pack_project(repository)
+
+
 def test_an_sdist_refuses_a_link_to_a_file_that_it_does_not_hold(repository):
     (repository / "python/tiny/src/tiny/shared.py").symlink_to("../../../../npm/index.cjs")
     with pytest.raises(LatebindError) as refused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError
@@ -10,22 +11,53 @@ from latebind.system.folders import find_repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from latebind.config.config import Config
 
 
-def refuse_links_outside(config: Config, files: Iterable[Path], key: str, folder: Path | None = None) -> None:
+_PYPROJECT = "pyproject.toml"
+
+
+def refuse_named_links(config: Config) -> None:
+    """Raise BuildError, as refuse_links_outside() does, for a file that the configuration names one by one."""
+    project = config.project
+    named = {"readme": project.readme, "icon": project.icon, "license_file": project.license_file}
+    keys = {f"project.{key}": name for key, name in named.items()}
+    tables = {name: package.nuget for name, package in config.packages.items() if package.nuget}
+    keys |= {f"package.{name}.nuget.icon": nuget.icon for name, nuget in tables.items()}
+    for key, name in keys.items():
+        if name:
+            refuse_links_outside(config, [config.root / name], key, named=(config.root / name).parent)
+
+
+def refuse_distribution_links(
+    config: Config, root: Path, files: Iterable[Path], papers: Iterable[Path], *, is_sdist: bool
+) -> None:
+    """Raise BuildError, as refuse_links_outside() does, for a file of a wheel or an sdist of the folder `root`.
+
+    `papers` are its readme and licenses, whose text metadata holds. An sdist holds links among `files` as links.
+    """
+    refuse_links_outside(config, files, _PYPROJECT, root if is_sdist else None)
+    refuse_links_outside(config, papers, _PYPROJECT)
+    if not config.unpacked:
+        refuse_named_links(config)
+
+
+def refuse_links_outside(
+    config: Config, files: Iterable[Path], key: str, folder: Path | None = None, named: Path | None = None
+) -> None:
     """Raise BuildError for a file that is really outside the project's repository, or among git's own files.
 
     `key` is the setting that chose the files. A link may come from anyone whose change is merged, and archives hold
     what it leads to: another file of the machine, or the token in `.git/config`. `folder` is given where the archive
-    holds links themselves, which may not lead out of it.
+    holds links themselves, which may not lead out of it. `named` is a folder that the configuration names: files may
+    be there, too, even if it is outside the repository.
     """
     top = find_repository(config.root.resolve()) if folder is None else folder.resolve()
+    lexical = () if named is None else (Path(os.path.abspath(named)),)  # noqa: PTH100  # its own links are judged
     for path in files:
         real = path.resolve()
-        if real.is_relative_to(top) and ".git" not in real.relative_to(top).parts:
+        if any(real.is_relative_to(one) and not _is_of_git(real.relative_to(one)) for one in (top, *lexical)):
             continue
         raise BuildError(
             f"is or passes a link to {real}, which is outside the sources",
@@ -33,3 +65,8 @@ def refuse_links_outside(config: Config, files: Iterable[Path], key: str, folder
             advice=f"A package holds files from below {top} alone, and none of git's own. Replace the link by a copy "
             "of the file, or remove it.",
         )
+
+
+def _is_of_git(path: Path) -> bool:
+    """Whether a path leads through a folder .git; some file systems ignore case."""
+    return any(part.casefold() == ".git" for part in path.parts)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from latebind.build.commit import source_commit
 from latebind.build.inputs import outside_hash
+from latebind.build.inside import refuse_named_links
 from latebind.build.sources import hash_sources
 from latebind.ecosystems.ecosystem import PackRun, package_kinds
 from latebind.errors import NotRun
@@ -75,7 +76,8 @@ def open_ledger(workdir: Path, dist: Path) -> Ledger:
 
 
 def start_run(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackRun:
-    """A run that has made nothing yet."""
+    """A run that has made nothing yet. Raises BuildError for a link that would put another file into packages."""
+    refuse_named_links(config)
     return PackRun(
         config=config,
         stages=stages,

@@ -75,6 +75,15 @@ def test_it_has_the_packages_the_consumers_and_this_latebind(project):
     assert b"tiny-1.2.3-py3-none-win_amd64.whl" in files["README.txt"]
 
 
+def test_a_link_takes_no_other_file_of_this_computer_into_a_kit(project, tmp_path):
+    root = shutil.copytree(project.root, tmp_path / "tiny")
+    (tmp_path / "secret").write_text("secret", encoding="utf-8")
+    (root / "verify/secret.json").symlink_to(tmp_path / "secret")
+    ended = run_program(*CLI, "-C", root, "verify", "--kit", tmp_path / "kit", "--dist", project.dist)
+    assert_refused(ended, "verify/secret.json: is or passes a link to")
+    assert not (tmp_path / "kit").exists()
+
+
 def test_the_same_packages_give_the_same_kit_and_replace_it(project, tmp_path):
     for _ in range(2):
         run_checked(*CLI, "-C", project.root, "verify", "--kit", tmp_path / "again", "--dist", project.dist)

@@ -24,7 +24,7 @@ from packaging.version import Version
 
 from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
-from latebind.build.inside import refuse_links_outside
+from latebind.build.inside import refuse_distribution_links
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.notices import add_notices, notices
 from latebind.build.promise import newer
@@ -133,10 +133,11 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         self.build_config.target_config.setdefault("core-metadata-version", METADATA_VERSION)
         self._check_metadata()
         self._leave_out()
-        files = self.build_config.builder.recurse_selected_project_files()
-        folder = Path(self.root) if self.target_name == "sdist" else None  # an sdist holds links as links
-        refuse_links_outside(self._config, (Path(file.path) for file in files), PROJECT_NAME, folder)
-        if self.target_name == "sdist":
+        core, is_sdist = self.metadata.core, self.target_name == "sdist"
+        files = [Path(file.path) for file in self.build_config.builder.recurse_selected_project_files()]
+        papers = [Path(self.root, name) for name in (core.readme_path, *core.license_files) if name]
+        refuse_distribution_links(self._config, Path(self.root), files, papers, is_sdist=is_sdist)
+        if is_sdist:
             chosen = build_data["force_include"]
             chosen.pop(str(Path(self.root, PROJECT_NAME)), None)
             if self.build_config.ignore_vcs:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
+from latebind.build.inside import refuse_links_outside
 from latebind.config.extension import program_keys
 from latebind.config.file import FILE_NAME, load, standalone_text
 from latebind.errors import InputError
@@ -95,18 +96,24 @@ def _find_consumers(config: Config) -> Iterator[Path]:
     data = [verify.data, *(settings.data for settings in verify.own.values())]
     names = [verify.python, verify.reference, *(settings.script for settings in data if settings)]
     names += [verify.dotnet, verify.c, verify.sdk, *(verify.find_program(key.name) for key in program_keys())]
-    yield from dict.fromkeys((config.root / name).resolve() for name in names if name)
+    paths = (os.path.abspath(config.root / name) for name in names if name)  # noqa: PTH100  # resolve() follows links
+    yield from dict.fromkeys(map(Path, paths))
 
 
-def _list_files(project: Project, path: Path) -> Iterator[Path]:
-    """The files of a consumer's folder, or of a script's; of the project's own folder only those next to the script."""
+def _list_files(project: Project, path: Path) -> list[Path]:
+    """The files of a consumer's folder, or of a script's; of the project's own folder only those next to the script.
+
+    Raises BuildError for a link that would put another file of this machine into the kit.
+    """
     root = path if path.is_dir() else path.parent
-    if project.config.root.resolve().is_relative_to(root):
+    if project.config.root.resolve().is_relative_to(root.resolve()):
         if path.is_dir():
             raise InputError("is the project's own folder", where=str(path), advice="Give the consumer its own folder.")
-        yield from (file for file in root.iterdir() if file.suffix == ".py" and file.is_file())
-        return
-    yield from list_tree(root, outputs=outputs(project.config, project.workdir))
+        files = [file for file in root.iterdir() if file.suffix == ".py" and file.is_file()]
+    else:
+        files = list_tree(root, outputs=outputs(project.config, project.workdir))
+    refuse_links_outside(project.config, files, "verify", named=root)
+    return files
 
 
 def _copy(source: Path, destination: Path) -> None:
