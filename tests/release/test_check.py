@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import sys
 import zipfile
@@ -113,6 +114,21 @@ def link(folder):
     (folder / "link").symlink_to(folder)
 
 
+def link_device(folder):
+    (folder / "manifest.json").unlink()
+    (folder / "manifest.json").symlink_to("/dev/zero")
+
+
+def nest_sbom(folder):
+    """Put an SBOM that no parser reads into the wheel."""
+    with zipfile.ZipFile(folder / WHEEL) as archive:
+        members = {info: archive.read(info) for info in archive.infolist()}
+    with zipfile.ZipFile(folder / WHEEL, "w") as archive:
+        for info, data in members.items():
+            archive.writestr(info, NESTED if "/sboms/" in info.filename else data)
+
+
+NESTED = "[" * 100_000 + "]" * 100_000
 UNSUMMED = "is not the file that SHA256SUMS is about"
 TAMPERED = {
     "a flipped byte": (flip_wheel, WHEEL, UNSUMMED),
@@ -125,6 +141,7 @@ TAMPERED = {
         "is in SHA256SUMS and not in the folder",
     ),
     "a link": (link, "link", "is a link"),
+    "a link to a device": (link_device, "manifest.json", "is a link"),
 }
 UNLIKE = "is not what the packages and reports give"
 HIDDEN = {
@@ -153,6 +170,10 @@ HIDDEN = {
         "not a verification report",
     ),
     "an unreadable configuration": (write_file("latebind.toml", "= ="), "latebind.toml", "TOML"),
+    "a nested report": (write_file("reports/verify.json", NESTED), "reports/verify.json", "not a verification report"),
+    "a nested manifest": (write_file("manifest.json", '{"a":' + NESTED + "}"), "manifest.json", "is not the manifest"),
+    "a nested API": (write_file("api/api.json", NESTED), "api/api.json", "is not JSON"),
+    "a nested SBOM": (nest_sbom, WHEEL, "is not an SBOM that latebind writes"),
     "no manifest": (remove_file("manifest.json"), "manifest.json", "No such file"),
 }
 
@@ -169,6 +190,15 @@ def test_what_was_changed_is_named_by_the_sums(release, name):
     change(release)
     problems = [(problem.file, problem.why) for problem in check_release(release).problems]
     assert [message for path, message in problems if path == file and why in message], problems
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+@pytest.mark.parametrize("name", ["SHA256SUMS", "manifest.json", "latebind.toml", "reports/verify.json"])
+def test_a_pipe_is_named_and_not_waited_for(release, name):
+    (release / name).unlink()
+    os.mkfifo(release / name)
+    problems = [(problem.file, problem.why) for problem in check_release(release).problems]
+    assert problems == [(name, "is not a file")]
 
 
 @pytest.mark.parametrize("name", HIDDEN)

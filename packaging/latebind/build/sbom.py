@@ -13,6 +13,7 @@ from latebind import __version__
 from latebind.build.bill import Bill, Late, Library, Stated, supplier_of
 from latebind.build.cyclonedx import cyclonedx, read_cyclonedx
 from latebind.build.spdx import read_spdx, spdx
+from latebind.errors import InputError
 from latebind.tables.parts import find_parts
 
 if TYPE_CHECKING:
@@ -95,10 +96,13 @@ def render_bill(bill: Bill, format_: SbomFormat) -> bytes:
     return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
 
 
-def read_sbom(data: bytes) -> Stated:
-    """What an SBOM of latebind's states, in any of the formats."""
-    document = json.loads(data)
-    return read_spdx(document) if "spdxVersion" in document else read_cyclonedx(document)
+def read_sbom(data: bytes, where: str = "") -> Stated:
+    """What an SBOM of latebind's states, in any of the formats. Raises InputError for another file."""
+    try:
+        document = json.loads(data)
+        return read_spdx(document) if "spdxVersion" in document else read_cyclonedx(document)
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:  # of another form
+        raise InputError("is not an SBOM that latebind writes", where=where) from error
 
 
 def version_range(runtime: RuntimeUse) -> str:

@@ -70,7 +70,7 @@ def read_surface(file: Path) -> Surface:
         return msgspec.json.decode(file.read_bytes(), type=Surface)
     except OSError as error:
         raise InputError(error.strerror or str(error), where=str(file), advice=advice) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"is not an API file of a release: {error}", where=str(file), advice=advice) from error
 
 

@@ -41,6 +41,8 @@ def check_release(folder: Path) -> Checked:
     if not (folder / SUMS).exists() and not (folder / RELEASE_MANIFEST).exists():
         why = f"has neither {SUMS} nor {RELEASE_MANIFEST}, so it is not a release"
         raise InputError(why, where=str(folder), advice="Name the folder that latebind release made.")
+    if strange := tuple(_find_strange(folder)):  # reading a pipe never ends, nor does a link to a device
+        return Checked(problems=strange, release=None)
     problems = list(_sums(folder))
     try:
         origin = read_origin(folder / RELEASE_MANIFEST)
@@ -56,6 +58,16 @@ def check_release(folder: Path) -> Checked:
     same = origin.latebind == __version__
     note = f"made by latebind {origin.latebind}, checked by {__version__}: reports were made again, not compared"
     return Checked(problems=tuple(problems), release=derived, notes=() if same else (note,))
+
+
+def _find_strange(folder: Path) -> Iterator[Contradiction]:
+    """What no release holds: links, pipes and devices."""
+    for name in (SUMS, *files_of(folder)):
+        path = folder / name
+        if path.is_symlink():
+            yield Contradiction(file=name, why="is a link", fix=_FROM_A_COPY)
+        elif path.exists() and not path.is_file():
+            yield Contradiction(file=name, why="is not a file", fix=_FROM_A_COPY)
 
 
 def _inside(folder: Path, where: str) -> str:
@@ -83,9 +95,7 @@ def _sums(folder: Path) -> Iterator[Contradiction]:
             recorded[match[2]] = match[1]
     here = files_of(folder)
     for name in here:
-        if (folder / name).is_symlink():
-            yield Contradiction(file=name, why="is a link", fix=_FROM_A_COPY)
-        elif name not in recorded:
+        if name not in recorded:
             yield Contradiction(file=name, why=f"is not in {SUMS}: it is not part of this release", fix="Remove it.")
         elif sha256(folder / name) != recorded[name]:
             yield Contradiction(file=name, why=f"is not the file that {SUMS} is about", fix=_FROM_A_COPY)
@@ -114,7 +124,7 @@ def _how(name: str, actual: bytes, expected: bytes) -> str:
     if name.endswith(".json"):
         try:
             differences = list(_paths(json.loads(actual), json.loads(expected), ""))
-        except ValueError:
+        except (ValueError, RecursionError):
             return "is not JSON"
         if differences:
             return f"says what the packages and reports do not: {'; '.join(differences[:_SHOWN])}"

@@ -62,7 +62,7 @@ def _read(file: Path, struct: type[_Read]) -> _Read:
         return msgspec.json.decode(file.read_bytes(), type=struct)
     except OSError as error:
         raise InputError(error.strerror or str(error), where=file.name) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"is not the manifest of a release: {error}", where=file.name) from error
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.checks.symbols import list_offered_exports
 from latebind.binary import is_managed, read_images, sniff
-from latebind.build.sbom import SBOM_FILES
+from latebind.build.sbom import SBOM_FILES, read_sbom
 from latebind.errors import InputError
 from latebind.formats import find_format, iter_members
 from latebind.model import Artifact, Sha256
@@ -70,6 +70,7 @@ def _read(path: Path) -> ReleasePackage:
     for inner, read in iter_members(path, form):
         if suffix := SBOM_FILES.get(posixpath.basename(inner)):
             bill, bill_file = read(), f"{path.name}.{suffix}"
+            read_sbom(bill, f"{path.name}!{inner}")
         elif form.headers and (match := re.match(form.headers, inner)):
             headers[inner[match.end() :]] = read().decode("utf-8", "replace")
         elif (rids := identity.targets or _target_of(inner)) and _is_native(data := read()):

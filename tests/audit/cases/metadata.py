@@ -82,6 +82,8 @@ CASES = [
          wheel(metadata="License-Expression: MIT\n", metadata_version="2.3"),
          wheel(metadata="License-Expression: MIT\nLicense-File: LICENSE\n"), at="/METADATA",
          says="which metadata 2.3 lacks", severity="warning"),
+    Case("LB507", "an SBOM of nested lists", wheel({LIB: good(), SBOM: b"[" * 100_000}),
+         wheel({LIB: good(), SBOM: b"[]"}), at=f"!{SBOM}", says="is not JSON", severity="note"),
     Case("LB507", "an SBOM that is not JSON", wheel({LIB: good(), SBOM: b"<"}), wheel({LIB: good(), SBOM: b"{}"}),
          at=f"!{SBOM}", says="is not JSON", severity="note"),
     Case("LB503", "a nupkg that was renamed", nupkg(spec=nuspec("Latenn", "1.1.0", "")),

@@ -79,7 +79,7 @@ def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
         if file.startswith(f"{package.dist_info}/sboms/"):
             try:
                 json.loads(data)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 yield Hit(inner=file, message=f"is not JSON: {error}", evidence=(file,), severity="note", fix=_SBOM)
 
 

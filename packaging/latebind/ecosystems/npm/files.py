@@ -34,7 +34,7 @@ def _identify(path: Path) -> Identity:
     try:
         text = next(read() for name, read in iter_members(path, FORMATS[0]) if name == "package/package.json")
         fields = msgspec.json.decode(text, type=_Manifest)
-    except (StopIteration, msgspec.DecodeError) as error:
+    except (StopIteration, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError("has no package.json of an npm package", where=str(path)) from error
     chosen = (fields.os, fields.cpu, fields.libc)
     platforms = {rid: npm_platform(rid) for rid in targets()}

@@ -175,7 +175,7 @@ def parse_report(data: bytes, file: Path) -> Report:
     advice = _ADVICE
     try:
         report = _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"is not a verification report: {error}", where=str(file), advice=advice) from error
     problem = _problem(report)
     if problem:
