@@ -240,3 +240,12 @@ def test_sha256(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"abc")
     assert archive.sha256(path) == hashlib.sha256(b"abc").hexdigest()
+
+
+def test_no_link_that_waits_under_a_guessed_name_is_followed(tmp_path):
+    (tmp_path / "victim").write_text("precious", encoding="utf-8")
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / f".file.{os.getpid()}.part").symlink_to(tmp_path / "victim")
+    write_text(tmp_path / "shared" / "file", "text")
+    assert (tmp_path / "victim").read_text("utf-8") == "precious"
+    assert (tmp_path / "shared" / "file").read_text("utf-8") == "text"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import os
+import secrets
 import stat
 import struct
 import time
@@ -272,8 +273,10 @@ def replacing(path: Path) -> Iterator[Path]:
     An OSError about it names `path`, which the user knows.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
+        # In a folder that others may write to, a link could wait under a name that can be guessed.
+        os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield aside
         aside.replace(path)
     except BaseException as error:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.system.archive import write_text
 from latebind.system.log import LOG
 from latebind.system.processes import end_trees, watched_over
 
@@ -48,7 +49,7 @@ def exclusive(workdir: Path) -> Iterator[None]:
     try:
         with watched_over() as mark:
             end_trees(live.read_text("ascii", "replace").split() if live.exists() else [])
-            live.write_text(mark, encoding="ascii")
+            write_text(live, mark)  # in place of a link, which a cloned repository may hold
             _clear(workdir)
             os.environ[HELD_VARIABLE] = str(workdir)
             try:

@@ -220,12 +220,20 @@ def test_what_is_no_report_of_ours_is_refused_with_its_place(tmp_path, text, mes
 def test_files_are_written_with_the_logs_and_earlier_logs_go(tmp_path):
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "old.log").write_text("old", encoding="utf-8")
+    (tmp_path / "verify.json").touch()
     shown = report(row(), row("not run", version="1.19.2"))
     write_reports(shown, tmp_path, lambda _: "the log")
     files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     assert files == {"verify.json", "verify.md", "verify.xml", "verify.html", shown.cases[0].log}
     assert read_log(tmp_path, shown.cases[0]) == "the log"
     assert "the log" in (tmp_path / "verify.html").read_text("utf-8")
+
+
+def test_the_logs_of_something_else_stay(tmp_path):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "other.log").write_text("other", encoding="utf-8")
+    write_reports(report(row()), tmp_path, lambda _: "the log")
+    assert (tmp_path / "logs" / "other.log").read_text("utf-8") == "other"
 
 
 def test_no_link_leads_out_of_a_report(tmp_path):

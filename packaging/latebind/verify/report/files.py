@@ -26,9 +26,13 @@ _LOG_BYTES = 64 << 20
 
 
 def write_reports(report: Report, folder: Path, log_of: LogReader) -> None:
-    """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/, which is emptied first."""
+    """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/.
+
+    The logs of an earlier report there are removed. In a folder without one, logs/ is another program's.
+    """
     texts = {result.log: log_of(result) for result in report.cases if result.log}
-    shutil.rmtree(folder / "logs", ignore_errors=True)
+    if (folder / _REPORT).is_file():
+        shutil.rmtree(folder / "logs", ignore_errors=True)
     for name, text in texts.items():
         write_text(folder / name, text)
     write_text(folder / _REPORT, report_json(report))
