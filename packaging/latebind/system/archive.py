@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import os
-import secrets
 import stat
 import struct
 import time
@@ -255,8 +254,8 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
     if len(set(names)) != len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
-    stated = bool(os.environ.get("SOURCE_DATE_EPOCH"))
-    moment = time.gmtime(min(source_date_epoch() + (0 if stated else later), _LATEST))[:6]
+    extra = 0 if os.environ.get("SOURCE_DATE_EPOCH") else later
+    moment = time.gmtime(min(source_date_epoch() + extra, _LATEST))[:6]
     with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for entry in ordered:
             info = zipfile.ZipInfo(entry.name, moment)
@@ -273,10 +272,9 @@ def replacing(path: Path) -> Iterator[Path]:
     An OSError about it names `path`, which the user knows.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    aside = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
-        # In a folder that others may write to, a link could wait under a name that can be guessed.
-        os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        aside.touch(exist_ok=False)  # where others may write, a link could wait under a name that can be guessed
         yield aside
         aside.replace(path)
     except BaseException as error:
