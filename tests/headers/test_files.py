@@ -105,3 +105,11 @@ def test_a_damaged_record_counts_as_none(tmp_path, text):
 def test_a_runtime_whose_headers_are_not_known_is_named(tmp_path):
     with pytest.raises(LatebindError, match="the headers of ONNX Runtime are not known"):
         extract_headers(msgspec.structs.replace(ORT, stub=None), tmp_path)
+
+
+@pytest.mark.parametrize("write", [write_zip, write_tgz])
+def test_a_header_of_many_megabytes_is_not_read(tmp_path, write):
+    name = "a.nupkg" if write is write_zip else "a.tgz"
+    place = write(tmp_path / name, {**FLAT, "onnxruntime_huge.h": " " * (9 << 20)})
+    with pytest.raises(InputError, match=r"9.4 MB exceed the limit of 8.4 MB"):
+        extract_headers(ORT, place)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from latebind.errors import InputError, LatebindError
 from latebind.system.archive import ZipReader
 from latebind.system.tarball import TarReader
+from latebind.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from latebind.tables.presets import HeaderSupply, RuntimePreset
 
@@ -91,8 +92,16 @@ def _read_archive(path: Path) -> dict[str, bytes]:
     if not path.is_file():
         raise InputError("there is no such file or folder", where=str(path))
     if path.name.endswith(_TAR_SUFFIXES):
-        members = TarReader(path).files()
-        return {member.name: b"".join(blocks()) for member, blocks in members if member.name.endswith(_SUFFIXES)}
+        return dict(_read_tar(path))
     with ZipReader(path) as archive:
         names = [member.name for member in archive.members if member.name.endswith(_SUFFIXES)]
         return {name: archive.read(name, _LONGEST) for name in names}
+
+
+def _read_tar(path: Path) -> Iterator[tuple[str, bytes]]:
+    for member, blocks in TarReader(path).files():
+        if member.name.endswith(_SUFFIXES):
+            if member.size > _LONGEST:
+                text = f"{human_size(member.size)} exceed the limit of {human_size(_LONGEST)}"
+                raise InputError(text, where=f"{path.name}!{member.name}")
+            yield member.name, b"".join(blocks())
