@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 
 import pytest
+from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.ecosystems.maven.pack import source_files
 from latebind.ecosystems.npm.pack import npm_sources
 from latebind.errors import LatebindError
+from latebind.tables.targets import target
 
 from tests.client import members, pack_project, write_client, write_files
 
@@ -94,6 +96,40 @@ def test_a_readme_or_license_that_leads_out_of_the_repository_is_refused(reposit
 def test_a_readme_or_license_of_the_repository_may_be_a_link(repository, name):
     link_paper(repository, name, "../common")
     assert pack_project(repository)
+
+
+INSTALL = "\ninstall(DIRECTORY inc/ DESTINATION include COMPONENT tiny)\n"
+
+
+@pytest.mark.parametrize("leads_to", ["../../passwd", "native/tiny.h"])
+def test_a_link_that_cmake_installs_leads_to_a_file_of_the_repository(repository, leads_to):
+    config, native = repository / "latebind.toml", repository / "native"
+    config.write_text(config.read_text().replace(MAVEN, "").replace(NPM, ""))
+    write_files(native, {"tiny.h": "", "CMakeLists.txt": (native / "CMakeLists.txt").read_text() + INSTALL})
+    (native / "inc").mkdir()
+    (native / "inc/more.h").symlink_to((repository / leads_to).resolve())
+    secret = (repository / "../../passwd").resolve()
+    secret.chmod(0o600)
+    if leads_to == "../../passwd":
+        with pytest.raises(LatebindError, match=r"more.h: is or passes a link to .*passwd"):
+            stage_target(load(config), target("linux-x64"), repository)
+        assert not list(repository.glob("stage/*"))
+        assert secret.stat().st_mode & 0o777 == 0o600
+    else:
+        assert stage_target(load(config), target("linux-x64"), repository)
+
+
+FORCED = '\n[tool.hatch.build.targets.wheel.force-include]\n"data" = "tiny/data"\n'
+
+
+def test_a_folder_that_hatchling_includes_by_force_holds_no_link_that_leads_out(repository):
+    config, python = repository / "latebind.toml", repository / "python/tiny"
+    config.write_text(config.read_text().replace(MAVEN, "").replace(NPM, ""))
+    write_files(python, {"data/own": "", "pyproject.toml": (python / "pyproject.toml").read_text() + FORCED})
+    (python / "data/secret").symlink_to((repository / "../../passwd").resolve())
+    with pytest.raises(LatebindError, match="data/secret: is or passes a link to"):
+        pack_project(repository)
+    assert not list(repository.glob("dist/*.whl"))
 
 
 def test_an_sdist_refuses_a_link_to_a_file_that_it_does_not_hold(repository):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from latebind.errors import InputError
+from latebind.errors import BuildError, InputError
 from latebind.release.check import check_release
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.report import read_report, report_json
@@ -135,6 +135,16 @@ def test_a_missing_changelog_is_told_with_what_to_write(release_inputs, tmp_path
         make_release(config, sources, tmp_path / "out", dry_run=True)
     assert "## [1.2.3] - DATE" in refused.value.advice
     assert not (tmp_path / "out").exists()
+
+
+def test_a_changelog_is_no_link_to_another_file_of_the_machine(release_inputs, tmp_path):
+    config, sources = release_inputs
+    (tmp_path / "secret").write_text("## [1.2.3] - 2026-01-01\n\n- A key.\n", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    changelog = tmp_path / "folder" / "CHANGELOG.md"
+    changelog.symlink_to(tmp_path / "secret")
+    with pytest.raises(BuildError, match=r"CHANGELOG.md: is or passes a link to"):
+        make_release(config, replace(sources, changelog=changelog), tmp_path / "out", dry_run=True)
 
 
 def test_a_changelog_without_the_version_is_told(release_inputs, tmp_path):

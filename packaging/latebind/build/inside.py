@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
 
 
-_PYPROJECT = "pyproject.toml"
-
-
 def refuse_named_links(config: Config) -> None:
     """Raise BuildError, as refuse_links_outside() does, for a file that the configuration names one by one."""
     project = config.project
@@ -28,19 +25,6 @@ def refuse_named_links(config: Config) -> None:
     for key, name in keys.items():
         if name:
             refuse_links_outside(config, [config.root / name], key, named=(config.root / name).parent)
-
-
-def refuse_distribution_links(
-    config: Config, root: Path, files: Iterable[Path], papers: Iterable[Path], *, is_sdist: bool
-) -> None:
-    """Raise BuildError, as refuse_links_outside() does, for a file of a wheel or an sdist of the folder `root`.
-
-    `papers` are its readme and licenses, whose text metadata holds. An sdist holds links among `files` as links.
-    """
-    refuse_links_outside(config, files, _PYPROJECT, root if is_sdist else None)
-    refuse_links_outside(config, papers, _PYPROJECT)
-    if not config.unpacked:
-        refuse_named_links(config)
 
 
 def refuse_links_outside(

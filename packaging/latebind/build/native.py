@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.cmake import native_build
+from latebind.build.inside import refuse_links_outside
 from latebind.build.intree import hash_backend
 from latebind.build.promise import refuse_unexported
 from latebind.build.sources import hash_sources
@@ -57,6 +58,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
         return stage
     with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_stage(root) as aside:
         build.install(workdir, aside)
+        _refuse_links(config, aside)
         floor = build.floor
         write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=floor)
         _refuse_incomplete(build, aside)
@@ -106,6 +108,7 @@ def apply_soversion(config: Config, stage: Stage, workdir: Path) -> Iterator[Sta
         prefix = Path(aside) / stage.rid
         with LOG.step(f"building {stage.rid} for its SDK", f"built {stage.rid} for its SDK"):
             build.install(workdir, prefix, "versioned")
+        _refuse_links(config, prefix)
         manifest = stage.manifest
         write_manifest(
             prefix,
@@ -144,6 +147,12 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     made_by = [build.toolchain.fingerprint(), hash_backend()]
     excluded = sorted(build.config.excluded(build.target.rid))
     return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *python_identity, *excluded])
+
+
+def _refuse_links(config: Config, prefix: Path) -> None:
+    """Refuse links that CMake installed as links, and that lead to another file of this machine. Raises BuildError."""
+    files = (path for path in prefix.rglob("*") if path.is_file())
+    refuse_links_outside(config, files, "install() of CMake", named=prefix.resolve())
 
 
 def _refuse_incomplete(build: NativeBuild, aside: Path) -> None:

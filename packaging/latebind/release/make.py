@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from latebind.build.inside import refuse_links_outside
 from latebind.config.file import standalone_text
 from latebind.errors import InputError, LatebindError
 from latebind.release import changelog, layout
@@ -92,6 +93,7 @@ def sums(folder: Path, names: Iterable[str]) -> bytes:
 def _changes(config: Config, file: Path) -> str:
     """The part of the changelog that is about this version."""
     version = config.project.version
+    refuse_links_outside(config, [file], "changelog", named=file.parent)
     try:
         text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

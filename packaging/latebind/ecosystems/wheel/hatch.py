@@ -24,7 +24,6 @@ from packaging.version import Version
 
 from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
-from latebind.build.inside import refuse_distribution_links
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.notices import add_notices, notices
 from latebind.build.promise import newer
@@ -36,6 +35,7 @@ from latebind.config.config import SDIST_BACKEND
 from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.editable import write_search_path
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
+from latebind.ecosystems.wheel.links import refuse_distribution_links
 from latebind.ecosystems.wheel.pack import KIND_VARIABLE, TARGET_VARIABLE, metadata_fields, wheel_libraries
 from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME, write_sdist_files
 from latebind.errors import BuildError
@@ -133,10 +133,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         self.build_config.target_config.setdefault("core-metadata-version", METADATA_VERSION)
         self._check_metadata()
         self._leave_out()
-        core, is_sdist = self.metadata.core, self.target_name == "sdist"
-        files = [Path(file.path) for file in self.build_config.builder.recurse_selected_project_files()]
-        papers = [Path(self.root, name) for name in (core.readme_path, *core.license_files) if name]
-        refuse_distribution_links(self._config, Path(self.root), files, papers, is_sdist=is_sdist)
+        is_sdist = self.target_name == "sdist"
+        refuse_distribution_links(self._config, self.build_config, is_sdist=is_sdist)
         if is_sdist:
             chosen = build_data["force_include"]
             chosen.pop(str(Path(self.root, PROJECT_NAME)), None)
