@@ -29,7 +29,7 @@ from latebind.adopt.plan import (
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
-from latebind.system.tree import list_tree
+from latebind.system.tree import list_own_files
 from latebind.tables.presets import preset
 from latebind.tables.targets import host_rid, target
 from latebind.templates import render
@@ -124,7 +124,7 @@ def find_external(root: Path) -> ExternalProject | None:
     is_scikit = "scikit_build_core" in pyproject
     if (root / "CMakeLists.txt").is_file() and not is_scikit:
         return None
-    everything = list_tree(root, without=SKIPPED | {"builddir", "stubs"})
+    everything = list_own_files(root, without=SKIPPED | {"builddir", "stubs"})
     present = [system for system in SYSTEMS if any((root / name).is_file() for name in system.tops)]
     if is_scikit:
         present = [_SCIKIT_BUILD_CORE]

@@ -15,7 +15,7 @@ from latebind.adopt.libraries import PackableLibrary, list_libraries
 from latebind.adopt.roles import OPERATORS, find_called, find_opening
 from latebind.adopt.uncaught import find_uncaught
 from latebind.errors import InputError
-from latebind.system.tree import list_tree
+from latebind.system.tree import list_own_files
 from latebind.tables.presets import presets
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Found:
 
 def find(root: Path) -> Found:
     """Look through a project. Raises InputError when it has no CMakeLists.txt."""
-    everything = list_tree(root, without=SKIPPED)
+    everything = list_own_files(root, without=SKIPPED)
     files = {path: _text(path) for path in everything if path.name == "CMakeLists.txt" or path.suffix == ".cmake"}
     tops = sorted((path for path in files if path.name == "CMakeLists.txt"), key=lambda path: len(path.parts))
     if not tops:
