@@ -4,6 +4,7 @@ import pytest
 from latebind.adopt.find import find
 
 from tests.client import write_files
+from tests.programs import CLI, assert_success, run_program
 
 TOP = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\nadd_subdirectory(linked)\n"
 LIBRARY = (
@@ -30,3 +31,14 @@ def test_a_link_to_a_folder_of_the_repository_is_followed(clone):
     write_files(project, {"CMakeLists.txt": TOP})
     (project / "linked").symlink_to(clone / "inside")
     assert {path.parent.name for path in find(project).files} == {"project", "linked"}
+
+
+def test_a_name_is_no_command_of_a_workflow_and_steers_no_terminal(tmp_path):
+    name = '"tiny\n::set-output name=a::b\x1b[31m"'
+    text = LIBRARY.replace("(tiny ", f"({name} ")
+    write_files(tmp_path, {"CMakeLists.txt": f"project(tiny C)\n{text}", "tiny.c": ""})
+    ended = run_program(*CLI, "init", "--dry-run", "--no-configure", cwd=tmp_path)
+    assert_success(ended)
+    assert "set-output" in ended.stdout
+    assert "\x1b" not in ended.stdout
+    assert not [line for line in ended.stdout.splitlines() if line.lstrip().startswith("::")]

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError
-from latebind.text import plural
+from latebind.text import plural, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -100,7 +100,7 @@ def _init(arguments: argparse.Namespace) -> int:
         _write_changes(arguments, planned, root, steps)
     else:
         _print_notes(planned)
-        print(_describe_end(discovery, planned))
+        _print_plain(_describe_end(discovery, planned))
         if discovery.is_adopted and planned.notes:
             _print_steps(steps)
     return 0
@@ -114,9 +114,9 @@ def _init_external(arguments: argparse.Namespace, project: ExternalProject) -> i
     root = project.root
     _audit_present(root)
     for file, line, runtime in project.mentions:
-        print(f"{file.relative_to(root).as_posix()}:{line}: names {runtime}")
+        _print_plain(f"{file.relative_to(root).as_posix()}:{line}: names {runtime}")
     if not project.runtimes:
-        print(f"{project.system.title}: its files name no runtime that latebind knows\n{_NOT_LINKED}")
+        _print_plain(f"{project.system.title}: its files name no runtime that latebind knows\n{_NOT_LINKED}")
         return 0
     steps = list_steps(project, _shown_command(arguments))
     planned = plan_external(project, facts(to_found(project)))
@@ -133,7 +133,7 @@ def _write_changes(arguments: argparse.Namespace, planned: Plan, root: Path, ste
     from latebind.adopt.write import write
 
     for change in planned.changes:
-        print(_show(change, root))
+        _print_plain(_show(change, root))
     _print_notes(planned)
     own_changes = [change for change in planned.changes if change.is_own]
     chosen = [change for change in planned.changes if arguments.apply or not change.is_own]
@@ -144,22 +144,22 @@ def _write_changes(arguments: argparse.Namespace, planned: Plan, root: Path, ste
         _print_steps([f"{init} {applying}"])
     elif _confirm(arguments, chosen):
         for path in write(chosen):
-            print(f"written: {path.relative_to(root).as_posix()}")
+            _print_plain(f"written: {path.relative_to(root).as_posix()}")
         is_left = bool(own_changes) and not arguments.apply
         _print_steps([f"{init} {applying}"] if is_left else steps)
     else:
-        print("nothing was written")
+        _print_plain("nothing was written")
         _print_steps([f"{init} {'--apply ' if arguments.apply else ''}--yes"])
 
 
 def _print_notes(planned: Plan) -> None:
     for note in planned.notes:
-        print(f"by hand: {note}")
+        _print_plain(f"by hand: {note}")
 
 
 def _print_steps(steps: Sequence[str]) -> None:
     for step in steps:
-        print(f"next: {step}")
+        _print_plain(f"next: {step}")
 
 
 def _show(change: Change, root: Path) -> str:
@@ -185,18 +185,18 @@ def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
         with TemporaryDirectory() as scratch:
             project = configure(discovery, Path(scratch).resolve(), may_download=may_download)
     except LatebindError as error:
-        print(f"note: latebind only reads the text of the project, because CMake cannot configure it: {error}")
+        _print_plain(f"note: latebind only reads the text of the project, because CMake cannot configure it: {error}")
         runtime = next((name for name in discovery.runtimes if preset(name).headers), "")
         if runtime and not discovery.header:
-            print(f"  {_HEADERS} latebind headers {runtime} --output third_party/{runtime}")
+            _print_plain(f"  {_HEADERS} latebind headers {runtime} --output third_party/{runtime}")
         return leave_out_passed(discovery, error.calls if isinstance(error, UnconfiguredError) else {})
     if project.absent:
-        print(_WITHOUT.format(names=", ".join(project.absent)))
+        _print_plain(_WITHOUT.format(names=", ".join(project.absent)))
     if discovery.libraries and not project.libraries:
         opened = next(iter(discovery.opening), None)
         path, runtime = opened or (discovery.root, "onnxruntime")
         file = path.relative_to(discovery.root).as_posix()
-        print(_OPENED.format(file=file, title=preset(runtime).title) if opened else _OPTION)
+        _print_plain(_OPENED.format(file=file, title=preset(runtime).title) if opened else _OPTION)
         return discovery
     return narrow(discovery, project)
 
@@ -243,11 +243,11 @@ def _confirm(arguments: argparse.Namespace, chosen: list[Change]) -> bool:
 def _say(discovery: Found) -> None:
     for mention in discovery.of("link"):
         location = f"{mention.file.relative_to(discovery.root).as_posix()}:{mention.command.line}"
-        print(f"{location}: {mention.target or 'every target'} links {mention.runtime}")
+        _print_plain(f"{location}: {mention.target or 'every target'} links {mention.runtime}")
     if discovery.has_operators and discovery.libraries:
-        print(f"{_name_called(discovery)}, so no target links it")
+        _print_plain(f"{_name_called(discovery)}, so no target links it")
     elif not discovery.runtimes:
-        print("no target links a runtime that latebind knows")
+        _print_plain("no target links a runtime that latebind knows")
 
 
 def _audit_present(root: Path) -> None:
@@ -259,5 +259,10 @@ def _audit_present(root: Path) -> None:
 
     present = [folder for name in ("dist", "wheelhouse") if (folder := root / name).is_dir() and any(folder.iterdir())]
     if present:
-        print(f"your current packages in {', '.join(folder.name for folder in present)}:")
-        print(audit_text(audit_paths(present, Policy(choice=Choice(profile="runtime")))))
+        _print_plain(f"your current packages in {', '.join(folder.name for folder in present)}:")
+        _print_plain(audit_text(audit_paths(present, Policy(choice=Choice(profile="runtime")))))
+
+
+def _print_plain(text: str) -> None:
+    """Print what may hold names of an untrusted project."""
+    print(printable(text))
