@@ -64,7 +64,13 @@ class NugetConfig(Table, frozen=True):
         str,
         Meta(description="Id of the NuGet package, such as Acme.Core.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$"),
     ]
-    managed: Annotated[str, Meta(description="Folder of the .NET project, relative to this file.")] = ""
+    managed: Annotated[
+        str,
+        Meta(
+            description="Folder with one .csproj, relative to this file. latebind adds its assembly and no others. A "
+            'package that it references needs PrivateAssets="all", unless the NuGet package requires that package, too.'
+        ),
+    ] = ""
     runtime: Annotated[
         str,
         Meta(

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 
 import defusedxml.ElementTree
 import pytest
+from latebind.compilers.dotnet import find, write_nuget_config
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.errors import BuildError
 
@@ -15,13 +17,14 @@ FRAMEWORKS = ["netstandard2.0", "netstandard2.1"]
 BINDING = ROOT / "latenn" / "dotnet" / "Latenn"
 
 
-def build(project, root, environment=None):
+def build(project, root, environment=None, **more):
     return build_managed(
         project,
         root / "out",
         version="0.1.0",
         environment=dotnet_environment() if environment is None else environment,
         home=root / "home",
+        **more,
     )
 
 
@@ -135,3 +138,84 @@ def test_a_folder_that_is_no_managed_project_is_refused(tmp_path, files, says):
 
     with pytest.raises(BuildError, match=says):
         build(tmp_path, tmp_path, environment={"PATH": ""})
+
+
+_PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup>
+    <TargetFramework>{framework}</TargetFramework>
+  </PropertyGroup>
+  <ItemGroup>
+    {reference}
+  </ItemGroup>
+</Project>
+"""
+
+
+def write_project(folder, reference="", framework="netstandard2.1"):
+    """A managed project with one reference, and a feed next to it."""
+    folder.mkdir(parents=True)
+    (folder / "Plain.csproj").write_text(_PROJECT.format(framework=framework, reference=reference), encoding="utf-8")
+    (folder / "Plain.cs").write_text("public static class Plain { }", encoding="utf-8")
+    write_nuget_config(folder / "NuGet.config", [str(folder.parent / "feed")])
+    return folder
+
+
+def reference_assembly():
+    """The netstandard.dll that an SDK carries to compile against."""
+    program = find(dotnet_environment()).resolve()
+    return next(path for path in sorted(program.parent.glob("sdk/*/ref/netstandard.dll"))).read_bytes()
+
+
+def write_package(feed, id_, version, files):
+    feed.mkdir(exist_ok=True)
+    nuspec = f"""<package><metadata><id>{id_}</id><version>{version}</version><authors>a</authors>
+<description>d</description></metadata></package>"""
+    with zipfile.ZipFile(feed / f"{id_}.{version}.nupkg", "w") as archive:
+        for name, data in {f"{id_}.nuspec": nuspec, **files}.items():
+            archive.writestr(name, data)
+
+
+def test_a_plain_project_for_netstandard2_0_gets_its_reference_package_from_the_feed(tmp_path):
+    project = write_project(tmp_path / "Plain", framework="netstandard2.0")
+    write_package(
+        tmp_path / "feed",
+        "NETStandard.Library",
+        "2.0.3",
+        {"lib/netstandard2.0/netstandard.dll": reference_assembly()},
+    )
+
+    (built,) = build(project, tmp_path)
+
+    assert built.assembly.is_file()
+
+
+def test_a_package_that_only_the_build_needs_is_fetched(tmp_path):
+    project = write_project(
+        tmp_path / "Plain", '<PackageReference Include="Tools" Version="1.2.0" PrivateAssets="all" />'
+    )
+    write_package(tmp_path / "feed", "Tools", "1.2.0", {"build/Tools.props": "<Project />"})
+
+    (built,) = build(project, tmp_path)
+
+    assert built.framework == "netstandard2.1"
+
+
+def test_a_package_that_the_nuspec_will_not_require_is_refused(tmp_path):
+    project = write_project(tmp_path / "Plain", '<PackageReference Include="Tools" Version="1.2.0" />')
+    write_package(tmp_path / "feed", "Tools", "1.2.0", {"lib/netstandard2.0/_._": ""})
+
+    with pytest.raises(BuildError, match="references the package Tools, which the NuGet package will not require"):
+        build(project, tmp_path)
+    (built,) = build(project, tmp_path, required=["tools"])
+
+    assert built.assembly.is_file()
+
+
+def test_a_project_whose_assembly_the_package_would_lack_is_refused(tmp_path):
+    project = write_project(tmp_path / "Plain", '<ProjectReference Include="../Other/Other.csproj" />')
+    other = write_project(tmp_path / "Other")
+    (other / "Plain.csproj").rename(other / "Other.csproj")
+    (tmp_path / "feed").mkdir()
+
+    with pytest.raises(BuildError, match=r"needs Other\.dll, which the NuGet package will not have"):
+        build(project, tmp_path)

@@ -10,7 +10,7 @@ from latebind.build.promise import refuse_broken
 from latebind.compilers import dotnet
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
 from latebind.ecosystems.nuget.managed import SOURCES, build_managed
-from latebind.ecosystems.nuget.pack import pack_nupkgs
+from latebind.ecosystems.nuget.pack import describe, pack_nupkgs
 from latebind.ecosystems.nuget.source_link import source_link
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.outputs import outputs
@@ -99,6 +99,7 @@ def _make(run: PackRun, job: PackageJob, project: Path | None) -> Sequence[Path]
             home=made / "dotnet-home" / job.package,
             apart=outputs(config, run.workdir).folders if project == job.source else (),
             source_link=_source_link(run, project) if project == job.source else "",
+            required=[dependency.id for dependency in describe(config, job.package).dependencies],
         )
     rows = pack_nupkgs(config, job.package, job.stages, run.dist, managed=managed, commit=run.commit)
     return [row.path for row in rows]

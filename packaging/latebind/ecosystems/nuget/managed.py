@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -21,7 +22,7 @@ from latebind.system.archive import write_text
 from latebind.system.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
 
 _TIME_LIMIT = 600.0
 _SPECIAL = re.compile(r"[%$@'();?*]")
@@ -55,20 +56,21 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
     version: str,
     environment: Mapping[str, str],
     home: Path,
-    sources: Sequence[str] = (),
     apart: Iterable[Path] = (),
     source_link: str = "",
+    required: Collection[str] = (),
 ) -> tuple[ManagedBuild, ...]:
     """Compile the one .csproj of a folder for each of its frameworks, deterministically, in the project's order.
 
     What is made goes below the folder `output`, into one folder for each framework. `version` is the project's,
-    PEP 440. `home` keeps NuGet's cache and settings. `sources` are the package feeds that the project needs; with
-    none, nothing is fetched and the property LatebindFallbackSdk=true makes the project compile against the
-    reference assemblies that the SDK carries. `apart` are folders whose files are not the project's, though they may
-    be below its own folder. `source_link` is the Source Link data of the sources, which the symbols call `SOURCES`. An
-    earlier `output` stays when this fails.
+    PEP 440. `home` keeps NuGet's cache and settings. Packages come from the feeds of the project's NuGet.config, or
+    NuGet's own. The property LatebindFallbackSdk=true lets a project compile against reference assemblies that the SDK
+    carries, and fetch nothing. `apart` are folders whose files are not the project's, though they may be below its own
+    folder. `source_link` is the Source Link data of the sources, which the symbols call `SOURCES`. `required` are the
+    ids of the packages that the nuspec requires. An earlier `output` stays when this fails.
 
-    Raises NotRun (`no-dotnet`) without a .NET SDK, BuildError with the compiler's words.
+    Raises NotRun (`no-dotnet`) without a .NET SDK, BuildError with the compiler's words, and for an assembly that needs
+    what an application does not get.
     """
     csproj = _project_file(project)
     frameworks, name = _identity(csproj)
@@ -78,13 +80,11 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".managed-", dir=output.parent) as folder:
         work = Path(folder)
-        feeds = work / "NuGet.config"
-        dotnet.write_nuget_config(feeds, sources)
         common = {
             "Version": semantic_version(version),
             "Deterministic": "true",
-            "RestoreConfigFile": str(feeds),
-            "LatebindFallbackSdk": "false" if sources else "true",
+            "NuGetAudit": "false",
+            "LatebindFallbackSdk": "true",
             **_written_properties(work, _props(project, apart), source_link),
         }
         # One build for each framework: a build of several takes no single output folder.
@@ -96,6 +96,7 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
                 run([*command, *_defines(properties)], cwd=project, env=env, timeout=_TIME_LIMIT)
             except ToolError as error:
                 raise BuildError(f"the managed project does not compile: {error.message}", where=str(csproj)) from error
+            _refuse_lacking(built, obj / "project.assets.json", csproj, name, required)
             _take(built, work / "taken" / framework, name)
         swap_in(work / "taken", output)
     return tuple(_result(output / framework, name, framework) for framework in frameworks)
@@ -143,6 +144,31 @@ def _props(project: Path, apart: Iterable[Path]) -> str:
 """
 
 
+def _refuse_lacking(built: Path, assets: Path, csproj: Path, name: str, required: Collection[str]) -> None:
+    """Refuse references to what an application does not get: the package has one assembly, the nuspec names no more.
+
+    The SDK copies other projects' assemblies into `built`. `assets` is what NuGet restored, in which references of the
+    SDK itself and those with PrivateAssets="all" serve the build alone. Raises BuildError.
+    """
+    for other in sorted(set(built.glob("*.dll")) - {built / f"{name}.dll"}):
+        raise BuildError(
+            f"the managed project needs {other.name}, which the NuGet package will not have",
+            where=str(csproj),
+            advice="Compile its sources into this project instead of referencing another project or file.",
+        )
+    ids = {id_.lower() for id_ in required}
+    frameworks = json.loads(assets.read_bytes())["project"]["frameworks"].values() if assets.is_file() else ()
+    for id_, reference in (row for framework in frameworks for row in framework.get("dependencies", {}).items()):
+        serves_build = reference.get("autoReferenced") or reference.get("suppressParent") == "All"
+        if reference.get("target") == "Package" and not serves_build and id_.lower() not in ids:
+            raise BuildError(
+                f"the managed project references the package {id_}, which the NuGet package will not require",
+                where=str(csproj),
+                advice='Write PrivateAssets="all" if only the build needs it. Otherwise take it out: the NuGet package '
+                "requires only nuget.runtime and the packages in `requires`.",
+            )
+
+
 def _take(out: Path, taken: Path, name: str) -> None:
     """Keep what belongs in a package; .deps.json and copies of references do not."""
     taken.mkdir(parents=True)
@@ -169,7 +195,9 @@ def _project_file(folder: Path) -> Path:
     if len(projects) != 1:
         what = "no .csproj" if not projects else f"{len(projects)} .csproj files"
         raise BuildError(
-            f"the managed project's folder holds {what}", where=str(folder), advice="Set package.<name>.nuget.managed."
+            f"the managed project's folder holds {what}",
+            where=str(folder),
+            advice="In package.<name>.nuget.managed, name the folder of one .csproj.",
         )
     return projects[0]
 
