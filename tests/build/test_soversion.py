@@ -10,6 +10,7 @@ from latebind.audit.engine.policy import Policy
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.ecosystems.plugin.pack import ep_files
+from latebind.errors import BuildError
 from latebind.tables.targets import target
 
 from tests import epclient
@@ -91,6 +92,26 @@ def test_cmake_ignores_the_versions_if_a_definition_says_so(tmp_path):
     assert_success(ended)
     assert "packages hold" not in ended.stderr
     assert [path.name for path in (folder / "stage/linux-x64/tiny/lib").iterdir()] == ["libtiny.so"]
+
+
+def test_a_library_that_loses_its_version_replaces_the_link_of_an_earlier_build(tmp_path):
+    folder = write_versioned(tmp_path / "tiny")
+    stage_target(load(folder / "latebind.toml"), target("osx-arm64"), folder)
+    config = CONFIG.replace("[native]", "[native]\ndefine = { CMAKE_PLATFORM_NO_VERSIONED_SONAME = true }")
+    (folder / "latebind.toml").write_text(config, encoding="utf-8")
+
+    stage = stage_target(load(folder / "latebind.toml"), target("osx-arm64"), folder)
+
+    assert [path.name for path in stage.libraries("tiny")] == ["libtiny.dylib"]
+
+
+def test_advice_for_a_component_that_installs_only_a_static_library(tmp_path):
+    folder = write_sdk_client(tmp_path / "tiny", cmake=CMAKE.replace("SHARED", "STATIC"))
+
+    with pytest.raises(BuildError, match="installed no shared library for linux-x64") as caught:
+        stage_target(load(folder / "latebind.toml"), target("linux-x64"), folder)
+
+    assert "It installed libtiny.a. Write add_library(... SHARED)" in str(caught.value.advice)
 
 
 def test_copies_from_another_machine_count_as_links(tmp_path):

@@ -36,6 +36,16 @@ def prepare_tree(tree: Path, arguments: Sequence[str], identity: str, rid: str) 
     mark.write_text(stamp, encoding="utf-8")
 
 
+def remove_links(written: Sequence[Path]) -> None:
+    """Remove links where the linker will write files: zig's, for macOS, would write to what an old link names.
+
+    A library without a version replaces the link that CMake made when it had one.
+    """
+    for path in written:
+        if path.is_symlink():
+            path.unlink()
+
+
 def _read_mark(mark: Path) -> dict[str, Any]:
     """What a tree was configured with; nothing where that cannot be read."""
     try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from latebind.build.buildtree import prepare_tree
+from latebind.build.buildtree import prepare_tree, remove_links
 from latebind.build.codemodel import read_codemodel, request_codemodel
 from latebind.build.diagnostics import (
     first_errors,
@@ -153,6 +153,7 @@ class NativeBuild:
             boundary.refuse_outside(model.files)
             boundary.note_outside(model.searched)
             report_downloads(self.config, tree, self.target.rid)
+            remove_links(model.written)
             step("--build", tree)
         for component in self.components:
             step("--install", tree, "--component", component, "--prefix", prefix / component)

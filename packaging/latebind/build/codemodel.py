@@ -30,6 +30,8 @@ class CodeModel:
     """What CMake read, and what the commands of a build name: sources, scripts, libraries. No headers."""
     searched: tuple[Path, ...]
     """Folders in which the compiler will look for headers; it need not find any there."""
+    written: tuple[Path, ...]
+    """The files of targets, which the linker writes; not resolved."""
     components: tuple[str, ...]
     """The components that install() rules name, sorted."""
 
@@ -54,9 +56,13 @@ def read_codemodel(ninja: Path, tree: Path, source: Path) -> CodeModel:
     components = {rule["component"] for rule in list_installers(tree) if "component" in rule}
     targets = list_targets(tree)
     groups = [group for target in targets for group in target.get("compileGroups", [])]
+    artifacts = {tree / artifact["path"] for target in targets for artifact in target.get("artifacts", [])}
     searched = {source / include["path"] for group in groups for include in group.get("includes", [])}
     return CodeModel(
-        files=_resolve_paths(files), searched=_resolve_paths(searched), components=tuple(sorted(components))
+        files=_resolve_paths(files),
+        searched=_resolve_paths(searched),
+        written=tuple(sorted(artifacts)),
+        components=tuple(sorted(components)),
     )
 
 

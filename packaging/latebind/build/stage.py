@@ -104,10 +104,14 @@ class Stage:
             if file.path.startswith(f"{component}/") and is_library(file.path)
         )
         if not libraries:
+            static = ", ".join(path.name for path in self.static_libraries(component))
             raise BuildError(
                 f"component {component} installed no shared library for {self.rid}",
-                where=str(self.root),
-                advice=f"Add install(TARGETS ... COMPONENT {component}) to the CMake project.",
+                where=f"stage/{self.rid}",
+                advice=f"It installed {static}. Write add_library(... SHARED), or BUILD_SHARED_LIBS = true in define "
+                "below [native]."
+                if static
+                else f"Add install(TARGETS ... COMPONENT {component}) to the CMake project.",
             )
         names = [path.name for path in libraries]
         twice = sorted({name for name in names if names.count(name) > 1})
