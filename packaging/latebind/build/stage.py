@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.binary import read_images
+from latebind.binary.implib import import_library
 from latebind.errors import BuildError, InputError
 from latebind.model import Rid, Sha256  # noqa: TC001
 from latebind.system.archive import sha256, write_text
@@ -138,18 +139,27 @@ class Stage:
         return tuple((path.removeprefix(folder), self.root / path) for path in paths)
 
     def static_libraries(self, component: str) -> tuple[Path, ...]:
-        """The static libraries of a component: on Windows each .lib that is not named like a DLL, else each .a."""
-        paths = [self.root / file.path for file in self.manifest.files if file.path.startswith(f"{component}/")]
-        if not target(self.rid).dlltool_machine:
-            return tuple(path for path in paths if path.suffix == ".a")
-        shared = {path.stem for path in paths if path.suffix == ".dll"}
-        return tuple(path for path in paths if path.suffix == ".lib" and path.stem not in shared)
+        """The static libraries of a component: on Windows each .lib but import libraries, else each .a."""
+        suffix = ".lib" if target(self.rid).dlltool_machine else ".a"
+        imports = self.import_libraries(component)
+        return tuple(path for path in self._paths(component) if path.suffix == suffix and path not in imports)
 
     def import_libraries(self, component: str) -> tuple[Path, ...]:
-        """What a program is linked with where libraries have import libraries: on Windows."""
-        needed = bool(target(self.rid).dlltool_machine)
-        paths = [file.path for file in self.manifest.files if file.path.startswith(f"{component}/")]
-        return tuple(self.root / path for path in paths if needed and path.endswith(".lib"))
+        """What a program is linked with where libraries have import libraries: on Windows, each .lib of a DLL."""
+        if not target(self.rid).dlltool_machine:
+            return ()
+        paths = self._paths(component)
+        shared = {path.stem for path in paths if path.suffix == ".dll"}
+        return tuple(path for path in paths if path.suffix == ".lib" and (path.stem in shared or imported_dlls(path)))
+
+    def _paths(self, component: str) -> list[Path]:
+        return [self.root / file.path for file in self.manifest.files if file.path.startswith(f"{component}/")]
+
+
+def imported_dlls(path: Path) -> frozenset[str]:
+    """The DLLs that an import library names, in lower case; none for a static library."""
+    read = import_library(path.read_bytes())
+    return read[1] if read else frozenset()
 
 
 def open_stage(root: Path) -> Stage | None:

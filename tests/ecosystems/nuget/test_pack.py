@@ -197,8 +197,8 @@ def test_symbols_in_the_format_of_windows_alone_make_no_symbol_package(tmp_path,
 
 
 def with_headers(root, rid, text="int demo(void);"):
-    """A stage with a header, and for Windows an import library."""
-    windows = {"bin/demo_native.dll": "x", "lib/demo_native.lib": rid}
+    """A stage with a header, and for Windows an import library and a static one."""
+    windows = {"bin/demo_native.dll": "x", "lib/demo_native.lib": rid, "lib/still.lib": "!<arch>\n"}
     files = {"include/demo/demo.h": text, **(windows if rid.startswith("win") else {"lib/libdemo.so": "x"})}
     for name, data in files.items():
         (root / rid / "core" / name).parent.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,8 @@ import tarfile
 import zipfile
 
 import pytest
-from latebind.audit.audit import audit_here
+from latebind.audit.audit import audit_here, audit_paths
+from latebind.audit.engine.policy import Policy
 from latebind.binary import read_images
 from latebind.build.native import stage_target
 from latebind.build.sbom import read_sbom
@@ -23,7 +24,7 @@ from latebind.tables.targets import target
 
 from machines import clang_cl
 from tests.audit.corpus import universal
-from tests.client import PORTABLE_CMAKE, edit, hashes, pack_project
+from tests.client import PORTABLE_CMAKE, edit, hashes, members, pack_project
 from tests.native.emulated import ORT_VERSIONS, cache, fetch_runtime, onnx_sum
 from tests.needs import available, require_programs
 from tests.programs import run_checked, run_program
@@ -422,6 +423,22 @@ def test_packages_are_components_of_one_archive(tmp_path):
     edit(folder / "CMakeLists.txt", "tiny::tiny", "tiny::more")
     run_checked(program("cmake"), "--build", folder / "tree", timeout=120)
     run_checked(folder / "tree" / "program_c", timeout=60)
+
+
+def test_a_dll_whose_import_library_has_another_name_is_linked_by_that_name(tmp_path):
+    prefixed = WITH_HEADER.replace("PRESET hidden", 'PRESET hidden PREFIX "lib"')
+    static = "add_library(other STATIC tiny.c)\ninstall(TARGETS other COMPONENT tiny)\n"
+    root = write_sdk_client(tmp_path / "tiny", prefixed + static, SDK.replace("linux-x64", "win-x64"))
+
+    path = sdk_of(pack_project(root))
+
+    held = members(path)
+    top = path.name.removesuffix(".zip")
+    assert {f"{top}/bin/libtiny.dll", f"{top}/lib/tiny.lib", f"{top}/lib/other.lib"} <= set(held)
+    config = held[f"{top}/lib/cmake/tiny/tiny-config.cmake"].decode()
+    assert 'IMPORTED_IMPLIB "${PACKAGE_PREFIX_DIR}/lib/tiny.lib"' in config
+    assert "-ltiny" in held[f"{top}/lib/pkgconfig/tiny.pc"].decode()
+    assert not [finding for finding in audit_paths([path], Policy()).findings if finding.severity == "error"]
 
 
 @pytest.mark.parametrize(

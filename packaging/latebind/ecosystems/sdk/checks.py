@@ -188,14 +188,15 @@ def lacks_parts(package: Contents) -> Iterator[Hit | Skip]:
 
 def _without_import_library(package: Contents, file: File, arch: str) -> Iterator[Hit]:
     expected = [form.format(file.base.rpartition(".")[0]).lower() for form in _IMPORT_LIBRARIES]
+    read = {name: import_library(data) or (frozenset[str](), frozenset[str]()) for name, data in package.texts.items()}
     import_libraries = {
-        name: data for name, data in package.texts.items() if posixpath.basename(name).lower() in expected
+        name: found
+        for name, found in read.items()
+        if posixpath.basename(name).lower() in expected or file.base.lower() in found[1]
     }
     if not import_libraries:
         yield Hit(inner=file.name, message="has no import library", evidence=(f"missing: lib/{expected[0]}",))
-    for name, data in import_libraries.items():
-        read = import_library(data)
-        archs, libraries = read or (frozenset[str](), frozenset[str]())
+    for name, (archs, libraries) in import_libraries.items():
         if arch not in archs:
             seen = ", ".join(sorted(archs)) or "no code"
             yield Hit(

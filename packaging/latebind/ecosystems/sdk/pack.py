@@ -19,6 +19,7 @@ from latebind.binary import read_images
 from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
+from latebind.build.stage import imported_dlls
 from latebind.errors import BuildError
 from latebind.filenames import sdk_file
 from latebind.system.archive import Entry, write_zip
@@ -129,7 +130,10 @@ def _libdir(config: Config, packages: Sequence[str], stage: Stage) -> str:
 def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, libdir: str) -> SdkPackage:
     project, settings = sdk_name(config), config.packages[name]
     refuse_broken(config, name, stage)
-    imports = {path.stem: path for path in stage.import_libraries(settings.component)}
+    import_libraries = stage.import_libraries(settings.component)
+    # MinGW's compilers call the DLL libx.dll, and CMake its import library x.lib.
+    imports = {dll.rpartition(".")[0]: path for path in import_libraries for dll in imported_dlls(path)}
+    imports |= {path.stem.lower(): path for path in import_libraries}
     copies: dict[bytes, list[Path]] = {}
     for path in stage.library_names(settings.component):
         copies.setdefault(path.read_bytes(), []).append(path)
@@ -182,15 +186,21 @@ def _library(  # noqa: PLR0913  # what names a library, and what it is
     stem = match[1] if match else name.rpartition(".")[0]
     target_name = f"{package}.{stem}" if is_several else package
     if is_windows:
-        if stem not in imports:
+        import_library = imports.get(stem.lower())
+        if import_library is None:
             raise BuildError(
                 f"{name} has no import library, with which programs are linked on Windows",
                 where=f"stage/{stage.rid}",
                 advice="Add ARCHIVE DESTINATION lib to the install(TARGETS ...) of its component.",
             )
-        pair = (Entry(name=f"bin/{name}", data=data), Entry(name=f"lib/{stem}.lib", data=imports[stem].read_bytes()))
+        linked = Entry(name=f"lib/{import_library.name}", data=import_library.read_bytes())
         return SdkLibrary(
-            target=target_name, stem=stem, file=f"bin/{name}", entries=pair, cpus=cpus, import_library=f"lib/{stem}.lib"
+            target=target_name,
+            stem=import_library.stem,
+            file=f"bin/{name}",
+            entries=(Entry(name=f"bin/{name}", data=data), linked),
+            cpus=cpus,
+            import_library=linked.name,
         )
     soname = next((image.soname for image in images), "")
     all_names = {*names, _LINK_NAME[target(stage.rid).system].format(stem), posixpath.basename(soname)}
