@@ -8,6 +8,8 @@ import signal
 _SIGNALLED = 128
 """What shells and emulators add to the number of a signal to make a status of it."""
 _LAST_SIGNAL = 64
+_HARMLESS = {getattr(signal, name, None) for name in ("SIGCHLD", "SIGCONT", "SIGURG", "SIGWINCH")}
+"""Signals that end no process. `dotnet` without a suitable SDK exits with 145, which is not SIGCHLD."""
 _NT_STATUSES = {
     0xC0000005: "an access violation",
     0xC000001D: "an illegal instruction",
@@ -47,7 +49,7 @@ def ending(status: int) -> str:
     Negative numbers are signals, as in subprocess.
     """
     number = -status if status < 0 else status - _SIGNALLED
-    if 0 < number <= _LAST_SIGNAL:
+    if 0 < number <= _LAST_SIGNAL and not (status > 0 and number in _HARMLESS):
         try:
             return f"ended by {signal.Signals(number).name} ({number})"
         except ValueError:  # this system has no such signal

@@ -84,6 +84,56 @@ def test_a_project_of_one_package_has_no_cell_in_which_that_package_is_missing(t
     assert "missing-backend" not in scenarios
 
 
+def dotnet_consumers(folder, *, change=lambda text: text, frameworks="netstandard2.0"):
+    """The .NET consumers, each with its scenarios, of a project with a managed part."""
+    csproj = f"<Project><PropertyGroup><TargetFrameworks>{frameworks}</TargetFrameworks></PropertyGroup></Project>"
+    (folder / "dotnet").mkdir(parents=True)
+    (folder / "dotnet/Tiny.csproj").write_text(csproj, encoding="utf-8")
+    managed = '{ id = "Tiny", managed = "dotnet" }'
+    cases = tiny_cases(
+        folder, change=lambda text: change(text.replace('{ id = "Tiny" }', managed) + 'dotnet = "dotnet"\n')
+    )
+    found = {}
+    for case in cases:
+        if case.kind == "nupkg":
+            found.setdefault(case.consumer, set()).add(case.scenario)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        ({}, set()),
+        ({"frameworks": "net8.0;netstandard2.1"}, {"dotnet-netstandard2.0", "mono"}),
+        (
+            {"change": lambda text: text.replace("[[runtime]]", "[[runtime]]\ndrop_in = true")},
+            {"dotnet-cache"},
+        ),
+    ],
+)
+def test_consumers_that_could_never_pass_are_left_out(tmp_path, change, missing):
+    every = {*RUNNING, "dotnet-files"}
+    assert set(dotnet_consumers(tmp_path, **change)) == every - missing
+
+
+def test_a_package_that_requires_the_runtime_is_not_tried_without_it(tmp_path):
+    requires = 'managed = "dotnet", runtime = "Microsoft.ML.OnnxRuntime" }'
+    found = dotnet_consumers(tmp_path, change=lambda text: text.replace('managed = "dotnet" }', requires))
+    assert "absent" not in found["dotnet-build"]
+    assert "truncated" in found["dotnet-build"]
+    assert "absent" in dotnet_consumers(tmp_path / "other")["dotnet-build"]
+
+
+@pytest.mark.parametrize(
+    ("more", "tried"), [("", True), (', runtime = "com.microsoft.onnxruntime:onnxruntime"', False)]
+)
+def test_a_jar_that_requires_the_runtime_is_not_tried_without_it(tmp_path, more, tried):
+    table = f'maven = {{ group = "io.acme", name = "tiny"{more} }}\n'
+    change = f"{table}\n[[runtime]]"
+    cases = tiny_cases(tmp_path, change=lambda text: text.replace("\n[[runtime]]", change) + 'java = "java"\n')
+    assert tried == any(case.consumer == "java" and case.scenario == "absent" for case in cases)
+
+
 def test_a_target_that_no_runtime_exists_for_has_no_cases(tmp_path):
     assert tiny_cases(tmp_path, rid="linux-musl-x64") == []
 

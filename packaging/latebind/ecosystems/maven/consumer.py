@@ -178,6 +178,11 @@ def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> 
     return ("", "" if runtime.drop_in else find_runtime_artifact(runtime.traits))
 
 
+def _installs_runtime(config: Config, package: str) -> bool:
+    tables = maven_tables(config)
+    return any(name in tables and bool(tables[name].runtime) for name in config.list_needed_packages(package))
+
+
 CONSUMERS = (
     Consumer(
         names=(PROGRAM,),
@@ -191,6 +196,7 @@ CONSUMERS = (
         ),
         name_package=_name_package,
         find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
+        installs_runtime=_installs_runtime,
         is_application=True,
         find_install_words=_find_install_words,
     ),

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.nuget.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built
+from latebind.ecosystems.nuget.managed import list_frameworks
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg, runtime_nupkg
-from latebind.errors import InputError, NotRun
+from latebind.errors import BuildError, InputError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
 from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
-from latebind.verify.cases.layouts import LAYOUTS, Application, layout
+from latebind.verify.cases.layouts import CACHE, LAYOUTS, Application, layout, older_assembly
 from latebind.verify.cases.scenarios import C_NUPKG
 from latebind.verify.run.access import lock_application
 from latebind.verify.run.bench import assert_first, failing_at
@@ -241,8 +242,27 @@ def _has_nupkgs(config: Config) -> bool:
     return any(package.nuget is not None for package in config.packages.values())
 
 
+def _installs_runtime(config: Config, package: str) -> bool:
+    tables = (config.packages[name].nuget for name in config.list_needed_packages(package))
+    return any(nuget is not None and bool(nuget.runtime) for nuget in tables)
+
+
+def _offers_older_assembly(config: Config) -> bool:
+    """Whether a package has an assembly for netstandard2.0, as far as the sources of managed parts are here."""
+    for package in config.packages.values():
+        if package.ep is not None:
+            return True
+        if package.nuget is not None and package.nuget.managed:
+            try:
+                if "netstandard2.0" in list_frameworks(config.root / package.nuget.managed):
+                    return True
+            except BuildError:
+                return True
+    return False
+
+
 _DOTNET = Consumer(
-    names=tuple(layout.name for layout in LAYOUTS),
+    names=tuple(layout.name for layout in LAYOUTS if layout.name != CACHE and older_assembly not in layout.proofs),
     kind="nupkg",
     names_runtime=False,
     find_programs=lambda config: (config.document.verify.dotnet, config.document.verify.c),
@@ -250,11 +270,28 @@ _DOTNET = Consumer(
     name_package=_name_package,
     find_runtime=lambda runtime: next(iter(runtime.traits.nuget.ids), ""),
     find_install_words=_find_install_words,
+    installs_runtime=_installs_runtime,
+)
+_IN_CACHE = replace(
+    _DOTNET,
+    names=(CACHE,),
+    # In NuGet's package cache, a stub cannot find out which version of the runtime to use.
+    is_wanted=lambda config, runtime: (
+        _DOTNET.is_wanted(config, runtime) and not (runtime is not None and runtime.drop_in)
+    ),
+)
+_OLDER = replace(
+    _DOTNET,
+    names=tuple(layout.name for layout in LAYOUTS if older_assembly in layout.proofs),
+    is_wanted=lambda config, runtime: _DOTNET.is_wanted(config, runtime) and _offers_older_assembly(config),
 )
 _IN_C = replace(
     _DOTNET,
     names=(C_NUPKG,),
     is_wanted=lambda config, _runtime: bool(config.document.verify.c) and _has_nupkgs(config),
 )
-CONSUMERS = (_DOTNET, _IN_C)
-RUNNERS = (Runner(names=_DOTNET.names, run=run_dotnet_case), Runner(names=_IN_C.names, run=run_c_case))
+CONSUMERS = (_DOTNET, _IN_CACHE, _OLDER, _IN_C)
+RUNNERS = (
+    Runner(names=tuple(layout.name for layout in LAYOUTS), run=run_dotnet_case),
+    Runner(names=_IN_C.names, run=run_c_case),
+)

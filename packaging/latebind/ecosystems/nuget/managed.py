@@ -102,6 +102,11 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
     return tuple(_result(output / framework, name, framework) for framework in frameworks)
 
 
+def list_frameworks(project: Path) -> tuple[str, ...]:
+    """The frameworks of the one .csproj of a folder, as its file states them. Raises BuildError."""
+    return _identity(_project_file(project))[0]
+
+
 def _own_properties(framework: str, obj: Path, project: Path) -> dict[str, str]:
     """What differs between the builds of one project; the output has the same bytes wherever project and `obj` are."""
     return {

@@ -49,6 +49,8 @@ class Consumer:
     """What a package of the configuration is called where the consumer gets it."""
     find_runtime: Callable[[RuntimeUse], str]
     """The package that supplies the runtime, "" where none does."""
+    installs_runtime: Callable[[Config, str], bool] = lambda _config, _package: False
+    """Whether a package requires the runtime's package, so that no application lacks the runtime."""
     is_application: bool = False
     """Whether every scenario for applications is tried with it; others are named by scenarios (`scenarios.py`)."""
     is_asked_for: bool = False

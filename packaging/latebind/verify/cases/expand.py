@@ -138,6 +138,9 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
             for consumer in name_consumers(scenario.consumers):
                 if consumer not in subject.consumers or not is_supplied(subject.runtime, scenario, consumer, rid):
                     continue
+                lacks_runtime = scenario.negative and scenario.versions == "none"
+                if lacks_runtime and find_consumer(consumer).installs_runtime(config, subject.package):
+                    continue
                 for entry in _entries(subject, scenario, each_minor=each_minor):
                     yield _Line(subject, scenario, consumer, extent.pythons[rid], entry)
             if scenario.widened and widens:

@@ -198,6 +198,8 @@ class Layout:
     """Whether the SDK fetches parts of .NET from the feeds that are configured on the machine."""
 
 
+CACHE = "dotnet-cache"
+
 LAYOUTS: tuple[Layout, ...] = (
     Layout(name="dotnet-build", title="built, no RID given"),
     Layout(name="dotnet-rid", title="built for the RID",
@@ -209,7 +211,7 @@ LAYOUTS: tuple[Layout, ...] = (
            start="program", proofs=(from_the_packages, one_program)),
     Layout(name="dotnet-transitive", title="references only a class library, which references the packages",
            application="transitive"),
-    Layout(name="dotnet-cache", title="without copies: each library is loaded from its own package",
+    Layout(name=CACHE, title="without copies: each library is loaded from its own package",
            properties={"CopyLocalLockFileAssemblies": "false", "GenerateRuntimeConfigDevFile": "true"},
            proofs=(from_the_packages, apart)),
     Layout(name="dotnet-netstandard2.0", title="built with the netstandard2.0 assembly of the package",
