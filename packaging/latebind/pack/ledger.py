@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.errors import BuildError
+from latebind.errors import BuildError, NotRun
 from latebind.system.archive import sha256, write_text
 from latebind.system.log import LOG
 
@@ -23,6 +23,7 @@ class LedgerRow(msgspec.Struct, frozen=True):
 
     key: str
     files: dict[str, str]
+    """None for what this machine could not make from these inputs."""
     targets: tuple[str, ...] = ()
     """The targets whose libraries the files hold."""
     earlier: tuple[str, ...] = ()
@@ -57,22 +58,30 @@ class Ledger:
         return tuple(sorted({rid for row in self._old.values() for rid in row.targets}))
 
     def is_current(self, name: str, key: str) -> bool:
-        """Whether the files of a package are there, as this key makes them."""
+        """Whether the files of a package are there, as this key makes them, or it makes none here."""
         known = self._old.get(name)
         return known is not None and known.key == key and self._intact(known.files)
 
     def make(
         self, name: str, key: str, targets: Sequence[str], build: Callable[[], Sequence[Path]]
     ) -> tuple[Path, ...]:
-        """The files of a package: those that are there when the key and their hashes are unchanged, else new ones."""
+        """The files of a package: those that are there when the key and their hashes are unchanged, else new ones.
+
+        Raises NotRun as `build` does, and keeps the key.
+        """
         known = self._old.get(name)
-        if known is not None and self.is_current(name, key):
+        if known is not None and known.files and self.is_current(name, key):
             LOG.detail(f"{name}: up to date")
             with self._lock:
                 self._new[name] = known
             return tuple(self._dist / file for file in known.files)
         with LOG.step(f"packing {name}", f"packed {name}"):
-            made = tuple(build())
+            try:
+                made = tuple(build())
+            except NotRun:
+                with self._lock:
+                    self._new[name] = LedgerRow(key=key, files={})
+                raise
         if not made:
             raise BuildError(f"{name} made no file")
         files: dict[str, str] = {path.relative_to(self._dist).as_posix(): sha256(path) for path in made}
@@ -94,6 +103,7 @@ class Ledger:
         lost = {
             name: set(self._old[name].targets) - set(self._new[name].targets)
             for name in sorted(self._old.keys() & self._new)
+            if self._new[name].files
         }
         lost_targets = set(self.targets).difference(*(package.targets for package in self._new.values()))
         return Losses(

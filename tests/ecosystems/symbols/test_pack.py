@@ -15,6 +15,7 @@ from latebind.build.imports import import_native
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.pack.planned import plan_files
+from latebind.pack.present import Present, inspect_dist
 from latebind.system.archive import sha256
 
 from tests.client import CONFIG, PORTABLE_SOURCE, hashes, pack_project, write_client
@@ -203,6 +204,20 @@ def test_where_no_symbols_can_be_made_the_reason_is_told(tmp_path, monkeypatch):
     assert [(omission.kind, omission.reason) for omission in result.not_made] == [("symbols", "no-symbols")] * 2
     assert "win-x64" in result.not_made[0].message
     assert "dsymutil" in result.not_made[1].message
+
+
+def test_symbols_that_cannot_be_made_are_out_of_date_only_after_a_change(tmp_path):
+    folder = client(tmp_path / "tiny", "win-x64", "linux-x64")
+    result = pack_project(folder)
+    config = load(folder / "latebind.toml")
+    assert [omission.kind for omission in result.not_made] == ["symbols"]
+    assert inspect_dist(config, folder, folder / "dist") == Present(targets=("win-x64", "linux-x64"))
+    assert pack_project(folder).not_made == result.not_made
+
+    (folder / "native" / "tiny.c").write_text(f"{SOURCE}int more;\n", encoding="utf-8")
+
+    outdated = inspect_dist(config, folder, folder / "dist").outdated
+    assert {"symbols win-x64", "symbols linux-x64"} <= set(outdated)
 
 
 @pytest.mark.parametrize(
