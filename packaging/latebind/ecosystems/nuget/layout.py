@@ -100,7 +100,8 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[En
                 raise BuildError(
                     f"{name} differs between {stages[0].rid} and {stage.rid}, and {id_} has one for all targets",
                     where=str(path),
-                    advice="Decide by the preprocessor what differs, not when CMake configures.",
+                    advice="Decide by the preprocessor what differs, not when CMake configures, as configure_file() "
+                    "and generate_export_header() do.",
                 )
     if not headers:
         return []
