@@ -149,6 +149,14 @@ def test_a_floor_whose_wheel_no_installer_would_take_is_refused(tmp_path, floor)
     assert "must match" in problem[1]
 
 
+def test_the_copy_in_a_release_is_read_without_the_headers_that_it_names(tmp_path):
+    text = CONFIG + RUNTIME + 'drop_in = true\nheaders = "third_party"\n'
+    file = tmp_path / "latebind.toml"
+    file.write_text(text, encoding="utf-8")
+
+    assert load(file, alone=True).document.runtime[0].headers == "third_party"
+
+
 @pytest.mark.parametrize("major", [*range(11, 16), 26])
 def test_every_whole_macos_is_a_floor_and_a_tag_that_installers_know(tmp_path, major):
     file = write_client(tmp_path, latebind=CONFIG.replace('glibc = "2.28"', f'macos = "{major}.0"')) / "latebind.toml"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -100,7 +99,7 @@ def _check_runtimes(config: Config, reader: Reader) -> None:
             _check_preset(reader, runtime, ("runtime", index))
         else:
             _check_described(config, reader, runtime, runtime.describe, ("runtime", index))
-        _check_drop_in(config, reader, runtime, ("runtime", index))
+        _check_drop_in(reader, runtime, ("runtime", index))
     names = [runtime.name for runtime in config.document.runtime]
     for index, name in enumerate(names):
         if name and name in names[:index]:
@@ -137,18 +136,13 @@ def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) ->
         )
 
 
-def _check_drop_in(config: Config, reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
+def _check_drop_in(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
     if runtime.drop_in and runtime.describe and runtime.describe.stub is None:
         advice = f"List its functions below [runtime.describe.stub], or take a preset: {', '.join(presets())}."
         reader.problem((*here, "drop_in"), f"there is no stub of {runtime.name}", advice)
     elif runtime.headers and not runtime.drop_in:
         text = "headers are for drop_in alone"
         reader.problem((*here, "headers"), text, "Write drop_in = true, or take headers out.")
-    elif runtime.headers and not (config.native_source / runtime.headers).is_dir():
-        text = f"the folder {runtime.headers} is not there"
-        folder = PurePosixPath(config.document.native.source, runtime.headers)
-        advice = f"Name their folder, or run: latebind headers {runtime.name} {runtime.minimum} --output {folder}"
-        reader.problem((*here, "headers"), text, advice)
 
 
 def _check_described(

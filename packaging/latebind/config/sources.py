@@ -27,7 +27,7 @@ _HATCHLING = (
 
 
 def check_source(config: Config, reader: Reader) -> None:
-    """Check that the native source exists, inside the project, and that wheels have the names of their sources."""
+    """Check that native source and headers exist, and that wheels have the names of their sources."""
     document = config.document
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
@@ -43,6 +43,14 @@ def check_source(config: Config, reader: Reader) -> None:
             f"Set native.{key} to the folder of the top CMakeLists.txt. If another build system makes the native "
             'files, write build = "external" below [native].',
         )
+    for index, runtime in enumerate(document.runtime):
+        if runtime.headers and runtime.drop_in and not (source / runtime.headers).is_dir():
+            headers = PurePosixPath(document.native.source, runtime.headers)
+            reader.problem(
+                ("runtime", index, "headers"),
+                f"the folder {runtime.headers} is not there",
+                f"Name their folder, or run: latebind headers {runtime.name} {runtime.minimum} --output {headers}",
+            )
     if not config.unpacked:  # an sdist has the wheel source of one package alone
         _check_wheel_sources(config, reader)
 
