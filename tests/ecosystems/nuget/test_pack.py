@@ -210,7 +210,8 @@ def with_headers(root, rid, text="int demo(void);"):
 @pytest.mark.parametrize("split", [False, True])
 def test_headers_and_import_libraries_go_where_native_projects_look(tmp_path, split):
     stages = [with_headers(tmp_path / "stage", rid) for rid in ("linux-x64", "win-x64", "win-arm64")]
-    package = pack_nupkgs(make_config(tmp_path, core={"split": split}), "core", stages, tmp_path / "dist")[0]
+    packages = pack_nupkgs(make_config(tmp_path, core={"split": split}), "core", stages, tmp_path / "dist")
+    package = packages[0]
     native = {name: data for name, data in members(package.path).items() if name.startswith("build/native/")}
     text = native["build/native/Demo.targets"].decode()
     assert set(native) == {
@@ -219,6 +220,17 @@ def test_headers_and_import_libraries_go_where_native_projects_look(tmp_path, sp
     }  # fmt: skip
     assert re.findall(r"<ItemDefinitionGroup Condition=.* == '(.*)'\">", text) == ["arm64", "x64"]
     assert "$(MSBuildThisFileDirectory)include;" in text
+    copied = {}
+    for packed in packages:
+        for name, data in members(packed.path).items():
+            if name.startswith("build/native/") and name.endswith(".targets"):
+                copied[name] = re.findall(r"\.\.\\runtimes\\(.+)\\native\\\*\.dll", data.decode())
+    if split:
+        part = "build/native/Demo.runtime.{}.targets".format
+        own = {part("win-arm64"): ["win-arm64"], part("win-x64"): ["win-x64"]}
+        assert copied == {"build/native/Demo.targets": [], **own}
+    else:
+        assert copied == {"build/native/Demo.targets": ["win-arm64", "win-x64"]}
 
 
 def test_headers_that_differ_between_targets_are_refused(tmp_path):

@@ -86,10 +86,11 @@ def targets_entries(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] =
     return [Entry(name=f"{folder}/{CLASSIC_FRAMEWORK}/{id_}.targets", data=text.encode()) for folder in folders]
 
 
-def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[Entry]:
+def header_entries(id_: str, stages: Sequence[Stage], component: str, *, is_split: bool = False) -> list[Entry]:
     """The headers of a component, import libraries for Windows, and the build file for C++ projects that use them.
 
     All as native packages have it: `build/native/include/`, `build/native/lib/<rid>/`, `build/native/<id>.targets`.
+    The build file copies the DLLs, unless `is_split`: the packages that have them do (`copy_entries`).
     Raises BuildError when the targets' headers differ: a package has one folder for all.
     """
     headers: dict[str, bytes] = {}
@@ -115,9 +116,18 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[En
         rid, name = entry.name.split("/")[3:]
         linked.setdefault(rid, []).append(name)
     links_by_rid = [(rid, rid.rpartition("-")[2], names) for rid, names in sorted(linked.items())]
-    text = render("nuget/native.targets.j2", id=id_, rows=links_by_rid)
+    text = render("nuget/native.targets.j2", id=id_, rows=links_by_rid, has_headers=True, copies=not is_split)
     include = [Entry(name=f"build/native/include/{name}", data=data) for name, data in sorted(headers.items())]
     return [*include, *imports, Entry(name=f"build/native/{id_}.targets", data=text.encode())]
+
+
+def copy_entries(id_: str, stage: Stage, component: str) -> list[Entry]:
+    """The build file with which a part of a split package copies its DLLs for C++ projects, if these can link them."""
+    if not stage.headers(component) or not stage.import_libraries(component):
+        return []
+    row = (stage.rid, stage.rid.rpartition("-")[2], ())
+    text = render("nuget/native.targets.j2", id=id_, rows=[row], has_headers=False, copies=True)
+    return [Entry(name=f"build/native/{id_}.targets", data=text.encode())]
 
 
 def readme(root: Path, file: str) -> list[Entry]:

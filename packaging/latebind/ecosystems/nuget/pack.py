@@ -163,7 +163,7 @@ def _split(job: _Job) -> list[Artifact]:
     files = [
         *nugetfiles.list_assemblies(job.managed),
         *nugetfiles.targets_entries(nuspec.id, (), elsewhere=rids),
-        *nugetfiles.header_entries(nuspec.id, job.stages, job.component),
+        *nugetfiles.header_entries(nuspec.id, job.stages, job.component, is_split=True),
     ]
     artifacts = [_write(top, files, parts=pins)]
     for stage in job.stages:
@@ -178,6 +178,7 @@ def _split(job: _Job) -> list[Artifact]:
             *_native(replace(job, stages=(stage,))),
             *nugetfiles.list_assemblies(()),
             *nugetfiles.targets_entries(part.id, [stage.rid], part_of=nuspec.id),
+            *nugetfiles.copy_entries(part.id, stage, job.component),
         ]
         artifacts.append(_write(replace(job, stages=(stage,), managed=(), nuspec=part), files))
     return artifacts
