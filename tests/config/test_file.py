@@ -92,6 +92,7 @@ def test_a_target_has_its_own_table(tiny):
         (('["tiny_*"]', "[]"), "latebind.toml:17", "package.tiny.exports must not be empty", "Symbols that"),
         (('"tiny"\nexports', "7\nexports"), "latebind.toml:16", "package.tiny.component must be a string", "Write"),
         (('id = "Tiny"', 'id = "Ti ny"'), "latebind.toml:19", "package.tiny.nuget.id must match", "Id of the NuGet"),
+        (('"Tiny"', f'"{101 * "T"}"'), "latebind.toml:19", "package.tiny.nuget.id must have at most 100 char", "Id of"),
         (('id = "Tiny"', 'id = "Tiny", split = "yes"'), "latebind.toml:19", "package.tiny.nuget.split", "Whether"),
         (('id = "Tiny"', 'id = "Tiny", split = 1'), "latebind.toml:19", "package.tiny.nuget.split", ""),
         (('id = "Tiny"', 'name = "Tiny"'), "latebind.toml:19", "unknown key package.tiny.nuget.name", "Known"),

@@ -62,7 +62,12 @@ class NugetConfig(Table, frozen=True):
 
     id: Annotated[
         str,
-        Meta(description="Id of the NuGet package, such as Acme.Core.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$"),
+        Meta(
+            description="Id of the NuGet package, such as Acme.Core. It has letters, digits and _, with single . or - "
+            "between them, and at most 100 characters.",
+            pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$",
+            max_length=100,
+        ),
     ]
     managed: Annotated[
         str,

@@ -25,6 +25,7 @@ _TYPES = {
 """msgspec's names of types, in words."""
 _CONSTRAINTS = {
     r"Expected `\w+` of length >= 1": "must not be empty",
+    r"Expected `str` of length <= (\d+)": "must have at most {0} characters",
     r"Expected `\w+` matching regex (.*)": "must match {0}",
     r"Expected `int` (>=|<=) (\S+)": "must be {0} {1}",
     r"Invalid enum value (.*)": "cannot be {0}",
