@@ -7,12 +7,16 @@ from dataclasses import replace
 
 import msgspec
 import pytest
+from latebind.config.file import load
 from latebind.errors import BuildError, InputError
 from latebind.release.check import check_release
+from latebind.release.facts import obstacles
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.report import read_report, report_json
 
+from tests.client import BOUND, write_client
 from tests.programs import run_checked
+from tests.verify.reports import report
 
 
 def tree(folder):
@@ -112,6 +116,17 @@ def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(release_inputs
     assert not manifest["publishable"]
     assert [blocker["subject"] for blocker in manifest["blocked"]] == expected
     assert "Not publishable" in (tmp_path / "out/index.html").read_text("utf-8")
+
+
+def test_each_scenario_that_the_report_lacks_is_named_once(tmp_path):
+    text = BOUND + '\n[verify]\ndotnet = "smoke"\n'
+    config = load(write_client(tmp_path, latebind=text) / "latebind.toml")
+
+    subjects = [blocker.subject for blocker in obstacles(config, [], report(), "## [1.2.3]")]
+
+    (lacking,) = (subject for subject in subjects if "nupkg consumed" in subject)
+    assert lacking.startswith("linux-x64: nupkg consumed, nupkg files, ")
+    assert lacking.count("nupkg consumed") == 1
 
 
 def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(release_inputs, tmp_path):

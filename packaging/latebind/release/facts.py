@@ -123,9 +123,10 @@ def _find_unreported(config: Config, report: Report) -> Iterator[Blocker]:
             names = by_target.setdefault(configured.case.target, [])
             names.append(f"{configured.case.kind} {configured.case.scenario}")
     for rid, missing in by_target.items():
-        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        names = list(dict.fromkeys(missing))  # several consumers share a scenario
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         yield Blocker(
-            subject=f"{rid}: {', '.join(missing[:_SHOWN])}{more}",
+            subject=f"{rid}: {', '.join(names[:_SHOWN])}{more}",
             why=f"the report lacks {plural(len(missing), 'test case')} of the configuration",
             fix=f"Run latebind verify --target {rid}, and merge its report.",
         )
