@@ -50,6 +50,8 @@ def test_patterns_are_alternatives_and_some_leave_test_cases_out(patterns, count
         ("win", True),
         ("win-x64", True),
         ("win-x", True),
+        ("wheel/", True),
+        ("whee/", False),
         ("win*", True),
         ("WIN", True),
         ("x64", True),

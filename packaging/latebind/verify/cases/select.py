@@ -45,7 +45,7 @@ def _matches(case: Case, pattern: str) -> bool:
     glob, identity = pattern.lower(), case.id.lower()
     is_glob = bool(set(glob) & set("*?["))
     if "/" in glob:
-        return fnmatchcase(identity, glob) if is_glob else f"/{glob}/" in f"/{identity}/"
+        return fnmatchcase(identity, glob) if is_glob else f"/{glob.strip('/')}/" in f"/{identity}/"
     if not is_glob:
         return glob in identity
     names = (case.kind, case.target, case.consumer, case.runtime, case.version, case.scenario)
