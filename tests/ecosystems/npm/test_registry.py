@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from latebind.ecosystems.npm.registry import answer, fitting, node_environment, npm_environment
 from latebind.errors import NotRun
@@ -30,6 +32,11 @@ def question(entry, name="onnxruntime-node"):
 )
 def test_only_releases_answer_a_question(entry, versions):
     assert fitting(question(entry), LISTED) == versions
+
+
+def test_the_minimum_is_the_first_version_that_there_is():
+    assert fitting(replace(question("minimum"), minimum="1.21"), LISTED) == ("1.22.0",)
+    assert fitting(replace(question("minimum"), minimum="1.23"), LISTED) == ()
 
 
 def test_the_registry_knows_the_runtime_and_nothing_of_a_package_that_does_not_exist(tmp_path):

@@ -1,6 +1,7 @@
 """What the index is asked for, and what its answers are for each target."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from latebind.errors import NotRun
 from latebind.model import Rid
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, raised_minimum, requirement
 from latebind.verify.cases.installers import installer
+from packaging.version import Version
 
 
 def question(entry, rid="linux-x64", distribution="onnxruntime"):
@@ -45,3 +47,19 @@ def test_the_index_knows_which_versions_there_are_for_which_target(tmp_path):
     assert answers.found[intel] == ("1.23.2",)
     assert isinstance(answers.trouble[absent], NotRun)
     assert answers.trouble[absent].reason == "no-distribution"
+
+
+def test_the_minimum_is_the_first_version_that_a_target_has_for_any_python(tmp_path):
+    (tmp_path / "home").mkdir()
+    # The index never had 1.19 for Windows on arm64. For Linux it has, though not for this CPython; and the last version
+    # for macOS on Intel is below the minimum.
+    first, newer = question("minimum", "win-arm64"), replace(question("minimum"), python="3.14")
+    none = replace(question("minimum", "osx-x64"), minimum="1.25")
+    answers = ask([first, newer, none], installer(tmp_path / "home"), Path(sys.executable))
+    reasons = {error.reason for error in answers.trouble.values()}
+    if "no-index" in reasons:
+        pytest.skip("the package index cannot be reached")
+    assert [Version(text) >= Version("1.20") for text in answers.found[first]] == [True]
+    assert {asked: error.reason for asked, error in answers.trouble.items()} == dict.fromkeys(
+        (newer, none), "no-distribution"
+    )

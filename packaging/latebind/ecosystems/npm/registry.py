@@ -105,7 +105,7 @@ def fitting(question: Question, listed: Sequence[str]) -> tuple[str, ...]:
         return tuple(map(str, {version.release[:2]: version for version in above}.values()))
     chosen = {
         "latest": above,
-        "minimum": [version for version in above if version.release[:2] == floor.release[:2]],
+        "minimum": [version for version in above if version.release[:2] == above[0].release[:2]],
         BELOW_FLOOR: [version for version in every if version < floor],
     }.get(question.entry)
     if chosen is None:

@@ -147,6 +147,8 @@ def _reason(error: ToolError) -> str:
 
 BELOW_FLOOR = "<"
 """Stands for the newest release below the floor."""
+_PYTHONS = tuple(f"3.{minor}" for minor in range(8, 16))
+"""The CPythons that wheels of a runtime may be for."""
 EACH_MINOR = "each-minor"
 """Stands for the newest release of each minor version between the floor and the latest."""
 
@@ -202,11 +204,39 @@ def _ask(
         if question.npm and npm is not None:
             return npm(question)
         if question.entry != EACH_MINOR:
-            return (installer.resolve(requirement(question), python, question.target, question.python),)
+            return (_resolve(question, installer, python),)
         latest = installer.resolve(question.distribution, python, question.target, question.python)
         return tuple(_minors(question, latest, installer, python))
     except NotRun as error:
         return error
+
+
+def _resolve(question: Question, installer: Installer, python: Path) -> str:
+    """The version for a question. Raises NotRun.
+
+    Where the index has no wheel of the minimum for a target, whatever the CPython, the minimum is the first minor
+    version that has one: nobody can install an older one there.
+    """
+    try:
+        return installer.resolve(requirement(question), python, question.target, question.python)
+    except NotRun as error:
+        is_for_others = (_has_minimum(question, other, installer, python) for other in _PYTHONS)
+        if error.reason != "no-distribution" or question.entry != "minimum" or any(is_for_others):
+            raise
+        latest = installer.resolve(question.distribution, python, question.target, question.python)
+        first = next(iter(_minors(question, latest, installer, python)), "")
+        if not first or Version(first) < Version(question.minimum):
+            raise
+        return first
+
+
+def _has_minimum(question: Question, other: str, installer: Installer, python: Path) -> bool:
+    """Whether the index has the minimum for another CPython."""
+    try:
+        installer.resolve(requirement(question), python, question.target, other)
+    except NotRun:
+        return False
+    return True
 
 
 def _minors(question: Question, latest: str, installer: Installer, python: Path) -> Iterable[str]:
