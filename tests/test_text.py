@@ -61,6 +61,7 @@ def test_numbers_agree_with_their_nouns(count, form):
         (139, "ended by SIGSEGV (11)"),
         (-6, "ended by SIGABRT (6)"),
         (145, "ended with status 145"),
+        (150, "ended with status 150"),
         (255, "ended with status 255"),
         (0xC0000005, "ended by an access violation (0xC0000005)"),
     ],

@@ -8,8 +8,11 @@ import signal
 _SIGNALLED = 128
 """What shells and emulators add to the number of a signal to make a status of it."""
 _LAST_SIGNAL = 64
-_HARMLESS = {getattr(signal, name, None) for name in ("SIGCHLD", "SIGCONT", "SIGURG", "SIGWINCH")}
-"""Signals that end no process. `dotnet` without a suitable SDK exits with 145, which is not SIGCHLD."""
+_HARMLESS = {
+    getattr(signal, f"SIG{name}", None)
+    for name in ("CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "WINCH")
+}  # fmt: skip
+"""Signals that end no process. `dotnet` without a suitable SDK or framework exits with 145 or 150."""
 _NT_STATUSES = {
     0xC0000005: "an access violation",
     0xC000001D: "an illegal instruction",

@@ -72,8 +72,9 @@ class NugetConfig(Table, frozen=True):
     managed: Annotated[
         str,
         Meta(
-            description="Folder with one .csproj, relative to this file. latebind adds its assembly and no others. A "
-            'package that it references needs PrivateAssets="all", unless the NuGet package requires that package, too.'
+            description="Folder with one .csproj, relative to this file. latebind adds its assembly with translations, "
+            'and no others. A package that it references needs PrivateAssets="all", unless the NuGet package requires '
+            "that package, too."
         ),
     ] = ""
     runtime: Annotated[

@@ -6,6 +6,7 @@ import zipfile
 import defusedxml.ElementTree
 import pytest
 from latebind.compilers.dotnet import find, write_nuget_config
+from latebind.ecosystems.nuget.layout import list_assemblies
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.errors import BuildError
 
@@ -187,6 +188,33 @@ def test_a_plain_project_for_netstandard2_0_gets_its_reference_package_from_the_
     (built,) = build(project, tmp_path)
 
     assert built.assembly.is_file()
+
+
+def test_what_other_builds_left_in_the_project_is_not_compiled(tmp_path):
+    project = write_project(tmp_path / "Plain")
+    for folder in ("obj/Debug/netstandard2.1", "bin/Debug"):
+        (project / folder).mkdir(parents=True)
+        (project / folder / "Twice.cs").write_text("public static class Plain { }", encoding="utf-8")
+
+    (built,) = build(project, tmp_path)
+
+    assert built.assembly.is_file()
+
+
+def test_translations_are_kept_in_folders_of_their_cultures(tmp_path):
+    project = write_project(tmp_path / "Plain")
+    kinds = {"resmimetype": "text/microsoft-resx", "version": "2.0"}
+    kinds |= {name: f"System.Resources.ResX{name.capitalize()}" for name in ("reader", "writer")}
+    headers = "".join(f'<resheader name="{name}"><value>{text}</value></resheader>' for name, text in kinds.items())
+    for name, text in {"Texts.resx": "Hello", "Texts.de.resx": "Hallo", "Texts.pt-BR.resx": "Oi"}.items():
+        (project / name).write_text(f'<root>{headers}<data name="Hi"><value>{text}</value></data></root>', "utf-8")
+
+    (built,) = build(project, tmp_path)
+
+    names = [entry.name for entry in list_assemblies([built])]
+    folder = "lib/netstandard2.1"
+    translations = [f"{folder}/{culture}/Plain.resources.dll" for culture in ("de", "pt-BR")]
+    assert names == [f"{folder}/Plain.dll", *translations]
 
 
 def test_a_package_that_only_the_build_needs_is_fetched(tmp_path):

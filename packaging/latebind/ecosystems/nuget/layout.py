@@ -46,13 +46,14 @@ def native(stages: Sequence[Stage], component: str) -> list[Entry]:
 
 
 def list_assemblies(builds: Sequence[ManagedBuild]) -> list[Entry]:
-    """Assembly and documentation for each framework."""
+    """Assembly, documentation and translations for each framework."""
     if not builds:
         return [Entry(name=f"lib/{NATIVE_ONLY_FRAMEWORK}/_._", data=b"")]
     return [
-        Entry(name=f"lib/{build.framework}/{file.name}", data=file.read_bytes())
+        Entry(name=f"lib/{build.framework}/{file.relative_to(folder).as_posix()}", data=file.read_bytes())
         for build in builds
-        for file in (build.assembly, build.documentation)
+        for folder in (build.assembly.parent,)
+        for file in (build.assembly, build.documentation, *build.satellites)
         if file
     ]
 

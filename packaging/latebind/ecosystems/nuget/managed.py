@@ -40,13 +40,17 @@ _LINK_TARGETS = """<Project>
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagedBuild:
-    """A managed project compiled for one framework. `symbols` and `documentation` are None where it makes none."""
+    """A managed project compiled for one framework. `symbols` and `documentation` are None where it makes none.
+
+    `satellites` are its translations, each in a folder of its culture: `de/Demo.resources.dll`.
+    """
 
     framework: str
     """The short name of the target framework: `netstandard2.0`."""
     assembly: Path
     documentation: Path | None
     symbols: Path | None
+    satellites: tuple[Path, ...] = ()
 
 
 def build_managed(  # noqa: PLR0913  # a project, a version, two places, and what a caller may vary
@@ -76,6 +80,8 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
     frameworks, name = _identity(csproj)
     program = dotnet.find(environment)
     env = dotnet.private(environment, home)
+    if any(project.rglob("*.*.resx")):  # translations: without ICU, MSBuild takes no name for that of a culture
+        env["DOTNET_SYSTEM_GLOBALIZATION_INVARIANT"] = "0"
     home.mkdir(parents=True, exist_ok=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".managed-", dir=output.parent) as folder:
@@ -134,10 +140,12 @@ def _written_properties(work: Path, props: str, source_link: str) -> dict[str, s
 
 
 def _props(project: Path, apart: Iterable[Path]) -> str:
-    """MSBuild's settings that keep folders out of the files that an SDK-style project takes without naming them."""
-    inside = [
-        os.path.relpath(folder, project.resolve()) for folder in apart if folder.is_relative_to(project.resolve())
-    ]
+    """MSBuild's settings that keep folders out of the files that an SDK-style project takes without naming them.
+
+    The SDK leaves out the folder that is given as BaseIntermediateOutputPath, and not what other builds left in obj/.
+    """
+    root = project.resolve()
+    inside = ["bin", "obj", *(os.path.relpath(folder, root) for folder in apart if folder.is_relative_to(root))]
     excluded = "".join(
         f";{escape(_SPECIAL.sub(lambda match: f'%{ord(match[0]):X}', name))}/**" for name in sorted(inside)
     )
@@ -181,6 +189,9 @@ def _take(out: Path, taken: Path, name: str) -> None:
         file = out / f"{name}{suffix}"
         if file.is_file():
             shutil.copyfile(file, taken / file.name)
+    for satellite in out.glob(f"*/{name}.resources.dll"):
+        (taken / satellite.parent.name).mkdir()
+        shutil.copyfile(satellite, taken / satellite.parent.name / satellite.name)
 
 
 def _result(output: Path, name: str, framework: str) -> ManagedBuild:
@@ -192,6 +203,7 @@ def _result(output: Path, name: str, framework: str) -> ManagedBuild:
         assembly=assembly,
         documentation=documentation if documentation.is_file() else None,
         symbols=symbols if symbols.is_file() else None,
+        satellites=tuple(sorted(output.glob(f"*/{name}.resources.dll"))),
     )
 
 
@@ -218,7 +230,11 @@ def _identity(csproj: Path) -> tuple[tuple[str, ...], str]:
     stated = root.findtext(".//TargetFrameworks") or root.findtext(".//TargetFramework") or ""
     frameworks = tuple(dict.fromkeys(name.strip() for name in stated.split(";") if name.strip()))
     if not frameworks or "$(" in stated:
-        raise BuildError("no plain <TargetFramework> or <TargetFrameworks> is stated", where=str(csproj))
+        raise BuildError(
+            "no plain <TargetFramework> or <TargetFrameworks> is stated",
+            where=str(csproj),
+            advice="Write the frameworks themselves: <TargetFrameworks>netstandard2.0;net8.0</TargetFrameworks>.",
+        )
     return frameworks, (root.findtext(".//AssemblyName") or csproj.stem).strip()
 
 
