@@ -20,7 +20,7 @@ from latebind.system import resources
 from latebind.system.log import LOG
 from latebind.system.processes import watched_over
 from latebind.system.run import run
-from latebind.system.tree import is_scratch
+from latebind.system.tree import is_made, is_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -144,7 +144,11 @@ def _make_filter(output_folders: Folders) -> Callable[[str, list[str]], set[str]
 
     def list_ignored(folder: str, names: list[str]) -> set[str]:
         here = Path(folder).resolve()
-        ignored_names = {name for name in names if is_scratch(name) or (here / name).resolve() in output_folders}
+        ignored_names = {
+            name
+            for name in names
+            if is_scratch(name) or is_made(here / name) or (here / name).resolve() in output_folders
+        }
         if any(name.endswith("proj") for name in names):  # MSBuild's own, next to a .csproj
             ignored_names |= {"bin", "obj"} & set(names)
         return ignored_names

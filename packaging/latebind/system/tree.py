@@ -100,6 +100,11 @@ def is_scratch(name: str) -> bool:
     return name in _IGNORED or any(fnmatchcase(name, pattern) for pattern in _SCRATCH)
 
 
+def is_made(folder: Path) -> bool:
+    """Whether a folder is a virtual environment or a build tree of CMake, by the file that each has at its top."""
+    return any((folder / name).is_file() for name in ("pyvenv.cfg", "CMakeCache.txt"))
+
+
 def _walk(root: Path, without: frozenset[str], outputs: Folders) -> Iterator[Path]:
     seen: set[Path] = set()
     for folder, folders, files in os.walk(root, followlinks=True):
@@ -108,7 +113,7 @@ def _walk(root: Path, without: frozenset[str], outputs: Folders) -> Iterator[Pat
             folders.clear()
             continue
         seen.add(real)
-        folders[:] = {name for name in folders if not is_scratch(name)} - without
+        folders[:] = {name for name in folders if not is_scratch(name) and not is_made(root / folder / name)} - without
         for name in files:
             path = root / folder / name
             if name not in without and not is_scratch(name) and path.is_file():

@@ -1,6 +1,7 @@
 """The sdist builds the wheel that the tree builds, in every layout, and packing shows it."""
 
 import shutil
+import sys
 import tarfile
 
 import pytest
@@ -63,13 +64,16 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
-    packages = by_kind(pack_project(project(tmp_path / "tiny", **LAYOUTS[layout])))
+    root = project(tmp_path / "tiny", **LAYOUTS[layout])
+    write_files(root, {"venv/pyvenv.cfg": "", "venv/a.py": "", "debug/CMakeCache.txt": "", "debug/a.c": ""})
+    (root / "venv" / "python").symlink_to(sys.executable)
+    packages = by_kind(pack_project(root))
     assert {"pyproject.toml", "latebind.toml", "native/tiny.c", "loader/latebindConfig.cmake"} <= list_members(
         packages["sdist"]
     )
-    assert not {
-        name for name in list_members(packages["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")
-    }
+    paths = [name.split("/") for name in list_members(packages["sdist"])]
+    assert not {path[0] for path in paths} & {"setup.py", "stage", "dist", "build"}
+    assert not {part for path in paths for part in path} & {"venv", "debug"}
     shutil.unpack_archive(packages["sdist"], tmp_path / "unpacked", filter="data")
     again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out", "-Ctoolchain=zig")
     assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())

@@ -44,7 +44,7 @@ from latebind.outputs import outputs
 from latebind.preconditions import explain_not_made
 from latebind.system.archive import write_text
 from latebind.system.lock import exclusive
-from latebind.system.tree import is_scratch
+from latebind.system.tree import is_made, is_scratch
 from latebind.system.wheelfile import name_unix
 from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import host_rid, target, targets
@@ -152,14 +152,13 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             self._add_libraries(build_data, editable=version == "editable")
 
     def _leave_out(self) -> None:
-        """Exclude the folders that latebind writes from hatchling's own choice of files."""
+        """Exclude what latebind, CMake and virtual environments wrote from hatchling's own choice of files."""
         output_folders = outputs(self._config, self._project.workdir)
         for parent, folders, _ in os.walk(self.root):
-            ours = {name for name in folders if Path(parent, name).resolve() in output_folders}
-            self.build_config.build_reserved_paths.update(
-                os.path.relpath(Path(parent, name), self.root) for name in ours
-            )
-            folders[:] = {name for name in folders if not is_scratch(name)} - ours
+            paths = {name: Path(parent, name) for name in folders}
+            made = {name for name, path in paths.items() if path.resolve() in output_folders or is_made(path)}
+            self.build_config.build_reserved_paths.update(os.path.relpath(paths[name], self.root) for name in made)
+            folders[:] = {name for name in folders if not is_scratch(name)} - made
 
     def _check_metadata(self) -> None:
         """Refuse a distribution whose version or extras are not those of the configuration.
