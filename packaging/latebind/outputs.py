@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 NAMES = ("build", "stage", "dist", "reports")
 """The folders that latebind writes in a working folder."""
+MSBUILD_OUTPUTS = frozenset({"bin", "obj"})
+"""The folders that MSBuild writes next to a .csproj."""
 _WHEELHOUSE = "wheelhouse"
 """Where cibuildwheel puts the wheels of a project, by default."""
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from latebind.build.commit import COMMIT_VARIABLE, source_commit
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
 from latebind.errors import BuildError
-from latebind.outputs import outputs
+from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.system import resources
 from latebind.system.log import LOG
 from latebind.system.processes import watched_over
 from latebind.system.run import run
-from latebind.system.tree import is_made, is_scratch
+from latebind.system.tree import is_generated, is_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -147,10 +147,10 @@ def _make_filter(output_folders: Folders) -> Callable[[str, list[str]], set[str]
         ignored_names = {
             name
             for name in names
-            if is_scratch(name) or is_made(here / name) or (here / name).resolve() in output_folders
+            if is_scratch(name) or is_generated(here / name) or (here / name).resolve() in output_folders
         }
         if any(name.endswith("proj") for name in names):  # MSBuild's own, next to a .csproj
-            ignored_names |= {"bin", "obj"} & set(names)
+            ignored_names |= MSBUILD_OUTPUTS & set(names)
         return ignored_names
 
     return list_ignored

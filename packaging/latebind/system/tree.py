@@ -100,9 +100,13 @@ def is_scratch(name: str) -> bool:
     return name in _IGNORED or any(fnmatchcase(name, pattern) for pattern in _SCRATCH)
 
 
-def is_made(folder: Path) -> bool:
-    """Whether a folder is a virtual environment or a build tree of CMake, by the file that each has at its top."""
-    return any((folder / name).is_file() for name in ("pyvenv.cfg", "CMakeCache.txt"))
+def is_generated(folder: Path) -> bool:
+    """Whether a folder is a virtual environment or a build tree of CMake, by the file that each has at its top.
+
+    A folder of sources in which CMake builds has a CMakeLists.txt, too.
+    """
+    is_build_tree = (folder / "CMakeCache.txt").is_file() and not (folder / "CMakeLists.txt").is_file()
+    return is_build_tree or (folder / "pyvenv.cfg").is_file()
 
 
 def _walk(root: Path, without: frozenset[str], outputs: Folders) -> Iterator[Path]:
@@ -113,7 +117,8 @@ def _walk(root: Path, without: frozenset[str], outputs: Folders) -> Iterator[Pat
             folders.clear()
             continue
         seen.add(real)
-        folders[:] = {name for name in folders if not is_scratch(name) and not is_made(root / folder / name)} - without
+        kept = {name for name in folders if not is_scratch(name) and not is_generated(root / folder / name)}
+        folders[:] = kept - without
         for name in files:
             path = root / folder / name
             if name not in without and not is_scratch(name) and path.is_file():

@@ -44,7 +44,7 @@ from latebind.outputs import outputs
 from latebind.preconditions import explain_not_made
 from latebind.system.archive import write_text
 from latebind.system.lock import exclusive
-from latebind.system.tree import is_made, is_scratch
+from latebind.system.tree import is_generated, is_scratch
 from latebind.system.wheelfile import name_unix
 from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import host_rid, target, targets
@@ -156,9 +156,9 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         output_folders = outputs(self._config, self._project.workdir)
         for parent, folders, _ in os.walk(self.root):
             paths = {name: Path(parent, name) for name in folders}
-            made = {name for name, path in paths.items() if path.resolve() in output_folders or is_made(path)}
-            self.build_config.build_reserved_paths.update(os.path.relpath(paths[name], self.root) for name in made)
-            folders[:] = {name for name in folders if not is_scratch(name)} - made
+            left_out = {name for name, path in paths.items() if path.resolve() in output_folders or is_generated(path)}
+            self.build_config.build_reserved_paths.update(os.path.relpath(paths[name], self.root) for name in left_out)
+            folders[:] = {name for name in folders if not is_scratch(name)} - left_out
 
     def _check_metadata(self) -> None:
         """Refuse a distribution whose version or extras are not those of the configuration.
