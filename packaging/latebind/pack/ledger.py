@@ -23,7 +23,7 @@ class LedgerRow(msgspec.Struct, frozen=True):
 
     key: str
     files: dict[str, str]
-    """None for what this machine could not make from these inputs."""
+    """Empty for what this machine could not make from these inputs."""
     targets: tuple[str, ...] = ()
     """The targets whose libraries the files hold."""
     earlier: tuple[str, ...] = ()
@@ -77,20 +77,20 @@ class Ledger:
             return tuple(self._dist / file for file in known.files)
         with LOG.step(f"packing {name}", f"packed {name}"):
             try:
-                made = tuple(build())
+                paths = tuple(build())
             except NotRun:
                 with self._lock:
                     self._new[name] = LedgerRow(key=key, files={})
                 raise
-        if not made:
+        if not paths:
             raise BuildError(f"{name} made no file")
-        files: dict[str, str] = {path.relative_to(self._dist).as_posix(): sha256(path) for path in made}
+        files: dict[str, str] = {path.relative_to(self._dist).as_posix(): sha256(path) for path in paths}
         earlier = {*known.files, *known.earlier}.difference(files) if known else ()
         row = LedgerRow(key=key, files=files, targets=tuple(targets), earlier=tuple(sorted(earlier)))
         with self._lock:
             self._new[name] = row
             self._write({**self._old, **self._new})
-        return made
+        return paths
 
     def close(self) -> Losses:
         """Remove what only an earlier run made, keep the ledger of this one, and return what dist/ lost."""

@@ -14,7 +14,7 @@ from latebind.errors import NotRun
 from latebind.fingerprint import digest, fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
-from latebind.outputs import outputs
+from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.pack.ledger import Ledger, Losses
 from latebind.pack.planned import list_not_made
 from latebind.system.archive import sha256, source_date_epoch
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 ELSEWHERE = ("audit", "verify", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
 """The parts of latebind that packing cannot reach: the layers in pyproject.toml ensure that."""
-_MSBUILD_OUTPUTS = frozenset({"bin", "obj"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +115,7 @@ def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
         *kind.key(run, job),
         config.digest,
         *(hash_file(config.root / file) if file else "" for file in (project.readme, project.license_file)),
-        hash_tree(source, without=_MSBUILD_OUTPUTS, outputs=made) + outside_hash(source, made)
+        hash_tree(source, without=MSBUILD_OUTPUTS, outputs=made) + outside_hash(source, made)
         if source and there
         else "",
         fingerprint(*ELSEWHERE),

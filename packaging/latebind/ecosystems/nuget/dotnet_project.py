@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
 from latebind.errors import InputError, NotRun, ToolError
+from latebind.outputs import MSBUILD_OUTPUTS
 from latebind.semver import semantic_version
 from latebind.system.resources import folder
 from latebind.system.run import run
@@ -166,7 +167,7 @@ def _lay_out(consumer: DotnetConsumer, work: Path) -> Path:
         shutil.copyfile(package, feed / package.name)
     if source.is_dir():
         return work / "application" if layout.application else source
-    shutil.copytree(consumer.project, source, ignore=shutil.ignore_patterns("bin", "obj"))
+    shutil.copytree(consumer.project, source, ignore=shutil.ignore_patterns(*MSBUILD_OUTPUTS))
     _confine(source, consumer, feed)
     if layout.targets:
         shutil.copyfile(folder("templates") / "nuget/consumer" / layout.targets, source / "Directory.Build.targets")

@@ -126,8 +126,8 @@ def copy_entries(id_: str, stage: Stage, component: str) -> list[Entry]:
     """The build file with which a part of a split package copies its DLLs for C++ projects, if these can link them."""
     if not stage.headers(component) or not stage.import_libraries(component):
         return []
-    row = (stage.rid, stage.rid.rpartition("-")[2], ())
-    text = render("nuget/native.targets.j2", id=id_, rows=[row], has_headers=False, copies=True)
+    links = (stage.rid, stage.rid.rpartition("-")[2], ())
+    text = render("nuget/native.targets.j2", id=id_, rows=[links], has_headers=False, copies=True)
     return [Entry(name=f"build/native/{id_}.targets", data=text.encode())]
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -17,6 +18,7 @@ import defusedxml.ElementTree
 from latebind.build.stage import swap_in
 from latebind.compilers import dotnet
 from latebind.errors import BuildError, ToolError
+from latebind.outputs import MSBUILD_OUTPUTS
 from latebind.semver import semantic_version
 from latebind.system.archive import write_text
 from latebind.system.run import run
@@ -145,7 +147,7 @@ def _props(project: Path, apart: Iterable[Path]) -> str:
     The SDK leaves out the folder that is given as BaseIntermediateOutputPath, and not what other builds left in obj/.
     """
     root = project.resolve()
-    inside = ["bin", "obj", *(os.path.relpath(folder, root) for folder in apart if folder.is_relative_to(root))]
+    inside = [*MSBUILD_OUTPUTS, *(os.path.relpath(folder, root) for folder in apart if folder.is_relative_to(root))]
     excluded = "".join(
         f";{escape(_SPECIAL.sub(lambda match: f'%{ord(match[0]):X}', name))}/**" for name in sorted(inside)
     )
@@ -171,7 +173,8 @@ def _refuse_lacking(built: Path, assets: Path, csproj: Path, name: str, required
         )
     ids = {id_.lower() for id_ in required}
     frameworks = json.loads(assets.read_bytes())["project"]["frameworks"].values() if assets.is_file() else ()
-    for id_, reference in (row for framework in frameworks for row in framework.get("dependencies", {}).items()):
+    references = (framework.get("dependencies", {}) for framework in frameworks)
+    for id_, reference in chain.from_iterable(map(dict.items, references)):
         serves_build = reference.get("autoReferenced") or reference.get("suppressParent") == "All"
         if reference.get("target") == "Package" and not serves_build and id_.lower() not in ids:
             raise BuildError(
@@ -185,13 +188,15 @@ def _refuse_lacking(built: Path, assets: Path, csproj: Path, name: str, required
 def _take(out: Path, taken: Path, name: str) -> None:
     """Keep what belongs in a package; .deps.json and copies of references do not."""
     taken.mkdir(parents=True)
-    for suffix in (".dll", ".xml", ".pdb"):
-        file = out / f"{name}{suffix}"
+    for file in (*(out / f"{name}{suffix}" for suffix in (".dll", ".xml", ".pdb")), *_find_satellites(out, name)):
         if file.is_file():
-            shutil.copyfile(file, taken / file.name)
-    for satellite in out.glob(f"*/{name}.resources.dll"):
-        (taken / satellite.parent.name).mkdir()
-        shutil.copyfile(satellite, taken / satellite.parent.name / satellite.name)
+            destination = taken / file.relative_to(out)
+            destination.parent.mkdir(exist_ok=True)
+            shutil.copyfile(file, destination)
+
+
+def _find_satellites(folder: Path, name: str) -> tuple[Path, ...]:
+    return tuple(sorted(folder.glob(f"*/{name}.resources.dll")))
 
 
 def _result(output: Path, name: str, framework: str) -> ManagedBuild:
@@ -203,7 +208,7 @@ def _result(output: Path, name: str, framework: str) -> ManagedBuild:
         assembly=assembly,
         documentation=documentation if documentation.is_file() else None,
         symbols=symbols if symbols.is_file() else None,
-        satellites=tuple(sorted(output.glob(f"*/{name}.resources.dll"))),
+        satellites=_find_satellites(output, name),
     )
 
 

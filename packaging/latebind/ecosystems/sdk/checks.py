@@ -190,9 +190,9 @@ def _without_import_library(package: Contents, file: File, arch: str) -> Iterato
     expected = [form.format(file.base.rpartition(".")[0]).lower() for form in _IMPORT_LIBRARIES]
     read = {name: import_library(data) or (frozenset[str](), frozenset[str]()) for name, data in package.texts.items()}
     import_libraries = {
-        name: found
-        for name, found in read.items()
-        if posixpath.basename(name).lower() in expected or file.base.lower() in found[1]
+        name: (archs, libraries)
+        for name, (archs, libraries) in read.items()
+        if posixpath.basename(name).lower() in expected or file.base.lower() in libraries
     }
     if not import_libraries:
         yield Hit(inner=file.name, message="has no import library", evidence=(f"missing: lib/{expected[0]}",))

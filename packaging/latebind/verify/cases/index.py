@@ -220,8 +220,9 @@ def _resolve(question: Question, installer: Installer, python: Path) -> str:
     try:
         return installer.resolve(requirement(question), python, question.target, question.python)
     except NotRun as error:
-        is_for_others = (_has_minimum(question, other, installer, python) for other in _PYTHONS)
-        if error.reason != "no-distribution" or question.entry != "minimum" or any(is_for_others):
+        others = (other for other in _PYTHONS if other != question.python)
+        is_for_another = (_has_minimum(question, other, installer, python) for other in others)
+        if error.reason != "no-distribution" or question.entry != "minimum" or any(is_for_another):
             raise
         latest = installer.resolve(question.distribution, python, question.target, question.python)
         first = next(iter(_minors(question, latest, installer, python)), "")

@@ -10,7 +10,7 @@ import msgspec
 
 from latebind.fingerprint import fingerprint
 from latebind.model import Case, Outcome, State
-from latebind.outputs import outputs
+from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.system.archive import write_text
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 from latebind.verify.cases.consumer import find_consumer
@@ -106,4 +106,4 @@ class Memory:
         if folder.resolve() == self._config.root.resolve():
             files = [path for path in folder.iterdir() if path.is_file() and not is_scratch(path.name)]
             return "".join(hash_file(path) for path in sorted(files))
-        return hash_tree(folder, without=frozenset({"bin", "obj"}), outputs=self._outputs)
+        return hash_tree(folder, without=MSBUILD_OUTPUTS, outputs=self._outputs)
