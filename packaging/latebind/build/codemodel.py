@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.errors import BuildError
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.folders import explain_full_disk
 from latebind.system.run import run
 
@@ -98,7 +99,7 @@ def _read(tree: Path, name: str) -> Any:
     """Raises BuildError for what CMake did not write as a whole, which it does not notice on a full disk."""
     try:
         return msgspec.json.decode((tree / _API / "reply" / name).read_bytes())
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *DECODE_ERRORS) as error:
         advice = explain_full_disk(tree) or "Remove this folder, and use CMake 3.25 or newer."
         raise BuildError(
             f"CMake's reply about what it will build cannot be read: {error}", where=str(tree), advice=advice

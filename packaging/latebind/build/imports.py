@@ -17,6 +17,7 @@ from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library
 from latebind.errors import BuildError, InputError
 from latebind.model import Rid, Sha256
 from latebind.system.archive import ZipReader
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ def _manifest(raw: bytes, where: str) -> StageManifest:
     """A manifest with a usable target and usable paths: every path is checked here before it is used."""
     try:
         manifest = msgspec.json.decode(raw, type=StageManifest)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise InputError(f"not a manifest: {error}", where=where) from error
     target(manifest.rid)
     for file in manifest.files:

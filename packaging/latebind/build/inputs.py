@@ -11,6 +11,7 @@ import msgspec
 
 from latebind.errors import BuildError
 from latebind.outputs import NAMES
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.folders import find_repository
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
@@ -125,7 +126,7 @@ def forced_includes(source: Path) -> Iterator[Path]:
     file = source / "pyproject.toml"
     try:
         document = msgspec.toml.decode(file.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, *DECODE_ERRORS):
         return  # the backend says what is wrong with it
     for path in _tables(document.get("tool", {}).get("hatch", {}).get("build", {})):
         yield source / path

@@ -21,6 +21,7 @@ from latebind.binary.implib import import_library
 from latebind.errors import BuildError, InputError
 from latebind.model import Rid, Sha256  # noqa: TC001
 from latebind.system.archive import sha256, write_text
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def open_stage(root: Path) -> Stage | None:
     try:
         manifest = msgspec.json.decode((root / MANIFEST).read_bytes(), type=StageManifest)
         is_intact = all(sha256(root / file.path) == file.sha256 for file in manifest.files)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *DECODE_ERRORS):
         return None
     return Stage(root=root, manifest=manifest) if is_intact else None
 

@@ -11,6 +11,7 @@ import msgspec
 
 from latebind.errors import BuildError, NotRun
 from latebind.system.archive import sha256, write_text
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.log import LOG
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Ledger:
     def _read(self) -> dict[str, LedgerRow]:
         try:
             return msgspec.json.decode(self._file.read_bytes(), type=dict[str, LedgerRow])
-        except (OSError, msgspec.DecodeError):
+        except (OSError, *DECODE_ERRORS):
             return {}
 
     def _write(self, rows: Mapping[str, LedgerRow]) -> None:

@@ -11,6 +11,7 @@ from packaging.version import Version
 
 from latebind.errors import InputError
 from latebind.release.headers import declarations, only_grew
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import markdown_code
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def read_surface(file: Path) -> Surface:
         return msgspec.json.decode(file.read_bytes(), type=Surface)
     except OSError as error:
         raise InputError(error.strerror or str(error), where=str(file), advice=advice) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise InputError(f"is not an API file of a release: {error}", where=str(file), advice=advice) from error
 
 

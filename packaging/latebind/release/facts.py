@@ -14,6 +14,7 @@ from latebind.errors import InputError
 from latebind.formats import installed_kinds
 from latebind.model import State
 from latebind.release import changelog
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import plural
 from latebind.verify.report.gate import Blocker, absent, is_required, patterns
 
@@ -62,7 +63,7 @@ def _read(file: Path, struct: type[_Read]) -> _Read:
         return msgspec.json.decode(file.read_bytes(), type=struct)
     except OSError as error:
         raise InputError(error.strerror or str(error), where=file.name) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise InputError(f"is not the manifest of a release: {error}", where=file.name) from error
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from latebind.audit.engine.cause import finding_identity, package_of, stable
 from latebind.errors import InputError
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import encodable
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def read_baseline(path: Path) -> Baseline:
         file = msgspec.json.decode(path.read_bytes(), type=_File)
     except OSError as error:
         raise InputError(f"the baseline cannot be read: {error.strerror}", where=str(path), advice=advice) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except DECODE_ERRORS as error:
         raise InputError(f"is not a baseline of latebind audit: {error}", where=str(path), advice=advice) from error
     if file.latebind_audit_baseline != _FORMAT:
         text = f"is a baseline of format {file.latebind_audit_baseline}, and this latebind reads format {_FORMAT}"

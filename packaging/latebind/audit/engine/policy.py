@@ -11,6 +11,7 @@ import msgspec
 
 from latebind.audit.engine.choice import Choice
 from latebind.errors import InputError, LatebindError
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.tables.presets import RuntimePreset, preset, presets
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _read_runtime(path: Path) -> RuntimePreset:
         table = msgspec.toml.decode(path.read_bytes(), type=dict[str, Any])
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except DECODE_ERRORS as error:
         raise InputError(f"is not valid TOML: {error}", where=str(path)) from error
     unknown = [key for key in table if key not in RuntimePreset.__struct_fields__]
     if unknown:

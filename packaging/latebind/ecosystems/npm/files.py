@@ -11,6 +11,7 @@ from latebind.ecosystems.npm.config import NpmConfig
 from latebind.errors import InputError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.formats import Identity, PackageFormat, iter_members
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.tables.targets import npm_platform, targets
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _identify(path: Path) -> Identity:
     try:
         text = next(read() for name, read in iter_members(path, FORMATS[0]) if name == "package/package.json")
         fields = msgspec.json.decode(text, type=_Manifest)
-    except (StopIteration, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (StopIteration, *DECODE_ERRORS) as error:
         raise InputError("has no package.json of an npm package", where=str(path)) from error
     chosen = (fields.os, fields.cpu, fields.libc)
     platforms = {rid: npm_platform(rid) for rid in targets()}

@@ -18,6 +18,7 @@ from latebind.errors import InputError, LatebindError, NotRun
 from latebind.model import Outcome, State
 from latebind.preconditions import explain_not_made
 from latebind.system.archive import ZipReader
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.installers import consumer_environment
@@ -190,7 +191,7 @@ def _view(path: Path, script: Path, status: int, machine: Machine) -> ProcessVie
     """What the driver wrote, by our names of files. Raises InputError when it wrote nothing."""
     try:
         seen = msgspec.json.decode(path.read_bytes(), type=ProcessView)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, *DECODE_ERRORS) as error:
         raise InputError(
             f"the consumer's process {ending(status)} before its libraries could be listed",
             where=str(script),

@@ -13,6 +13,7 @@ from packaging.version import Version
 
 from latebind.errors import NOT_RUN_REASONS, InputError
 from latebind.model import Case, CaseKind, State, list_passes
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import plural
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.select import read_shard
@@ -175,7 +176,7 @@ def parse_report(data: bytes, file: Path) -> Report:
     advice = _ADVICE
     try:
         report = _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except DECODE_ERRORS as error:
         raise InputError(f"is not a verification report: {error}", where=str(file), advice=advice) from error
     problem = _problem(report)
     if problem:

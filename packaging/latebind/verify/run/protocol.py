@@ -13,6 +13,7 @@ import msgspec
 from packaging.version import Version
 
 from latebind.errors import InputError
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
 from latebind.text import decisive_line, ending, is_crash
@@ -167,7 +168,7 @@ def read_result(raw: bytes, name: str) -> ConsumerResult:
         return msgspec.json.decode(raw, type=ConsumerResult)
     except msgspec.ValidationError as error:
         raise InputError(f"{name} wrote an invalid result: {error}", advice=_ADVICE) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except DECODE_ERRORS as error:
         raise InputError(f"{name} wrote invalid JSON: {_place(error)}", advice=_ADVICE) from error
 
 
@@ -177,7 +178,7 @@ def with_record(result: ConsumerResult, record: Path) -> ConsumerResult:
         return result
     try:
         records = [msgspec.json.decode(line, type=Recorded) for line in record.read_bytes().splitlines()]
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except DECODE_ERRORS as error:
         raise InputError(f"the record of the stub is damaged: {error}", where=str(record)) from error
     report = result.report or next((recorded.report for recorded in reversed(records) if recorded.report), None)
     libraries = result.libraries or ((report.path,) if report and report.path else ())

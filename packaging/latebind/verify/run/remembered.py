@@ -12,6 +12,7 @@ from latebind.fingerprint import fingerprint
 from latebind.model import Case, Outcome, State
 from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.system.archive import write_text
+from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 from latebind.verify.cases.consumer import find_consumer
 
@@ -76,7 +77,7 @@ class Memory:
         """The outcome of an earlier run; None when there is none that can be read."""
         try:
             passed = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=_Passed)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        except (OSError, *DECODE_ERRORS):
             return None
         return Outcome(
             case=case,
