@@ -373,6 +373,15 @@ def test_a_pass_is_remembered_until_anything_beside_the_consumer_changes(latebin
 def test_a_script_that_is_not_there_is_told_before_anything_is_installed(latebind, tiny):
     write_client(tiny, latebind=CONFIG + '\n[verify]\npython = "verify/nope.py"\n')
     assert_refused(latebind("-C", tiny, "verify"), "verify.python: there is no file or folder 'verify/nope.py'")
+    assert not (tiny / "dist").exists()
+
+
+def test_a_pattern_without_test_cases_is_refused_before_anything_is_built(latebind, tiny):
+    (tiny / "verify").mkdir()
+    (tiny / "verify" / "smoke.py").write_text(SMOKE, encoding="utf-8")
+    write_client(tiny, latebind=CONFIG + '\n[verify]\npython = "verify/smoke.py"\n')
+    assert_refused(latebind("-C", tiny, "verify", "-k", "openvin0"), "no test case matches 'openvin0'")
+    assert not (tiny / "dist").exists()
 
 
 @pytest.mark.parametrize("count", ["0", "-3", "many"])

@@ -116,16 +116,17 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.verify.verify import start_verification, verify
 
     request, folder = _read_request(arguments, project), project.workdir / "build" / "verify"
-    if arguments.list:
-        print(list_cases(choose_cases(project.config, request, folder)))
+    # What cannot be verified is refused before minutes of building and packing.
+    chosen = None if arguments.kit else choose_cases(project.config, request, folder)
+    if chosen and arguments.list:
+        print(list_cases(chosen))
         return 0
     source = _describe_source(project.config)
-    artifacts = _artifacts(project, request.rids, arguments.dist)
     refuse_missing(project.config, sources=False)
     refuse_unfinished(project.config)
-    if arguments.kit:
+    artifacts = _artifacts(project, request.rids, arguments.dist)
+    if chosen is None:
         return _write_kit(arguments, project, artifacts, source)
-    chosen = choose_cases(project.config, request, folder)
     report = verify(start_verification(project, chosen, artifacts), source)
     output = arguments.output or project.reports
     write_reports(report, output, lambda result: read_log(folder, result))

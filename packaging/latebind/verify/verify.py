@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import time
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from latebind.verify.report.report import NEWER_THAN, Provenance, Report, is_new
 from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.runner import find_runner
-from latebind.verify.run.supply import Supply
+from latebind.verify.run.supply import SHARED, Supply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,6 +69,7 @@ def start_verification(project: Project, chosen: ChosenCases, artifacts: Sequenc
     pins = tuple(each(lambda wanted: _pinned(chosen.tool, wanted, python), verify.python_requires))
     supply = Supply(config=config, folder=folder / "supply", installer=chosen.tool, pins=pins)
     supply.folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(supply.folder / SHARED, ignore_errors=True)
     described = (machine for rid, machine in request.machines.items() if rid in request.rids)
     sdk = _find_sdk(config.root) if verify.dotnet else ""
     return VerifyRun(

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 from latebind.compilers import dotnet
-from latebind.ecosystems.nuget.dotnet_project import build_consumer
+from latebind.ecosystems.nuget.dotnet_project import build_consumer, run_built, share_build
 from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
@@ -16,11 +16,13 @@ from latebind.system.archive import Entry
 from latebind.tables.presets import preset
 from latebind.verify.cases.layouts import layout
 from latebind.verify.run.bench import PhaseError
+from latebind.verify.run.supply import Supply
 
 from tests.dotnet_support import (
     NUMERIC,
     RID,
     consumer,
+    make_config,
     run_smoke,
     spoiled_cases,
     without,
@@ -116,6 +118,45 @@ def test_sabotage_wrong_expected_numbers_fail_the_run(tmp_path, packages, runtim
     assert ended.status == 1
     assert [failure.name for failure in ended.document.failed] == ["identity_1"]
     assert "element 0 is" in ended.document.failed[0].message
+
+
+def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path, packages, runtime, cases):
+    supply = Supply(config=make_config(tmp_path), folder=tmp_path / "supply", installer=None)
+    ended = {}
+    for name in ("a", "b"):
+        made_for, work = consumer(packages, runtime), tmp_path / name
+        work.mkdir()
+        built = share_build(supply, made_for, work, log=tmp_path / f"{name}.log")
+        ended[name] = run_built(made_for, built, cases, work, arguments=["--sample", "1"])
+
+    assert [run.status for run in ended.values()] == [0, 0]
+    assert len(list(tmp_path.glob("supply/shared/*/out"))) == 1
+    assert (tmp_path / "a.log").read_text("utf-8") == (tmp_path / "b.log").read_text("utf-8") != ""
+    for name, run in ended.items():
+        assert all(path.startswith(str(tmp_path / name)) for path in run.result.libraries)
+
+
+def test_what_differs_in_a_package_or_a_property_is_built_on_its_own(tmp_path, packages, runtime):
+    supply = Supply(config=make_config(tmp_path), folder=tmp_path / "supply", installer=None)
+    broken = without(packages[1], "liblatenn_backend", tmp_path / "broken")
+    for number, made_for in enumerate([
+        consumer(packages, runtime),
+        consumer([packages[0], broken], runtime),
+        consumer(packages, runtime, properties={"WithoutPackage": "Latenn.OnnxRuntime"}),
+    ]):  # fmt: skip
+        share_build(supply, made_for, tmp_path / str(number), log=tmp_path / "log")
+
+    assert len(list(tmp_path.glob("supply/shared/*/out"))) == 3
+    assert list((tmp_path / "0/out").rglob("liblatenn_backend*"))
+    assert not list((tmp_path / "1/out").rglob("liblatenn_backend*"))
+
+
+def test_a_shared_build_that_fails_does_so_for_each_with_its_log(tmp_path, packages):
+    supply = Supply(config=make_config(tmp_path), folder=tmp_path / "supply", installer=None)
+    for name in ("a", "b"):
+        with pytest.raises(ToolError, match="NU1101"):
+            share_build(supply, consumer(packages[:1]), tmp_path / name, log=tmp_path / f"{name}.log")
+        assert (tmp_path / f"{name}.log").read_text("utf-8").count("--nologo") == 1
 
 
 def test_a_package_that_the_feed_does_not_have_is_an_error_with_nugets_words(tmp_path, packages):

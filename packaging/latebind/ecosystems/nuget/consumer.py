@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import zipfile
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from latebind.ecosystems.nuget.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built
+from latebind.ecosystems.nuget.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built, share_build
 from latebind.ecosystems.nuget.managed import list_frameworks
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg, runtime_nupkg
 from latebind.errors import BuildError, InputError, NotRun
@@ -14,8 +15,9 @@ from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
 from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
-from latebind.verify.cases.layouts import CACHE, LAYOUTS, Application, layout, older_assembly
+from latebind.verify.cases.layouts import BUILD, CACHE, LAYOUTS, Application, layout, older_assembly
 from latebind.verify.cases.scenarios import C_NUPKG
+from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.access import lock_application
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
@@ -57,9 +59,8 @@ def run_dotnet_case(bench: Bench) -> Outcome:
         phase = "install" if consumer.layout.start == "nothing" else "load"  # what is unproven: where files are
         facts = {"phase": phase, **outcome.facts}
         return replace(outcome, state=State.FAILED, reason=reason, summary="", facts=facts)
-    facts = {**outcome.facts, "framework": built.framework, "sdk": built.sdk}
-    if built.mono:
-        facts |= {"mono": built.mono}
+    mono = {"mono": built.mono} if built.mono else {}
+    facts = {**outcome.facts, "framework": built.framework, "sdk": built.sdk, **mono}
     if _is_on_feed(bench):
         facts |= {"runtime_package": ASSEMBLED}
     return replace(outcome, facts=facts)
@@ -167,8 +168,10 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
             before, built, cases, work, arguments=arguments, log=bench.log, cwd=home, advice=bench.crash_advice
         )
         assert_first(ended.result.version, first)
+    shares = consumer.layout is BUILD and not first and bench.situation.folder == ORDINARY.folder
+    build = partial(share_build, bench.supply) if shares else build_consumer
     with failing_at("install"):
-        built = build_consumer(consumer, work, log=bench.log)
+        built = build(consumer, work, log=bench.log)
     (work / ANSWERS).mkdir(exist_ok=True)
     user = lock_application(bench, built.out, work / ANSWERS, _runtime_in(bench, built), consumer.environment)
     ended = run_built(

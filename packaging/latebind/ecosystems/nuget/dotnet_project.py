@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
@@ -15,15 +16,18 @@ from latebind.outputs import MSBUILD_OUTPUTS
 from latebind.semver import semantic_version
 from latebind.system.resources import folder
 from latebind.system.run import run
+from latebind.system.tree import hash_file, hash_tree
 from latebind.tables.targets import target
 from latebind.verify.cases.layouts import BUILD, Layout
 from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.supply import SHARED, hash_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from latebind.verify.run.protocol import ConsumerRun
+    from latebind.verify.run.supply import Supply
 
 ANSWERS = "answers"
 """The folder in which the consumer writes."""
@@ -135,6 +139,38 @@ def build_consumer(consumer: DotnetConsumer, work: Path, *, log: Path | None = N
         sdk=sdk,
         framework=properties["ConsumerFramework"],
         mono=mono.version(mono_install, environment) if mono_install else "",
+    )
+
+
+def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Path) -> BuiltConsumer:
+    """As build_consumer(), where several test cases build the same: it is built once, and `work` gets a copy.
+
+    Only the ordinary layout can be copied. `log` receives what the build wrote.
+    """
+    packages = [f"{path.name} {hash_file(path)}" for path in consumer.packages]
+    project = hash_tree(consumer.project, without=MSBUILD_OUTPUTS)
+    properties = chain.from_iterable(sorted(consumer.properties.items()))
+    own = (project, consumer.version, consumer.rid, consumer.runtime_version, consumer.framework)
+    folder = supply.folder / SHARED / hash_parts(*own, *sorted(packages), *properties)
+    build_log, answer = folder.with_suffix(".log"), folder / "answer"
+    try:
+        with supply.once(folder) as aside:
+            if aside is not None:
+                build_log.unlink(missing_ok=True)
+                built = build_consumer(consumer, aside, log=build_log)
+                (aside / answer.name).write_text(f"{built.sdk} {built.framework}", encoding="utf-8")
+    finally:
+        if build_log.is_file():
+            with log.open("a", encoding="utf-8") as file:
+                file.write(build_log.read_text("utf-8"))
+    out = shutil.copytree(folder / "out", work / "out", symlinks=True)
+    sdk, framework = answer.read_text("utf-8").split()
+    return BuiltConsumer(
+        argv=_start(consumer, dotnet.find(consumer.environment), out, folder),
+        out=out,
+        cache=folder / "home" / "packages",
+        sdk=sdk,
+        framework=framework,
     )
 
 

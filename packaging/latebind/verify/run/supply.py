@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from latebind.model import Rid
     from latebind.verify.cases.machine import Machine
 
+SHARED = "shared"
+"""The folder of a supply for what only the test cases of one run share."""
 _TIME_LIMIT = 900.0
 
 
