@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import signal
 
+DOCS = "https://github.com/latebind/latebind/blob/main/docs"
+"""Where messages send a user: an installed latebind has no pages."""
 _SIGNALLED = 128
 """What shells and emulators add to the number of a signal to make a status of it."""
 _LAST_SIGNAL = 64

@@ -26,6 +26,7 @@ from latebind.preconditions import is_unfinished
 from latebind.semver import version_of
 from latebind.tables.presets import preset
 from latebind.templates import render
+from latebind.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +40,7 @@ SCRIPT = "verify/smoke.py"
 UNFINISHED = "isn't finished: write run_cases(), and delete the line `UNFINISHED = True`"
 NO_CONSUMER = (
     "latebind.toml names no consumer, so `latebind verify` has nothing to run: write one, such as "
-    f"{SCRIPT} for a wheel, and name it below [verify] (docs/consumers.md)"
+    f"{SCRIPT} for a wheel, and name it below [verify] ({DOCS}/consumers.md)"
 )
 _NO_COMPONENT = (
     "no install() has COMPONENT {component}, which latebind.toml packs: write it into the one of your library, such as "

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError
-from latebind.text import plural, printable
+from latebind.text import DOCS, plural, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +39,7 @@ _OPENED = (
 )
 _CALLED = {
     "RegisterCustomOps": "Copy latebind.toml from https://github.com/latebind/latebind/tree/main/examples/custom-op",
-    "CreateEpFactories": "Write a latebind.toml as docs/howto/ep.md describes",
+    "CreateEpFactories": f"Write a latebind.toml as {DOCS}/howto/ep.md describes",
 }
 _LONGEST = 100
 """Lines of a new file that is shown without --verbose."""

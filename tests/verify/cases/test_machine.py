@@ -86,7 +86,7 @@ def test_a_bad_file_is_refused_with_what_is_wrong(tmp_path, old, new, says):
         machines(write(tmp_path, GOOD.replace(old, new, 1)))
     assert says in str(caught.value)
     assert caught.value.where == str(tmp_path / "win-x64.toml")
-    assert "docs/verify.md" in caught.value.advice
+    assert caught.value.advice.endswith("/docs/verify.md#machines describes.")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):

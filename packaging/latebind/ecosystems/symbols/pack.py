@@ -22,6 +22,7 @@ from latebind.system.archive import Entry, sha256, write_zip
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import target
+from latebind.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,7 +134,7 @@ def _match_twin(rid: str, library: Path, twin: Path) -> Loaded:
             _REASON,
             f"{rid}: {library.name} differs from the shipped library when it is built with debug information: "
             f"{difference}",
-            advice="docs/symbols.md has the usual reasons: C++ with zig, a stage from elsewhere, options that differ.",
+            advice=f"Usual reasons are C++ with zig, an imported stage, options that differ: {DOCS}/symbols.md",
         )
     return shipped
 

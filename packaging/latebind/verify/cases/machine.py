@@ -20,6 +20,7 @@ from latebind.system.emulation import find_emulator
 from latebind.system.parallel import each
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target, targets
+from latebind.text import DOCS
 from latebind.verify.cases.installers import consumer_environment
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 MACHINES_VARIABLE = "LATEBIND_MACHINES"
 _FOLDER = ".machines"
-_ADVICE = "docs/verify.md describes machine files; python -m machines DEST makes some."
+_ADVICE = f"Write one file for each machine, as {DOCS}/verify.md#machines describes."
 _PROBE = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
 _PROBE_LIMIT = 120.0
 NOT_SUPPORTED = 125
@@ -184,7 +185,7 @@ def unusable(described: Iterable[Machine], home: Path) -> Mapping[Rid, NotRun]:
 def _trouble(machine: Machine, home: Path) -> NotRun | None:
     if machine.level == "glue":
         return None
-    advice = "Fix its file, or make it again: python -m machines DEST."
+    advice = f"Fix its file, or set the machine up again: {DOCS}/verify.md#machines"
     argv = machine.argv(machine.python, "-I", "-c", _PROBE)
     try:
         output = run(argv, cwd=home, env=consumer_environment(machine.python, home), timeout=_PROBE_LIMIT).output

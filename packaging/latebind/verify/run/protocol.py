@@ -16,7 +16,7 @@ from latebind.errors import InputError
 from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
-from latebind.text import decisive_line, ending, is_crash
+from latebind.text import DOCS, decisive_line, ending, is_crash
 from latebind.verify.run.bench import failing_at
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit statuses of a consumer."""
 _LINES = 8
 """How many of a consumer's last lines are in the report; the log has all."""
-_ADVICE = "docs/consumers.md describes what a consumer writes."
+_ADVICE = f"{DOCS}/consumers.md describes what a consumer writes."
 
 
 class CaseFailure(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ from latebind.errors import InputError, ToolError
 from latebind.system.archive import sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
-from latebind.text import decisive_line, ending
+from latebind.text import DOCS, decisive_line, ending
 from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Supply:
                 raise ToolError(
                     f"the reference {ending(ended.returncode)} and wrote no result{f': {why}' if why else ''}",
                     where=str(argv[0]),
-                    advice=f"Run it alone with {runtime} installed; docs/consumers.md says what it writes.",
+                    advice=f"Run it alone with {runtime} installed; {DOCS}/consumers.md describes what it writes.",
                 )
 
     def library(self, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
