@@ -15,7 +15,7 @@ from latebind.system.archive import sha256
 from latebind.tables.targets import target
 
 from tests.client import CMAKE, CONFIG, SOURCE, hashes, members, pack_project, rewritten, write_client, write_portable
-from tests.programs import assert_success
+from tests.programs import assert_refused, assert_success
 
 TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
 TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")
@@ -299,6 +299,34 @@ def test_the_command_lists_what_is_staged(packed_machine, tiny, latebind):
     printed = assert_success(latebind("-C", tiny, "stage", "--import", workdir / "stage"))
     assert "stage/linux-x64  imported, zig 0.17.0  floor 2.28\n  tiny/lib/libtiny.so" in printed
     assert latebind("-C", tiny, "stage").stdout == printed
+
+
+def test_only_the_named_target_of_several_is_imported(tmp_path, latebind):
+    rids = ["linux-x64", "win-x64"]
+    project = write_portable(tmp_path / "project", rids)
+    for rid in rids:
+        stage_target(load(project / "latebind.toml"), target(rid), project)
+    command = ["-C", project, "--workdir", tmp_path / "here", "stage", "--import", project / "stage"]
+
+    printed = assert_success(latebind(*command, "--target", "win-x64"))
+
+    assert [path.name for path in (tmp_path / "here" / "stage").iterdir()] == ["win-x64"]
+    assert "stage/win-x64" in printed
+    assert "stage/linux-x64" not in printed
+    refused = latebind(*command, "--target", "osx-x64")
+    assert_refused(refused, "has files for linux-x64, win-x64, none for osx-x64", "or name linux-x64, win-x64.")
+    assert_refused(latebind(*command, "--target", "win-x46"), "win-x46 is not a target", "Did you mean win-x64?")
+    both = assert_success(latebind(*command))
+    assert "stage/linux-x64" in both
+    assert "stage/linux-x64" not in assert_success(latebind(*command[:-2], "--target", "win-x64"))
+
+
+@pytest.mark.parametrize("kind", ["stage", "target", "wheel"])
+def test_files_of_another_target_than_the_named_one_are_refused(packed_machine, tmp_path, kind):
+    config, workdir, _ = packed_machine
+    with pytest.raises(InputError, match="has files for linux-x64, none for osx-x64"):
+        import_native(config, [sources(workdir, tmp_path)[kind]], tmp_path / "here", "osx-x64")
+    assert not (tmp_path / "here").exists()
 
 
 MACHINES = [["linux-x64", "linux-arm64"], ["osx-x64", "osx-arm64"], ["win-x64"]]

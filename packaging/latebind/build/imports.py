@@ -44,13 +44,16 @@ class ImportedFiles:
 def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: str = "") -> tuple[StageManifest, ...]:
     """Merge folders, stages and wheels into `workdir`/stage; the manifests of the targets that were touched.
 
-    All are read and checked before anything is written.
+    With `rid`, only files of that target count, and each source must have some. All are read and checked before
+    anything is written.
 
     Raises InputError for what cannot be read, BuildError for other sources or another floor than the project's,
     for a file that is not what its manifest says, and for a component that is there already with other bytes.
     """
+    if rid:
+        target(rid)
     current = hash_sources(config, workdir)
-    imported = [native for source in sources for native in _read(config, source, rid, current)]
+    imported = [native for source in sources for native in _select(_read(config, source, rid, current), source, rid)]
     for native in imported:
         if native.manifest.source_hash != current:
             raise BuildError(
@@ -79,6 +82,16 @@ def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[Impo
     if folders:
         return [_from_stage(folder) for folder in folders]
     return [_from_folder(config, source, rid, source_hash)]
+
+
+def _select(found: Sequence[ImportedFiles], source: Path, rid: str) -> Sequence[ImportedFiles]:
+    """The files of the target that the user names, or all."""
+    selected = [native for native in found if rid in ("", native.manifest.rid)]
+    if not selected:
+        names = ", ".join(native.manifest.rid for native in found)
+        advice = f"Leave --target out, or name {names}."
+        raise InputError(f"has files for {names}, none for {rid}", where=str(source), advice=advice)
+    return selected
 
 
 def _from_stage(folder: Path) -> ImportedFiles:

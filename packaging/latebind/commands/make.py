@@ -50,7 +50,8 @@ def declare_stage(add: Add) -> None:
         "--import", dest="sources", type=Path, action="extend", nargs="+", default=[], metavar="PATH",
         help="library, wheel with native files, folder <component>/..., or a stage of another machine",
     )  # fmt: skip
-    stage.add_argument("--target", default="", metavar="RID", help="target of an imported folder or library")
+    text = "import and list this target only; an imported folder of files needs it"
+    stage.add_argument("--target", default="", metavar="RID", help=text)
     add_format(stage)
 
 
@@ -113,12 +114,13 @@ def _build(arguments: argparse.Namespace, project: Project) -> int:
 def _stage(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.build.imports import import_native
     from latebind.build.stage import open_stage
-    from latebind.tables.targets import targets
+    from latebind.tables.targets import target, targets
 
     workdir = project.workdir
     if arguments.sources:
         import_native(project.config, arguments.sources, workdir, arguments.target)
-    stages = [staged for rid in targets() if (staged := open_stage(workdir / "stage" / rid)) is not None]
+    rids = [target(arguments.target).rid] if arguments.target else targets()
+    stages = [staged for rid in rids if (staged := open_stage(workdir / "stage" / rid)) is not None]
     return _show_stages(stages, workdir, arguments.format)
 
 
