@@ -36,6 +36,7 @@ def test_an_ep_implies_exports_wheel_package_and_runtime(tmp_path):
             17,
             "have different minimums",
         ),
+        ("Runs models on a tiny NPU", 513 * "x", 4, "project.description has more than 512 characters, which PyPI"),
         (EP, "", 12, "package.tiny.exports is missing"),
     ],
 )

@@ -93,6 +93,8 @@ def test_a_target_has_its_own_table(tiny):
         (('"tiny"\nexports', "7\nexports"), "latebind.toml:16", "package.tiny.component must be a string", "Write"),
         (('id = "Tiny"', 'id = "Ti ny"'), "latebind.toml:19", "package.tiny.nuget.id must match", "Id of the NuGet"),
         (('"Tiny"', f'"{101 * "T"}"'), "latebind.toml:19", "package.tiny.nuget.id must have at most 100 char", "Id of"),
+        (('Tiny"', 'Tiny", runtime = "Ac me"'), "latebind.toml:19", "package.tiny.nuget.runtime must match", "Id of"),
+        (("Adds numbers", 4001 * "x"), "latebind.toml:4", "project.description must have at most 4000", "One line"),
         (('id = "Tiny"', 'id = "Tiny", split = "yes"'), "latebind.toml:19", "package.tiny.nuget.split", "Whether"),
         (('id = "Tiny"', 'id = "Tiny", split = 1'), "latebind.toml:19", "package.tiny.nuget.split", ""),
         (('id = "Tiny"', 'name = "Tiny"'), "latebind.toml:19", "unknown key package.tiny.nuget.name", "Known"),

@@ -85,6 +85,12 @@ def test_carets_lie_below_what_the_message_is_about(path, message, marked):
     assert line[carets.index("^") : carets.rindex("^") + 1] == marked
 
 
+def test_a_line_that_would_fill_the_screen_is_named_and_not_shown():
+    short, long = f'name = "{480 * "x"}"\n', f'name = "{500 * "x"}"\n'
+    assert place_of("a.toml", short, ("name",), "wrong")[1].count("x") == 480
+    assert place_of("a.toml", long, ("name",), "wrong") == ("a.toml:1", "")
+
+
 def test_a_key_that_no_line_belongs_to_shows_none():
     assert place_of("f", TEXT, ("nowhere",), "nowhere is missing") == ("f:1", "")
 

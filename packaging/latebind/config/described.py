@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from latebind.config.nuget_id import NugetId  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
 from latebind.tables.presets import NO_PYTHON, NugetSupply, PerSystem, PythonSupply, RuntimePreset, StubNames
 
@@ -128,7 +129,10 @@ class DescribedRuntime(Table, frozen=True):
             description="Environment variable that names the runtime's file or folder. The default is <NAME>_LIB_PATH."
         ),
     ] = ""
-    nuget: Annotated[tuple[str, ...], Meta(description="Ids of the NuGet packages that supply the runtime.")] = ()
+    nuget: Annotated[
+        tuple[NugetId, ...],
+        Meta(description="Ids of the NuGet packages that supply the runtime, without versions, such as Acme.Thing."),
+    ] = ()
     markers: Annotated[
         tuple[str, ...],
         Meta(

@@ -114,6 +114,3 @@ def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
         if not _PACKAGE.match(extra) or not _PACKAGE.match(distribution):
             text = f'{extra} = "{distribution}" is not an extra and a distribution'
             yield ("python", "extras"), text, "Write the distribution without a version: the minimum is added."
-    for name in described.nuget:
-        if not _PACKAGE.match(name):
-            yield ("nuget",), f"{name!r} is not the id of a NuGet package", "Write the id alone."

@@ -11,7 +11,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from latebind.config.native import Native, Targets
-from latebind.config.package import Package  # noqa: TC001  # tools read the types of the tables
+from latebind.config.package import MAX_DESCRIPTION, Package
 from latebind.config.reader import Table
 from latebind.config.runtime import RuntimeUse  # noqa: TC001  # as above
 from latebind.config.verification import Verify
@@ -23,7 +23,13 @@ class ProjectTable(Table, frozen=True):
 
     name: Annotated[str, Meta(description="Name of the project. Reports and symbol archives use it.", min_length=1)]
     version: Annotated[str, Meta(description="Version of all packages, in the form of PEP 440.", min_length=1)]
-    description: Annotated[str, Meta(description="One line that describes the project in package metadata.")] = ""
+    description: Annotated[
+        str,
+        Meta(
+            description="One line that describes the project in package metadata, of at most 4,000 characters.",
+            max_length=MAX_DESCRIPTION,
+        ),
+    ] = ""
     license: Annotated[str, Meta(description="SPDX license expression, such as MIT.")] = ""
     license_file: Annotated[str, Meta(description="File with the license text, relative to this file.")] = ""
     authors: Annotated[tuple[str, ...], Meta(description="Names of the authors for package metadata.")] = ()

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from latebind.config.document import Document
     from latebind.config.reader import Reader
 
+_LONGEST_SUMMARY = 512
+"""Of a summary on PyPI (warehouse, forklift/metadata.py)."""
+
 
 def expand(document: Document, reader: Reader) -> Document:
     """The document with everything that execution providers imply; a key that contradicts it is a problem."""
@@ -76,5 +79,8 @@ def _check(name: str, package: Package, document: Document, reader: Reader) -> N
     if package.nuget is not None and (package.nuget.managed or package.nuget.runtime):
         text = f"the assembly of package.{name} is generated, and it requires no runtime"
         reader.problem((*here, "nuget"), text, "Take managed and runtime out.")
+    if len(document.project.description) > _LONGEST_SUMMARY:
+        text = f"project.description has more than {_LONGEST_SUMMARY} characters, which PyPI refuses in a wheel"
+        reader.problem(("project", "description"), text, f"Shorten it; package.{name}.nuget.description may be longer.")
     for key, text, advice in package.ep.problems():
         reader.problem((*here, "ep", key), f"package.{name}.ep.{key}: {text}", advice)

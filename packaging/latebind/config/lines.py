@@ -16,6 +16,7 @@ _HEADER = re.compile(rf"^\s*(\[\[?)\s*({_DOTTED})\s*\]\]?")
 _PAIR = re.compile(rf"^\s*({_DOTTED})\s*=")
 _QUOTED = re.compile(r"'([^'\n]+)'")
 _VALUE = r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s,#\[\]{}]+)"""
+_LONGEST_LINE = 500
 _FENCE = re.compile(r'"""|' + r"'''")
 
 
@@ -45,8 +46,13 @@ def place_of(name: str, text: str, path: tuple[Key, ...], message: str) -> tuple
 
 
 def show_line(text: str, number: int, start: int, end: int = 0) -> str:
-    """A line, counted from 1, with carets below the columns from `start`, counted from 0, up to `end`."""
+    """A line, counted from 1, with carets below the columns from `start`, counted from 0, up to `end`.
+
+    A line that would fill the screen gives "".
+    """
     line = text.splitlines()[number - 1]
+    if len(line) > _LONGEST_LINE:
+        return ""
     before = "".join("\t" if character == "\t" else " " for character in line[:start])
     margin = " " * len(str(number))
     return f"  {number} | {line}\n  {margin} | {before}{'^' * max(end - start, 1)}"

@@ -8,11 +8,16 @@ from msgspec import Meta
 
 from latebind.config.ep import EpConfig  # noqa: TC001  # tools read the types of the tables
 from latebind.config.extension import EcosystemTable, add_package_keys, package_keys
+from latebind.config.nuget_id import NugetId  # noqa: TC001  # as above
 from latebind.config.reader import Table
 from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
 from latebind.tables.pythonabi import PYTHONS, WHEEL_KINDS
 
 _EcosystemTable = TypeVar("_EcosystemTable", bound=EcosystemTable)
+
+
+MAX_DESCRIPTION = 4000
+"""The longest text that the NuGet gallery takes in a field (NuGetGallery, ValidateNuGetPackageMetadata)."""
 
 
 class WheelConfig(Table, frozen=True):
@@ -61,12 +66,10 @@ class NugetConfig(Table, frozen=True):
     """How latebind makes a NuGet package from the package."""
 
     id: Annotated[
-        str,
+        NugetId,
         Meta(
             description="Id of the NuGet package, such as Acme.Core. It has letters, digits and _, with single . or - "
-            "between them, and at most 100 characters.",
-            pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$",
-            max_length=100,
+            "between them, and at most 100 characters."
         ),
     ]
     managed: Annotated[
@@ -78,13 +81,18 @@ class NugetConfig(Table, frozen=True):
         ),
     ] = ""
     runtime: Annotated[
-        str,
+        NugetId,
         Meta(
-            description="Id of the runtime's NuGet package that the package depends on. By default, it depends on none."
+            description="Id of the runtime's NuGet package that the package depends on, such as "
+            "Microsoft.ML.OnnxRuntime. By default, it depends on none."
         ),
     ] = ""
     description: Annotated[
-        str, Meta(description="One line that describes the package. The default is the project's description.")
+        str,
+        Meta(
+            description="One line that describes the package. The default is the project's description.",
+            max_length=MAX_DESCRIPTION,
+        ),
     ] = ""
     icon: Annotated[
         str, Meta(description="PNG or JPEG file, relative to this file. The default is the project's icon.")

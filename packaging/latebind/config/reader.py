@@ -129,7 +129,7 @@ def _plain(kind: Any) -> Any:
 
 def _describe(kind: Any) -> str:
     """What a key means, which is the advice where a value does not fit and nothing is nearer."""
-    return next((meta.description or "" for meta in getattr(kind, "__metadata__", ())), "")
+    return next((meta.description for meta in getattr(kind, "__metadata__", ()) if meta.description), "")
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:

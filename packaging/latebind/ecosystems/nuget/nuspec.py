@@ -13,14 +13,12 @@ from urllib.parse import quote
 from packaging.licenses import canonicalize_license_expression
 from packaging.version import Version
 
+from latebind.config.nuget_id import MAX_NUGET_ID, NUGET_ID
+from latebind.config.package import MAX_DESCRIPTION
 from latebind.errors import BuildError
 from latebind.semver import semantic_version
 from latebind.templates import render
 
-MAX_ID = 100
-"""The longest id that feeds take (NuGet.Packaging, PackageIdValidator)."""
-
-_ID = re.compile(r"[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*")
 _SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(\.[1-9]\d*)?(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?")
 _FRAMEWORK = re.compile(r"netstandard(\d+\.\d+)|netcoreapp(\d+\.\d+)|net(\d+\.\d+)")
 
@@ -123,8 +121,9 @@ def long_framework(short: str) -> str:
 def _problems(nuspec: Nuspec) -> list[str]:
     """Problems that the schema accepts, but feeds or clients do not."""
     ids = [nuspec.id, *(dependency.id for dependency in nuspec.dependencies)]
-    problems = [f"the id {id_!r} is not one: letters, digits, single . and -" for id_ in ids if not _ID.fullmatch(id_)]
-    problems += [f"the id {id_} is longer than {MAX_ID}" for id_ in ids if len(id_) > MAX_ID]
+    wrong = [id_ for id_ in ids if not NUGET_ID.fullmatch(id_)]
+    problems = [f"the id {id_!r} is not one: letters, digits, single . and -" for id_ in wrong]
+    problems += [f"the id {id_} is longer than {MAX_NUGET_ID}" for id_ in ids if len(id_) > MAX_NUGET_ID]
     if not _SEMVER.fullmatch(nuspec.version):
         problems.append(f"the version {nuspec.version!r} is not normalised")
     if not any(author.strip() for author in nuspec.authors):
@@ -133,6 +132,10 @@ def _problems(nuspec: Nuspec) -> list[str]:
         problems.append("an author's name holds a comma, which separates authors")
     if not nuspec.description.strip():
         problems.append("there is no description (project.description)")
+    texts = {"authors": ",".join(nuspec.authors), "description": nuspec.description, "tags": " ".join(nuspec.tags)}
+    for name, text in texts.items():
+        if len(text) > MAX_DESCRIPTION:
+            problems.append(f"{name}: {len(text)} characters, and the NuGet gallery takes {MAX_DESCRIPTION}")
     problems += [f"the tag {tag!r} holds a space, which separates tags" for tag in nuspec.tags if re.search(r"\s", tag)]
     if nuspec.repository and not nuspec.repository.startswith(("https://", "http://")):
         problems.append(f"the repository {nuspec.repository!r} is not a web address")
