@@ -86,7 +86,7 @@ WRONG = [
     ('"thing/lib"', '"../lib"', 12, "'../lib' is not a folder below site-packages", '"thing/lib"'),
     ('{ cpu = "thing-runtime" }', "{}", 12, "no distribution supplies it", "extras ="),
     ('"thing-runtime"', '"thing-runtime>=2"', 12, "is not an extra and a distribution", "without a version"),
-    ("python = {", 'nuget = ["Acme..Thing"]\npython = {', 12, "runtime[0].describe.nuget must match", "such as Acme"),
+    ("python = {", 'nuget = ["Acme..Thing"]\npython = {', 12, "nuget cannot be 'Acme..Thing'", "such as Acme"),
     ("python = {", f'nuget = ["{101 * "A"}"]\npython = {{', 12, "nuget must have at most 100 char", "such as Acme"),
     ('minimum = "2.1"', 'minimum = "2.1"\npreset = "openvino"', 4, "is the preset openvino and described as", "out"),
     (DESCRIBED, '\n[[runtime]]\nminimum = "2.1"\n', 2, "neither preset nor description", "[runtime.describe]"),

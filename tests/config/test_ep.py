@@ -22,7 +22,7 @@ def test_an_ep_implies_exports_wheel_package_and_runtime(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ('id = "tiny-npu"', 'id = "Tiny_NPU"', 14, "package.tiny.ep.id must match"),
+        ('id = "tiny-npu"', 'id = "Tiny_NPU"', 14, "package.tiny.ep.id cannot be 'Tiny_NPU'"),
         ('"1.23.1"', '"1.22"', 14, "ONNX Runtime 1.22 cannot register an execution provider from Python"),
         ('["1.25"]', '["2.0"]', 14, "'2.0' is not a release of ONNX Runtime"),
         ('"TinyExecutionProvider"', '"Tiny EP"', 14, "'Tiny EP' is not the name of an execution provider"),

@@ -1,5 +1,7 @@
 """The schema of latebind.toml: what editors and validate-pyproject make of it, and that it agrees with the reader."""
 
+import re
+
 import jsonschema
 import msgspec
 import pytest
@@ -24,6 +26,24 @@ def test_every_key_is_described():
     assert [
         (name, key) for name, table in tables for key, value in table["properties"].items() if not value["description"]
     ] == []
+
+
+def list_forms():
+    """Each key whose value, or one of them, has a pattern, with the pattern and the key's description."""
+    for name, table in config_schema()["$defs"].items():
+        for key, value in table["properties"].items():
+            inner = value.get("items", value.get("propertyNames", {}))
+            if pattern := value.get("pattern", inner.get("pattern")):
+                yield f"{name}.{key}", pattern, value["description"]
+
+
+def test_the_description_of_every_form_has_an_example_of_it():
+    """It is the advice where a value does not have the form, and the message has no regular expression."""
+    forms = list(list_forms())
+    assert len(forms) > 12
+    examples = {key: re.search(r"(?:such as|supports:|gives it: {) (\S+)", text) for key, _, text in forms}
+    without = [key for key, pattern, _ in forms if not re.search(pattern, examples[key][1].rstrip(",.:"))]
+    assert without == []
 
 
 @pytest.mark.parametrize(

@@ -92,14 +92,15 @@ class DescribedRuntime(Table, frozen=True):
     name: Annotated[
         str,
         Meta(
-            description="Name of the runtime in this file, in CMake and in C: lb_<name>.",
+            description="Name of the runtime in this file, in CMake and in C (lb_<name>), such as thing.",
             extra_json_schema={"pattern": RUNTIME_NAME.pattern},
         ),
     ]
     entry: Annotated[
         str,
         Meta(
-            description="An exported function that only this library has, and that reports the version.",
+            description="An exported function that only this library has, and that reports the version, such as "
+            "thing_version.",
             extra_json_schema={"pattern": C_FUNCTION.pattern},
         ),
     ]

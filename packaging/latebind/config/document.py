@@ -50,7 +50,7 @@ class ProjectTable(Table, frozen=True):
 class Waive(Table, frozen=True):
     """A finding that you accept, with the reason."""
 
-    code: Annotated[str, Meta(description="Code of the check.", pattern=r"^[A-Z]{2,10}[0-9]{3}$")]
+    code: Annotated[str, Meta(description="Code of the check, such as LB101.", pattern=r"^[A-Z]{2,10}[0-9]{3}$")]
     reason: Annotated[str, Meta(description="Why you accept the finding. Reports show the reason.", min_length=1)]
     subject: Annotated[str, Meta(description="Glob that matches the files with the finding.")] = "*"
 

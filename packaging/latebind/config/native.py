@@ -43,8 +43,8 @@ class Native(Table, frozen=True):
         dict[SourceName, str],
         Meta(
             description="Archives or folders of what the CMake project would download, by the name that FetchContent, "
-            "CPM or ExternalProject gives it. They are relative to `source`. If this table is there, the build cannot "
-            "download anything."
+            'CPM or ExternalProject gives it: { fmt = "third_party/fmt" }. They are relative to `source`. If this '
+            "table is there, the build cannot download anything."
         ),
     ] = msgspec.field(default_factory=dict)
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(

@@ -113,7 +113,8 @@ class Package(Table, frozen=True):
     component: Annotated[
         str,
         Meta(
-            description="CMake install component that has the package's files.",
+            description="CMake install component that has the package's files, such as core. It has letters, digits, "
+            "and any of . _ - but . and - not first.",
             pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
         ),
     ]

@@ -23,10 +23,10 @@ _TYPES = {
     "object": "a table",
 }  # fmt: skip
 """msgspec's names of types, in words."""
+_MALFORMED = re.compile(r"Expected `\w+` matching regex '(.*)'")
 _CONSTRAINTS = {
     r"Expected `\w+` of length >= 1": "must not be empty",
     r"Expected `str` of length <= (\d+)": "must have at most {0} characters",
-    r"Expected `\w+` matching regex (.*)": "must match {0}",
     r"Expected `int` (>=|<=) (\S+)": "must be {0} {1}",
     r"Invalid enum value (.*)": "cannot be {0}",
 }
@@ -96,7 +96,7 @@ class Reader:
             wrong = _WRONG_TYPE.fullmatch(text)
             if wrong and wrong[1] == "str" and isinstance(raw, (int, float)) and not isinstance(raw, bool):
                 advice = f'Write it as "{self._read_number(path) or raw}".'
-            self.problem(path, f"{format_key(path)} {_in_words(text)}", advice or description)
+            self.problem(path, f"{format_key(path)} {_in_words(text, raw)}", advice or description)
             return None
 
     def _read_number(self, path: tuple[Key, ...]) -> str:
@@ -106,8 +106,11 @@ class Reader:
         return match[1] if match else ""
 
 
-def _in_words(text: str) -> str:
+def _in_words(text: str, raw: Any) -> str:
     """msgspec's message about a value in words: `must be a string, not a number`."""
+    if malformed := _MALFORMED.fullmatch(text):  # the key's description has the form in words
+        names = [raw] if isinstance(raw, str) else [name for name in raw if not re.search(malformed[1], str(name))]
+        return f"cannot be {', '.join(map(repr, names))}"
     if wrong := _WRONG_TYPE.fullmatch(text):
         return f"must be {_TYPES.get(wrong[1], wrong[1])}, not {_TYPES.get(wrong[2], wrong[2])}"
     for form, template in _CONSTRAINTS.items():

@@ -33,8 +33,21 @@ PROGRAM = "java"
 class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     """How latebind makes a JAR with a POM from the package."""
 
-    group: Annotated[str, Meta(description="The groupId, such as io.github.acme.", pattern=f"^{_ID.pattern}$")]
-    name: Annotated[str, Meta(description="The artifactId, such as core.", pattern=f"^{_ID.pattern}$")]
+    group: Annotated[
+        str,
+        Meta(
+            description="The groupId, such as io.github.acme. It has letters, digits, and any of . _ - but . and - not "
+            "first.",
+            pattern=f"^{_ID.pattern}$",
+        ),
+    ]
+    name: Annotated[
+        str,
+        Meta(
+            description="The artifactId, such as core. It has the same characters as the groupId.",
+            pattern=f"^{_ID.pattern}$",
+        ),
+    ]
     source: Annotated[
         str,
         Meta(

@@ -41,8 +41,9 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     name: Annotated[
         str,
         Meta(
-            description="Name of the main package, with or without a scope. The packages for single targets are "
-            "<name>-linux-x64 and so on.",
+            description="Name of the main package, such as tiny or @acme/tiny. The name and the scope have small "
+            "letters, digits, and any of . _ - after the first. The packages for single targets are <name>-linux-x64 "
+            "and so on.",
             pattern=f"^{NPM_NAME.pattern}$",
         ),
     ]
