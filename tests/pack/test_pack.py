@@ -21,7 +21,7 @@ from latebind.pack.ledger import Losses
 from latebind.pack.pack import open_ledger
 from latebind.pack.render import describe_losses
 
-from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, pack_project, write_client
+from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, pack_project, write_client, write_files
 from tests.programs import CLI, assert_refused, run_checked
 
 
@@ -53,16 +53,39 @@ def test_what_only_an_earlier_run_made_is_removed_and_what_others_made_is_not(pa
     assert not [name for name in names if "1.2.3" in name]
 
 
-def test_files_that_a_stopped_run_replaced_are_removed_by_the_next_one(tmp_path):
+def test_where_one_package_cannot_be_made_dist_stays_as_it_was(packed_tiny):
+    files = {"node/index.cjs": "", "node/package.json": "{}", "python/tiny/src/tiny/more.py": "x = 1\n"}
+    write_files(packed_tiny, files)
+    write_client(packed_tiny, latebind=CONFIG + 'npm = { name = "tiny", source = "node" }\n')
+    before = {path.name: path.read_bytes() for path in (packed_tiny / "dist").iterdir()}
+    with pytest.raises(BuildError, match=r"package\.json is in the folder npm\.source"):
+        pack_project(packed_tiny)
+    assert {path.name: path.read_bytes() for path in (packed_tiny / "dist").iterdir()} == before
+
+    (packed_tiny / "node" / "package.json").unlink()
+    result = pack_project(packed_tiny)
+
+    paths = {artifact.path for artifact in result.artifacts}
+    assert paths == set((packed_tiny / "dist").iterdir())
+    assert {path.name for path in paths} - before.keys() == {"tiny-1.2.3.tgz", "tiny-linux-x64-1.2.3.tgz"}
+    wheel = by_kind(result)["wheel"]
+    assert wheel.read_bytes() != before[wheel.name]
+
+
+def test_files_that_a_stopped_run_replaced_are_removed_by_the_next_one(tmp_path, monkeypatch):
     dist = tmp_path / "dist"
     pack_files(tmp_path, {"wheel tiny": ["tiny-1.whl"], "nupkg tiny": ["Tiny.1.nupkg"]})
     for version in ("2", "3"):
-        open_ledger(tmp_path, dist).make("wheel tiny", version, (), lambda at=version: [touch(dist / f"tiny-{at}.whl")])
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "unlink", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                pack_files(tmp_path, {"wheel tiny": [f"tiny-{version}.whl"]})
+    assert {path.name for path in dist.glob("*.whl")} == {"tiny-1.whl", "tiny-2.whl", "tiny-3.whl"}
 
     losses = pack_files(tmp_path, {"wheel tiny": ["tiny-3.whl"], "nupkg tiny": ["Tiny.3.nupkg"]}).files
 
     assert losses == ("Tiny.1.nupkg", "tiny-1.whl", "tiny-2.whl")
-    assert {path.name for path in dist.iterdir()} == {"Tiny.3.nupkg", "tiny-3.whl"}
+    assert {path.name for path in dist.glob("[!.]*")} == {"Tiny.3.nupkg", "tiny-3.whl"}
     assert pack_files(tmp_path, {"wheel tiny": ["tiny-3.whl"], "nupkg tiny": ["Tiny.3.nupkg"]}) == Losses()
 
 
@@ -80,12 +103,16 @@ def pack_files(folder, made, *rids):
     """What dist/ loses by a run that makes those files, by the name of their package."""
     ledger = open_ledger(folder, folder / "dist")
     for name, files in made.items():
-        ledger.make(name, " ".join(files), rids, lambda at=files: [touch(folder / "dist" / file) for file in at])
+        ledger.make(name, " ".join(files), rids, lambda at=files: [touch(ledger.fresh / file) for file in at])
     return ledger.close()
 
 
+def interrupt(*_arguments, **_options):
+    raise KeyboardInterrupt
+
+
 def touch(file):
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(file.name, encoding="utf-8")
     return file
 

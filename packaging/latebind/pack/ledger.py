@@ -1,4 +1,7 @@
-"""Keeps build/pack.json, which records the inputs of each file in dist/: unchanged packages are not made again."""
+"""Keeps build/pack.json, which records the inputs of each file in dist/: unchanged packages are not made again.
+
+New files are made in a folder of dist/ that has a hidden name, and move to their places together.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +50,8 @@ class Ledger:
     """build/pack.json: which key made which files, so that equal inputs make nothing twice."""
 
     def __init__(self, file: Path, dist: Path) -> None:
+        self.fresh = dist / ".new.part"
+        """Where new files are made."""
         self._file = file
         self._dist = dist
         self._lock = threading.Lock()
@@ -68,7 +73,7 @@ class Ledger:
     ) -> tuple[Path, ...]:
         """The files of a package: those that are there when the key and their hashes are unchanged, else new ones.
 
-        Raises NotRun as `build` does, and keeps the key.
+        `build` makes them below `fresh`. Raises NotRun as it does, and keeps the key.
         """
         known = self._old.get(name)
         if known is not None and known.files and self.is_current(name, key):
@@ -85,17 +90,20 @@ class Ledger:
                 raise
         if not paths:
             raise BuildError(f"{name} made no file")
-        files: dict[str, str] = {path.relative_to(self._dist).as_posix(): sha256(path) for path in paths}
+        files: dict[str, str] = {path.relative_to(self.fresh).as_posix(): sha256(path) for path in paths}
         earlier = {*known.files, *known.earlier}.difference(files) if known else ()
         row = LedgerRow(key=key, files=files, targets=tuple(targets), earlier=tuple(sorted(earlier)))
         with self._lock:
             self._new[name] = row
-            self._write({**self._old, **self._new})
         return paths
 
     def close(self) -> Losses:
-        """Remove what only an earlier run made, keep the ledger of this one, and return what dist/ lost."""
+        """Put new files in their places, remove what only an earlier run made, and return what dist/ lost."""
+        self._write({**self._old, **self._new})  # if this run is killed below, the next one knows all files
         current = {file for package in self._new.values() for file in package.files}
+        for file in sorted(name for name in current if (self.fresh / name).is_file()):
+            (self._dist / file).parent.mkdir(exist_ok=True)
+            (self.fresh / file).replace(self._dist / file)
         earlier = {file for package in self._old.values() for file in (*package.files, *package.earlier)}
         removed = sorted(file for file in earlier - current if (self._dist / file).is_file())
         for file in removed:
@@ -112,6 +120,10 @@ class Ledger:
             {name: tuple(sorted(rids)) for name, rids in lost.items() if rids},
             tuple(sorted(lost_targets)),
         )
+
+    def find_place(self, file: Path) -> Path:
+        """Where a file of this run is in dist/ in the end."""
+        return self._dist / file.relative_to(self.fresh) if file.is_relative_to(self.fresh) else file
 
     def _intact(self, files: Mapping[str, str]) -> bool:
         return all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -44,28 +45,30 @@ class PackResult:
 
 
 def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackResult:
-    """Make all packages of a project from its stages.
+    """Make all packages of a project from its stages; if one cannot be made, `dist` stays as it was.
 
     Files that an earlier run made and this one does not make are removed; other files in `dist` stay.
 
     Raises BuildError or ToolError with the message of the step that failed.
     """
     ledger = open_ledger(workdir, dist)
-    run = start_run(config, stages, workdir, dist)
-    artifacts: list[Artifact] = []
+    run = start_run(config, stages, workdir, ledger.fresh)
     not_made = list(list_not_made(config, [stage.rid for stage in stages]))
-    for later in (False, True):
-        jobs = [(kind, job) for kind in package_kinds() if bool(kind.after) is later for job in kind.jobs(run)]
-        for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
-            if isinstance(result, NotMade):
-                not_made.append(result)
-            else:
-                run.files_by_job[job] = result
-                artifacts += [_artifact(path, job.stages) for path in result]
+    try:
+        for later in (False, True):
+            jobs = [(kind, job) for kind in package_kinds() if bool(kind.after) is later for job in kind.jobs(run)]
+            for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
+                if isinstance(result, NotMade):
+                    not_made.append(result)
+                else:
+                    run.files_by_job[job] = result
+        losses = ledger.close()
+    finally:
+        shutil.rmtree(ledger.fresh, ignore_errors=True)
+    made = [(ledger.find_place(path), job.stages) for job, paths in run.files_by_job.items() for path in paths]
+    artifacts = [_artifact(path, stages) for path, stages in made]
     return PackResult(
-        artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
-        not_made=tuple(not_made),
-        losses=ledger.close(),
+        artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)), not_made=tuple(not_made), losses=losses
     )
 
 
