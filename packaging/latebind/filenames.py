@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from latebind.errors import BuildError
 from latebind.model import SYMBOLS_SUFFIX
-from latebind.semver import semantic_version
+from latebind.semver import LARGEST_IN_NPM, semantic_version
 from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import npm_platform, target, wheel_tag
 
@@ -67,7 +67,7 @@ def part_id(id_: str, rid: str) -> str:
 
 def npm_version(version: str) -> str:
     """A PEP 440 version in SemVer: `1.0.0-rc.1`. Raises BuildError for one that SemVer cannot express."""
-    semantic = semantic_version(version)
+    semantic = semantic_version(version, LARGEST_IN_NPM)
     if semantic.partition("-")[0].count(".") > 2:  # noqa: PLR2004  # NuGet knows a fourth number
         what = "has four numbers" if Version(version).post is None else "is a post-release"
         raise BuildError(f"version {version} {what}, which npm cannot express", advice="Use the form 1.2.3.")

@@ -6,16 +6,21 @@ from packaging.version import InvalidVersion, Version
 
 from latebind.errors import BuildError
 
+LARGEST_IN_NUGET = 2**31 - 1
+"""NuGet's versions have numbers of 32 bits (System.Version)."""
+LARGEST_IN_NPM = 2**53 - 1
+"""The largest whole number of JavaScript (node-semver, MAX_SAFE_INTEGER)."""
 _PHASES = {"a": "alpha", "b": "beta", "rc": "rc"}
 
 
-def semantic_version(version: str) -> str:
+def semantic_version(version: str, largest: int = LARGEST_IN_NUGET) -> str:
     """A PEP 440 version in NuGet's normalized form: 1.2 → 1.2.0, 1.2rc1 → 1.2.0-rc.1, 1.2.dev3 → 1.2.0-0.dev.3.
 
     Development releases get a number first, since SemVer sorts numbers before words and they must come before
     alphas. A post-release becomes the fourth number, which NuGet knows and SemVer does not.
 
-    Raises BuildError for what NuGet cannot express: epochs, local versions, development releases of pre-releases.
+    Raises BuildError for what NuGet cannot express: epochs, local versions, development releases of pre-releases, and
+    numbers above the `largest`.
     """
     try:
         parsed = Version(version)
@@ -27,11 +32,13 @@ def semantic_version(version: str) -> str:
         (parsed.local, "a local version"),
         (parsed.is_devrelease and (parsed.pre or parsed.post is not None), "a development release of a pre-release"),
         (parsed.post is not None and parsed.pre, "a post-release of a pre-release"),
+        (max(*release, parsed.post or 0) > largest, f"a number above {largest}"),
         (len(release) + (parsed.post is not None) > 4, "more than four numbers"),  # noqa: PLR2004  # NuGet's limit
     )
     for present, what in too_much:
         if present:
-            raise BuildError(f"version {version} has {what}, which NuGet cannot express", advice="Use the form 1.2.3.")
+            name = "NuGet" if largest == LARGEST_IN_NUGET else "npm"
+            raise BuildError(f"version {version} has {what}, which {name} cannot express", advice="Use the form 1.2.3.")
     if parsed.post is not None:
         release.append(parsed.post)
     if release[3:] == [0]:  # NuGet normalizes 1.2.3.0 to 1.2.3

@@ -11,7 +11,7 @@ from latebind.build.sbom import read_sbom, version_range
 from latebind.formats import find_format, installed_kinds
 from latebind.release.api import may_break
 from latebind.release.layout import CONFIG, PACKAGES, SURFACE, VERIFICATION
-from latebind.semver import semantic_version, version_of
+from latebind.semver import LARGEST_IN_NPM, semantic_version, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def contradictions(derived: Derived) -> Iterator[Contradiction]:
 def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
     form = find_format(package.artifact.path.name)
     if form is not None and form.is_semantic:
-        same = package.version.lower() == semantic_version(version).lower()
+        same = package.version.lower() == semantic_version(version, LARGEST_IN_NPM).lower()
     else:
         same = version_of(package.version) == Version(version)
     if not same:

@@ -329,7 +329,14 @@ def test_a_package_that_another_requires_is_its_peer(tmp_path):
     assert "peerDependenciesMeta" not in fields
 
 
-@pytest.mark.parametrize(("version", "what"), [("1.2.3.4", "has four numbers"), ("1.2.3.post1", "is a post-release")])
-def test_a_version_with_four_numbers_is_refused(version, what):
+@pytest.mark.parametrize(
+    ("version", "what"),
+    [
+        ("1.2.3.4", "has four numbers"),
+        ("1.2.3.post1", "is a post-release"),
+        ("9007199254740992.0", "has a number above 9007199254740991"),
+    ],
+)
+def test_a_version_that_npm_cannot_express_is_refused(version, what):
     with pytest.raises(BuildError, match=f"{what}, which npm cannot express"):
         npm_file("tiny", version)

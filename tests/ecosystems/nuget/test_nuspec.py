@@ -53,6 +53,7 @@ def test_the_nuspec_is_as_recorded(name, nuspec):
         ("1.2b10", "1.2.0-beta.10"),
         ("1.2.dev3", "1.2.0-0.dev.3"),
         ("1.2.3.post2", "1.2.3.2"),
+        ("2147483647.0", "2147483647.0.0"),
         ("01.02.03", "1.2.3"),
     ],
 )
@@ -62,7 +63,10 @@ def test_versions_are_normalised_as_nuget_does(version, expected):
 
 @pytest.mark.parametrize(
     "version",
-    ["", "x", "1!2.0", "1.2+local", "1.2rc1.dev2", "1.2.post1.dev2", "1.2rc1.post1", "1.2.3.4.5", "1.2.3.4.post1"],
+    [
+        *("", "x", "1!2.0", "1.2+local", "1.2rc1.dev2", "1.2.post1.dev2", "1.2rc1.post1", "1.2.3.4.5"),
+        *("1.2.3.4.post1", "2147483648.0", "1.2.post2147483648"),
+    ],
 )
 def test_a_version_that_nuget_cannot_express_is_refused(version):
     with pytest.raises(BuildError):

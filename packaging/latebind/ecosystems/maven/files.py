@@ -19,7 +19,7 @@ _POM = re.compile(r"(?P<group>.+)/(?P<name>[^/]+)/(?P<version>[^/]+)/(?P=name)-(
 
 
 def jar_file(name: str, version: str) -> str:
-    """`tiny-1.0.0rc1.jar`. Maven orders the versions of PEP 440 rightly: rc1 before the release."""
+    """`tiny-1.0.0rc1.jar`; kinds.py refuses versions that Maven orders differently than PEP 440."""
     return f"{name}-{version}.jar"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
 from latebind.ecosystems.maven.config import MavenConfig, maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
     _refuse_shared_class(config)
+    _refuse_version(config)
     files: list[PlannedFile] = []
     for package, table in maven_tables(config).items():
         if suited[package]:
@@ -31,6 +34,23 @@ def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[s
                 for file, kind in ((jar_file(table.name, version), "jar"), (bundle_file(table.name, version), "maven"))
             ]
     return files
+
+
+def _refuse_version(config: Config) -> None:
+    """Raise LatebindError for a version that Maven orders differently than PEP 440: 1.0.dev1 would be newer than 1.0.
+
+    Maven knows alphas, betas, release candidates and post-releases in their shortest spelling (ComparableVersion).
+    """
+    if not maven_tables(config):
+        return
+    text, version = config.project.version, Version(config.project.version)
+    if version.epoch or version.local or version.is_devrelease:
+        wrong = "an epoch" if version.epoch else "a local part" if version.local else "a development number"
+        message = f"version {text} has {wrong}, which Maven orders differently than Python"
+        raise config.problem_at("project.version", message, "Use the form 1.2.3 or, before it, 1.2.3a1.")
+    if text != str(version):
+        message = f"{text} is another spelling of {version}, which Maven orders differently"
+        raise config.problem_at("project.version", message, f'Write version = "{version}".')
 
 
 def _refuse_shared_class(config: Config) -> None:
