@@ -9,10 +9,15 @@ The slowest tests go into the list until the others take at most --seconds on on
 from __future__ import annotations
 
 import argparse
+import ast
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from defusedxml import ElementTree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "tests" / "slow.txt"
@@ -52,6 +57,19 @@ def slow(times: Counter[str], seconds: float) -> list[str]:
     modules, left_out = (Counter(name.partition("::")[0] for name in names) for names in (times, chosen))
     modules_left_out = {module for module, count in left_out.items() if count == modules[module]}
     return sorted(modules_left_out | {name for name in chosen if name.partition("::")[0] not in modules_left_out})
+
+
+def find_gone(lines: Iterable[str], root: Path) -> list[str]:
+    """The lines of the list whose module, or the function in it, is no longer there: renamed tests are quick again."""
+    return [line for line in lines if not line.startswith("#") and not _exists(line, root)]
+
+
+def _exists(line: str, root: Path) -> bool:
+    module, _, name = line.partition("::")
+    if not (root / module).is_file():
+        return False
+    nodes = ast.parse((root / module).read_text("utf-8")).body
+    return not name or name in {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
 
 
 if __name__ == "__main__":
