@@ -138,6 +138,7 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         ),
         ('[[audit.waive]]\ncode = "LB101"\nreason = ""\n', "audit.waive[0].reason must not be empty", ""),
         ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nrequires = ["x"]\n', "'x' is not another", ""),
+        (RUNTIME, "no package binds onnxruntime", 'Write runtime = "onnxruntime" below [package.tiny], or remove'),
         ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nruntime = "x"\n', "'x' is not a [[runtime]] here", ""),
     ],
 )  # fmt: skip
@@ -153,8 +154,21 @@ def test_a_floor_whose_wheel_no_installer_would_take_is_refused(tmp_path, floor)
     assert problem[1] == f"targets.{key} cannot be {version.replace(chr(34), chr(39))}"
 
 
+@pytest.mark.parametrize(
+    "binding", ['runtime = "onnxruntime"\n', '[package.onnxruntime]\ncomponent = "o"\nexports = ["*"]\n']
+)
+def test_a_runtime_is_bound_by_a_key_or_by_the_name_of_a_package(tmp_path, binding):
+    file = write_client(tmp_path, latebind=CONFIG + binding + RUNTIME) / "latebind.toml"
+    assert [runtime.name for runtime in load(file).document.runtime] == ["onnxruntime"]
+
+
+def test_a_misspelled_binding_is_one_problem(tmp_path):
+    (problem,) = problems(tmp_path, CONFIG + 'runtime = "onnxrunime"\n' + RUNTIME)
+    assert problem[1] == "'onnxrunime' is not a [[runtime]] here"
+
+
 def test_the_copy_in_a_release_is_read_without_the_headers_that_it_names(tmp_path):
-    text = CONFIG + RUNTIME + 'drop_in = true\nheaders = "third_party"\n'
+    text = CONFIG + 'runtime = "onnxruntime"\n' + RUNTIME + 'drop_in = true\nheaders = "third_party"\n'
     file = tmp_path / "latebind.toml"
     file.write_text(text, encoding="utf-8")
 

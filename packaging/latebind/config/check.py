@@ -8,26 +8,22 @@ from typing import TYPE_CHECKING
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.version import Version
 
-from latebind.config.described_problems import problems, version_problems
+from latebind.config.check_runtimes import check_runtimes, is_known
 from latebind.config.extension import package_keys
-from latebind.config.reader import Reader, format_key, nearest
+from latebind.config.reader import Reader, nearest
 from latebind.config.sdk import SdkConfig
 from latebind.config.verification import ANY_VERSION
 from latebind.model import Rid
 from latebind.semver import version_of
-from latebind.tables.presets import presets
 from latebind.tables.pythonabi import PYTHONS, kind_problem
 from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
-    from latebind.config.described import DescribedRuntime
     from latebind.config.document import ProjectTable
     from latebind.config.lines import Key
-    from latebind.config.runtime import RuntimeUse
     from latebind.config.verification import VerifyData
 
-_ENTRIES = ("minimum", "each-minor", "latest")
 _MINOR = re.compile(r"^3\.\d+$")
 _DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
 """packaging.python.org, "Names and normalization"."""
@@ -57,7 +53,7 @@ def check_config(config: Config, reader: Reader) -> None:
             reader.problem(("targets", "glibc"), text, f'Write glibc = "{platform.floor}" or a newer one.')
     for rid in document.targets.options:
         _check_excluded(config, reader, rid)
-    _check_runtimes(config, reader)
+    check_runtimes(config, reader)
     _check_verify(config, reader)
     _check_packages(config, reader)
 
@@ -91,92 +87,6 @@ def _check_project(project: ProjectTable, reader: Reader) -> None:
     except InvalidLicenseExpression:
         advice = "Write an identifier of SPDX, such as MIT or Apache-2.0, or LicenseRef-NAME for a license of your own."
         reader.problem(("project", "license"), f"{project.license!r} is not an SPDX license expression", advice)
-
-
-def _check_runtimes(config: Config, reader: Reader) -> None:
-    for index, runtime in enumerate(config.document.runtime):
-        if runtime.describe is None:
-            _check_preset(reader, runtime, ("runtime", index))
-        else:
-            _check_described(config, reader, runtime, runtime.describe, ("runtime", index))
-        _check_drop_in(reader, runtime, ("runtime", index))
-    names = [runtime.name for runtime in config.document.runtime]
-    for index, name in enumerate(names):
-        if name and name in names[:index]:
-            reader.problem(("runtime", index), f"{name} is a [[runtime]] twice", "Keep one of them.")
-    if all(map(_is_known, config.document.runtime)):  # one cause, one problem
-        _check_tried(config, reader)
-
-
-def _is_known(runtime: RuntimeUse) -> bool:
-    """Whether its name is one that other keys can refer to; an unknown preset is a problem of its own."""
-    return runtime.describe is not None or runtime.preset in presets()
-
-
-def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
-    if not runtime.preset:
-        text = "a runtime has neither preset nor description"
-        advice = f"Write preset = one of {', '.join(presets())}, or describe it below [runtime.describe]."
-        reader.problem(here, text, advice)
-        return
-    preset = presets().get(runtime.preset)
-    if preset is None:
-        reader.problem(
-            (*here, "preset"), f"{runtime.preset!r} is not a known runtime", nearest(runtime.preset, presets())
-        )
-        return
-    wrong = list(version_problems("minimum", runtime.minimum))
-    for keys, text, advice in wrong:
-        reader.problem((*here, *keys), text, advice)
-    if not wrong and Version(runtime.minimum) < Version(preset.floor):
-        reader.problem(
-            (*here, "minimum"),
-            f"{preset.title} {runtime.minimum} cannot be the minimum: {preset.floor_reason}",
-            f'Write minimum = "{preset.floor}".',
-        )
-
-
-def _check_drop_in(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
-    if runtime.drop_in and runtime.describe and runtime.describe.stub is None:
-        advice = f"List its functions below [runtime.describe.stub], or take a preset: {', '.join(presets())}."
-        reader.problem((*here, "drop_in"), f"there is no stub of {runtime.name}", advice)
-    elif runtime.headers and not runtime.drop_in:
-        text = "headers are for drop_in alone"
-        reader.problem((*here, "headers"), text, "Write drop_in = true, or take headers out.")
-
-
-def _check_described(
-    config: Config, reader: Reader, runtime: RuntimeUse, described: DescribedRuntime, here: tuple[Key, ...]
-) -> None:
-    if runtime.preset:
-        text = f"a runtime is the preset {runtime.preset} and described as well"
-        reader.problem((*here, "preset"), text, "Take preset out, or [runtime.describe].")
-    for keys, text, advice in version_problems("minimum", runtime.minimum):
-        reader.problem((*here, *keys), text, advice)
-    if described.python is None:
-        text = "no wheel supplies the runtime, so nothing could be verified"
-        reader.problem(
-            (*here, "describe"), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }.'
-        )
-    platforms = (targets().get(Rid(rid)) for rid in config.document.targets.include)
-    for keys, text, advice in problems(
-        described, runtime.minimum, [platform.system for platform in platforms if platform is not None]
-    ):
-        reader.problem((*here, "describe", *keys), f"{format_key((*here, 'describe', *keys))}: {text}", advice)
-
-
-def _check_tried(config: Config, reader: Reader) -> None:
-    used = [runtime.name for runtime in config.document.runtime]
-    for name in config.document.verify.own:
-        if name not in used:
-            reader.problem(("verify", "own", name), f"{name!r} is not a [[runtime]] here", nearest(name, used))
-    for name, versions in config.document.verify.runtimes.items():
-        if name not in used:
-            reader.problem(("verify", "runtimes", name), f"{name!r} is not a [[runtime]] here", nearest(name, used))
-        for version in versions:
-            if version not in _ENTRIES and version_of(version) is None:
-                advice = nearest(version, _ENTRIES)
-                reader.problem(("verify", "runtimes", name), f"{version!r} is not a version", advice)
 
 
 def _check_verify(config: Config, reader: Reader) -> None:
@@ -237,7 +147,7 @@ def _check_packages(config: Config, reader: Reader) -> None:
             if other not in others:
                 text = f"{other!r} is not another package here"
                 reader.problem(("package", name, "requires"), text, nearest(other, others))
-        if all(map(_is_known, config.document.runtime)):
+        if all(map(is_known, config.document.runtime)):
             _check_bound(config, reader, name)
 
 
