@@ -3,7 +3,16 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from latebind.text import decisive_line, encodable, ending, markdown_code, markdown_text, plural, printable
+from latebind.text import (
+    decisive_line,
+    encodable,
+    ending,
+    markdown_code,
+    markdown_text,
+    plural,
+    printable,
+    printable_lines,
+)
 
 
 @given(st.text())
@@ -35,12 +44,18 @@ def test_text_is_no_markdown(text, form):
     [
         ("::set-output name=a::b", "\\x3a:set-output name=a::b"),
         ("one\n  ::add-mask::x", "one\n  \\x3a:add-mask::x"),
+        ("one\n\t::add-mask::x", "one\n\t\\x3a:add-mask::x"),
         ("x ##[set-output name=a]b", "x ##\\x5bset-output name=a]b"),
         ("std::string ## [x]", "std::string ## [x]"),
     ],
 )
 def test_no_line_is_a_command_of_a_workflow(text, form):
-    assert printable(text) == form
+    assert printable(text, kept="\n\t") == form
+
+
+def test_a_tab_is_visible_in_a_name_and_indents_a_line():
+    assert printable("a\tb.so") == "a\\tb.so"
+    assert printable_lines("make:\n\tcc -c a.c\x1b") == "make:\n    cc -c a.c\\x1b"
 
 
 def test_code_stays_code():

@@ -30,7 +30,7 @@ _EXCEPTIONS = (
     re.compile(r"^((?:\w*Error|AggregateError)\b.*)\n(?:.*\n)*?\s+at ", re.MULTILINE),  # Node.js
 )
 """The line that names an uncaught exception, as each of them prints it."""
-_LEADING_COLONS = re.compile(r"^( *)::", re.MULTILINE)
+_LEADING_COLONS = re.compile(r"^([ \t]*)::", re.MULTILINE)
 _SEPARATORS = ":,"
 """Of the properties of an annotation."""
 
@@ -89,14 +89,19 @@ def shorten(text: str, longest: int) -> str:
     return f"{first or head.rstrip()}\n ...\n{last or end.lstrip()}"
 
 
-def printable(text: str) -> str:
-    """Names come from hostile files, so their control characters must not reach a terminal or a document.
+def printable(text: str, kept: str = "\n") -> str:
+    """Names come from hostile files, so their control characters, except those `kept`, must not reach a terminal.
 
     Nor may a line be a command to GitHub Actions: its runner reads `::` at the start of a line, and `##[` anywhere
     (actions/runner, src/Runner.Common/ActionCommand.cs).
     """
-    plain = "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)
+    plain = "".join(char if char in kept or char.isprintable() else ascii(char)[1:-1] for char in text)
     return _LEADING_COLONS.sub(r"\1\\x3a:", plain.replace("##[", r"##\x5b"))
+
+
+def printable_lines(text: str) -> str:
+    """The same for lines of programs and files, in which tabs are spaces."""
+    return printable(text.replace("\t", "    "))
 
 
 def encodable(text: str) -> str:

@@ -5,7 +5,8 @@ import shutil
 import zipfile
 
 import pytest
-from latebind.adopt.plan import NO_CONSUMER
+from latebind.adopt.plan import NO_CONSUMER, Change
+from latebind.adopt.write import render_diff
 
 from tests.client import copy_client, edit, read_client
 from tests.programs import assert_refused, assert_success, run_checked
@@ -69,6 +70,11 @@ def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
     assert "nothing is left to write" in again.stdout
     assert {path: data for path, data in state(project).items() if path in once} == once
     assert "up to date" in latebind("-v", "-C", project, "build", "--target", "linux-x64").stderr
+
+
+def test_tabs_stay_in_a_shown_difference_and_control_characters_do_not(tmp_path):
+    change = Change(path=tmp_path / "Makefile", before="all:\n\tcc a.c\n", after="all:\n\tcc b.c\x1b\n")
+    assert render_diff(change, tmp_path).splitlines()[-2:] == ["-\tcc a.c", "+\tcc b.c\\x1b"]
 
 
 def test_the_shown_difference_is_exact(latebind, project, tmp_path):

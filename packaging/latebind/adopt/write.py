@@ -22,9 +22,8 @@ def render_diff(change: Change, root: Path) -> str:
     before = (change.before or "").splitlines(keepends=True)
     old = f"a/{name}" if change.before is not None else "/dev/null"
     diff_lines = difflib.unified_diff(before, change.after.splitlines(keepends=True), old, f"b/{name}")
-    return printable(
-        "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in diff_lines)
-    )
+    text = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in diff_lines)
+    return printable(text, kept="\n\t")
 
 
 def write(changes: Iterable[Change]) -> list[Path]:

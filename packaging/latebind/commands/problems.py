@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from latebind.errors import ConfigError, LatebindError
-from latebind.text import annotation, printable
+from latebind.text import annotation, printable_lines
 
 _LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 _BOLD_RED, _BOLD_CYAN, _PLAIN = "\033[1;31m", "\033[1;36m", "\033[0m"
@@ -27,7 +27,7 @@ def print_problems(error: LatebindError, project: Path) -> None:
 
 def print_error(message: str, advice: str = "", *, excerpt: str = "") -> None:
     """Print `error: message`, an excerpt of the file that it is about, and `help: advice`."""
-    message, excerpt, advice = (printable(text.replace("\t", "    ")) for text in (message, excerpt, advice))
+    message, excerpt, advice = map(printable_lines, (message, excerpt, advice))
     lines = [f"{_paint('error:', _BOLD_RED)} {message}", excerpt]
     if advice:
         lines.append(f"{_paint('help:', _BOLD_CYAN)} " + advice.replace("\n", "\n      "))

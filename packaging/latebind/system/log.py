@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from latebind.text import printable
+from latebind.text import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +151,7 @@ class Log:
                     self._write(f"still {', '.join(steps)}")
 
     def _write(self, text: str) -> None:
-        text = printable(text.replace("\t", "    "))
+        text = printable_lines(text)
         with self._lock:
             if self._live is not None:
                 self._live.console.print(text, markup=False, highlight=False, soft_wrap=True)

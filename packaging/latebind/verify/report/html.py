@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from latebind.model import State
 from latebind.system.resources import folder
 from latebind.templates import render
-from latebind.text import plural, printable
+from latebind.text import plural, printable, printable_lines
 from latebind.verify.report.grid import groups, machine_name, runtime, source_line, synopsis, words
 from latebind.verify.report.render import report_count
 
@@ -103,7 +103,7 @@ def _case(report: Report, result: CaseResult, log: str) -> dict[str, Any]:
         "words": printable(words(report, result)),
         "facts": [[printable(key).replace("_", " "), printable(value)] for key, value in facts.items() if value],
         "file": printable(result.log),
-        "log": printable(clip(log, LOG_LIMITS[result.outcome]).replace("\t", "    ")),
+        "log": printable_lines(clip(log, LOG_LIMITS[result.outcome])),
     }
 
 
