@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from latebind.audit.engine import platforms
 from latebind.audit.engine.pool import is_slow
 from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, INSTALLED, WHOLE, Hit, Skip, check
 from latebind.audit.engine.wording import some
@@ -88,7 +89,6 @@ def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
     """On Windows and macOS, names that differ only by case are one file. Windows also reserves some names."""
     tags = package.wheel.platforms if package.wheel is not None else ("any",)
     for_linux = all("linux" in tag for tag in tags)
-    for_others = not any(tag == "any" or tag.startswith("win") for tag in tags)
     for problem in package.problems:
         if problem.kind == "case-collision":
             severity: Severity = "note" if for_linux else "warning"
@@ -100,7 +100,7 @@ def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
                 inner=file.name,
                 message=f"{bad[0]!r} is not a valid file name on Windows",
                 evidence=(file.name,),
-                severity="note" if for_others else "warning",
+                severity="warning" if platforms.admits_windows(package) else "note",
             )
 
 

@@ -42,7 +42,7 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
     package of the same version. A program does not find those of CPython, which are next to python.exe. DLLs in a wheel
     for other systems, and what Microsoft's own DLLs import when they first use it, do not count.
     """
-    if package.wheel and not {"pe", ""}.intersection(map(platforms.tag_format, package.wheel.platforms)):
+    if not platforms.admits_windows(package):
         return
     libraries = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in package.bases]
     libraries = [name for name in libraries if not platforms.is_debug_runtime(name)]  # LB112

@@ -97,6 +97,12 @@ def tag_format(platform: str) -> str:
     return next((value for start, value in data().tag_formats.items() if platform.startswith(start)), "")
 
 
+def admits_windows(package: Contents) -> bool:
+    """Whether a package is for Windows, too: no wheel, or one whose tags name Windows, any or an unknown system."""
+    tags = package.wheel.platforms if package.wheel is not None else ("any",)
+    return any(tag_format(tag) in ("pe", "") and not is_unjudged(tag) for tag in tags)
+
+
 def rid_arch(rid: str) -> str:
     """The architecture that a RID names, spelled as in wheel tags, or ""."""
     return data().rid_archs.get(rid.rpartition("-")[2], "")
