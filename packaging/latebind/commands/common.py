@@ -110,13 +110,13 @@ def build_stages(project: Project, rids: Sequence[Rid]) -> list[Stage]:
 def pack_targets(project: Project, rids: Sequence[Rid]) -> PackResult:
     """Stage targets, pack them, and report what dist/ lost."""
     from latebind.pack.pack import pack
-    from latebind.pack.planned import plan_files
+    from latebind.pack.planned import refuse_unplannable
     from latebind.pack.render import describe_losses
     from latebind.preconditions import refuse_missing
     from latebind.system.log import LOG
 
     refuse_missing(project.config, scripts=False)  # before minutes of compiling
-    plan_files(project.config, rids)
+    refuse_unplannable(project.config, rids)
     packed = pack(project.config, build_stages(project, rids), project.workdir, project.dist)
     for line in describe_losses(packed.losses, project.config.document.targets.include):
         LOG.say(line)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
-    """The files of all packages for those targets, by kind. Raises ConfigError where packages share a file name."""
+    """The files of all packages for those targets, by kind. Raises LatebindError for those that cannot be made.
+
+    Packages may not share a file name, and an ecosystem may not know the version.
+    """
     suited = {name: [rid for rid in rids if not explain_not_made(config, name, rid)] for name in config.packages}
     planned = tuple(file for kind in package_kinds() for file in kind.plan(config, suited, rids))
     packages: dict[str, str] = {}
@@ -27,6 +30,11 @@ def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
             text = f"packages {first} and {file.package} would both write {file.file.rpartition('/')[2]}"
             raise config.problem_at(f"package.{file.package}", text, "Give one of them another name.")
     return planned
+
+
+def refuse_unplannable(config: Config, rids: Sequence[str]) -> None:
+    """Refuse packages that could not be made as they are configured. Raises the errors of plan_files()."""
+    plan_files(config, rids)
 
 
 def list_not_made(config: Config, rids: Sequence[str]) -> tuple[NotMade, ...]:
