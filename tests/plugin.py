@@ -42,6 +42,15 @@ hypothesis.settings.register_profile("latebind", deadline=None)
 hypothesis.settings.load_profile("latebind")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    """Keep sys.path: if a module of tests adds latenn/verify, pytest takes its wheel.py for tests/ecosystems/wheel."""
+    before = sys.path.copy()
+    report = yield
+    sys.path[:] = before
+    return report
+
+
 def pytest_collection_modifyitems(items):
     """Mark the tests of tests/slow.txt: `tests` leaves them to `full`."""
     listed = set((ROOT / "tests" / "slow.txt").read_text("utf-8").splitlines())
