@@ -46,11 +46,11 @@ RID = Rid("linux-x64")
 def dotnet_environment() -> dict[str, str]:
     """The environment with `dotnet` in it: the one on PATH, else the one for tests. Skips where there is neither."""
     if os.environ.get("LATEBIND_NO_DOTNET"):
-        pytest.skip("LATEBIND_NO_DOTNET is set")
+        pytest.skip("not run: LATEBIND_NO_DOTNET is set")
     try:
         return dotnet_sdk.prepare(ROOT / ".latebind" / "dotnet").apply(os.environ)
     except NotAvailableError as error:
-        pytest.skip(f"no .NET SDK: {error}")
+        pytest.skip(f"not run: no .NET SDK: {error}")
 
 
 @cache

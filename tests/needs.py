@@ -18,6 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _Made = TypeVar("_Made")
+_DEBIAN_PACKAGES = {
+    "abidiff": "abigail-tools",
+    "c++": "g++",
+    "cc": "gcc",
+    "dh": "debhelper",
+    "dpkg-buildpackage": "dpkg-dev",
+    "java": "default-jdk",
+    "javac": "default-jdk",
+    "mvn": "maven",
+    "ninja": "ninja-build",
+    "nm": "binutils",
+    "node": "nodejs",
+    "rpmbuild": "rpm",
+}
+"""Those of programs that have another name than their package."""
 
 
 def available(make: Callable[..., _Made], *arguments: object) -> _Made:
@@ -43,7 +58,7 @@ def require_programs(*names: str) -> list[str]:
     paths = {name: shutil.which(name) for name in names}
     for name, path in paths.items():
         if path is None:
-            pytest.skip(f"not run: there is no {name} here")
+            pytest.skip(f"not run: there is no {name} here: apt-get install {_DEBIAN_PACKAGES.get(name, name)}")
     return list(paths.values())
 
 
@@ -51,6 +66,6 @@ def zig(rid: str = "", *, tool: str = "cc", floor: str = "") -> list[str]:
     """The words that start zig for a target, or for this machine, as latebind's builds do: they share its libraries."""
     compiler = find_zig()
     if compiler is None:
-        pytest.skip("not run: the ziglang package is missing")
+        pytest.skip("not run: there is no zig here: pip install ziglang")
     properties = target(Rid(rid) if rid else host_rid())
     return [str(compiler), tool, "-target", zig_triple(properties, floor or properties.floor), "-O1", "-s"]

@@ -110,7 +110,7 @@ def onnxruntime():
 
     library = runtime_library()
     if library is None:
-        pytest.skip("not run: no onnxruntime distribution with a shared library is installed")
+        pytest.skip("not run: no onnxruntime distribution with a shared library is installed: pip install onnxruntime")
     return library
 
 

@@ -218,7 +218,7 @@ def small_disk(tmp_path):
 
     def mount_disk(kilobytes):
         if run_program(mount, "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", disk).returncode != 0:
-            pytest.skip("mounting a small tmpfs needs root")
+            pytest.skip("not run: only root can mount a small tmpfs")
         return disk
 
     yield mount_disk
@@ -322,7 +322,7 @@ def test_help_is_quick_to_import():
     assert run_checked(sys.executable, "-c", code).strip() == "[]"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes of Windows end otherwise")
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: pipes of Windows end otherwise")
 def test_a_reader_that_goes_away_is_a_status_and_no_noise(tmp_path):
     (tmp_path / "a.whl").write_text("no zip")
     command = [*CLI, "audit", str(tmp_path / "a.whl")]

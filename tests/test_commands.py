@@ -43,7 +43,7 @@ def test_a_completion_is_a_script_that_knows_the_commands(shell, capsys):
     assert "explain" in script
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@pytest.mark.skipif(not shutil.which("bash"), reason="not run: there is no bash here")
 def test_bash_completes_a_command_and_an_option(latebind, tmp_path):
     script = tmp_path / "completion.bash"
     script.write_text(latebind("completion", "bash").stdout, encoding="utf-8")

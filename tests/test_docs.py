@@ -193,7 +193,7 @@ def test_every_test_case_of_a_new_project_passes(latebind, tmp_path):
 
     outcomes = json.loads(ended.stdout)["cases"]
     if any(cell["reason"] == "no-index" for cell in outcomes):
-        pytest.skip("the package index cannot be reached")
+        pytest.skip("not run: the package index cannot be reached")
     assert {cell["scenario"] for cell in outcomes} == {
         scenario.name
         for scenario in scenarios.SCENARIOS
@@ -225,7 +225,7 @@ def test_a_runtime_of_ones_own_binds_as_its_page_shows(latebind, tmp_path):
     assert wrong.startswith("0 " + " ".join(sentence_shown("zlib was not found at").split())), wrong
     printed = run_script()
     if " was not found " in printed:
-        pytest.skip("not run: this system has no zlib")
+        pytest.skip("not run: this system has no zlib: apt-get install zlib1g")
     assert re.match(r"\d{4} zlib 1\.\d\S* is bound from /\S*libz\.so", printed), printed
     audited = latebind("audit", built / "libpacker.so", "--preset", tmp_path / "zlib.toml")
     assert "libpacker.so: 0 errors" in audited.stdout, audited.stdout + audited.stderr
@@ -247,7 +247,7 @@ def configured_and_built(folder):
 def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
     capi = runtime_folder()
     if not list(capi.glob("libonnxruntime.so.*")):
-        pytest.skip("the runtime's shared library is not here")
+        pytest.skip("not run: the runtime's shared library is not here: pip install onnxruntime")
     write_files(ROOT / "loader/README.md", tmp_path)
     tree = configured_and_built(tmp_path)
     environment = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}

@@ -69,7 +69,7 @@ def make_environment(folder, *requirements):
 @pytest.mark.parametrize("name", CALLS)
 def test_a_recipe_gives_a_wheel_that_binds_late(latebind, tmp_path, name):
     if name == "maturin" and not shutil.which("cargo"):
-        pytest.skip("not run: cargo is not on PATH")
+        pytest.skip("not run: cargo is not on PATH: apt-get install cargo")
     project = tmp_path / "project"
     project.mkdir()
     write_recipe(name, project)

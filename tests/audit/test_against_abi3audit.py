@@ -31,7 +31,7 @@ def abi3audit(tmp_path_factory):
     command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "abi3audit==0.0.26"]
     done = run_program(*command)
     if done.returncode:
-        pytest.skip(f"abi3audit cannot be installed: {done.stderr.strip()[-200:]}")
+        pytest.skip(f"not run: abi3audit cannot be installed: {done.stderr.strip()[-200:]}")
 
     def judge(wheel):
         report = json.loads(

@@ -22,7 +22,7 @@ def measure_memory(wheel):
     return measurement
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the peak of a process is read as POSIX tells it")
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows reports no peak of a process")
 def test_a_worker_takes_little_more_than_three_times_the_member_that_it_reads(bench):
     library = bench.good() + os.urandom(60 << 20)
     (wheel,) = bench.wheel({"latenn/liblatenn.so": library})
@@ -34,7 +34,7 @@ def test_a_worker_takes_little_more_than_three_times_the_member_that_it_reads(be
     assert memory["peak"] > memory["largest"], "else it was not the reader that was measured"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the peak of a process is read as POSIX tells it")
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows reports no peak of a process")
 def test_a_huge_library_is_not_held_in_memory(bench):
     (wheel,) = bench.wheel({"latenn/liblatenn.so": bench.good() + os.urandom(200 << 20)})
     assert measure_memory(wheel)["peak"] < BASE
@@ -57,7 +57,7 @@ def test_a_library_that_is_mapped_from_the_disk_has_the_same_findings(bench, mon
     assert audit_here([wheel]) == expected
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux has a device that is always full")
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: only Linux has a device that is always full")
 def test_a_disk_without_room_is_named(bench, monkeypatch):
     (wheel,) = bench.wheel({"latenn/liblatenn.so": bench.good()})
     monkeypatch.setattr(reading, "_MAX_IN_MEMORY", -1)

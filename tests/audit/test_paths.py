@@ -54,7 +54,7 @@ def test_links_of_a_folder_are_not_followed(bench):
     assert "LB404" not in {finding.code for finding in report.findings}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in the file system")
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no pipes in the file system")
 def test_a_pipe_in_a_folder_does_not_hang(bench):
     bench.bare("stage/liblatenn.so", bench.good())
     os.mkfifo(bench.folder / "stage" / "pipe")
@@ -194,7 +194,7 @@ def test_nothing_is_written(bench):
     assert sorted(bench.folder.rglob("*")) == before
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in the file system")
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no pipes in the file system")
 @pytest.mark.parametrize("name", ["pipe.whl", "pipe.so", "pipe"])
 def test_a_pipe_is_refused_and_never_opened(tmp_path, name):
     os.mkfifo(tmp_path / name)
@@ -208,7 +208,9 @@ def test_an_empty_folder_is_refused(tmp_path):
         find_subjects([tmp_path])
 
 
-@pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.skipif(
+    not hasattr(os, "seteuid") or os.geteuid() != 0, reason="not run: only root can become another user"
+)
 def test_what_may_not_be_read_is_refused_and_not_passed_over(bench):
     wheel = bench.wheel()[0]
     with tempfile.TemporaryDirectory() as temporary:

@@ -81,7 +81,7 @@ def test_results_come_in_the_order_of_the_tasks():
         assert pool.run(list(range(20))) == [number * 2 for number in range(20)]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: only Linux has /proc")
 def test_no_worker_outlives_a_killed_parent():
     """Workers see their pipe close and end; else each killed audit would leave its workers for ever."""
     code = (

@@ -11,7 +11,7 @@ def capi():
     try:
         files = importlib.metadata.files("onnxruntime") or []
     except importlib.metadata.PackageNotFoundError:
-        pytest.skip("onnxruntime is not installed")
+        pytest.skip("not run: onnxruntime is not installed: pip install onnxruntime")
     return {file.name: file.locate() for file in files if ".so" in file.name}
 
 

@@ -97,7 +97,7 @@ def test_debug_symbols_that_were_split_off_are_not_a_cut_off_library(bench, tmp_
     library = bench.compiler.library(GOOD + "int x[5000] = {1};\n", "-g")
     objcopy = shutil.which("objcopy")
     if objcopy is None:
-        pytest.skip("there is no objcopy")
+        pytest.skip("not run: there is no objcopy here: apt-get install binutils")
     run_checked(objcopy, "--only-keep-debug", library, tmp_path / "x.debug")
 
     image = read_image((tmp_path / "x.debug").read_bytes(), "x.debug")
@@ -108,7 +108,7 @@ def test_debug_symbols_that_were_split_off_are_not_a_cut_off_library(bench, tmp_
 def test_level_that_the_linker_wrote_into_the_notes(bench, tmp_path):
     linker = shutil.which("ld.bfd")
     if linker is None:
-        pytest.skip("there is no linker of GNU")
+        pytest.skip("not run: there is no linker of GNU here: apt-get install binutils")
     thing = bench.compiler.thing(GOOD)
     levels = {}
     for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4"):

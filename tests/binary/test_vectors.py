@@ -14,7 +14,7 @@ CHOOSING = 'int latenn_asks(void) { __builtin_cpu_init(); return __builtin_cpu_s
 def compile_by_gcc(tmp_path):
     gcc = shutil.which("gcc")
     if gcc is None:
-        pytest.skip("there is no GCC")
+        pytest.skip("not run: there is no GCC here: apt-get install gcc")
 
     def make(source, *flags):
         (tmp_path / "x.c").write_text(source)

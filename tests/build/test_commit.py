@@ -10,7 +10,9 @@ from latebind.errors import BuildError
 
 from tests.programs import run_checked
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not on this machine")
+pytestmark = pytest.mark.skipif(
+    shutil.which("git") is None, reason="not run: there is no git here: apt-get install git"
+)
 
 
 def git(folder, *arguments):

@@ -275,7 +275,7 @@ def test_a_link_to_a_file_of_the_same_folder_is_imported(packed_machine, tmp_pat
     assert import_native(config, [folder], tmp_path / "here", "linux-x64")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+@pytest.mark.skipif(os.name == "nt", reason="not run: Windows has no named pipes in folders")
 def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(packed_machine, tmp_path):
     config, workdir, _ = packed_machine
     folder = tmp_path / "stage"

@@ -81,7 +81,7 @@ def test_a_version_in_several_functions_is_read_from_the_same_library(tmp_path):
 
     system = open_library(library, tmp_path)
     if "was not found" in system[1]:
-        pytest.skip("not run: this system has no OpenSSL 3")
+        pytest.skip("not run: this system has no OpenSSL 3: apt-get install libssl3")
     tell = ctypes.CDLL("libcrypto.so.3").OpenSSL_version
     tell.restype = ctypes.c_char_p
     assert system[0] == 0

@@ -139,7 +139,9 @@ def test_pages_fit_phones_and_desks(site, width):
         pytest.skip(
             "not run: there is no Chromium here: apt-get install --no-install-recommends chromium-headless-shell"
         )
-    api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser: pip install playwright")
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="not run: playwright drives the browser: pip install playwright"
+    )
     with api.sync_playwright() as playwright:
         page = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"]).new_page(
             viewport={"width": width, "height": 900}

@@ -10,7 +10,7 @@ def test_the_table_is_what_the_sources_that_it_names_give(capsys):
     try:
         status = platforms.main(["--check"])
     except platforms.subprocess.CalledProcessError:
-        pytest.skip("not run: the sources cannot be downloaded")
+        pytest.skip("not run: the sources cannot be downloaded from GitHub and the package index")
     assert status == 0, capsys.readouterr().out
 
 
@@ -21,7 +21,7 @@ def test_a_table_that_differs_is_found(tmp_path, monkeypatch, capsys):
     try:
         assert platforms.main(["--check"]) == 1
     except platforms.subprocess.CalledProcessError:
-        pytest.skip("not run: the sources cannot be downloaded")
+        pytest.skip("not run: the sources cannot be downloaded from GitHub and the package index")
     assert "systems.toml differs" in capsys.readouterr().out
 
 

@@ -14,7 +14,10 @@ PICTURE = (ROOT / "docs/img/update.svg").read_text("utf-8")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux" or not shutil.which("cc"), reason="not run: needs Linux and a C compiler")
+@pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("cc"),
+    reason="not run: needs Linux and a C compiler: apt-get install gcc",
+)
 def test_a_linked_program_ends_and_one_that_binds_late_goes_on(tmp_path):
     printed = show_update(tmp_path)
     newest = importlib.metadata.version("onnxruntime")

@@ -159,7 +159,7 @@ def run(tmp_path):
     return local_workflow.Run(WORKFLOW, tmp_path / "files", tmp_path / "checkout")
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@pytest.mark.skipif(not shutil.which("bash"), reason="not run: there is no bash here")
 def test_jobs_hand_files_and_outputs_on(run, capfd):
     run.job("make", {})
     run.job("use", {})
@@ -169,7 +169,7 @@ def test_jobs_hand_files_and_outputs_on(run, capfd):
     assert "not run here (windows)" in capfd.readouterr().out
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@pytest.mark.skipif(not shutil.which("bash"), reason="not run: there is no bash here")
 def test_a_step_that_fails_ends_the_job_but_for_what_is_always_done(run):
     with pytest.raises(SystemExit, match="the job fail failed"):
         run.job("fail", {})

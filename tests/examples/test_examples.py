@@ -218,7 +218,7 @@ def test_modules_for_several_cpythons(name, requirement, other, example, officia
     """
     pythons = [python.minor for python in interpreters(["3.11", "3.12"])]
     if len(set(pythons)) < 2 or host_rid() != "linux-x64":
-        pytest.skip("not run: this is not Linux x64, or it lacks CPython 3.11 or 3.12")
+        pytest.skip("not run: this is not Linux x64, or it lacks CPython 3.11 or 3.12: uv python install")
     latebind = environment_with_latebind(tmp_path_factory.mktemp(f"installed-{name}"), extra=(requirement,))
     project = example(name)
     shutil.copytree(official_header.parent, project / "native/include")

@@ -19,7 +19,7 @@ def without_pip(monkeypatch):
 
 def test_pip_of_an_environment_that_has_none_is_the_one_that_uv_runs(monkeypatch):
     if not shutil.which("uv"):
-        pytest.skip("needs uv on PATH")
+        pytest.skip("not run: there is no uv on PATH: pip install uv")
     without_pip(monkeypatch)
 
     assert run_checked(*pinned.pip(), "--version").startswith("pip ")

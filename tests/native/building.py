@@ -45,13 +45,13 @@ def system_compiler() -> str | None:
 def needed_compiler(folder: pathlib.Path | None = None) -> str:
     """The machine's own compiler, or zig where a folder for its wrapper is given. Skips where there is none."""
     compiler = system_compiler() or (zig_wrapper(folder) if folder else None)
-    return compiler or pytest.skip("not run: there is no C compiler")
+    return compiler or pytest.skip("not run: there is no C compiler here: apt-get install gcc")
 
 
 def configure(source: pathlib.Path, build: pathlib.Path, compiler: str, *arguments: str) -> None:
     cmake, ninja = program("cmake"), program("ninja")
     if not cmake or not ninja:
-        pytest.skip(f"not run: {'ninja' if cmake else 'cmake'} is missing")
+        pytest.skip(f"not run: {'ninja' if cmake else 'cmake'} is missing: pip install cmake ninja")
     command = [cmake, "-S", str(source), "-B", str(build), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
     run_checked(*command, f"-DCMAKE_C_COMPILER={compiler}", "-DCMAKE_C_LINKER_DEPFILE_SUPPORTED=FALSE", *arguments)
 

@@ -68,7 +68,7 @@ def configure_cross(source: pathlib.Path, tree: pathlib.Path, rid: str, *argumen
     """Configure a CMake project for a target, with the toolchain that `latebind build` uses."""
     cmake, ninja = program("cmake"), program("ninja")
     if not cmake or not ninja or find_zig() is None:
-        pytest.skip("not run: cmake, ninja or the ziglang package is missing")
+        pytest.skip("not run: cmake, ninja or zig is missing: pip install cmake ninja ziglang")
     properties = target(rid)
     chosen = toolchain("zig", properties)
     tree.mkdir(parents=True, exist_ok=True)

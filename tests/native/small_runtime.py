@@ -24,6 +24,8 @@ NATIVE, REAL = "linux-x64", "linux-x64 with ONNX Runtime"
 """This system, with the small runtime and with the real one: both must answer alike."""
 GLUE = ("osx-arm64", "osx-x64", "win-arm64")
 SYSTEMS = [REAL, NATIVE, *(pytest.param(rid, marks=pytest.mark.emulated) for rid in GLUE)]
+only_small = pytest.mark.parametrize("host", SYSTEMS[1:], indirect=True)
+"""For tests that choose the runtime's version. The real one has one; tests/examples has it with faulty providers."""
 VERSION = "SMALL_RUNTIME"
 """The variable that names the version of the small runtime."""
 _NAMES = {"linux": "libonnxruntime.so", "osx": "libonnxruntime.dylib", "win": "onnxruntime.dll"}
@@ -38,10 +40,6 @@ class Host:
     """Where the small runtime and latebind's host were built."""
     runtime: Path
     emulated: Any = None
-
-    @property
-    def is_small(self) -> bool:
-        return self.runtime.is_relative_to(self.tree)
 
     @property
     def suffix(self) -> str:
@@ -76,7 +74,7 @@ def open_host(system: str, shared: Path) -> Iterator[Host]:
         build(tree)
         real = runtime_library()
         if system == REAL and real is None:
-            pytest.skip("not run: onnxruntime is not installed")
+            pytest.skip("not run: onnxruntime is not installed: pip install onnxruntime")
         yield Host(rid, tree, real if system == REAL and real else tree / name)
         return
     tree = build_cross(shared, rid, include, source=SOURCE)

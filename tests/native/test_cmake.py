@@ -11,7 +11,7 @@ from tests.programs import run_program
 def run_cmake(tmp_path, text, *arguments):
     cmake, ninja = program("cmake"), program("ninja")
     if not cmake or not ninja:
-        pytest.skip("not run: cmake or ninja is missing")
+        pytest.skip("not run: cmake or ninja is missing: pip install cmake ninja")
     compiler = needed_compiler(tmp_path)
     (tmp_path / "l.c").write_text("int l(void);\nint l(void) { return 0; }\n")
     lines = ["cmake_minimum_required(VERSION 3.20)", "project(l LANGUAGES C)", "find_package(latebind CONFIG REQUIRED)"]

@@ -3,6 +3,7 @@
 import struct
 import subprocess
 
+import lief
 import pytest
 
 from tests.native import pe
@@ -162,7 +163,6 @@ def test_what_is_no_dll_is_told(read, library):
 
 
 def test_imports_are_those_that_another_reader_sees(read, library, tmp_path):
-    lief = pytest.importorskip("lief")
     data = library("win-x64")
     (tmp_path / "one.dll").write_bytes(data)
     binary = lief.parse(str(tmp_path / "one.dll"))  # kept: LIEF's lists do not outlive it
@@ -279,7 +279,6 @@ def test_a_library_of_32_bits_is_not_for_a_process_of_64(read):
 
 
 def test_imports_of_32_bits_are_those_that_another_reader_sees(read32, tmp_path):
-    lief = pytest.importorskip("lief")
     for bits in (32, 64):
         data = pe.library(["one.dll", "two.dll"], bits=bits)
         (tmp_path / "one.dll").write_bytes(data)

@@ -10,7 +10,7 @@ import pytest
 from tests.native.building import HERE, ROOT, needed_compiler
 from tests.programs import run_checked, run_program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is made of Linux's own calls")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the stand-in is made of Linux's own calls")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,10 @@ from tests.native.building import HERE, ROOT, needed_compiler
 from tests.native.test_functions_stub import SOURCES, build_program
 from tests.programs import assert_success, run_checked, run_program
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the plug-ins are for Unix")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="not run: the plug-ins are for Unix"),
+]
 TRIALS = int(os.environ.get("LATEBIND_TRIALS", "60"))
 WORDS = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'loader' / 'include'}", "-rdynamic"]
 

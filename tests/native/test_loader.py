@@ -43,7 +43,7 @@ def test_units(programs):
 
 def test_addresses_are_watched_too(programs):
     if programs.sanitizers == "undefined":
-        pytest.skip("not run: AddressSanitizer needs a compiler on PATH, zig brings no runtime for it")
+        pytest.skip("not run: AddressSanitizer needs a compiler on PATH: apt-get install gcc")
 
 
 # ---- an explicit path is final ----
@@ -101,7 +101,7 @@ def loaded_end(data):
     return max(offset + length for kind, _, offset, _, _, length in segments if kind == 1)
 
 
-@pytest.mark.skipif(sys.maxsize < 2**32, reason="the header's layout is that of 64 bits")
+@pytest.mark.skipif(sys.maxsize < 2**32, reason="not run: the header's layout is that of 64 bits")
 @pytest.mark.parametrize(
     ("machine", "name"),
     [machine for machine in MACHINES if machine[1] != os.uname().machine],

@@ -14,7 +14,7 @@ from latebind.tables.targets import target
 
 from tests.client import edit
 from tests.native.building import ROOT
-from tests.native.small_runtime import SYSTEMS, VERSION, open_host
+from tests.native.small_runtime import SYSTEMS, VERSION, only_small, open_host
 from tests.needs import official_header
 
 pytestmark = pytest.mark.slow
@@ -80,23 +80,23 @@ def test_a_provider_registers_computes_and_is_released(host, provider, tmp_path)
     assert steps[-3:] == ["unregistering the provider", "releasing the environment", "ending the process"]
 
 
+@only_small
 @pytest.mark.parametrize("version", ["1.23.0", "1.23.2", "1.24.1", "1.27.0"])
 def test_a_provider_computes_with_every_version_from_its_minimum_on(host, provider, tmp_path, version):
-    require_small(host)
     status, answer, _ = run(host, provider, tmp_path, **{VERSION: version})
     assert (status, answer["passed"], answer["report"]["version"]) == (0, ["c-host"], version)
 
 
+@only_small
 def test_a_runtime_that_is_too_old_is_refused_in_words(host, provider, tmp_path):
-    require_small(host)
     status, answer, _ = run(host, provider, tmp_path, **{VERSION: "1.22.1"})
     says = f"registering the provider: {NAME} 0.1.0 needs ONNX Runtime 1.23 or newer; this is 1.22.1"
     assert (status, answer["failed"][0]["message"]) == (1, says)
 
 
+@only_small
 @pytest.mark.parametrize("version", ["1.21.0", "2.0.0", "unversioned"])
 def test_a_runtime_that_registers_no_plugins_is_not_asked(host, provider, tmp_path, version):
-    require_small(host)
     status, answer, _ = run(host, provider, tmp_path, **{VERSION: version})
     assert (status, answer["error"]["message"]) == (3, "opening the runtime: it registers no plugins")
 
@@ -113,15 +113,10 @@ def test_a_file_that_is_no_provider_is_refused(host, tmp_path):
     assert answer["failed"][0]["message"].startswith("registering the provider: ")
 
 
+@only_small
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_a_provider_is_told(host, build_provider, tmp_path, fault):
-    require_small(host)
     old, new, says = FAULTS[fault]
     _, answer, _ = run(host, build_provider(old, new), tmp_path)
     assert "passed" not in answer
     assert says in json.dumps(answer)
-
-
-def require_small(host):
-    if not host.is_small:
-        pytest.skip("not run: the real runtime has one version, and tests/examples has it with faulty providers")

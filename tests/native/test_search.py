@@ -12,7 +12,7 @@ from tests.native.situations import outcomes, place
 from tests.native.test_loader import NAME
 from tests.programs import run_checked, run_program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_LIBRARY_PATH and ldconfig are Linux's")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: LD_LIBRARY_PATH and ldconfig are Linux's")
 LDCONFIG = shutil.which("ldconfig", path=f"/sbin:/usr/sbin:{os.environ.get('PATH', '')}")
 
 
@@ -73,7 +73,7 @@ def place_cached(programs, folder):
 def cache(request, programs, tmp_path):
     """A cache of one folder that holds a library, as ldconfig itself writes it."""
     if LDCONFIG is None:
-        pytest.skip("not run: ldconfig is missing")
+        pytest.skip("not run: there is no ldconfig here: apt-get install libc-bin")
     folder = tmp_path / "libraries"
     place_cached(programs, folder)
     (tmp_path / "conf").write_text(f"{folder}\n")
@@ -120,6 +120,8 @@ def test_a_runtime_in_the_systems_cache_is_bound(programs, cache, tmp_path):
     assert printed == f"bound: ONNX Runtime 1.25.3 is bound from {where} (source: system)\n"
 
 
-@pytest.mark.skipif(not pathlib.Path("/etc/ld.so.cache").exists(), reason="this system has no cache")
+@pytest.mark.skipif(
+    not pathlib.Path("/etc/ld.so.cache").exists(), reason="not run: this system has no cache of ldconfig"
+)
 def test_this_systems_own_cache_is_read(programs):
     assert any(pathlib.Path(path).exists() for path in search_cache(programs, "/etc/ld.so.cache", "libc.so.6"))

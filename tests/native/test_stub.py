@@ -77,7 +77,7 @@ def in_index():
     with tempfile.TemporaryDirectory() as home:
         answers = ask([question], installer(Path(home)), Path(sys.executable))
     if "no-index" in {error.reason for error in answers.trouble.values()}:
-        pytest.skip("the package index cannot be reached")
+        pytest.skip("not run: the package index cannot be reached")
     return answers.found[question]
 
 
@@ -291,7 +291,7 @@ def test_a_program_that_is_linked_statically_says_so(shared_folder, latebind, tm
         program,
     ]
     if run_program(needed_compiler(), *command).returncode:
-        pytest.skip("not run: this system has no static C library")
+        pytest.skip("not run: this system has no static C library: apt-get install libc6-dev")
     done = run(program, "no-model", ONNXRUNTIME_LIB_PATH=library(ORT_VERSIONS[-1]))
     assert done.returncode == 1
     assert "this program is linked statically with glibc, and shared libraries don't work in it" in done.stdout

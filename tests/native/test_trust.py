@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.native.building import Programs
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or os.geteuid() != 0, reason="only root can make files of several users"
+    sys.platform != "linux" or os.geteuid() != 0, reason="not run: only root can make files of several users"
 )
 USER, ATTACKER, GROUP = 23456, 12345, 34567
 LIBRARY = "libonnxruntime.so.1"

@@ -32,7 +32,7 @@ _LIBRARIES = {
 
 def needed_zig() -> Path:
     """zig. Skips where it is missing."""
-    return find_zig() or pytest.skip("not run: the ziglang package is missing")
+    return find_zig() or pytest.skip("not run: there is no zig here: pip install ziglang")
 
 
 @dataclass(frozen=True)

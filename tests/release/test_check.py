@@ -192,7 +192,7 @@ def test_what_was_changed_is_named_by_the_sums(release, name):
     assert [message for path, message in problems if path == file and why in message], problems
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+@pytest.mark.skipif(os.name == "nt", reason="not run: Windows has no named pipes in folders")
 @pytest.mark.parametrize("name", ["SHA256SUMS", "manifest.json", "latebind.toml", "reports/verify.json"])
 def test_a_pipe_is_named_and_not_waited_for(release, name):
     (release / name).unlink()

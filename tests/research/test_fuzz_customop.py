@@ -10,10 +10,11 @@ from research import opened
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or not opened.is_there(), reason="not run: strace is not installed, or may not watch"
+    sys.platform != "linux" or not opened.is_there(),
+    reason="not run: strace may not watch here, or is missing: apt-get install strace",
 )
 for needed in ("onnxruntime", "openvino", "ai_edge_litert"):
-    pytest.importorskip(needed, reason=f"not run: {needed} is not installed")
+    pytest.importorskip(needed, reason=f"not run: {needed} is not installed; noxfile.py -s gen installs it")
 
 OPENS = """
 import sys, subprocess

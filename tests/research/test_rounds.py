@@ -104,7 +104,7 @@ def test_the_page_lists_what_was_wrong():
     assert "| LB310 | false | CPython 3.7 on Windows looks for" in rounds.page()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start processes as nobody")
+@pytest.mark.skipif(os.geteuid() != 0, reason="not run: only root can start processes as nobody")
 def test_an_interpreter_that_nobody_can_start_is_not_blamed_on_the_wheel(tmp_path, monkeypatch):
     tmp_path.chmod(0o700)
     python = tmp_path / "3.11.7" / "bin" / "python3.11"

@@ -47,7 +47,9 @@ def test_a_verdict_that_no_command_confirms_is_a_gap():
     assert truth.gaps({"wheels": wheels}) == ["a.whl: no command in research/evidence.py confirms LB106"]
 
 
-@pytest.mark.skipif(not (shutil.which("unzip") and shutil.which("strings")), reason="there is no unzip or no binutils")
+@pytest.mark.skipif(
+    not (shutil.which("unzip") and shutil.which("strings")), reason="not run: apt-get install unzip binutils"
+)
 @pytest.mark.parametrize(
     ("finding", "problem"),
     [
@@ -68,7 +70,7 @@ def test_other_tools_confirm_a_finding_or_do_not(wheel, monkeypatch, finding, pr
     assert not problems if not problem else problem in problems[0]
 
 
-@pytest.mark.skipif(shutil.which("unzip") is None, reason="there is no unzip")
+@pytest.mark.skipif(shutil.which("unzip") is None, reason="not run: there is no unzip here: apt-get install unzip")
 @pytest.mark.parametrize(("codes", "is_found"), [((), True), (("LB103",), False)])
 def test_a_runtime_that_the_audit_overlooks_is_found(wheel, monkeypatch, codes, is_found):
     monkeypatch.setattr(evidence, "CLEAR", [proof for proof in evidence.CLEAR if proof.codes == "LB103"])

@@ -54,7 +54,7 @@ def test_details_come_with_verbose_alone_and_nothing_at_all_with_quiet():
     assert run_logger("quiet").stderr == ""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals in the standard library")
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no pseudo-terminals in the standard library")
 def test_a_terminal_gets_one_live_line_for_each_step_with_its_time():
     reader, writer = os.openpty()
     done = run_logger("verbose", writer, TERM="xterm", COLUMNS="100")

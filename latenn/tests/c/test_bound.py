@@ -32,6 +32,6 @@ def test_64_threads_share_a_model_and_each_others_values(programs):
 @pytest.mark.skipif(sys.platform != "linux", reason="not run: tried with the sanitizers of Linux alone")
 def test_no_two_threads_meet_unguarded(thread_programs):
     if thread_programs.sanitizers != "thread":
-        pytest.skip("not run: there is no thread sanitizer")
+        pytest.skip("not run: the compiler has no thread sanitizer: apt-get install gcc")
     backend = thread_programs.folder / "backends" / "liblatenn_backend_plain.so"
     assert thread_programs.run("crowd", backend).stdout == b"all well\n"

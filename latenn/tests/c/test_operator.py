@@ -13,7 +13,7 @@ from tests.c.building import HERE, build_latenn
 
 from tests import models
 from tests.native.emulated import build_cross
-from tests.native.small_runtime import NATIVE, SYSTEMS, VERSION, open_host
+from tests.native.small_runtime import NATIVE, SYSTEMS, VERSION, only_small, open_host
 
 pytestmark = pytest.mark.slow
 FLOAT, TEXT, INT4, INT64 = TensorProto.FLOAT, TensorProto.STRING, TensorProto.INT4, TensorProto.INT64
@@ -161,6 +161,7 @@ def test_a_file_in_the_folder_is_read_and_a_link_out_of_it_is_not(operator):
     assert "Its attribute path is a link:" in answer["message"]
 
 
+@only_small
 @pytest.mark.parametrize(
     ("version", "says"),
     [
@@ -170,16 +171,13 @@ def test_a_file_in_the_folder_is_read_and_a_link_out_of_it_is_not(operator):
     ],
 )
 def test_a_runtime_of_another_version_is_refused_in_words(operator, version, says):
-    if not operator.host.is_small:
-        pytest.skip("not run: the real runtime has one version")
     (answer,) = operator.run(graph(), version=version)
     assert (answer["step"], answer["code"]) == ("registering", FAIL)
     assert answer["message"] == f"latenn's operator needs ONNX Runtime 1.19 or newer; {says}"
 
 
+@only_small
 @pytest.mark.parametrize("version", ["1.19.0", "1.25.3"])
 def test_a_node_computes_with_every_version_from_the_minimum_on(operator, version):
-    if not operator.host.is_small:
-        pytest.skip("not run: the real runtime has one version")
     words = (*input_words("state", FLOAT, FED), *outputs("next"))
     assert operator.run(graph(), *words, version=version)[0]["shape"] == [4]

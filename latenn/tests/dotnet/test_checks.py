@@ -13,7 +13,7 @@ from latebind.system.run import run
 
 from tests.dotnet_support import LATENN, consumer, dotnet_environment, echo_core, make_stage
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the core is built for Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the core is built for Linux")
 
 
 @pytest.mark.parametrize("frameworks", [["netstandard2.0"], ["netstandard2.0", "netstandard2.1"]])

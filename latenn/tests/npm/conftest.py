@@ -77,7 +77,7 @@ def find_sanitizer():
     """The library that a program must preload which loads others that are built with AddressSanitizer."""
     file = run_checked(needed_compiler(), "-print-file-name=libasan.so").strip()
     if not Path(file).is_absolute():
-        pytest.skip("not run: the compiler has no libasan.so")
+        pytest.skip("not run: the compiler has no libasan.so: apt-get install gcc")
     return file
 
 

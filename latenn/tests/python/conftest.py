@@ -28,7 +28,7 @@ def latenn(latenn_site):
 @pytest.fixture(scope="session")
 def ir(tmp_path_factory):
     """An IR of OpenVINO with weights: y = x + [0, 1, 2, 3]."""
-    openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed")
+    openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed: pip install openvino")
     x = openvino.opset13.parameter(openvino.PartialShape([-1, 4]), np.float32, name="x")
     y = openvino.opset13.add(x, np.arange(4, dtype=np.float32))
     x.output(0).set_names({"x"})

@@ -35,7 +35,7 @@ def test_both_ways_do_the_same(latenn_site, portable, value, expected):
 def test_every_cpython_runs_builtins(latenn_site, portable, minor, tmp_path):
     pythons = interpreters([minor])
     if not pythons:
-        pytest.skip(f"not run: there is no CPython {minor} here")
+        pytest.skip(f"not run: there is no CPython {minor} here: uv python install {minor}")
     program, packages = pythons[-1].path, tmp_path / "packages"
     command = ["-m", "uv", "pip", "install", "--quiet", "--python", program, "--target", packages, "numpy"]
     run_checked(sys.executable, *command)

@@ -17,8 +17,10 @@ from tests.python.wrapping import attribute, made_session, older_session, refusa
 from tests import models
 from tests.programs import assert_success
 
-onnxruntime = pytest.importorskip("onnxruntime", reason="not run: onnxruntime is not installed")
-openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed")
+onnxruntime = pytest.importorskip(
+    "onnxruntime", reason="not run: onnxruntime is not installed: pip install onnxruntime"
+)
+openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed: pip install openvino")
 
 FLOAT = TensorProto.FLOAT
 X = np.arange(-4, 4, dtype=np.float32).reshape(2, 4)

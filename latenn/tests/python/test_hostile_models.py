@@ -12,7 +12,9 @@ from tests.python.wrapping import attribute, older_session, refusal, session, tf
 
 from tests import models
 
-fuzz_customop = pytest.importorskip("research.fuzz_customop", reason="not run: ai-edge-litert is not installed")
+fuzz_customop = pytest.importorskip(
+    "research.fuzz_customop", reason="not run: ai-edge-litert is not installed: pip install ai-edge-litert"
+)
 hostile = fuzz_customop.hostile  # makes such models for the fuzzer, too
 
 X = np.arange(8, dtype=np.float32).reshape(2, 4)

@@ -14,7 +14,7 @@ from tests.python.running import crowd, in_process
 
 from tests import models
 
-openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed")
+openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed: pip install openvino")
 ONES = np.ones((2, 4), np.float32)
 EVERY = 60
 """Of ONNX's node tests so many are passed over for each that is computed here; a verify cell computes all."""

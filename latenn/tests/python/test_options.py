@@ -249,7 +249,7 @@ def test_options_are_of_one_model_and_outlive_it(latenn):
 
 
 def test_every_backend_gives_the_outputs_that_are_named_and_refuses_what_it_lacks(latenn):
-    pytest.importorskip("openvino", reason="not run: openvino is not installed")
+    pytest.importorskip("openvino", reason="not run: openvino is not installed: pip install openvino")
     with latenn.load(models.add((3,)), backend="openvino") as model:
         assert list(model.run({"left": X, "right": X}, model.run_options(outputs=["sum"]))) == ["sum"]
         with pytest.raises(latenn.UnsupportedError, match='no option "tag" of a run'):

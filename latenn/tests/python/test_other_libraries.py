@@ -23,7 +23,9 @@ COUNT = 1000
 
 class Torch:
     def __init__(self):
-        self.module = pytest.importorskip("torch", reason="not run: PyTorch is not installed")
+        self.module = pytest.importorskip(
+            "torch", reason="not run: PyTorch is not installed; noxfile.py -s libraries installs it"
+        )
 
     def take(self, tensor):
         return self.module.from_dlpack(tensor)
@@ -38,7 +40,9 @@ class Torch:
 
 class Jax:
     def __init__(self):
-        self.module = pytest.importorskip("jax", reason="not run: JAX is not installed")
+        self.module = pytest.importorskip(
+            "jax", reason="not run: JAX is not installed; noxfile.py -s libraries installs it"
+        )
 
     def take(self, tensor):
         if isinstance(tensor, AsNewer):

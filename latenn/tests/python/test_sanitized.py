@@ -89,11 +89,11 @@ def sanitized_environment(kept_builds, tmp_path_factory):
     """The environment of a Python whose latenn is the sources with libraries built under the sanitizer."""
     compiler, runtime = system_compiler(), runtime_library()
     if compiler is None or runtime is None:
-        pytest.skip("not run: there is no C compiler of the machine's own, or no ONNX Runtime")
+        pytest.skip("not run: there is no C compiler of the machine's own, or no ONNX Runtime: apt-get install gcc")
     asked = run_program(compiler, "-print-file-name=libasan.so")
     library = Path(asked.stdout.strip())
     if not library.is_absolute():
-        pytest.skip("not run: the compiler has no libasan to load before Python")
+        pytest.skip("not run: the compiler has no libasan to load before Python: apt-get install gcc")
     built = build_latenn(kept_builds, "address,undefined").folder / "latenn"
     site = tmp_path_factory.mktemp("sanitized") / "site"
     for name, part in (("latenn", "core"), ("latenn_onnxruntime", "backend_onnxruntime")):

@@ -15,11 +15,13 @@ from tests.python.running import python
 from tests.conftest import ROOT
 from tests.programs import run_program
 
-pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed")
+pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed: pip install ai-edge-litert")
 sys.path.insert(0, str(ROOT / "latenn" / "verify"))
 import tflite_cases as tflite  # noqa: F401  # is next to the consumers
 
-onnxruntime = pytest.importorskip("onnxruntime", reason="not run: onnxruntime is not installed")
+onnxruntime = pytest.importorskip(
+    "onnxruntime", reason="not run: onnxruntime is not installed: pip install onnxruntime"
+)
 
 OLDER = ("1.19.2", "1.23.2")
 """Releases that are run outside of this process."""

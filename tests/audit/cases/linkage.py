@@ -32,10 +32,10 @@ def containing(distribution: str, part: str):
         try:
             files = importlib.metadata.files(distribution) or []
         except importlib.metadata.PackageNotFoundError:
-            pytest.skip(f"{distribution} is not installed")
+            pytest.skip(f"not run: {distribution} is not installed: pip install {distribution}")
         modules = [file for file in files if part in file.name and file.name.endswith(".so")]
         if not modules:
-            pytest.skip(f"the installed {distribution} has no {part} for Linux")
+            pytest.skip(f"not run: the installed {distribution} has no {part} for Linux")
         return bench.bare("_core.abi3.so", modules[0].locate().read_bytes())
 
     return make

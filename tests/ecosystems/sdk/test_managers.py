@@ -11,6 +11,7 @@ import pytest
 
 from tests.client import copy_client, edit, pack_project, write_files
 from tests.conftest import ROOT
+from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
@@ -22,12 +23,6 @@ DEMO_CMAKE = WITH_HEADER.replace(
 )
 CONAN = (sys.executable, "-m", "uv", "tool", "run", "--from", "conan>=2,<3", "conan")
 PROGRAM = "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 ? 0 : 1; }\n"
-
-
-def require_programs(*names):
-    missing = [name for name in names if shutil.which(name) is None]
-    if missing:
-        pytest.skip(f"not run: package manager's program is not installed: {', '.join(missing)}")
 
 
 def recipe(manager, language):

@@ -67,7 +67,7 @@ def unpack_symbols(folder, rid):
 def tool(name, *arguments, llvm=False):
     program = str(LLVM / name) if llvm and (LLVM / name).is_file() else shutil.which(name)
     if program is None:
-        pytest.skip(f"{name} is not on this machine")
+        pytest.skip(f"not run: {name} is not on this machine: apt-get install binutils elfutils gdb llvm")
     return run_checked(program, *arguments)
 
 
@@ -103,7 +103,7 @@ def test_a_crash_in_the_shipped_library_is_named_by_gdb_through_the_id_alone(tmp
         "gdb", "-nx", "-batch", *(part for command in commands for part in ("-ex", command)), tmp_path / "program"
     )
     if "SIGSEGV" not in printed:
-        pytest.skip("gdb may not trace programs here")
+        pytest.skip("not run: gdb may not trace programs here: a container needs CAP_SYS_PTRACE")
     assert re.search(rf"#0 .*tiny_inner .*source/tiny\.c:{CRASH_LINE}\b", printed)
     assert "tiny_crash" in printed
 
@@ -134,7 +134,7 @@ def test_two_components_with_one_library_share_its_symbols(tmp_path):
 @pytest.mark.parametrize("rid", ["osx-x64", "osx-arm64"])
 def test_a_stripped_macho_library_is_symbolized_by_other_tools(tmp_path, rid):
     if shutil.which("dsymutil") is None:
-        pytest.skip("dsymutil is not on this machine")
+        pytest.skip("not run: dsymutil is not on this machine: apt-get install llvm")
     folder = client(tmp_path / "tiny", rid)
     assert pack_project(folder).not_made == ()
     unpacked, entry = unpack_symbols(folder, rid)

@@ -39,7 +39,7 @@ def write_project(folder, *pythons):
 def wheels(tmp_path_factory):
     """The wheels for five CPythons and four targets by name, all made on this machine."""
     if host_rid() != "linux-x64" or {python.minor for python in interpreters(PYTHONS[:4])} != set(PYTHONS[:4]):
-        pytest.skip("not run: this is not Linux x64, or it lacks one of CPython 3.10 to 3.13")
+        pytest.skip("not run: this is not Linux x64, or it lacks one of CPython 3.10 to 3.13: uv python install")
     result = pack_project(write_project(tmp_path_factory.mktemp("cpythons") / "tiny", *PYTHONS), *RIDS)
     assert not result.not_made
     return {artifact.path.name: artifact.path for artifact in result.artifacts if artifact.kind == "wheel"}
@@ -77,7 +77,7 @@ def test_a_module_is_named_and_linked_for_its_cpython_alone(wheels, wheel, modul
 def test_the_module_runs_in_its_cpython(wheels, tmp_path, minor):
     python = next(iter(interpreters([minor])), None)
     if python is None:
-        pytest.skip(f"not run: there is no CPython {minor} here")
+        pytest.skip(f"not run: there is no CPython {minor} here: uv python install {minor}")
     digits = minor.replace(".", "")
     unpack(wheels[f"tiny-1.2.3-cp{digits.rstrip('t')}-cp{digits}-manylinux_2_28_x86_64.whl"], tmp_path)
     output = run_checked(python.path, "-c", RUN, env={**os.environ, "PYTHONPATH": str(tmp_path)})
@@ -216,7 +216,7 @@ install(TARGETS _tiny DESTINATION . COMPONENT tiny)
 def test_a_python_config_of_this_machine_is_not_asked(tmp_path, monkeypatch, rid, module):
     """Debian's python3-dev installs one: it names libraries and file names of this machine, which the target lacks."""
     if not interpreters(["3.11"]) or host_rid() != "linux-x64":
-        pytest.skip("not run: this is not Linux x64, or it lacks CPython 3.11")
+        pytest.skip("not run: this is not Linux x64, or it lacks CPython 3.11: uv python install")
     answers = {"--prefix": "/usr", "--libs": "-lnowhere -lm", "--extension-suffix": ".cpython-311-x86_64-linux-gnu.so"}
     lines = [f"{option}) echo '{answer}';;" for option, answer in answers.items()]
     config = tmp_path / "bin" / "python3.11-config"
@@ -246,7 +246,7 @@ def assert_module(result, module):
 def test_a_project_of_the_newest_cmake_finds_python(tmp_path, package, python, module):
     """Policy CMP0190 of CMake 4.1 refuses an interpreter in a cross build without an emulator."""
     if not interpreters([python.rstrip("t")]) or host_rid() != "linux-x64":
-        pytest.skip("not run: this is not Linux x64, or it lacks this CPython")
+        pytest.skip("not run: this is not Linux x64, or it lacks this CPython: uv python install")
     project = write_project(tmp_path / "tiny", python)
     text = FIND_PYTHON.replace("VERSION 3.20", "VERSION 4.1").replace("Python REQ", f"{package} REQ")
     (project / "native" / "CMakeLists.txt").write_text(text.replace("Python_add", f"{package}_add"))

@@ -79,7 +79,7 @@ def test_a_plain_pyinstaller_call_freezes_a_new_project(tmp_path):
     install = (uv, "pip", "install", "-q", "-p", python)
     ended = run_program(*install, "--no-deps", wheel, "onnxruntime", timeout=300)
     if any(message in ended.stderr for message in UNREACHABLE):
-        pytest.skip("the package index cannot be reached")
+        pytest.skip("not run: the package index cannot be reached")
     run_checked(*install, "pyinstaller>=6", timeout=300)
     assert ended.returncode == 0, ended.stderr
     (tmp_path / "app.py").write_text('import demo\nprint(demo.open_runtime()["path"])\n', encoding="utf-8")

@@ -9,7 +9,7 @@ from latebind.ecosystems.wheel.environment import _ONLOAD as _PROGRAM
 from research.broken import loading, natives
 from tests.programs import run_checked, run_program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are compiled for Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the libraries are compiled for Linux")
 
 
 def load_library(folder, source):

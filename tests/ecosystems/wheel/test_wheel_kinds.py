@@ -50,7 +50,7 @@ def cpythons():
 def six(tmp_path_factory):
     """The stable-ABI wheels for all six targets, made on this machine."""
     if host_rid() != "linux-x64":
-        pytest.skip("cross-building is tried from Linux x64")
+        pytest.skip("not run: cross-building is tried from Linux x64")
     project = write_module_client(tmp_path_factory.mktemp("six") / "tiny", "cp310-abi3")
     return wheels(pack_project(project))
 
@@ -203,7 +203,7 @@ def by(python, project, *arguments):
 def test_another_interpreter_builds_the_modules_again(tmp_path, kind):
     other = another_python()
     if other is None:
-        pytest.skip("no other installation of this Python version with headers is on this machine")
+        pytest.skip("not run: no other installation of this Python version with headers is here: uv python install")
     project = write_module_client(tmp_path / "tiny", kind)
     key = stage_target(load(project / "latebind.toml"), target(host_rid()), project).manifest.key
     assert_success(by(other, project, "build"))
@@ -215,7 +215,7 @@ def test_another_interpreter_builds_the_modules_again(tmp_path, kind):
 def test_another_interpreter_changes_nothing_where_no_module_is_built(tiny):
     other = another_python()
     if other is None:
-        pytest.skip("no other installation of this Python version is on this machine")
+        pytest.skip("not run: no other installation of this Python version is here: uv python install")
     key = stage_target(load(tiny / "latebind.toml"), target(host_rid()), tiny).manifest.key
     assert by(other, tiny, "build").returncode == 0
     assert open_stage(tiny / "stage" / host_rid()).manifest.key == key
@@ -223,7 +223,7 @@ def test_another_interpreter_changes_nothing_where_no_module_is_built(tiny):
 
 def test_a_python_without_headers_is_told_how_to_get_them(tmp_path):
     if sys.platform != "linux":
-        pytest.skip("the installation is copied by its layout on Linux")
+        pytest.skip("not run: the installation is copied by its layout on Linux")
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     prefix = tmp_path / "prefix"
     (prefix / "bin").mkdir(parents=True)

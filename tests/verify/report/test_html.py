@@ -71,8 +71,12 @@ def test_a_report_of_nothing_is_a_page():
 def browser():
     program = chromium.chromium()
     if program is None:
-        pytest.skip("there is no Chromium here: apt-get install --no-install-recommends chromium-headless-shell")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser: pip install playwright")
+        pytest.skip(
+            "not run: there is no Chromium here: apt-get install --no-install-recommends chromium-headless-shell"
+        )
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="not run: playwright drives the browser: pip install playwright"
+    )
     with api.sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield opened

@@ -14,7 +14,7 @@ from latebind.verify.run.access import NOBODY, assert_reached, is_root, unlock
 
 from tests.programs import not_run
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions of Linux and macOS")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="not run: the permissions are those of Linux and macOS")
 
 
 @pytest.fixture

@@ -31,7 +31,9 @@ from tests.programs import not_run
 
 ODD_CASES = 4
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"
+)
 
 
 def test_the_packages_restore_and_compute_every_case(tmp_path, packages, runtime, cases):
