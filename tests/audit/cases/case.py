@@ -27,6 +27,8 @@ class Case:
     says: str
     """What message and evidence must name."""
     severity: str = "error"
+    good_severity: str = ""
+    """How bad is what the check finds in the good twin; "" if it finds nothing."""
     policy: Policy = field(default_factory=Policy)
 
 

@@ -129,7 +129,7 @@ CASES = [
     Case("LB404", "two builds with one SONAME, by which another library needs it",
          wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND, "latenn/libuser.so": USER}),
          wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND}), at="!latenn/liblatenn.so",
-         says="SONAME liblatenn.so", severity="warning"),
+         says="SONAME liblatenn.so", severity="warning", good_severity="note"),
     Case("LB404", "a build for each of two systems, each with its user",
          wheel({f"latenn/{name}/{file}": data for name, twin in (("a", good()), ("b", SECOND))
                 for file, data in (("liblatenn.so", twin), ("libuser.so", USER))}),
