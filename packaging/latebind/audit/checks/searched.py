@@ -108,7 +108,7 @@ def _judge_windows(package: Contents, file: File, image: Image) -> Iterator[Hit]
     folders = {_place(posixpath.dirname(user)) for user in users}
     for name in image.needed:
         holders = [other.name for other in package.native if other.base.lower() == name.lower()]
-        of_python = platforms.is_vc_runtime(name) and name.lower() in list_with_python(package)
+        of_python = name.lower() in list_with_python(package)
         if not holders or of_python or (of_system(package, image, name) and not platforms.is_vc_runtime(name)):
             continue
         in_data = [holder for holder in holders if _DATA in holder]
