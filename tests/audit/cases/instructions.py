@@ -35,6 +35,7 @@ ASKS = """int latenn_asks(void) {
   return b >> 5 & 1;
 }
 """
+DATA = '__asm__(".section .latenn,\\"awR\\"\\n.rept 4096\\nmovsd %xmm0, 8(%rsp)\\n.endr\\n.text\\n");\n'
 KERNEL = SOURCE.replace("void latenn_f", '__attribute__((target("avx2"))) void latenn_k')
 DISPATCHING = WHOLE + KERNEL + ASKS
 """Each function twice: for every processor, and for those with AVX2."""
@@ -78,6 +79,8 @@ def row(what: str, bad, good, says: str, at: str = f"!{LIB}", severity: str = "w
 CASES = [
     row("all code for AVX2", of(WHOLE, *HASWELL), of(WHOLE), "is compiled as a whole for processors with AVX,"),
     row("all code for AVX2, which no code asks for", of(WHOLE, *HASWELL), of(DISPATCHING), "no instructions cpuid"),
+    row("data that looks like code for every processor", of(DATA + WHOLE, *HASWELL), of(DATA + WHOLE),
+        "is compiled as a whole for processors with AVX,"),
     row("all code for AVX-512", of(WHOLE, *SKYLAKE), of(WHOLE), "EVEX-encoded, which is AVX-512"),
     row("all code for AVX2, and a kernel asks for more", of(WHOLE + INIT + ASKS, *HASWELL, name=MODULE),
         of(WHOLE + ASKS, *HASWELL, name=MODULE), "PyInit__fast", at=f"!{MODULE}"),

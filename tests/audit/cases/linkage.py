@@ -83,6 +83,16 @@ def tls(bench: Bench, size: int, model: str) -> bytes:
     return bench.compiler.library(source, "-O0").read_bytes()
 
 
+@made_by
+def musl_wheel(bench: Bench, model: str):
+    """A wheel with a library that needs musl, by a stand-in of its name, and has 64 bytes in each thread."""
+    code, soname = "int odd(void) { return 1; }\n", "-Wl,-soname,libc.musl-x86_64.so.1"
+    libc = bench.compiler.library(code, soname, name="libmusl.so")
+    source = f"{model} _Thread_local char each[64];\nchar *latenn_g(void) {{ return each; }}\n{STRANGER}"
+    library = bench.compiler.library(source, libc, "-O0", "-nostdlib").read_bytes()
+    return bench.wheel({LIB: library}, tag="py3-none-musllinux_1_2_x86_64")
+
+
 def on_arm(*flags: str):
     library = shared("int latenn_f(void) { return 1; }\n", *flags, target="aarch64-linux-gnu.2.28")
     return wheel({LIB: contents(library)}, tag="py3-none-manylinux_2_28_aarch64")
@@ -161,6 +171,7 @@ void *__cxa_begin_catch(void *);
 void speech_open(void) { __cxa_throw("N3Ort9ExceptionE", 0, 0); }
 """
 CATCHES = "void *speech_close(void) { return __cxa_begin_catch(0); }\n"
+OF_HEADERS = "void _ZNSt9exceptionD2Ev(void) {}\n"
 MORE_OF_CPP = "void _ZN6Speech4openEv(void) {}\n"
 
 
@@ -183,7 +194,8 @@ def of_vendor(bench: Bench, soname: str, name: str):
 CASES = [
     Case("LB113", "a C interface that throws and catches nothing", of_cpp(THROWS), of_cpp(THROWS + CATCHES),
          at="libspeech.so", says="1 C function", severity="warning"),
-    Case("LB113", "a library with an interface in C++, too", of_cpp(THROWS), of_cpp(THROWS + MORE_OF_CPP),
+    Case("LB113", "a library with an interface in C++, or with what headers leave in it",
+         of_cpp(THROWS + OF_HEADERS), of_cpp(THROWS + MORE_OF_CPP),
          at="libspeech.so", says="__cxa_throw", severity="warning"),
     Case("LB101", "an execution provider contains ONNX Runtime and links it; OpenVINO it may, as its vendor's own",
          of_vendor("libonnxruntime.so.1", "libonnxruntime.so"), of_vendor("libopenvino.so.2641", "libopenvino.so"),
@@ -351,6 +363,8 @@ CASES = [
     Case("LB115", "much thread-local storage in the block of a running program", wheel({LIB: tls(4096, INITIAL_EXEC)}),
          wheel({LIB: tls(4096, "")}), at=f"!{LIB}", says="needs 4096 bytes in the thread-local block",
          severity="warning"),
+    Case("LB115", "thread-local storage for musl, which keeps nothing free", musl_wheel(INITIAL_EXEC), musl_wheel(""),
+         at=f"!{LIB}", says="which has 0", severity="warning"),
     Case("LB115", "more thread-local storage than glibc keeps free", wheel({LIB: tls(2048, INITIAL_EXEC)}),
          wheel({LIB: tls(512, INITIAL_EXEC)}), at=f"!{LIB}", says="which has 1664", severity="warning"),
     Case("LB117", "segments for small pages", on_arm("-Wl,-z,max-page-size=4096"),

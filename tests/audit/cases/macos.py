@@ -81,6 +81,17 @@ def with_odd(bench: Bench, *flags: str) -> bytes:
     return bench.compiler.dylib(STRANGER, odd(ODD, *flags)(bench), name="liblatenn.dylib").read_bytes()
 
 
+def needs_more(bench: Bench) -> bytes:
+    """A library that needs another one."""
+    more = bench.compiler.dylib("int more(void) { return 1; }\n", name="libmore.dylib")
+    source = "extern int more(void);\nint latenn_g(void) { return more(); }\n"
+    return bench.compiler.dylib(source, more, name="libodd.dylib").read_bytes()
+
+
+def passes_more_on(bench: Bench) -> bytes:
+    return change_load_command(needs_more(bench), "libmore", REEXPORT)
+
+
 @made_by
 def beside(bench: Bench, name: str, path: str = "/usr/lib/libz.1.dylib") -> bytes:
     """A library that looks one symbol up everywhere, and another in a library of the system."""
@@ -266,6 +277,10 @@ CASES = [
         wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd(F))}),
         wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd())}),
         "imports 1 symbol that @rpath/libodd.dylib does not export"),
+    row("LB106", "the library of the package lacks the symbol, and does not pass on what another library has",
+        wheel({LIB: with_odd(), "latenn/libodd.dylib": needs_more}),
+        wheel({LIB: with_odd(), "latenn/libodd.dylib": passes_more_on}),
+        "imports 1 symbol that @rpath/libodd.dylib does not export"),
     row("LB106", "a symbol with another name than Apple's, next to one of a framework", mac(beside("odd_name")),
         mac(beside("Gestalt", FOUNDATION)), "odd_name", good_severity="note"),
     row("LB106", "a symbol named like Apple's, which another framework may define", mac(beside("Gestalt", FOUNDATION)),
@@ -362,6 +377,10 @@ CASES = [
             "cp311-abi3-macosx_11_0_arm64"), "PyInit__core", severity="warning"),
     row("LB308", "a library for macOS 14 under a tag of 11.0", mac(newer), mac(newer, "py3-none-macosx_14_0_arm64"),
         "needs macOS 14.0, but macosx_11_0_arm64 promises 11.0", severity="warning"),
+    row("LB308", "a library for macOS 10.13, in the words of that system's linker, under a tag of 10.9",
+        mac(dylib("x86_64-macos.10.13"), "py3-none-macosx_10_9_x86_64"),
+        mac(dylib("x86_64-macos.10.13"), "py3-none-macosx_10_13_x86_64"),
+        "needs macOS 10.13, but macosx_10_9_x86_64 promises 10.9", severity="warning"),
     row("LB308", "a function of libc++ that only a newer macOS has", mac(system_user(HASH, CXX)),
         mac(system_user(HASH, CXX), "py3-none-macosx_26_0_arm64"),
         "uses std::__1::__hash_memory, which macOS has since 26.0, but macosx_11_0_arm64 promises 11.0",

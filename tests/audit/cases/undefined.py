@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.audit.cases.case import Case, contents, good, made_by, shared, wheel
-from tests.audit.cases.linkage import LIB, STRANGER, late, odd
+from tests.audit.cases.linkage import LIB, ODD, STRANGER, late, odd
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,6 +162,10 @@ CASES = [
          wheel({LIB: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_1")}),
          wheel({LIB: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_2")}), at=f"!{LIB}",
          says="needs version ODD_2 of libodd.so.3, which the copy in the package does not define"),
+    Case("LB106", "a version that the library of the package does not define, where other libraries load without it",
+         wheel({LIB: good(), ODD: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_1")}),
+         wheel({LIB: good(), ODD: of_version("ODD_2"), "latenn/libodd.so.3": odd_version("ODD_2")}), at=f"!{ODD}",
+         says="needs version ODD_2 of libodd.so.3", severity="warning"),
     Case("LB106", "a function of a Python 2 with characters of another width",
          wheel({LIB: link_with_undefined(NAMED.format(width=2))}, tag=PYTHON_2),
          wheel({LIB: link_with_undefined(NAMED.format(width=4))}, tag=PYTHON_2), at=f"!{LIB}",
