@@ -63,6 +63,8 @@ CASES = [
          jar({"native/linux-x64/libtiny.so": good()}), at="libtiny.so", says="linux-amd64", severity="warning"),
     Case("LB953", "the runtime's place", hold_runtime("acme:tiny"), SUPPLIER, at=PLACE,
          says="com.microsoft.onnxruntime:onnxruntime"),
+    Case("LB953", "the folder of the runtime's place, with a library of another name", hold_runtime("acme:tiny"),
+         jar({PLACE.replace("libonnxruntime.so", "libtiny.so"): good()}), at=PLACE, says=PLACE),
     Case("LB103", "the runtime in a JAR", hold_runtime("acme:tiny"), SUPPLIER, at=PLACE, says="onnxruntime"),
     Case("LB302", "a library of another processor", jar({"native/linux-x64/libtiny.so": good(ARM)}), jar(),
          at="native/linux-x64/libtiny.so", says="arm64"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, contents, good, made_by, nupkg, shared, wheel
+from tests.audit.cases.tags import ABI3, module
 from tests.audit.corpus import GOOD, Bench, nuspec, pe
 
 TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "pdb", "targets")
@@ -160,11 +161,14 @@ CASES = [
          at="!latenn/libextra.so", says="Latenn.1.0.0.nupkg"),
     Case("LB408", "a library at the root of the wheel", wheel({"liblatenn.so": good()}), wheel(), at="!liblatenn.so",
          says="liblatenn.so", severity="warning"),
+    Case("LB408", "a library at the root, and a module of Python", wheel({"liblatenn.abi3.so": good()}, tag=ABI3),
+         wheel({"_core.abi3.so": module}, tag=ABI3), at="!liblatenn.abi3.so", says="outside a package folder",
+         severity="warning"),
     Case("LB408", "a library in the data scheme", wheel({"latenn-1.0.data/data/lib/liblatenn.so": good()}),
          wheel({"latenn-1.0.data/platlib/latenn/liblatenn.so": good()}), at="data/lib/liblatenn.so", says="outside",
          severity="warning"),
-    Case("LB408", "an empty file at the root", wheel({"py.typed": b""}), wheel({"latenn_site.pth": b""}),
-         at="!py.typed", says="site-packages", severity="note"),
+    Case("LB408", "an empty file at the root", wheel({"py.typed": b""}),
+         wheel({"latenn_site.pth": b"", "latenn.pyi": b""}), at="!py.typed", says="site-packages", severity="note"),
     Case("LB408", "a folder of tests that is a package of its own", wheel({"tests/a.py": b""}),
          wheel({"latenn/tests/a.py": b""}), at="!tests/a.py", says="tests is installed", severity="note"),
     Case("LB409", "a native library in lib/", nupkg({"lib/netstandard2.0/liblatenn.so": good()}),

@@ -134,10 +134,10 @@ def with_program(bench: Bench, name: str):
     return bench.npm({"libtiny.so": link(name)(bench), "bin/tiny": program.read_bytes()}, mode=0o755)
 
 
-def hooks(mode: int):
+def hooks(mode: int, script: str = "hooks.js"):
     """A package that is a program, with a script that uses it."""
-    files = {"bin/x64/tiny": program, "cli.js": b"", "hooks.js": b""}
-    return npm(files, mode=mode, bin={"tiny": "cli.js"}, scripts={"postinstall": "node hooks.js"})
+    files = {"bin/x64/tiny": program, "cli.js": b"", script: b""}
+    return npm(files, mode=mode, bin={"tiny": "cli.js"}, scripts={"postinstall": f"node {script}"})
 
 
 def prebuilt(folder: str, needs: dict[str, str] | None = None):
@@ -225,6 +225,10 @@ CASES = [
     Case("LB902", "a processor without an add-on", npm({BUILT: good()}, name="tiny", cpu=["x64", "arm64"]),
          npm({BUILT: good()}, name="tiny", cpu=["x64", "arm64"], scripts={"install": "node get.js"}),
          at="!package/package.json", says="names cpu arm64, but has no add-on for it", severity="warning"),
+    Case("LB902", "a processor with a library, but without an add-on",
+         npm({BUILT: good(), "libtiny.so": good(ARM)}, name="tiny", cpu=["x64", "arm64"]),
+         npm({BUILT: good(), "build/arm64/tiny.node": good(ARM)}, name="tiny", cpu=["x64", "arm64"]),
+         at="!package/package.json", says="names cpu arm64, but has no add-on for it", severity="warning"),
     Case("LB903", "no C library is named in a package for Linux alone", npm({BUILT: good()}, name="tiny", libc=None),
          npm({BUILT: good()}, name="tiny", os=["linux", "darwin"], libc=None), at="!package/package.json",
          says="without glibc", severity="warning"),
@@ -271,6 +275,8 @@ CASES = [
          at="!package/package.json", says="node hooks.js", severity="warning"),
     Case("LB904", "a script next to programs that bin starts", hooks(0o755), npm(scripts={}),
          at="!package/package.json", says="node hooks.js", severity="note"),
+    Case("LB904", "a script that downloads the programs that bin starts", hooks(0o755, "download.js"), npm(scripts={}),
+         at="!package/package.json", says="node download.js", severity="warning"),
     Case("LB904", "a build by node-gyp", npm({"binding.gyp": b""}), npm({"binding.gyp": b""}, gypfile=False),
          at="!package/binding.gyp", says="node-gyp", severity="warning"),
     Case("LB904", "a script that makes a program executable", chmod(0o644), chmod(0o755), at="!package/package.json",
@@ -287,6 +293,8 @@ CASES = [
          says="names ./index.d.ts as types", severity="warning"),
     Case("LB906", "main is missing", npm({}, **WHOLE, main="lib"), npm({"lib/index.js": b""}, **WHOLE, main="lib"),
          at="!package/package.json", says="names lib as main"),
+    Case("LB906", "main is missing, and Node.js takes index.js", npm({"index.js": b""}, **WHOLE, main="lib"),
+         npm({"index.js": b""}, **WHOLE), at="!package/package.json", says="names lib as main", severity="warning"),
     Case("LB906", "main of a program is missing", npm({"cli.js": b""}, **WHOLE, main="./lib.js", bin="cli.js"),
          npm({"cli.js": b"", "lib.js": b""}, **WHOLE, main="./lib.js", bin="cli.js"), at="!package/package.json",
          says="names ./lib.js as main", severity="warning"),

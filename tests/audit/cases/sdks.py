@@ -98,14 +98,14 @@ def for_macos(install_name):
     return make
 
 
-def windows(imports, dll=WINDOWS):
+def windows(imports, dll=WINDOWS, name="latenn.dll"):
     """An archive for Windows, with the import library that `imports` makes."""
 
     def make(bench: Bench):
         path = bench.folder / WINDOWS_SDK
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("x/include/latenn.h", "")
-            archive.writestr("x/bin/latenn.dll", bench.dll(dll))
+            archive.writestr(f"x/bin/{name}", bench.dll(dll))
             if (data := imports(bench)) is not None:
                 archive.writestr("x/lib/latenn.lib", data)
         return [path]
@@ -172,6 +172,7 @@ WINDOWS_ROWS = [
     ("a file that is no archive", lambda _: b"text", AT_LIB, "no code"),
     ("an import library of another DLL", implib(name="other.dll"), AT_LIB, "other.dll"),
 ]
+OF_FOLDER = 'get_filename_component(_here "${CMAKE_CURRENT_LIST_FILE}" DIRECTORY)\ninclude("${_here}'
 NEWER = ('"libx.so"', '"libx.so.1"')
 LINKED = sdk(links=[("lib/libx.so.1", "libx.so")], **{CONFIG_FILE: CONFIG.replace(*NEWER)})
 CASES = [
@@ -181,6 +182,12 @@ CASES = [
     Case(code="LB431", what="a library for macOS that is looked for in the working folder",
          bad=for_macos("libx.dylib"), good=for_macos("@rpath/libx.dylib"), at=f"{MACOS}!x/lib/libx.dylib",
          says="working folder"),
+    Case(code="LB433", what="an import library of a DLL whose name has capital letters",
+         bad=windows(implib(name="other.dll"), name="Latenn.dll"), good=windows(implib(), name="Latenn.dll"), at=AT_LIB,
+         says="other.dll"),
+    Case(code="LB431", what="a file in the folder of another one, which is not there",
+         bad=cmake("add_", f'{OF_FOLDER}/y.cmake")\nadd_'), good=cmake("add_", f'{OF_FOLDER}/x-config.cmake")\nadd_'),
+         at=AT_CMAKE, says="lib/cmake/x/y.cmake"),
     Case(code="LB431", what="a SONAME that is a link", bad=cmake(*NEWER), good=LINKED,
          at=AT_CMAKE, says="1"),
     Case(code="LB431", what="a header that another one includes", bad=headers("c/y.h"), good=headers("b/y.h"),

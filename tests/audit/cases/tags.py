@@ -159,13 +159,12 @@ def fat(bench: Bench, *minors: int, tag: str = ABI3, limits: str = ""):
 
 
 @made_by
-def shims(bench: Bench, minors: Iterable[int]):
+def shims(bench: Bench, minors: Iterable[int], *others: str):
     """A stable-ABI wheel whose code chooses a library with functions of one Python."""
     library = bench.compiler.library(caller(PRIVATE).replace("PyInit__core", "shim")).read_bytes()
     module = bench.compiler.library(caller(STABLE)).read_bytes()
-    return bench.wheel(
-        {"latenn/_core.abi3.so": module, **{f"latenn/libshim_3.{minor}.so": library for minor in minors}}, tag=ABI3
-    )
+    names = (*(f"libshim_3.{minor}.so" for minor in minors), *others)
+    return bench.wheel({"latenn/_core.abi3.so": module, **{f"latenn/{name}": library for name in names}}, tag=ABI3)
 
 
 CASES = [
@@ -202,6 +201,9 @@ CASES = [
          shims(range(9, 15)), shims(range(9, 16)), at="!latenn/libshim_3.9.so",
          says="is for one of CPython 3.9 to 3.14; none is for CPython 3.15, which cp310-abi3 includes",
          severity="warning"),
+    Case("LB309", "a library of another name for the newest Python, which the code does not choose",
+         shims(range(9, 15), "libother_3.15.so"), shims(range(9, 16)), at="!latenn/libshim_3.9.so",
+         says="none is for CPython 3.15", severity="warning"),
     Case("LB309", "a newer name that another library may define, as shiboken2 does",
          wheel({"latenn/_core.abi3.so": shiboken_user}, tag=ABI3),
          wheel({"latenn/_core.abi3.so": shiboken_user}, tag=ABI3_NEWER), at="!latenn/_core.abi3.so", says=NEWER,
@@ -239,6 +241,10 @@ CASES = [
          nupkg({"runtimes/linux-arm64/native/liblatenn.so": good()}),
          nupkg({"runtimes/linux-arm64/native/liblatenn.so": good(ARM)}), at="!runtimes/linux-arm64/native/liblatenn.so",
          says="linux-arm64"),
+    Case("LB302", "a library of another processor next to one that fits, in a nupkg",
+         *(nupkg({"runtimes/linux-arm64/native/liblatenn.so": good(ARM), f"runtimes/{rid}/native/libodd.so": good()})
+           for rid in ("linux-arm64", "linux-x64")),
+         at="!runtimes/linux-arm64/native/libodd.so", says="linux-arm64"),
     Case("LB302", "a Windows library in a Linux wheel", wheel({"latenn/latenn.dll": pe(managed=False)}),
          wheel({"latenn/latenn.dll": pe(managed=False)}, tag="py3-none-win_amd64"), at="!latenn/latenn.dll",
          says="is for Windows"),
