@@ -162,7 +162,10 @@ def android_nupkg(bench: Bench, page: int):
     return bench.nupkg({"runtimes/android-arm64/native/liblatenn.so": android(page)(bench)})
 
 
-TARS = {"a.tar": "w", "a.tar.gz": "w:gz", "a.tgz": "w:gz", "a.tar.xz": "w:xz", "a.tar.bz2": "w:bz2"}
+TARS = {
+    "a.tar": "w", "a.tar.gz": "w:gz", "a.tgz": "w:gz", "a.tar.xz": "w:xz", "a.txz": "w:xz", "a.tar.bz2": "w:bz2",
+    "a.tbz": "w:bz2",
+}  # fmt: skip
 
 
 @made_by
@@ -258,6 +261,9 @@ CASES = [
          says="/home/user/models/model.onnx", severity="note"),
     Case("LB611", "a file of environment secrets", wheel({"latenn/.env": b"TOKEN=x"}),
          wheel({"latenn/.env.example": b"TOKEN="}), at="!latenn/.env", says=".env"),
+    *(Case("LB611", f"a file with the name {name}", wheel({f"latenn/{name}": b"x"}),
+           wheel({f"latenn/{name}.txt": b"x"}), at=f"!latenn/{name}", says=name)
+      for name in ("id_rsa", "id_ed25519", ".netrc", ".pypirc", ".git-credentials")),
     Case("LB611", "a file of settings, none of which looks like a secret",
          wheel({"latenn/.env": b"HOST=localhost\nexport PORT='8080'\nURL=http://localhost:80/\n"}), whole,
          at="!latenn/.env", says=".env", severity="warning"),
