@@ -74,6 +74,17 @@ def test_folders_and_versions_of_a_test_case_do_not_make_two_causes():
     assert shown.startswith("✗ 1.19.0 was not found in /work/wheel_linux-x64_python3.11_onnxruntime-1.19.0_works/x\n")
 
 
+def test_each_runtime_version_that_is_newer_than_any_tried_is_named_with_its_outcome():
+    newer = {"newer_than": "1.31"}
+    tried = row("failed", version="1.31.0")
+    rows = [row(version="1.32.0", facts=newer), row("failed", version="1.33.0", facts=newer), tried]
+    lines = report_text(report(*rows)).splitlines()
+    assert [line for line in lines if line.startswith("New: ")] == [
+        "New: onnxruntime 1.32.0, which passed; latebind was tried with versions up to 1.31.",
+        "New: onnxruntime 1.33.0, with failures; latebind was tried with versions up to 1.31.",
+    ]
+
+
 def test_without_a_network_the_last_lines_say_what_to_do():
     shown = report_text(report(row("not run", reason="no-index"))).splitlines()
     assert shown[-2:] == [

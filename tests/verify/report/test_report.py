@@ -16,6 +16,7 @@ from latebind.verify.report.render import report_count, report_junit, report_mar
 from latebind.verify.report.report import (
     Elsewhere,
     Provenance,
+    is_newer_minor,
     read_report,
     report_json,
     report_of,
@@ -47,6 +48,13 @@ def test_the_report_fits_its_schema_and_reasons_are_a_closed_list():
     document["cases"][2]["reason"] = "because"
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, verify_schema())
+
+
+@pytest.mark.parametrize(
+    ("version", "is_newer"), [("1.32.0", True), ("2.0", True), ("1.31.1", False), ("1.4.0", False), ("", False)]
+)
+def test_a_version_is_newer_by_its_first_two_numbers(version, is_newer):
+    assert is_newer_minor(version, "1.31") is is_newer
 
 
 def test_what_was_verified_becomes_a_report_that_is_read_back(tmp_path):
