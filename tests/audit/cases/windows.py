@@ -87,6 +87,15 @@ def module_with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
 
 
 @made_by
+def module_with_both(bench: Bench) -> bytes:
+    """A module that needs first.dll and odd.dll."""
+    first = bench.compiler.dll("int first(void) { return 1; }\n", exports=["first"], name="first.dll")
+    libraries = map(bench.compiler.import_library, (first, odd()(bench)))
+    source = "extern int first(void), odd(void);\nvoid *PyInit__core(void) { return first() + odd() ? first : 0; }\n"
+    return bench.compiler.dll(source, *libraries, exports=["PyInit__core"], name="_core.pyd").read_bytes()
+
+
+@made_by
 def addon(bench: Bench, export: str, name: str):
     """An add-on that exports one function and imports another one from node.exe."""
     program = bench.compiler.dll(f"int {name}(void) {{ return 1; }}\n", exports=[name], name="node.exe")
@@ -247,6 +256,10 @@ CASES = [
     row("LB114", "a DLL in another folder than the module",
         wheel({CORE: module_with_odd(), "latenn/deps/odd.dll": contents(odd())}, tag=OWN),
         wheel({CORE: module_with_odd(), "latenn/odd.dll": contents(odd())}, tag=OWN),
+        "as latenn/deps/odd.dll, where none searches", at=f"!{CORE}", severity="warning"),
+    row("LB114", "a DLL in another folder than the module, which needs another one before it",
+        wheel({CORE: module_with_both(), "latenn/deps/odd.dll": contents(odd())}, tag=OWN),
+        wheel({CORE: module_with_both(), "latenn/odd.dll": contents(odd())}, tag=OWN),
         "as latenn/deps/odd.dll, where none searches", at=f"!{CORE}", severity="warning"),
     row("LB114", "the C++ run-time library in another folder than the module",
         wheel({CORE: module_with_odd("MSVCP140.dll"), "msvcp140.dll": contents(odd("MSVCP140.dll"))}, tag=OWN),
