@@ -273,6 +273,7 @@ def test_a_project_without_a_runtime_is_tried_without_one(tiny):
     config = load(tiny / "latebind.toml")
     (configured,) = expand_cases(config, LINUX, SCOPE, Answers())
     assert (configured.case.scenario, configured.case.version, configured.bound_runtime) == ("works", "", None)
+    assert configured.entries == ("",)
     assert questions(config, (LINUX,), SCOPE) == []
 
 

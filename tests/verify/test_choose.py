@@ -1,0 +1,55 @@
+"""Which test cases this machine and others run."""
+
+from latebind.compilers.interpreters import own_interpreter
+from latebind.config.file import load
+from latebind.model import Rid
+from latebind.tables.targets import host_rid
+from latebind.verify.cases.expand import expand_cases
+from latebind.verify.cases.index import Answers
+from latebind.verify.cases.machine import Machine
+from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
+
+from tests.conftest import ROOT
+from tests.programs import not_run
+
+CONFIG = load(ROOT / "latenn" / "latebind.toml")
+LINUX, WINDOWS, MACOS = Rid("linux-x64"), Rid("win-x64"), Rid("osx-arm64")
+WINE = Machine(rid=WINDOWS, title="wine", command=("wine",), python_version="3.12.1")
+GLUE = Machine(rid=MACOS, title="an emulated processor", command=("run",), level="glue")
+
+
+def test_libraries_are_loaded_in_c_only_where_a_machine_runs_no_runtime_and_pythons_are_the_machines_own():
+    request = Request(rids=(LINUX, WINDOWS, MACOS), machines={WINDOWS: WINE, MACOS: GLUE})
+
+    extent = _extent(CONFIG, request, "3.11")
+
+    assert extent.glue == {MACOS}
+    assert extent.pythons == {LINUX: "3.11", WINDOWS: "3.12", MACOS: "3.11"}
+
+
+def choose(rid, minor="3.11"):
+    """What this machine would run of latenn's test cases for a target with a CPython."""
+    request = Request(rids=(rid,))
+    cases = expand_cases(CONFIG, rid, _extent(CONFIG, request, minor), Answers())
+    return ChosenCases(request=request, cases=cases, answers=Answers(), tool=None, pythons=(own_interpreter(),))
+
+
+def test_a_list_has_each_case_with_the_reason_why_it_would_not_run_here_and_their_number():
+    chosen = choose(LINUX if host_rid() == WINDOWS else WINDOWS)
+    ids = [configured.case.id for configured in chosen.cases]
+    missing = [name for name in ids if not name.endswith("/files")]  # files for another system are made here
+
+    lines = list_cases(chosen).splitlines()
+
+    assert lines[:-1] == [name + "  not run: no-machine" * (name in missing) for name in ids]
+    assert lines[-1] == f"{len(ids)} test cases, {len(missing)} of them would not run here"
+
+
+def test_a_cpython_that_is_not_installed_keeps_only_what_it_would_run_from_running():
+    chosen = choose(host_rid(), "3.99")
+    case_by_consumer = {configured.case.consumer: configured for configured in chosen.cases}
+
+    with not_run("no-interpreter", "CPython 3.99 is not installed here"):
+        able(case_by_consumer["python3.99"], chosen)
+
+    assert able(case_by_consumer["node"], chosen)[1] == chosen.pythons
