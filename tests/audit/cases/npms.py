@@ -57,6 +57,15 @@ def asks_for_loader(bench: Bench) -> bytes:
     return bench.compiler.program(source, library, "-nostdlib").read_bytes()
 
 
+def needs_loader(bench: Bench) -> bytes:
+    """A library for glibc that takes a function from its loader, as thread-local storage does."""
+    code, soname = "int __tls_get_odd(void) { return 1; }\n", "-Wl,-soname,ld-linux-x86-64.so.2"
+    loader = bench.compiler.library(code, soname, name="libloader.so")
+    source = "#include <unistd.h>\nextern int __tls_get_odd(void);\n"
+    source += "int tiny(void) { return __tls_get_odd() + getpid(); }\n"
+    return bench.compiler.library(source, loader).read_bytes()
+
+
 @made_by
 def started(bench: Bench, name: str, mode: int):
     """A wheel with a program of that mode."""
@@ -188,7 +197,7 @@ CASES = [
          at="!package/package.json", says="'@acme/ti ny'"),
     Case("LB106", "a library next to add-ons; what Node.js has loaded or exports",
          npm({"libtiny.so": link("odd")}),
-         npm({"libtiny.so": link("_ZNKSt13runtime_error4whatEv", "inflate", "uv_run")}),
+         npm({"libtiny.so": link("_ZNKSt13runtime_error4whatEv", "__cxa_throw", "inflate", "uv_run")}),
          at="!package/libtiny.so", says="that nothing provides: odd"),
     Case("LB902", "a processor that Node.js calls otherwise", npm({}, name="tiny", cpu=["x64", "x32"]),
          npm({}, name="tiny", cpu=["x64", "ia32"]), at="!package/package.json",
@@ -238,6 +247,10 @@ CASES = [
     Case("LB903", "an add-on that node-gyp-build opens on musl systems", for_alpine("tiny.node"),
          for_alpine("tiny.glibc.node"), at="!package/prebuilds/linux-x64/tiny.node",
          says="is opened on musl systems, too, which lack gnu_get_libc_version", severity="warning"),
+    Case("LB903", "an add-on that needs the loader of glibc, which musl systems lack",
+         npm({"prebuilds/linux-x64/tiny.node": needs_loader}, **WHOLE),
+         npm({"prebuilds/linux-x64/tiny.node": good()}, **WHOLE), at="!package/prebuilds/linux-x64/tiny.node",
+         says="which lack ld-linux-x86-64.so.2", severity="warning"),
     Case("LB903", "an add-on that bindings opens on musl systems", for_alpine("tiny.node", folder="build/Release"),
          for_alpine("tiny.node", folder="build/Release", os=["win32"]), at="!package/build/Release/tiny.node",
          says="is opened on musl systems, too, which lack gnu_get_libc_version", severity="warning"),

@@ -86,6 +86,12 @@ def module_with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
     return bench.compiler.dll(source, library, exports=["PyInit__core"], name="_core.pyd").read_bytes()
 
 
+def with_code(text: str):
+    """A wheel with a module that needs a DLL in another folder, and with code."""
+    files = {CORE: module_with_odd(), "latenn/deps/odd.dll": contents(odd()), "latenn/start.py": text.encode()}
+    return wheel(files, tag=OWN)
+
+
 @made_by
 def module_with_both(bench: Bench) -> bytes:
     """A module that needs first.dll and odd.dll."""
@@ -271,6 +277,9 @@ CASES = [
         wheel({CORE: module_with_odd(), "latenn/deps/odd.dll": contents(odd()),
                "latenn/start.py": b"import os\nos.add_dll_directory(deps)\nimport latenn._core\n"}, tag=OWN),
         "where none searches", at=f"!{CORE}", severity="warning"),
+    *(row("LB114", f"a DLL in a folder of which no code opens it by {call}", with_code("import ctypes, os"),
+          with_code(f"import ctypes, os\n{call}"), "where none searches", at=f"!{CORE}", severity="warning")
+      for call in ("ctypes.CDLL(path)", "ctypes.WinDLL(path)", "os.environ['PATH'] += deps")),
     row("LB114", "a DLL in the scheme of data files",
         wheel({CORE: module_with_odd(), "latenn-1.0.data/data/lib/site-packages/latenn/odd.dll": contents(odd())},
               tag=OWN),
