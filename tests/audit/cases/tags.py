@@ -86,6 +86,16 @@ OWN = "cp311-cp311-manylinux_2_28_x86_64"
 GENERIC = "py3-none-manylinux_2_28_x86_64"
 
 
+def own(bench: Bench) -> bytes:
+    """A library that defines a function with a name of CPython."""
+    return bench.compiler.library("void *_PyGen_Send(void *given) { return given; }\n", name="libown.so").read_bytes()
+
+
+def calls_own(bench: Bench) -> bytes:
+    """A module that calls such a function."""
+    return bench.compiler.library(caller("_PyGen_Send")).read_bytes()
+
+
 @made_by
 def calling(bench: Bench, *names: str, tag: str = ABI3, file: str = "_core.abi3.so", metadata: str = ""):
     data = bench.compiler.library(caller(*names)).read_bytes()
@@ -296,6 +306,12 @@ CASES = [
     Case("LB309", "a private function that newer CPythons do not export", calling("_PyGen_Send"), calling(PRIVATE),
          at="!latenn/_core.abi3.so", says="_PyGen_Send is not in the stable ABI, and CPython 3.10 to 3.13 lacks it",
          good_severity="warning"),
+    Case("LB309", "a private function that a library of the package defines", calling("_PyGen_Send"),
+         wheel({"latenn/_core.abi3.so": calls_own, "latenn/libown.so": own}, tag=ABI3), at="!latenn/_core.abi3.so",
+         says="_PyGen_Send is not in the stable ABI"),
+    Case("LB309", "two private functions, of which newer CPythons export the first in the alphabet",
+         calling("_PyBytes_Resize", "_PyGen_Send"), calling(STABLE), at="!latenn/_core.abi3.so",
+         says="with 2 imports: _PyGen_Send"),
     Case("LB309", "a module that one CPython alone finds", calling(PRIVATE), calling(PRIVATE, file=TIED),
          at="!latenn/_core.abi3.so", says=PRIVATE, severity="warning"),
     Case("LB311", "a function that CPython 3.10 does not export any more",
