@@ -1,7 +1,9 @@
 """Texts as the tables show them."""
 
 import pytest
-from latebind.verify.report.grid import synopsis
+from latebind.verify.report.grid import groups, synopsis
+
+from tests.verify.reports import report, row
 
 FOLDER = "/srv/a b/build/verify/work/wheel_linux-x64_python3.11_onnxruntime-1.31.1_too-old/venv/lib/capi"
 
@@ -21,3 +23,17 @@ def test_then_its_middle():
 
 def test_what_fits_stays_as_it_is():
     assert synopsis(f"at {FOLDER}", 200) == f"at {FOLDER}"
+
+
+def test_each_runtime_has_a_table_of_its_versions_in_their_order_and_the_other_scenarios_have_one():
+    cases = [row(version=version) for version in ("1.9.0", "latest", "1.31.1")]
+    others = [row(scenario="absent", runtime="", version=""), row(runtime="openvino"), row(runtime="", version="")]
+
+    (group,) = groups(report(*cases, *others))
+
+    assert [(grid.title, grid.columns) for grid in group.grids] == [
+        ("works", ("no runtime",)),
+        ("works with onnxruntime", ("1.9.0", "1.31.1", "latest")),
+        ("works with openvino", ("1.31.1",)),
+        ("other scenarios", ("absent",)),
+    ]
