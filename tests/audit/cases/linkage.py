@@ -17,6 +17,7 @@ LATE = """
 const char *latenn_names = "OrtGetApiBase onnxruntime libonnxruntime.so.1 onnxruntime::";
 void *latenn_bind(void) { return dlsym(dlopen("libonnxruntime.so.1", 2), "OrtGetApiBase"); }
 """
+ARM = "aarch64-linux-gnu.2.28"
 OLD_TAGS = "-Wl,--disable-new-dtags"
 STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
 
@@ -94,7 +95,7 @@ def musl_wheel(bench: Bench, model: str):
 
 
 def on_arm(*flags: str):
-    library = shared("int latenn_f(void) { return 1; }\n", *flags, target="aarch64-linux-gnu.2.28")
+    library = shared("int latenn_f(void) { return 1; }\n", *flags, target=ARM)
     return wheel({LIB: contents(library)}, tag="py3-none-manylinux_2_28_aarch64")
 
 
@@ -126,6 +127,14 @@ ODD = "latenn/libodd-user.so"
 def odd_user(metadata: str):
     """A wheel with a library that needs libodd.so.3."""
     return wheel({ODD: with_odd}, metadata=metadata)
+
+
+def arm_user(machine: str):
+    """A wheel for arm64 with a library that needs libodd.so.3, which a dependency of one processor may install."""
+    library = shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so", target=ARM)
+    requirement = f"Requires-Dist: libodd; platform_machine == '{machine}'\n"
+    user = contents(shared(STRANGER, library, target=ARM))
+    return wheel({ODD: user}, tag="py3-none-manylinux_2_28_aarch64", metadata=requirement)
 
 
 @made_by
@@ -297,6 +306,9 @@ CASES = [
     Case("LB107", "a dependency that only Windows installs; one that Linux installs is a note",
          odd_user("Requires-Dist: libodd; sys_platform == 'win32'"),
          odd_user("Requires-Dist: libodd; sys_platform == 'linux'"), at=f"!{ODD}", says="which is not in the package",
+         good_severity="note"),
+    Case("LB107", "a dependency that another processor installs; one that this one installs is a note",
+         arm_user("x86_64"), arm_user("aarch64"), at=f"!{ODD}", says="which is not in the package",
          good_severity="note"),
     Case("LB107", "expected from a dependency by its name", odd_user("Requires-Dist: libodd>=3"), wheel(), at=f"!{ODD}",
          says="expected from libodd", severity="note"),
