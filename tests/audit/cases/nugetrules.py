@@ -48,6 +48,8 @@ def rule(code, bad, good=None, *, at="!Latenn.nuspec", severity="warning"):
 
 IOS = '<group targetFramework="net8.0-ios17.0"></group>'
 REFERENCES = '<references><reference file="{}"/></references>'
+ICON_URL = "<iconUrl>https://example.org/i.png</iconUrl>"
+LICENSE_URL = "<licenseUrl>https://licenses.nuget.org/MIT</licenseUrl>"
 README, ICON = "<readme>a.{}</readme>", "<icon>a.{}</icon>"
 
 
@@ -63,7 +65,7 @@ CASES = [
          package(extra=ICON.format("png"), png=b"1"), at="!a.png"),
     rule("NU5131", package("ref/netstandard2.0/Other.dll", extra=REFERENCES.format("Latenn.dll")),
          package("ref/netstandard2.0/Latenn.dll", extra=REFERENCES.format("Latenn.dll")), severity="note"),
-    rule("NU5048", package(extra="<iconUrl>https://example.org/i.png</iconUrl>"), severity="note"),
+    rule("NU5048", package(extra=ICON_URL), package(extra=ICON_URL + ICON.format("png"), png=b"1"), severity="note"),
     rule("NU5100", package("other/Latenn.More.dll"), package("tools/Latenn.More.dll"), at="!other/Latenn.More.dll"),
     rule("NU5101", package("lib/Latenn.More.dll"), at="!lib/Latenn.More.dll"),
     rule("NU5102", package(extra="<tags>Tag1 Tag2</tags>"), package(extra="<tags>onnx</tags>")),
@@ -81,7 +83,7 @@ CASES = [
     rule("NU5112", package(groups=depends("")), package(groups=depends("1.0.0")), severity="note"),
     rule("NU5123", package(DEEP), at=f"!{DEEP}"),
     rule("NU5124", package(license_=LICENSE.replace("MIT", "Banana-1.0"))),
-    rule("NU5125", package(license_="<licenseUrl>https://example.org/l</licenseUrl>"), severity="note"),
+    rule("NU5125", package(license_=LICENSE_URL), package(license_=LICENSE + LICENSE_URL), severity="note"),
     rule("NU5127", package("build/net461/Latenn.targets", without=(ASSEMBLY,), groups=""),
          package("build/Latenn.targets", without=(ASSEMBLY,), groups="")),
     rule("NU5128", package(groups=NONE + OTHER), package("lib/net8.0/Latenn.dll", groups=NONE + OTHER),
