@@ -1,0 +1,22 @@
+"""How a consumer's end and its result are read."""
+
+import sys
+
+import pytest
+from latebind.verify.run.bench import PhaseError
+from latebind.verify.run.protocol import run_consumer
+
+CRASHES, DOCUMENTED = "import os; os.abort()", "docs/consumers.md describes what a consumer writes."
+
+
+@pytest.mark.parametrize(
+    ("code", "advice", "shown"),
+    [(CRASHES, "Set ulimit.", "Set ulimit."), (CRASHES, "", DOCUMENTED), ("", "Set ulimit.", DOCUMENTED)],
+)
+def test_the_advice_for_a_consumer_that_the_system_ends_is_for_no_other(tmp_path, code, advice, shown):
+    with pytest.raises(PhaseError, match="and wrote no result") as caught:
+        run_consumer(
+            [sys.executable, "-c", code],
+            name="smoke.py", result=tmp_path / "result.json", cwd=tmp_path, env={}, log=None, advice=advice,
+        )  # fmt: skip
+    assert (caught.value.advice, caught.value.phase) == (shown, "load")
