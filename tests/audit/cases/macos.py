@@ -102,11 +102,12 @@ def beside(bench: Bench, name: str, path: str = "/usr/lib/libz.1.dylib") -> byte
 
 @made_by
 def system_user(bench: Bench, name: str, path: str, target: str = MAC_ARM) -> bytes:
-    """A user of a stand-in library of the system that has one function."""
-    flags = (f"-Wl,-install_name,{path}", "-fno-builtin")
-    code = f"int {name}(void) {{ return 1; }}\n"
+    """A user of a stand-in library of the system that has one function, or several with spaces between."""
+    flags, names = (f"-Wl,-install_name,{path}", "-fno-builtin"), name.split()
+    code = "".join(f"int {name}(void) {{ return 1; }}\n" for name in names)
     library = bench.compiler.dylib(code, *flags, target=target, name="libstandin.dylib")
-    source = f"extern int {name}(void);\nint latenn_f(void) {{ return {name}(); }}\n"
+    source = "".join(f"extern int {name}(void);\n" for name in names)
+    source += f"int latenn_f(void) {{ return {' + '.join(f'{name}()' for name in names)}; }}\n"
     return bench.compiler.dylib(source, library, "-fno-builtin", target=target, name="liblatenn.dylib").read_bytes()
 
 
@@ -393,6 +394,10 @@ CASES = [
         mac(system_user("strchrnul", "/usr/lib/libSystem.B.dylib"), "py3-none-macosx_15_4_arm64"),
         "uses strchrnul, which macOS has since 15.4",
         severity="warning"),
+    row("LB308", "functions of two newer macOS: the message names the one of the version in it",
+        mac(system_user("pwritev strchrnul", SYSTEM, OLD_MAC), "py3-none-macosx_10_9_x86_64"),
+        mac(system_user("pwritev strchrnul", SYSTEM, OLD_MAC), "py3-none-macosx_15_4_x86_64"),
+        "uses strchrnul, which macOS has since 15.4", severity="warning"),
     *(row("LB308", f"{name}, which libSystem has only since macOS {since}",
           mac(system_user(name, SYSTEM, OLD_MAC), "py3-none-macosx_10_9_x86_64"),
           mac(system_user(name, SYSTEM, OLD_MAC), f"py3-none-macosx_{since.replace('.', '_')}_x86_64"),

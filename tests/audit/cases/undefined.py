@@ -16,6 +16,7 @@ COSINE = "extern float hypotf(float, float);\nfloat f(float a) { return hypotf(a
 PYTHON_USER = "extern int PyErr_Occurred(void);\nint initc(void){return PyErr_Occurred();}\n"
 NAMED = "extern int PyUnicodeUCS{width}_Resize(void);\nint f(void) {{ return PyUnicodeUCS{width}_Resize(); }}\n"
 ISOC23 = "extern long __isoc23_strtol(char *, char **, int);\nlong f(char *a) { return __isoc23_strtol(a, 0, 9); }\n"
+TWO_NEW = f"extern void closefrom(int);\nvoid g(void) {{ closefrom(3); }}\n{ISOC23}"
 PYTHON_2 = "cp27-cp27mu-manylinux1_x86_64"
 OF_CXX = "_ZNSs4swapERSs"
 OF_GCC_9 = "_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1Ev"
@@ -156,6 +157,11 @@ CASES = [
          wheel({LIB: link_with_undefined(ISOC23, "-Wl,-z,lazy")}),
          wheel({LIB: link_with_undefined(ISOC23.replace("extern", "__attribute__((weak)) extern"), "-Wl,-z,lazy")}),
          at=f"!{LIB}", says="uses __isoc23_strtol, which glibc has since 2.38", severity="warning"),
+    Case("LB106", "two functions of newer glibcs, next to libm",
+         wheel({LIB: link_with_undefined(TWO_NEW, "-Wl,-z,lazy", "-Wl,--no-as-needed", "-lm")}),
+         wheel({LIB: link_with_undefined(TWO_NEW, "-Wl,-z,lazy", "-Wl,--no-as-needed", "-lm")},
+               tag="py3-none-manylinux_2_38_x86_64"), at=f"!{LIB}",
+         says="uses __isoc23_strtol, which glibc has since 2.38", severity="warning", good_severity="note"),
     Case("LB106", "a function that only a newer musl has", musl_wheel("qsort_r"), musl_wheel("qsort"), at=f"!{LIB}",
          says="uses qsort_r, which musl has since 1.2.3, but the tag promises 1.2", severity="warning"),
     Case("LB106", "a version that the library of the package does not define",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.checks.tags import list_platforms
 from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import Hit, Skip, check
-from latebind.audit.engine.wording import first, own_name, some
+from latebind.audit.engine.wording import name_newest, own_name, some
 from latebind.binary import floors
 from latebind.text import plural
 
@@ -88,9 +88,9 @@ def _judge_functions(image: Image, floor: floors.Version, promiser: str) -> Iter
         and floors.pad_version(since) > floors.pad_version(floor)
     }
     if newer:
-        worst = floors.version_text(max(newer.values()))
+        names, worst = name_newest(newer)
         yield Hit(
-            message=f"uses {first(sorted(newer))}, which macOS has since {worst}, but {promiser} promises "
+            message=f"uses {names}, which macOS has since {worst}, but {promiser} promises "
             f"{floors.version_text(floor)}",
             evidence=(*some(sorted(newer)), f"promised by {promiser}"),
             fix="Compile with Apple's headers and MACOSX_DEPLOYMENT_TARGET set to the promise, or raise the tag.",

@@ -10,7 +10,7 @@ from latebind.audit.checks.tags import list_linux_tags
 from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import Hit
 from latebind.audit.engine.supply import must_load
-from latebind.audit.engine.wording import first, some
+from latebind.audit.engine.wording import name_newest, some
 from latebind.binary.floors import version_text
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def list_newer_than_tag(package: Contents, image: Image) -> dict[str, Version]:
 
 def judge_old_glibc(package: Contents, file: File, image: Image, newer: dict[str, Version]) -> Hit:
     """Functions without a version, which the loader finds in glibc where it is new enough."""
-    worst = version_text(max(newer.values()))
+    names, worst = name_newest(newer)
     tag = lowest_tag(package)
     is_bound_at_once = image.relro == "full"
     listed = some([f"undefined {name}, of glibc {version_text(since)}" for name, since in newer.items()])
     return Hit(
-        message=f"uses {first([*newer])}, which glibc has since {worst}, but the tag promises "
+        message=f"uses {names}, which glibc has since {worst}, but the tag promises "
         f"{version_text(tag.floor) if tag else ''}",
         evidence=(*listed, *(["BIND_NOW"] if is_bound_at_once else [])),
         fix="Compile all static libraries, too, in the image of that manylinux, and link with libc.",

@@ -23,7 +23,7 @@ from latebind.audit.checks.tags import list_linux_tags
 from latebind.audit.engine import platforms, symbols
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.supply import dependencies, must_load
-from latebind.audit.engine.wording import first, some
+from latebind.audit.engine.wording import first, name_newest, some
 from latebind.binary.floors import is_glibc, numeric, version_text
 from latebind.text import plural
 
@@ -222,9 +222,9 @@ def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
     floor = min((tag.floor for tag in list_linux_tags(package, "musl")), default=None)
     newer = {name: since for name in sorted(names) if (since := symbols.musl_since(name))}
     if newer and floor is not None:
-        worst = version_text(max(newer.values()))
+        newest, worst = name_newest(newer)
         yield Hit(
-            message=f"uses {first([*newer])}, which musl has since {worst}, but the tag promises {version_text(floor)}",
+            message=f"uses {newest}, which musl has since {worst}, but the tag promises {version_text(floor)}",
             evidence=some([*newer]),
             fix="Build in an older Alpine, or look the function up with dlsym().",
             severity="warning",

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.cause import causes, package_of
+from latebind.binary.floors import version_text
 from latebind.model import SEVERITIES
 from latebind.text import plural
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from latebind.audit.engine.cause import Cause
     from latebind.binary import Format, Image
+    from latebind.binary.floors import Version
     from latebind.model import AuditReport, Finding
 
 _SHOWN = 12
@@ -92,6 +94,12 @@ def first(names: Sequence[str]) -> str:
     readable = dict.fromkeys(map(demangle, names[:_SHOWN]))
     shown = [name if len(name) <= CUT else f"{name[:CUT]}…" for name in [*readable][:_IN_HEADLINE]]
     return ", ".join(shown) + (", ..." if len(names) > _IN_HEADLINE else "")
+
+
+def name_newest(newer: Mapping[str, Version]) -> tuple[str, str]:
+    """The names that only the newest version has, for a headline, and that version: it is not true of the others."""
+    worst = max(newer.values())
+    return first(sorted(name for name, since in newer.items() if since == worst)), version_text(worst)
 
 
 def demangle(name: str) -> str:
