@@ -128,12 +128,12 @@ def test_what_is_built_alike_is_built_once_and_computes_in_each_folder(tmp_path,
     for name in ("a", "b"):
         made_for, work = consumer(packages, runtime), tmp_path / name
         work.mkdir()
-        built = share_build(supply, made_for, work, log=tmp_path / f"{name}.log")
+        built = share_build(supply, made_for, work, log=tmp_path / "logs" / f"{name}.log")
         ended[name] = run_built(made_for, built, cases, work, arguments=["--sample", "1"])
 
     assert [run.status for run in ended.values()] == [0, 0]
     assert len(list(tmp_path.glob("supply/shared/*/out"))) == 1
-    assert (tmp_path / "a.log").read_text("utf-8") == (tmp_path / "b.log").read_text("utf-8") != ""
+    assert (tmp_path / "logs/a.log").read_text("utf-8") == (tmp_path / "logs/b.log").read_text("utf-8") != ""
     for name, run in ended.items():
         assert all(path.startswith(str(tmp_path / name)) for path in run.result.libraries)
 

@@ -161,6 +161,7 @@ def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Pa
                 (aside / answer.name).write_text(f"{built.sdk} {built.framework}", encoding="utf-8")
     finally:
         if build_log.is_file():
+            log.parent.mkdir(parents=True, exist_ok=True)
             with log.open("a", encoding="utf-8") as file:
                 file.write(build_log.read_text("utf-8"))
     out = shutil.copytree(folder / "out", work / "out", symlinks=True)
