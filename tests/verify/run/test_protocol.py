@@ -6,7 +6,7 @@ import pytest
 from latebind.verify.run.bench import PhaseError
 from latebind.verify.run.protocol import run_consumer
 
-CRASHES, DOCUMENTED = "import os; os.abort()", "docs/consumers.md describes what a consumer writes."
+CRASHES, DOCUMENTED = "import os; os.abort()", "/docs/consumers.md describes what a consumer writes."
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,5 @@ def test_the_advice_for_a_consumer_that_the_system_ends_is_for_no_other(tmp_path
             [sys.executable, "-c", code],
             name="smoke.py", result=tmp_path / "result.json", cwd=tmp_path, env={}, log=None, advice=advice,
         )  # fmt: skip
-    assert (caught.value.advice, caught.value.phase) == (shown, "load")
+    assert caught.value.advice.endswith(shown)
+    assert caught.value.phase == "load"
