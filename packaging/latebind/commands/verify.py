@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +48,7 @@ def declare_verify(add: Add) -> None:
     add_target(verify)
     verify.add_argument("--fresh", action="store_true", help="run every test case again, even those that passed before")
     verify.add_argument(
-        "--jobs", type=count, default=0, metavar="N", help="test cases at once; by default the CPU count"
+        "--jobs", type=count, default=0, metavar="N", help="test cases at once; by default one more than there are CPUs"
     )
     verify.add_argument("--format", choices=("text", "json", "markdown", "junit"), default="text")
     verify.add_argument(
@@ -159,7 +160,7 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
         everything=arguments.everything,
         patterns=check_patterns(arguments.select),
         shard=read_shard(arguments.shard),
-        jobs=arguments.jobs,
+        jobs=arguments.jobs or (os.cpu_count() or 1) + 1,  # one of them waits for the disk or the index
         fresh=arguments.fresh,
         machines=machines(machines_folder(arguments.machines, project.workdir)),
     )

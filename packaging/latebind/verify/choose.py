@@ -42,7 +42,7 @@ class Request:
     shard: tuple[int, int] = (1, 1)
     """The share to run, and the number of shares."""
     jobs: int = 0
-    """How many test cases run at once; 0 for the CPU count."""
+    """How many test cases run at once; 0 for the CPU count. The command has one more, since each waits now and then."""
     fresh: bool = False
     """Whether test cases that passed before run again."""
     machines: Mapping[Rid, Machine] = field(default_factory=dict)
