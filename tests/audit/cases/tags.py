@@ -82,6 +82,7 @@ ABI3, ABI3_NEWER = "cp310-abi3-manylinux_2_28_x86_64", "cp311-abi3-manylinux_2_2
 ABI3T = "cp315-abi3.abi3t-manylinux_2_28_x86_64"
 TIED = "_core.cpython-311-x86_64-linux-gnu.so"
 OLD = "cp36-cp36m-manylinux_2_17_x86_64"
+OLDER = "cp35-cp35m-manylinux_2_17_x86_64"
 OWN = "cp311-cp311-manylinux_2_28_x86_64"
 GENERIC = "py3-none-manylinux_2_28_x86_64"
 
@@ -325,6 +326,10 @@ CASES = [
     Case("LB313", "a function that CPython 3.6.0 lacks", calling("PySlice_Unpack", tag=OLD),
          calling("PySlice_Unpack", tag=OLD, metadata="Requires-Python: >=3.6.1"), at="!latenn/_core.abi3.so",
          says="uses PySlice_Unpack, new in CPython 3.6.1, but the tag cp36-cp36m includes 3.6.0", severity="warning"),
+    Case("LB313", "functions of two later releases: the message names that of the one in it",
+         calling("PySlice_Unpack", "_PyThreadState_UncheckedGet", tag=OLDER),
+         calling("PySlice_Unpack", "_PyThreadState_UncheckedGet", tag=OLDER, metadata="Requires-Python: >=3.5.4"),
+         at="!latenn/_core.abi3.so", says="uses PySlice_Unpack, new in CPython 3.5.4", severity="warning"),
     Case("LB307", "a plain linux tag", wheel(tag="py3-none-linux_x86_64"), wheel(), at=".whl", says="linux_x86_64",
          severity="warning"),
     Case("LB309", "a function of CPython 3.11 under cp310-abi3", calling(STABLE, NEWER),

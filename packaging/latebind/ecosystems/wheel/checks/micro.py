@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
-from latebind.audit.engine.wording import first, some
+from latebind.audit.engine.wording import name_newest, some
 from latebind.ecosystems.wheel.checks.served import format_tags, requires_python
 from latebind.tables import pythonabi
 
@@ -46,14 +46,14 @@ def newer_than_first_release(package: Contents, image: Image, wheel: WheelName) 
         return
     (minor,) = floors
     newer = {
-        symbol.name: _ADDED[symbol.name][minor]
+        symbol.name: (3, minor, _ADDED[symbol.name][minor])
         for symbol in image.imports
         if symbol.kind == "normal" and minor in _ADDED.get(symbol.name, {})
     }
-    if newer and _admits(requires_python(package), minor, max(newer.values())):
+    if newer and _admits(requires_python(package), minor, max(newer.values())[-1]):
+        names, worst = name_newest(newer)
         yield Hit(
-            message=f"uses {first(sorted(newer))}, new in CPython 3.{minor}.{max(newer.values())}, but the tag "
-            f"{format_tags(wheel)} includes 3.{minor}.0",
+            message=f"uses {names}, new in CPython {worst}, but the tag {format_tags(wheel)} includes 3.{minor}.0",
             evidence=some(sorted(newer)),
         )
 
