@@ -84,11 +84,11 @@ def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[Impo
     return [_from_folder(config, source, rid, source_hash)]
 
 
-def _select(found: Sequence[ImportedFiles], source: Path, rid: str) -> Sequence[ImportedFiles]:
+def _select(imported: Sequence[ImportedFiles], source: Path, rid: str) -> Sequence[ImportedFiles]:
     """The files of the target that the user names, or all."""
-    selected = [native for native in found if rid in ("", native.manifest.rid)]
+    selected = [native for native in imported if rid in ("", native.manifest.rid)]
     if not selected:
-        names = ", ".join(native.manifest.rid for native in found)
+        names = ", ".join(native.manifest.rid for native in imported)
         advice = f"Leave --target out, or name {names}."
         raise InputError(f"has files for {names}, none for {rid}", where=str(source), advice=advice)
     return selected

@@ -38,7 +38,7 @@ def check_runtimes(config: Config, reader: Reader) -> None:
         if name and name in names[:index]:
             reader.problem(("runtime", index), f"{name} is a [[runtime]] twice", "Keep one of them.")
     if all(map(is_known, config.document.runtime)):  # one cause, one problem
-        _check_tried(config, reader)
+        _check_tried(config, reader, names)
         _check_used(config, reader, names)
 
 
@@ -111,14 +111,13 @@ def _check_described(
         reader.problem((*here, "describe", *keys), f"{format_key((*here, 'describe', *keys))}: {text}", advice)
 
 
-def _check_tried(config: Config, reader: Reader) -> None:
-    used = [runtime.name for runtime in config.document.runtime]
+def _check_tried(config: Config, reader: Reader, names: Sequence[str]) -> None:
     for name in config.document.verify.own:
-        if name not in used:
-            reader.problem(("verify", "own", name), f"{name!r} is not a [[runtime]] here", nearest(name, used))
+        if name not in names:
+            reader.problem(("verify", "own", name), f"{name!r} is not a [[runtime]] here", nearest(name, names))
     for name, versions in config.document.verify.runtimes.items():
-        if name not in used:
-            reader.problem(("verify", "runtimes", name), f"{name!r} is not a [[runtime]] here", nearest(name, used))
+        if name not in names:
+            reader.problem(("verify", "runtimes", name), f"{name!r} is not a [[runtime]] here", nearest(name, names))
         for version in versions:
             if version not in _ENTRIES and version_of(version) is None:
                 advice = nearest(version, _ENTRIES)

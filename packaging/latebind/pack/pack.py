@@ -65,8 +65,9 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
         losses = ledger.close()
     finally:
         shutil.rmtree(ledger.fresh, ignore_errors=True)
-    made = [(ledger.find_place(path), job.stages) for job, paths in run.files_by_job.items() for path in paths]
-    artifacts = [_artifact(path, stages) for path, stages in made]
+    artifacts = [
+        _artifact(ledger.find_place(path), job.stages) for job, paths in run.files_by_job.items() for path in paths
+    ]
     return PackResult(
         artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)), not_made=tuple(not_made), losses=losses
     )
@@ -109,7 +110,7 @@ def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
 def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
     """A hash of everything that a package is made from. Raises NotRun as PackageKind.key()."""
     config, source = run.config, job.source
-    project, made = config.project, outputs(config, run.workdir)
+    project, output_folders = config.project, outputs(config, run.workdir)
     there = source is not None and source.is_dir()
     parts = [
         *(stage.manifest.key for stage in job.stages),
@@ -118,7 +119,7 @@ def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
         *kind.key(run, job),
         config.digest,
         *(hash_file(config.root / file) if file else "" for file in (project.readme, project.license_file)),
-        hash_tree(source, without=MSBUILD_OUTPUTS, outputs=made) + outside_hash(source, made)
+        hash_tree(source, without=MSBUILD_OUTPUTS, outputs=output_folders) + outside_hash(source, output_folders)
         if source and there
         else "",
         fingerprint(*ELSEWHERE),

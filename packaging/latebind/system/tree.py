@@ -117,8 +117,8 @@ def _walk(root: Path, without: frozenset[str], outputs: Folders) -> Iterator[Pat
             folders.clear()
             continue
         seen.add(real)
-        kept = {name for name in folders if not is_scratch(name) and not is_generated(root / folder / name)}
-        folders[:] = kept - without
+        visited = {name for name in folders if not is_scratch(name) and not is_generated(root / folder / name)}
+        folders[:] = visited - without
         for name in files:
             path = root / folder / name
             if name not in without and not is_scratch(name) and path.is_file():

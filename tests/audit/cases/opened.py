@@ -86,38 +86,33 @@ def of_build(script: bytes):
 
 
 def case(code: str, what: str, bad, good, says: str, **how: str) -> Case:
-    return Case(code, what, bad, good, says=says, **{"at": f"!{LIB}", "severity": "warning", **how})
+    """Code that opens a library leaves a note: the system does not find the library without that code."""
+    usual = {"at": f"!{LIB}", "severity": "warning", "good_severity": "note"}
+    return Case(code, what, bad, good, says=says, **{**usual, **how})
 
 
 NOWHERE, LOADED = "where none searches", "it is found only if already loaded"
 CASES = [
-    case("LB114", "opened by its name alone; by its path", deep(BARE), deep(NAMED), NOWHERE, good_severity="note"),
-    case("LB114", "found in the system's folders; in a loop over the folder", deep(FOUND), deep(SCANNED), NOWHERE,
-         good_severity="note"),
-    case("LB114", "a loop over another folder; over the one", deep(OTHER_FOLDER), deep(SCANNED), NOWHERE,
-         good_severity="note"),
-    case("LB114", "a pattern of other files; one that fits", deep(OTHER_GLOB), deep(GLOBBED), NOWHERE,
-         good_severity="note"),
-    case("LB114", "a loop on Windows; everywhere", deep(ON_WINDOWS), deep(SCANNED), NOWHERE, good_severity="note"),
-    case("LB114", "a function of Windows; of all systems", deep(WINDOWS_ALONE), deep(NAMED), NOWHERE,
-         good_severity="note"),
+    case("LB114", "opened by its name alone; by its path", deep(BARE), deep(NAMED), NOWHERE),
+    case("LB114", "found in the system's folders; in a loop over the folder", deep(FOUND), deep(SCANNED), NOWHERE),
+    case("LB114", "a loop over another folder; over the one", deep(OTHER_FOLDER), deep(SCANNED), NOWHERE),
+    case("LB114", "a pattern of other files; one that fits", deep(OTHER_GLOB), deep(GLOBBED), NOWHERE),
+    case("LB114", "a loop on Windows; everywhere", deep(ON_WINDOWS), deep(SCANNED), NOWHERE),
+    case("LB114", "a function of Windows; of all systems", deep(WINDOWS_ALONE), deep(NAMED), NOWHERE),
     case("LB114", "opened by its path, and then a note", deep(NAMED), deep(BARE),
          NOWHERE, severity="note", good_severity="warning"),
     case("LB114", "opened, but its SONAME is another", wheel({LIB: linkage.with_odd, DEEP: OTHER_SONAME, INIT: NAMED}),
-         deep(NAMED), NOWHERE, good_severity="note"),
-    case("LB114", "musl does not find what a path opened", musl(NAMED), deep(NAMED), NOWHERE, good_severity="note"),
-    case("LB114", "code that cannot be parsed", deep(NAMED + b"def"), deep(NAMED), NOWHERE, good_severity="note"),
+         deep(NAMED), NOWHERE),
+    case("LB114", "musl does not find what a path opened", musl(NAMED), deep(NAMED), NOWHERE),
+    case("LB114", "code that cannot be parsed", deep(NAMED + b"def"), deep(NAMED), NOWHERE),
     case("LB114", "an install name that is not from an rpath", mac(FOR_MAC, macos.BESIDE), mac(FOR_MAC),
-         NOWHERE, at=f"!{macos.LIB}", good_severity="note"),
+         NOWHERE, at=f"!{macos.LIB}"),
     case("LB114", "opened next to the code, where it is not; where it is", beside(b"odd.so"), beside(b"deps/odd.so"),
          "is opened by latenn/__init__.py as latenn/odd.so, where the package does not have it",
-         at="!latenn/deps/odd.so"),
-    case("LB107", "another name than the needed one, opened by its path", renamed(BARE), renamed(BY_STEM), LOADED,
-         good_severity="note"),
-    case("LB107", "another name than the needed one, opened by cffi", renamed(BARE), renamed(BY_CFFI), LOADED,
-         good_severity="note"),
-    case("LB114", "opened after the library that needs it", deep(TOO_LATE), deep(IN_TIME), NOWHERE,
-         good_severity="note"),
+         at="!latenn/deps/odd.so", good_severity=""),
+    case("LB107", "another name than the needed one, opened by its path", renamed(BARE), renamed(BY_STEM), LOADED),
+    case("LB107", "another name than the needed one, opened by cffi", renamed(BARE), renamed(BY_CFFI), LOADED),
+    case("LB114", "opened after the library that needs it", deep(TOO_LATE), deep(IN_TIME), NOWHERE),
     case("LB107", "expected where the package is; outside of it", wheel({LIB: linkage.with_odd, INIT: NAMED}),
          wheel({LIB: linkage.with_odd, INIT: ELSEWHERE}), "libodd.so.3, which is not in the package", severity="error",
          good_severity="warning"),
@@ -125,5 +120,5 @@ CASES = [
          wheel({LIB: linkage.with_odd, INIT: NAMED}), "libodd.so.3, which is not in the package",
          good_severity="error"),
     case("LB108", "a folder of the build machine, and a library that is opened first", of_build(BARE), of_build(NAMED),
-         "/home/ci/build/lib", good_severity="note"),
+         "/home/ci/build/lib"),
 ]  # fmt: skip

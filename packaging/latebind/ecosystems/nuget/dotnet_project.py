@@ -150,8 +150,8 @@ def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Pa
     packages = [f"{path.name} {hash_file(path)}" for path in consumer.packages]
     project = hash_tree(consumer.project, without=MSBUILD_OUTPUTS)
     properties = chain.from_iterable(sorted(consumer.properties.items()))
-    own = (project, consumer.version, consumer.rid, consumer.runtime_version, consumer.framework)
-    folder = supply.folder / SHARED / hash_parts(*own, *sorted(packages), *properties)
+    settings = (project, consumer.version, consumer.rid, consumer.runtime_version, consumer.framework)
+    folder = supply.folder / SHARED / hash_parts(*settings, *sorted(packages), *properties)
     build_log, answer = folder.with_suffix(".log"), folder / "answer"
     try:
         with supply.once(folder) as aside:
