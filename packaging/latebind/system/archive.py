@@ -79,6 +79,8 @@ class Entry:
     name: str
     data: bytes
     mode: int = 0o644
+    compressed: bool = True
+    """Compressing takes a second for 20 MB, which a file that stays on this machine does not need."""
 
 
 class ZipReader:
@@ -250,9 +252,7 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
     """
     order = {name: index for index, name in enumerate(first)}
     ordered = sorted(entries, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
-    names = [entry.name for entry in ordered]
-    if len(set(names)) != len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
+    if twice := sorted({entry.name for entry, following in pairwise(ordered) if entry.name == following.name}):
         raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
     extra = 0 if os.environ.get("SOURCE_DATE_EPOCH") else later
     moment = time.gmtime(min(source_date_epoch() + extra, _LATEST))[:6]
@@ -261,7 +261,7 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
             info = zipfile.ZipInfo(entry.name, moment)
             info.external_attr = (stat.S_IFREG | entry.mode) << 16
             info.create_system = UNIX
-            info.compress_type = zipfile.ZIP_DEFLATED
+            info.compress_type = zipfile.ZIP_DEFLATED if entry.compressed else zipfile.ZIP_STORED
             archive.writestr(info, entry.data)
 
 

@@ -63,7 +63,7 @@ def hash_file(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def link_or_copy(source: Path, destination: Path) -> None:
+def link_or_copy(source: str | Path, destination: str | Path) -> None:
     """A hard link to the file where the file system supports it, else a copy."""
     try:
         os.link(source, destination)

@@ -16,6 +16,7 @@ from latebind.ecosystems.maven.repository import ASSEMBLED, add_runtime, read_bu
 from latebind.errors import InputError, NotRun
 from latebind.model import State
 from latebind.system.run import run
+from latebind.system.tree import hash_file
 from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.run.bench import assert_first, failing_at
@@ -23,9 +24,10 @@ from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import clean_environment
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.runner import Runner
+from latebind.verify.run.supply import hash_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from latebind.config.config import Config
@@ -141,18 +143,13 @@ def _native_folder(app: Path) -> Path:
 
 
 def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: Sequence[Path]) -> ConsumerRun:
-    classes, result = app / "classes", bench.work / "result.json"
-    home = bench.work / "home"
+    result, home = bench.work / "result.json", bench.work / "home"
     home.mkdir(exist_ok=True)
-    paths = os.pathsep.join(str(path) for path in (classes, *class_path))
     environment = {**clean_environment(), **bench.situation.environment}
     environment = {key: value for key, value in environment.items() if key not in ("CLASSPATH", "JAVA_TOOL_OPTIONS")}
     with failing_at("install"):
-        sources = sorted(source.rglob("*.java"))
-        if source / f"{MAIN}.java" not in sources:
-            raise InputError(f"has no {MAIN}.java", where=str(source), advice=f"Write a class {MAIN} with main().")
-        compiler: list[str | Path] = [jdk / "javac", "-encoding", "UTF-8", "-proc:none", "-cp", paths, "-d", classes]
-        run([*compiler, *sources], cwd=home, env=environment, timeout=_TIME_LIMIT, log=bench.log)
+        classes = _compile(bench, jdk, source, class_path, environment)
+    paths = os.pathsep.join(map(str, (classes, *class_path)))
     permits = ("--enable-native-access=ALL-UNNAMED",) if read_major(jdk / "javac") >= _NATIVE_ACCESS else ()
     return run_consumer(
         [
@@ -166,6 +163,21 @@ def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: S
         log=bench.log,
         advice=bench.crash_advice,
     )  # fmt: skip
+
+
+def _compile(bench: Bench, jdk: Path, source: Path, class_path: Sequence[Path], environment: Mapping[str, str]) -> Path:
+    """The folder of the program's classes; it is compiled once for all test cases with the same class path."""
+    sources = sorted(source.rglob("*.java"))
+    if source / f"{MAIN}.java" not in sources:
+        raise InputError(f"has no {MAIN}.java", where=str(source), advice=f"Write a class {MAIN} with main().")
+    options = ("-encoding", "UTF-8", "-proc:none", "-cp", os.pathsep.join(map(str, class_path)))
+
+    def compile_sources(folder: Path, log: Path) -> None:
+        argv: list[str | Path] = [jdk / "javac", *options, "-d", folder, *sources]
+        run(argv, cwd=bench.work / "home", env=environment, timeout=_TIME_LIMIT, log=log)
+
+    content = (*map(hash_file, sources), *(f"{jar.name} {hash_file(jar)}" for jar in class_path))
+    return bench.supply.share(hash_parts(PROGRAM, str(jdk), *content), bench.log, compile_sources)
 
 
 def _name_package(config: Config, package: str) -> str:

@@ -43,7 +43,7 @@ def add_runtime(repository: Path, runtime: RuntimePreset, version: str, rid: str
     beside = {path.name: path for path in library.parent.iterdir() if path.name in names}
     files = {**beside, names[0]: library}
     place = f"{supply.folder}/{supply.targets[rid]}"
-    entries = [Entry(name=f"{place}/{file}", data=path.read_bytes()) for file, path in files.items()]
+    entries = [Entry(name=f"{place}/{file}", data=path.read_bytes(), compressed=False) for file, path in files.items()]
     write_zip(folder / jar_file(name, version), entries)
     pom = render_pom(artifact, description=f"{runtime.title} {version}: {ASSEMBLED}")
     (folder / f"{name}-{version}.pom").write_text(pom, encoding="utf-8")

@@ -1,6 +1,6 @@
 """Runs an npm package's test case: a Node.js program, for which npm installs the project's tarballs and the runtime.
 
-npm may use its cache alone and runs no scripts, so what is installed is what the packages ask for.
+npm runs no scripts, so what is installed is what the packages ask for.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, node, no
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.system.archive import sha256
+from latebind.system.tree import hash_tree, link_or_copy
 from latebind.tables.targets import target, targets
 from latebind.verify.cases.consumer import Consumer
+from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import run_consumer
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from latebind.model import Outcome
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerRun
-    from latebind.verify.run.supply import Supply
 
 
 NODE = "node"
@@ -111,27 +112,36 @@ def _install_program(bench: Bench, app: Path, tarballs: Mapping[str, Path], vers
     manifest = _manifest(bench, app, tarballs, version)
     (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
     with failing_at("install"):
-        _fill_cache(bench.supply, app, manifest, bench.log)
-        run_npm([*NPM_INSTALL, "--offline"], app, bench.supply.installer.home, bench.log)
+        if (app / "node_modules").is_dir():  # an upgrade
+            _share_modules(bench, app, manifest)  # now npm's cache has all that is needed
+            run_npm([*NPM_INSTALL, "--offline"], app, bench.supply.installer.home, bench.log)
+        elif bench.situation.folder != ORDINARY.folder:  # whether npm can install there is part of the test case
+            run_npm([*NPM_INSTALL, "--prefer-offline"], app, bench.supply.installer.home, bench.log)
+        elif (shared := _share_modules(bench, app, manifest)).is_dir():  # npm makes none without dependencies
+            shutil.copytree(shared, app / shared.name, symlinks=True, copy_function=link_or_copy)
     program = app / str(manifest["main"])
     if not program.is_file():
         raise InputError("does not exist", where=str(program), advice='Correct "main" of verify.node\'s package.json.')
     return program
 
 
-def _fill_cache(supply: Supply, app: Path, manifest: Mapping[str, Any], log: Path) -> None:
-    """Have in npm's cache what an application installs; once for each set of dependencies, with the registry.
+def _share_modules(bench: Bench, app: Path, manifest: Mapping[str, Any]) -> Path:
+    """The node_modules/ of an application; npm installs it once for all test cases with the same dependencies.
 
     Raises NotRun `no-node` or `no-index`, ToolError when something cannot be had.
     """
+    source = bench.config.root / bench.config.document.verify.find_program(NODE)
     tarballs = [f"{path.name} {sha256(path)}" for path in sorted((app / NPM_TARBALLS).iterdir())]
-    folder = supply.folder / "npm" / hash_parts(json.dumps(manifest, sort_keys=True), *tarballs)
-    with supply.once(folder) as aside:
-        if aside is not None:
-            shutil.copytree(app / NPM_TARBALLS, aside / NPM_TARBALLS)
-            (aside / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
-            run_npm([*NPM_INSTALL, "--prefer-offline"], aside, supply.installer.home, log)
-            shutil.rmtree(aside / "node_modules", ignore_errors=True)
+    program = hash_tree(source, without=frozenset({"node_modules"}))
+
+    def install(folder: Path, log: Path) -> None:
+        unchanged = shutil.ignore_patterns("node_modules", "package.json")
+        shutil.copytree(app, folder, ignore=unchanged, dirs_exist_ok=True)
+        (folder / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
+        run_npm([*NPM_INSTALL, "--prefer-offline"], folder, bench.supply.installer.home, log)
+
+    key = hash_parts(NODE, program, json.dumps(manifest, sort_keys=True), *tarballs)
+    return bench.supply.share(key, bench.log, install) / "node_modules"
 
 
 def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from latebind.ecosystems.nuget.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built, share_build
 from latebind.ecosystems.nuget.managed import list_frameworks
-from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg, runtime_nupkg
+from latebind.ecosystems.nuget.runtime_package import runtime_nupkg
 from latebind.errors import BuildError, InputError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
@@ -53,7 +53,7 @@ def run_dotnet_case(bench: Bench) -> Outcome:
     else:
         built, ended = _run(bench, consumer, work)
         wrong = [] if bench.scenario.negative else _unproven(bench, consumer, built, ended.result)
-        outcome = _judge_consumer(bench, ended, str(_runtime_in(bench, built) or ""))
+        outcome = _judge_consumer(bench, ended, str(_find_runtime(bench, built.out) or ""))
     if outcome.state is State.FAILED or wrong:
         reason = "\n".join(filter(None, [outcome.reason, *wrong]))
         phase = "install" if consumer.layout.start == "nothing" else "load"  # what is unproven: where files are
@@ -102,19 +102,25 @@ def _collect_packages(bench: Bench) -> list[Path]:
 
 
 def _runtime_package(bench: Bench) -> list[Path]:
-    """The runtime's nupkg: the same for all test cases, unless the scenario breaks the library in it."""
+    """The runtime's nupkg, which all test cases share; a scenario that breaks the library does so after the build."""
     if bench.bound_runtime is None or not _is_on_feed(bench):
         return []
-    version, rid = bench.case.version, bench.case.target
-    if bench.situation.spoil is None:
-        return [runtime_nupkg(bench.supply, bench.bound_runtime, version, rid)]
-    library = bench.supply.library(bench.bound_runtime, version, rid)
-    spoiled = bench.work / "spoiled" / library.name
-    spoiled.parent.mkdir()
-    spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
-    return [
-        assemble_runtime_nupkg(spoiled, version, bench.work / "runtime", rid=rid, runtime=bench.bound_runtime.traits)
-    ]
+    return [runtime_nupkg(bench.supply, bench.bound_runtime, bench.case.version, bench.case.target)]
+
+
+def _find_runtime(bench: Bench, folder: Path) -> Path | None:
+    """The runtime's library below a folder, as an application has it; None when it has none."""
+    if bench.bound_runtime is None:
+        return None
+    names = getattr(bench.bound_runtime.traits.names, target(bench.case.target).system)
+    return next((path for name in names for path in sorted(folder.rglob(name))), None)
+
+
+def _break_runtime(bench: Bench, folder: Path) -> Path | None:
+    """The same, broken as the scenario asks for."""
+    library = _find_runtime(bench, folder)
+    bench.situation.break_files([library] if library else [])
+    return library
 
 
 def _is_on_feed(bench: Bench) -> bool:
@@ -173,7 +179,8 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
     with failing_at("install"):
         built = build(consumer, work, log=bench.log)
     (work / ANSWERS).mkdir(exist_ok=True)
-    user = lock_application(bench, built.out, work / ANSWERS, _runtime_in(bench, built), consumer.environment)
+    library = _break_runtime(bench, built.out)
+    user = lock_application(bench, built.out, work / ANSWERS, library, consumer.environment)
     ended = run_built(
         consumer, built, cases, work, arguments=arguments, log=bench.log, cwd=home, user=user, advice=bench.crash_advice
     )
@@ -207,14 +214,6 @@ def _unproven(
         framework=result.assembly.framework if result else "",
     )
     return [wrong for proof in consumer.layout.proofs for wrong in proof(application)]
-
-
-def _runtime_in(bench: Bench, built: BuiltConsumer) -> Path | None:
-    """The runtime's library as the application has it; None when it has none."""
-    if bench.bound_runtime is None:
-        return None
-    names = getattr(bench.bound_runtime.traits.names, target(bench.case.target).system)
-    return next((path for name in names for path in sorted(built.out.rglob(name))), None)
 
 
 # ---- C -------------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from latebind.system.tree import hash_file, hash_tree
 from latebind.tables.targets import target
 from latebind.verify.cases.layouts import BUILD, Layout
 from latebind.verify.run.protocol import run_consumer
-from latebind.verify.run.supply import SHARED, hash_parts
+from latebind.verify.run.supply import hash_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -151,21 +151,14 @@ def share_build(supply: Supply, consumer: DotnetConsumer, work: Path, *, log: Pa
     project = hash_tree(consumer.project, without=MSBUILD_OUTPUTS)
     properties = chain.from_iterable(sorted(consumer.properties.items()))
     settings = (project, consumer.version, consumer.rid, consumer.runtime_version, consumer.framework)
-    folder = supply.folder / SHARED / hash_parts(*settings, *sorted(packages), *properties)
-    build_log, answer = folder.with_suffix(".log"), folder / "answer"
-    try:
-        with supply.once(folder) as aside:
-            if aside is not None:
-                build_log.unlink(missing_ok=True)
-                built = build_consumer(consumer, aside, log=build_log)
-                (aside / answer.name).write_text(f"{built.sdk} {built.framework}", encoding="utf-8")
-    finally:
-        if build_log.is_file():
-            log.parent.mkdir(parents=True, exist_ok=True)
-            with log.open("a", encoding="utf-8") as file:
-                file.write(build_log.read_text("utf-8"))
+
+    def build(folder: Path, build_log: Path) -> None:
+        built = build_consumer(consumer, folder, log=build_log)
+        (folder / "answer").write_text(f"{built.sdk} {built.framework}", encoding="utf-8")
+
+    folder = supply.share(hash_parts(*settings, *sorted(packages), *properties), log, build)
     out = shutil.copytree(folder / "out", work / "out", symlinks=True)
-    sdk, framework = answer.read_text("utf-8").split()
+    sdk, framework = (folder / "answer").read_text("utf-8").split()
     return BuiltConsumer(
         argv=_start(consumer, dotnet.find(consumer.environment), out, folder),
         out=out,

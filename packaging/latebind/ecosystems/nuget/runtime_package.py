@@ -33,13 +33,15 @@ def runtime_nupkg(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) -
 def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Rid, runtime: RuntimePreset) -> Path:
     """Write the runtime's own NuGet package, in its official layout, around the library of its PyPI wheel.
 
-    It is for tests where no feed can be reached; its description says so. The library's content is not checked: a
-    scenario may need a broken one. Raises InputError when it cannot be read.
+    It is for tests where no feed can be reached; its description says so. Libraries are not compressed in it. Raises
+    InputError when one cannot be read.
     """
+    name = getattr(runtime.names, target(rid).system)[-1]  # official packages use the name without a version, the last
+    files = {name: library}
+    for glob in runtime.nuget.helpers:
+        files |= {path.name: path for path in sorted(library.parent.glob(glob))}
     try:
-        data = library.read_bytes()
-        helpers = [path for glob in runtime.nuget.helpers for path in sorted(library.parent.glob(glob))]
-        further = [Entry(name=f"runtimes/{rid}/native/{path.name}", data=path.read_bytes()) for path in helpers]
+        contents = {f"runtimes/{rid}/native/{name}": path.read_bytes() for name, path in files.items()}
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(library)) from error
     nuspec = Nuspec(
@@ -49,12 +51,7 @@ def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Ri
         description=f"{runtime.title} {version}, assembled for tests from the library of its PyPI wheel.",
         frameworks=("netstandard2.0",),
     )
-    name = getattr(runtime.names, target(rid).system)[-1]  # official packages use the name without a version, the last
-    files = [
-        Entry(name=f"runtimes/{rid}/native/{name}", data=data),
-        Entry(name="lib/netstandard2.0/_._", data=b""),
-        *further,
-    ]
+    entries = [Entry(name=name, data=data, compressed=False) for name, data in contents.items()]
     path = outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
-    write_nupkg(path, nuspec, render_nuspec(nuspec), files)
+    write_nupkg(path, nuspec, render_nuspec(nuspec), [*entries, Entry(name="lib/netstandard2.0/_._", data=b"")])
     return path

@@ -25,7 +25,7 @@ from latebind.text import DOCS, decisive_line, ending
 from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
@@ -161,6 +161,25 @@ class Supply:
             if aside is not None:
                 self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log")
         return runtime_libraries(runtime, folder, rid)[0]
+
+    def share(self, key: str, log: Path, make: Callable[[Path, Path], None]) -> Path:
+        """The folder that `make` fills for the first test case of a run that needs what `key` stands for.
+
+        `make` gets the folder and a log of its own. What that log holds is added to `log`, also when `make` fails.
+        """
+        folder = self.folder / SHARED / key
+        shared_log = folder.with_suffix(".log")
+        try:
+            with self.once(folder) as aside:
+                if aside is not None:
+                    shared_log.unlink(missing_ok=True)
+                    make(aside, shared_log)
+        finally:
+            if shared_log.is_file():
+                log.parent.mkdir(parents=True, exist_ok=True)
+                with log.open("a", encoding="utf-8") as file:
+                    file.write(shared_log.read_text("utf-8"))
+        return folder
 
     def installer_for(self, machine: Machine) -> Installer:
         """What fills environments of a machine from here. Raises NotRun for another machine's without uv."""
