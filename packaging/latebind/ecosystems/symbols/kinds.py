@@ -36,6 +36,7 @@ def _jobs(run: PackRun) -> list[PackageJob]:
 
 SYMBOLS = PackageKind(
     name="symbols",
+    compiles=True,
     plan=_plan,
     jobs=_jobs,
     make=lambda run, job: [pack_symbols(run.config, job.stages[0], run.workdir, run.dist)],
