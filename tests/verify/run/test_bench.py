@@ -11,6 +11,7 @@ from latebind.model import Rid
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.situations import Situation
 from latebind.verify.run.bench import Bench, PhaseError, failing_at
+from latebind.verify.run.protocol import CaseFailure, ConsumerResult
 from latebind.verify.run.supply import choose_requirements
 
 from tests.conftest import ROOT
@@ -80,9 +81,12 @@ class References:
 
     lacking: tuple[str, ...] = ()
     asked: list[str] = dataclasses.field(default_factory=list)
+    settled: set[str] = dataclasses.field(default_factory=set)
 
-    def reference(self, _machine, runtime, *_):
+    def reference(self, _machine, runtime, *, passed, is_settled, **_):
         self.asked.append(runtime)
+        assert set(passed) == {"good"}
+        self.settled = {case for case in ("good", "bad", "odd", "never") if is_settled(case)}
         if runtime in self.lacking:
             raise NotRun("no-distribution", f"the index has no {runtime}")
         return frozenset()
@@ -127,5 +131,8 @@ def test_an_emulated_machine_computes_all_cases_with_the_ordinary_distribution_a
     assert bench.sample == sample
     assert bench.at_least() == (12 if sample else 1300)
     assert ("--sample" in bench.consumer_words()) == bool(sample)
-    bench.reference()
+    failed = (CaseFailure(name="bad", message="differs"),)
+    bench.reference(ConsumerResult(passed=("good",), failed=failed, out_of_scope={"odd": "is a string"}))
     assert supply.asked == asked
+    # Of a sample, nobody asks whether a case was ever tried.
+    assert supply.settled == ({"good", "odd", "never"} if sample else {"good", "odd"})

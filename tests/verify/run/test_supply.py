@@ -13,6 +13,13 @@ from latebind.verify.run.supply import Supply
 from tests.client import CONFIG, write_client
 
 RUNTIME = "packaging==24.2"  # any distribution that is small: the script decides what it does with it
+COMPUTING = """
+import json, os, pathlib, sys
+left_out = json.loads(pathlib.Path(os.environ["LATEBIND_PASSED"]).read_text())
+pathlib.Path(sys.argv[-1]).write_text(json.dumps({"passed": sorted({"a", "b", "c"} - set(left_out))}))
+with open(pathlib.Path(__file__).parent / "data" / "runs", "a") as runs:
+    print(*left_out, file=runs)
+"""
 SILENT = "print('Unhandled illegal instruction, starting debugger')\n"
 WRITING = 'import pathlib, sys\npathlib.Path(sys.argv[-1]).write_text(\'{"passed": ["a"]}\')\n'
 
@@ -25,11 +32,11 @@ def supply(tmp_path):
     return Supply(config=config, folder=tmp_path / "supply", installer=installer)
 
 
-def compute(supply, script):
+def compute(supply, script, **known):
     (supply.config.root / "reference.py").write_text(script)
     data = supply.config.root / "data"
     data.mkdir(exist_ok=True)
-    return supply.reference(host_machine(Path(sys.executable)), RUNTIME, data)
+    return supply.reference(host_machine(Path(sys.executable)), RUNTIME, data, **known)
 
 
 def test_a_reference_without_a_result_is_an_error_each_time_and_nothing_is_kept(supply):
@@ -47,3 +54,17 @@ def test_a_reference_is_computed_once(supply):
     before = (supply.folder / "reference").stat().st_mtime_ns
     assert compute(supply, script.read_text()) == {"a"}
     assert (supply.folder / "reference").stat().st_mtime_ns == before
+
+
+def test_a_reference_leaves_out_what_passed_and_serves_whoever_does_not_ask_for_it(supply):
+    runs = supply.config.root / "data" / "runs"
+
+    def ask(*passed, failed=()):
+        return compute(supply, COMPUTING, passed=passed, is_settled=lambda case: case not in failed)
+
+    assert ask("a", "b") == {"c"}
+    assert ask("a") == ask("c") == {"c"}  # nobody asks about a and b
+    assert runs.read_text().splitlines() == ["a b"]
+    assert ask("b", failed=("a",)) == {"a", "c"}, "a was left out, and now it matters"
+    assert ask("c", failed=("b",)) == {"a", "b"}, "b was left out both times"
+    assert runs.read_text().splitlines() == ["a b", "b", "c"]

@@ -66,7 +66,7 @@ def run_node_case(bench: Bench) -> Outcome:
         scenario=bench.scenario,
         roots=tuple(str(root) for root in (app, *bench.situation.roots)),
         values=bench.values(library),
-        reference=bench.reference(),
+        reference=bench.reference(ended.result),
         at_least=bench.at_least(),
         is_sample=bool(bench.sample),
         binds=bench.binds(),

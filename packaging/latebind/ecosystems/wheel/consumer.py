@@ -141,7 +141,7 @@ def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -
         scenario=bench.scenario,
         roots=tuple(str(root) for root in (ready.environment.root, *bench.situation.roots)),
         values=bench.values(ready.library),
-        reference=bench.reference(),
+        reference=bench.reference(ended.result),
         at_least=bench.at_least(),
         is_sample=bool(bench.sample),
         binds=binds,

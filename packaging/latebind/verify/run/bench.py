@@ -7,7 +7,7 @@ import os
 import shutil
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine
     from latebind.verify.cases.scenarios import Scenario
     from latebind.verify.cases.situations import Situation
+    from latebind.verify.run.protocol import ConsumerResult
     from latebind.verify.run.supply import Supply
 
 Phase = Literal["prepare", "install", "load", "inference"]
@@ -183,18 +184,27 @@ class Bench:
         names = ("", self._ordinary())
         return bool(self.bound_runtime) and self.consumer.has_interpreters and self.case.runtime not in names
 
-    def reference(self) -> frozenset[str] | None:
-        """The cases that the runtime's own API passes; None where that is unknown or does not matter."""
+    def reference(self, result: ConsumerResult) -> frozenset[str] | None:
+        """The cases that the runtime's own API passes, without some that passed; None where that does not matter."""
         if self.scenario.negative or self.bound_runtime is None:
             return None
+        passed, failed = frozenset(result.passed), frozenset(failure.name for failure in result.failed)
+        others = passed | frozenset(result.out_of_scope)
         name = self.case.runtime if self.consumer.has_interpreters else self._ordinary()
         version = next(iter(self.binds()), self.case.version)
         machine = self.machine if self.consumer.has_interpreters else host_machine(self.python)
-        arguments = (self.data(), self.runtime_words())
+        # A sample's consumer computes few cases, and nobody asks about the others.
+        ask = partial(
+            self.supply.reference,
+            data=self.data(),
+            arguments=self.runtime_words(),
+            passed=passed,
+            is_settled=lambda case: case not in failed if self.sample else case in others,
+        )
         if self.sample and self._is_other_distribution:  # its own would take minutes on an emulated machine
             with suppress(NotRun):  # the ordinary distribution may lack this version
-                return self.supply.reference(machine, f"{self._ordinary()}=={version}", *arguments)
-        return self.supply.reference(machine, f"{name}=={version}", *arguments)
+                return ask(machine, f"{self._ordinary()}=={version}")
+        return ask(machine, f"{name}=={version}")
 
     def at_least(self) -> int:
         """How many cases must pass: what the configuration sets for the newest version up to that of the data."""

@@ -25,7 +25,7 @@ from latebind.text import DOCS, decisive_line, ending
 from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 SHARED = "shared"
 """The folder of a supply for what only the test cases of one run share."""
+PASSED = "LATEBIND_PASSED"
+"""The variable that names a JSON file for the reference: a list of cases that passed and that it may leave out."""
+_LEFT_OUT = "left-out.json"
 _TIME_LIMIT = 900.0
 
 
@@ -116,10 +119,20 @@ class Supply:
             if not any(folder.iterdir()):
                 raise InputError("the data script wrote nothing", where=str(script))
 
-    def reference(
-        self, machine: Machine, runtime: str, data: Path, arguments: tuple[str, ...] = ()
+    def reference(  # noqa: PLR0913  # what is computed, where, and what need not be
+        self,
+        machine: Machine,
+        runtime: str,
+        data: Path,
+        arguments: tuple[str, ...] = (),
+        *,
+        passed: Collection[str] = (),
+        is_settled: Callable[[str], bool] = lambda _: False,
     ) -> frozenset[str] | None:
         """The names of the cases that a runtime's own API (`onnxruntime==1.31.1`) passes; None without a reference.
+
+        The script may leave out the cases in `passed`. What it computed for another test case serves again if each case
+        that it could leave out then `is_settled` now.
 
         Raises NotRun when the index has no such runtime, ToolError when the project's script fails.
         """
@@ -129,19 +142,24 @@ class Supply:
         path = self.config.root / script
         key = hash_parts(_neighbours(path), data.name, runtime, machine.rid, machine.title, *arguments, *self.pins)
         folder = self.folder / "reference" / key
-        with self.once(folder) as aside:
-            if aside is not None:
-                self._compute(machine, [path, "--reference", *arguments, "--cases", data], runtime, aside)
-        return frozenset(json.loads((folder / "result.json").read_text("utf-8"))["passed"])
+        with self._locks[folder]:
+            for file in sorted(folder.glob(f"*/{_LEFT_OUT}")):
+                if all(map(is_settled, json.loads(file.read_bytes()))):
+                    return _read_passed(file.parent)
+            answer = folder / hash_parts(*sorted(passed))
+            with self.once(answer) as aside:
+                if aside is not None:
+                    (aside / _LEFT_OUT).write_text(json.dumps(sorted(passed)), encoding="utf-8")
+                    self._compute(machine, [path, "--reference", *arguments, "--cases", data], runtime, aside)
+            return _read_passed(answer)
 
     def _compute(self, machine: Machine, argv: list[str | Path], runtime: str, folder: Path) -> None:
         with _scratch(folder) as (env, log):
             environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
             environment.install([runtime, *self.config.document.verify.python_requires], log=log)
             command = machine.argv(environment.python, "-I", *argv, "--out", folder / "result.json")
-            ended = run(
-                command, cwd=env, env=consumer_environment(environment.python, env), timeout=_TIME_LIMIT, log=log
-            )
+            variables = {**consumer_environment(environment.python, env), PASSED: machine.path(folder / _LEFT_OUT)}
+            ended = run(command, cwd=env, env=variables, timeout=_TIME_LIMIT, log=log)
             if not (folder / "result.json").is_file():
                 why = decisive_line(ended.output)
                 raise ToolError(
@@ -221,6 +239,10 @@ def choose_requirements(settings: VerifyData, version: str) -> tuple[str, ...]:
     keys = sorted((key for key in settings.requires if key != ANY_VERSION), key=Version)
     reached = [key for key in keys if version and Version(key) <= Version(version)]
     return settings.requires.get((reached[-1:] or keys[:1] or [ANY_VERSION])[0], ())
+
+
+def _read_passed(folder: Path) -> frozenset[str]:
+    return frozenset(json.loads((folder / "result.json").read_text("utf-8"))["passed"])
 
 
 def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
