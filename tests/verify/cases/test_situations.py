@@ -49,3 +49,11 @@ def test_a_file_that_needs_nothing_is_refused(tmp_path):
     (tmp_path / "text.so").write_bytes(b"no library")
     with pytest.raises(InputError, match="needs no other"):
         spoil.dependency_of(tmp_path / "text.so")
+
+
+def test_breaking_a_library_leaves_the_file_that_other_test_cases_have_a_link_to(tmp_path):
+    shared, linked = tmp_path / "shared.so", tmp_path / "linked.so"
+    shared.write_bytes(b"good")
+    linked.hardlink_to(shared)
+    spoil.Situation(spoil=spoil.truncate).break_files([linked])
+    assert (shared.read_bytes(), linked.read_bytes()) == (b"good", b"go")

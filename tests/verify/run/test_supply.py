@@ -68,3 +68,21 @@ def test_a_reference_leaves_out_what_passed_and_serves_whoever_does_not_ask_for_
     assert ask("b", failed=("a",)) == {"a", "c"}, "a was left out, and now it matters"
     assert ask("c", failed=("b",)) == {"a", "b"}, "b was left out both times"
     assert runs.read_text().splitlines() == ["a b", "b", "c"]
+
+
+def test_what_test_cases_share_is_made_once_and_each_log_has_what_it_printed(supply, tmp_path):
+    def make(folder, log):
+        (folder / "file").touch()
+        log.write_text("made\n")
+
+    def fail(_, log):
+        log.write_text("cannot be made\n")
+        raise ToolError("no")
+
+    folders = {supply.share("key", tmp_path / "logs" / name, make) for name in ("first", "second")}
+    assert [path.name for folder in folders for path in folder.iterdir()] == ["file"]
+    with pytest.raises(ToolError, match="no"):
+        supply.share("other", tmp_path / "logs" / "third", fail)
+    logs = {path.name: path.read_text() for path in (tmp_path / "logs").iterdir()}
+    assert logs == {"first": "made\n", "second": "made\n", "third": "cannot be made\n"}
+    assert {path.name for path in (supply.folder / "shared").iterdir()} == {"key", "key.log", "other.log"}
