@@ -251,6 +251,7 @@ def try_case(bench: Bench, run_case: Callable[[Bench], Outcome]) -> Outcome:
 
 
 def _remove(work: Path) -> None:
-    if work.is_dir():
+    shutil.rmtree(work, ignore_errors=True)
+    if work.is_dir():  # the scenario or the consumer has locked a folder in it
         unlock(work)
         shutil.rmtree(work, ignore_errors=True)
