@@ -81,6 +81,18 @@ def test_pack_reports_what_it_removes_and_audit_what_is_missing_or_old(latebind,
 
 
 @pytest.mark.slow
+def test_the_order_of_targets_makes_no_package_out_of_date(latebind, project):
+    before = files(project)
+
+    swapped = latebind("-C", project, "pack", "--target", f"{OTHER},{host_rid()}")
+
+    assert_success(swapped)
+    assert "packing" not in swapped.stderr
+    assert files(project) == before
+    assert "out of date" not in latebind("-C", project, "audit").stderr
+
+
+@pytest.mark.slow
 def test_packages_that_were_packed_elsewhere_are_verified_as_they_are(latebind, project):
     before = files(project)
     for folder in ("build", "stage"):

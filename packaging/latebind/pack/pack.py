@@ -87,11 +87,15 @@ def open_ledger(workdir: Path, dist: Path) -> Ledger:
 
 
 def start_run(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackRun:
-    """A run that has made nothing yet. Raises BuildError for a link that would put another file into packages."""
+    """A run that has made nothing yet. Raises BuildError for a link that would put another file into packages.
+
+    The stages are in the project's order of targets, so that the order of `--target` changes no package.
+    """
     refuse_named_links(config)
+    order = {rid: place for place, rid in enumerate(config.document.targets.include)}
     return PackRun(
         config=config,
-        stages=stages,
+        stages=sorted(stages, key=lambda stage: order.get(stage.rid, len(order))),
         workdir=workdir,
         dist=dist,
         commit=source_commit(config) if config.project.repository else "",
