@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,37 @@ def test_without_any_installer_the_message_says_what_to_install(tmp_path, monkey
     with pytest.raises(ToolError, match="neither uv nor virtualenv is installed") as caught:
         installer(tmp_path)
     assert "latebind[verify]" in caught.value.advice
+
+
+def test_uv_offline_of_the_caller_is_named_and_own_packages_install(tmp_path, monkeypatch):
+    uv = environments.find_uv()
+    if uv is None:
+        pytest.skip("not run: there is no uv")
+    monkeypatch.setenv("UV_OFFLINE", "true")
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    for key in ("UV_FIND_LINKS", "PIP_FIND_LINKS", "UV_DEFAULT_INDEX", "PIP_INDEX_URL", "UV_INDEX"):
+        monkeypatch.delenv(key, raising=False)
+    links = tmp_path / "links"
+    links.mkdir()
+    write_wheel(links / "thing-1.0-py3-none-any.whl")
+    tool, folder, log = environments.Uv(uv, tmp_path / "home"), tmp_path / "env", tmp_path / "log"
+
+    with not_run("no-index", "UV_OFFLINE is set, and uv's cache has no iniconfig"):
+        tool.resolve("iniconfig", BASE)
+    tool.create(folder, BASE, log)
+    tool.install(folder, ["thing==1.0"], links=links, ours=["thing"], log=log)
+
+    assert list(folder.rglob("thing-1.0.dist-info"))
+    with not_run("no-index", "UV_OFFLINE is set"):
+        tool.install(folder, ["iniconfig"], log=log)
+
+
+def write_wheel(path):
+    info = "thing-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
 
 
 def test_settings_for_the_index_reach_the_installer_and_nothing_else_does(monkeypatch, tmp_path):

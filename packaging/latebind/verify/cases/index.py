@@ -75,6 +75,11 @@ def installer_environment(home: Path) -> dict[str, str]:
     return {**settings, **system, **fixed, "PATH": os.environ.get("PATH", "")}
 
 
+def is_set_offline() -> bool:
+    """Whether the caller's UV_OFFLINE keeps uv from the network, by the words that uv takes for true."""
+    return os.environ.get("UV_OFFLINE", "").lower() in {"1", "on", "t", "true", "y", "yes"}
+
+
 def is_writable(folder: Path) -> bool:
     """Whether files can be made in a folder, or the folder in its first ancestor that exists."""
     existing = next((path for path in (folder, *folder.parents) if os.access(path, os.F_OK)), folder)
@@ -103,9 +108,8 @@ def ask_uv(
         return ask_index(argv, environment, requirement)
     except NotRun as error:
         if was_offline:
-            raise NotRun(
-                "no-index", f"the package index does not answer, and uv's cache has no {requirement}"
-            ) from error
+            why = "UV_OFFLINE is set" if is_set_offline() else "the package index does not answer"
+            raise NotRun("no-index", f"{why}, and uv's cache has no {requirement}") from error
         if error.reason != "no-index":
             raise
         unanswered = error
@@ -127,6 +131,8 @@ def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: 
         reason = _reason(error)
         if not reason:
             raise
+        if is_set_offline() and Path(argv[0]).stem == "uv":
+            raise NotRun("no-index", f"UV_OFFLINE is set, and uv's cache lacks a package: {error.message}") from error
         if reason == "no-index":
             raise _no_answer(error) from error
         raise NotRun(reason, f"the index has nothing that fits: {error.message}") from error

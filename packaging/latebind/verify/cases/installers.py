@@ -19,7 +19,7 @@ from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import host_rid, like_host, target, targets
-from latebind.verify.cases.index import ask_index, ask_uv, installer_environment, run_installer
+from latebind.verify.cases.index import ask_index, ask_uv, installer_environment, is_set_offline, run_installer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,14 @@ _BINARY = ("--only-binary", ":all:")
 _PINNED = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
 _MANYLINUX = re.compile(r"manylinux_(\d+_\d+)_(\w+)")
 _ADVICE = 'Run: pip install "latebind[verify]"'
+
+
+def _start_offline() -> threading.Event:
+    """Set from the start when the caller's UV_OFFLINE is true, by uv's words for it."""
+    event = threading.Event()
+    if is_set_offline():
+        event.set()
+    return event
 
 
 class Installer(Protocol):
@@ -114,8 +122,8 @@ class Uv:
 
     uv: Path
     home: Path
-    offline: threading.Event = field(default_factory=threading.Event, compare=False)
-    """Set when the index did not answer and uv's cache did: from then on, only the cache is asked."""
+    offline: threading.Event = field(default_factory=_start_offline, compare=False)
+    """Set by UV_OFFLINE, or when the index did not answer and uv's cache did: then, only the cache is asked."""
     name: ClassVar[str] = "uv"
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
