@@ -32,6 +32,10 @@ def test_nothing_that_steers_a_terminal_or_breaks_a_line_of_markdown_remains(tex
         ("@somebody #1", "\\@somebody \\#1"),
         ("one\ntwo", "one two"),
         ("x" * 60, "x" * 16 + " ... " + "x" * 34),
+        (
+            "a/" * 30 + " is old; 1.33 or newer is needed: upgrade it",
+            "a/" * 8 + " ... 1.33 or newer is needed: upgrade it",
+        ),
         ("first\n" + "x\n" * 30 + "ValueError: last", "first x x x x x  ... " + "x " * 8 + "ValueError: last"),
     ],
 )

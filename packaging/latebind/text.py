@@ -31,6 +31,8 @@ _EXCEPTIONS = (
 )
 """The line that names an uncaught exception, as each of them prints it."""
 _LEADING_COLONS = re.compile(r"^([ \t]*)::", re.MULTILINE)
+_LONGEST_WORD = 20
+"""Of a text that is cut: only what is longer, such as a path, loses its start."""
 _SEPARATORS = ":,"
 """Of the properties of an annotation."""
 
@@ -84,7 +86,9 @@ def shorten(text: str, longest: int) -> str:
         return text
     head, end = text[: longest // 3], text[-(longest - longest // 3) :]
     if "\n" not in text:
-        return f"{head.rstrip()} ... {end.lstrip()}"
+        start = len(text) - len(end)
+        word = text.rfind(" ", max(start - _LONGEST_WORD, 0), start) + 1  # a version that is cut would be another one
+        return f"{head.rstrip()} ... {text[word or start :].lstrip()}"
     first, last = head.rpartition("\n")[0], end.partition("\n")[2]
     return f"{first or head.rstrip()}\n ...\n{last or end.lstrip()}"
 
