@@ -127,6 +127,13 @@ def test_newer_actions_and_edits_are_the_projects_own(text, before, after):
     assert list_outdated(text.replace(before, after), tables) == []
 
 
+def test_the_log_of_a_failed_gate_says_what_the_summary_says(text):
+    adopter = (ROOT / ".github/workflows/adopter.yml").read_text("utf-8")
+    for workflow in (text, adopter):
+        assert 'gate --format markdown | tee -a "$GITHUB_STEP_SUMMARY"' in workflow
+        assert yaml.safe_load(workflow)["defaults"]["run"]["shell"] == "bash"  # with pipefail, so that the gate counts
+
+
 def test_the_workflow_of_a_project_in_a_subfolder_is_at_the_top(latebind, tmp_path):
     run_checked("git", "init", "--quiet", "--initial-branch=trunk", tmp_path)
     assert_success(latebind("-C", tmp_path, "new", "demo"))
