@@ -91,4 +91,10 @@ def test_without_a_network_the_last_lines_say_what_to_do():
         "Verification failed: no test case that loads the library could run: the package index cannot be reached.",
         "help: Check the network, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has cached need neither.",
     ]
-    assert "help:" not in report_text(report(row("not run", reason="no-machine")))
+
+
+def test_without_a_machine_the_last_line_says_where_else_to_run():
+    idle = row("not run", reason="no-machine")
+    last = report_text(report(idle)).splitlines()[-1]
+    assert last.startswith("help: Run it on such a machine, in CI (latebind ci), from a kit (latebind verify --kit")
+    assert "help:" not in report_text(report(idle, row()))

@@ -113,7 +113,9 @@ def test_a_target_without_a_test_case_blocks_once():
     config = requiring(include=("linux-x64", "osx-x64"))
     blockers = find_blockers(config, complete(requiring()))
     assert list(blockers) == ["*/osx-x64/*"]
-    assert "--target osx-x64" in blockers["*/osx-x64/*"].fix
+    fix = blockers["*/osx-x64/*"].fix
+    assert "verify --target osx-x64 --output reports/osx-x64 " in fix  # reports/verify.json has the other targets
+    assert "verify --merge reports/verify.json reports/osx-x64/verify.json" in fix
 
 
 def test_a_pattern_for_all_targets_asks_each_target_for_its_cases():

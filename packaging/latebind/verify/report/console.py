@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from latebind.model import State
 from latebind.system.log import LOG
-from latebind.text import decisive_line, plural, printable, shorten
+from latebind.text import DOCS, decisive_line, plural, printable, shorten
 from latebind.verify.report.grid import synopsis, words
 from latebind.verify.report.render import MARKS, report_count
 from latebind.verify.report.report import describe_new_runtimes
@@ -33,7 +33,12 @@ _SHOWN = 5
 _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b")
 _ORDER = (State.PASSED, State.EMULATED, State.GLUE, State.NOT_RUN, State.FAILED)
 """What matters most is next to the prompt."""
-_OFFLINE = "Check the network, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has cached need neither."
+_ADVICE = {
+    "no-index": "Check the network, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has cached need neither.",
+    "no-machine": "Run it on such a machine, in CI (latebind ci), from a kit (latebind verify --kit DIR) or on an "
+    f"emulator: {DOCS}/verify.md#machines",
+}
+"""What to do next, by the reason for which test cases were not run."""
 
 
 def report_text(report: Report, folder: Path | None = None) -> str:
@@ -53,7 +58,8 @@ def report_text(report: Report, folder: Path | None = None) -> str:
     place = f". Report: {_show_path(folder / 'verify.html')}" if folder else ""
     text = "\n".join([f"{_count(report)}{place}", *map(printable, describe_new_runtimes(report))])
     text = f"{buffer.getvalue()}{text}"
-    advice = f"\nhelp: {_OFFLINE}" if any(result.reason == "no-index" for result in report.cases) else ""
+    reasons = {result.reason for result in report.cases if result.outcome is State.NOT_RUN}
+    advice = "".join(f"\nhelp: {_ADVICE[reason]}" for reason in sorted(reasons & _ADVICE.keys()))
     return f"{text}\nVerification failed: {report.problem}.{advice}" if report.problem else text
 
 

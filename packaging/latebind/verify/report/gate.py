@@ -192,7 +192,19 @@ def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Blo
         (subjects.get(configured.case.target, configured.case.id), configured.case.target) for configured in missing
     ):
         fix = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
-        yield Blocker(subject=subject, why="is required by the configuration and is not in the report", fix=fix)
+        yield Blocker(
+            subject=subject,
+            why="is required by the configuration and is not in the report",
+            fix=fix if rid in reported else _run_elsewhere(rid),
+        )
+
+
+def _run_elsewhere(rid: str) -> str:
+    """How to add a target: into a folder of its own, since a second run replaces the first one's report."""
+    return (
+        f"Run latebind verify --target {rid} --output reports/{rid} with the same dist/ where that can run, then here: "
+        f"latebind verify --merge reports/verify.json reports/{rid}/verify.json"
+    )
 
 
 def _missing_shares(report: Report) -> Iterator[Blocker]:
@@ -219,7 +231,7 @@ def _describe_blocker(report: Report, result: CaseResult, level: Level) -> Block
         return Blocker(
             subject=result.id, why=why, fix=f"Read {result.log}, fix it, and run: latebind verify -k {result.id}"
         )
-    fix = f"Run latebind verify --target {result.target} where that can run, and merge its report."
+    fix = _run_elsewhere(result.target)
     if result.outcome.is_pass:
         return Blocker(subject=result.id, why=f"{result.outcome.value}; the gate requires the level {level}", fix=fix)
     return Blocker(subject=result.id, why=words(report, result), fix=fix)
