@@ -52,7 +52,7 @@ def test_yes_writes_new_files_and_leaves_the_projects_own(latebind, project):
         ".github/workflows/latebind.yml",
     }
     assert {path: after[path] for path in before} == before
-    assert f"next: latebind init {project} --apply  # changes 1 existing file as shown" in ended.stdout
+    assert f"next: latebind init {project} --apply --yes  # changes 1 existing file as shown" in ended.stdout
 
 
 def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):

@@ -137,7 +137,8 @@ def _write_changes(arguments: argparse.Namespace, planned: Plan, root: Path, ste
     _print_notes(planned)
     own_changes = [change for change in planned.changes if change.is_own]
     chosen = [change for change in planned.changes if arguments.apply or not change.is_own]
-    applying = f"--apply  # changes {plural(len(own_changes), 'existing file')} as shown"
+    apply = "--apply --yes" if arguments.yes else "--apply"
+    applying = f"{apply}  # changes {plural(len(own_changes), 'existing file')} as shown"
     folder = arguments.folder or arguments.project
     init = "latebind init" if folder.resolve() == Path.cwd() else shlex.join(["latebind", "init", str(folder)])
     if not chosen:
