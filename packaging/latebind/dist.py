@@ -22,7 +22,9 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
     version or project: that one would be installed and tested instead.
     """
     if not folder.is_dir():
-        raise InputError("is not a folder", where=str(folder), advice="Name the folder that holds the packages.")
+        text = "is not a folder" if folder.exists() else "there is no such folder"
+        advice = "Name the folder that holds the packages. latebind pack makes them in dist/."
+        raise InputError(text, where=str(folder), advice=advice)
     artifacts = list_artifacts(folder)
     if not artifacts:
         raise InputError(

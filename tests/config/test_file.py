@@ -306,8 +306,9 @@ def test_all_problems_come_at_once(tmp_path):
 def test_what_is_not_toml_is_refused_in_one_line(tmp_path, text):
     file = tmp_path / "latebind.toml"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="not TOML"):
+    with pytest.raises(InputError, match="not TOML") as caught:
         load(file)
+    assert "Correct this line" in caught.value.advice
 
 
 def test_what_is_not_toml_is_shown_with_a_caret(tmp_path):

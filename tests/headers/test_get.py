@@ -100,8 +100,9 @@ def test_other_headers_than_those_that_are_known_are_refused(tmp_path):
     make_repository(tmp_path / "repository", "v1.21.0")
     with pytest.raises(LatebindError, match=r"onnxruntime_c_api\.h is not that of ONNX Runtime 1\.21\.0"):
         get_headers(ORT, "1.21.0")
-    with pytest.raises(InputError, match=r"has the headers of 1\.21, not of 1\.19"):
+    with pytest.raises(InputError, match=r"has the headers of 1\.21, not of 1\.19") as caught:
         get_headers(ORT, "1.19", write_zip(tmp_path / "a.nupkg", {"build/native/include/onnxruntime_c_api.h": C_API}))
+    assert "latebind headers onnxruntime 1.21 " in caught.value.advice
 
 
 @pytest.mark.slow

@@ -27,6 +27,12 @@ def test_npm_packages_are_found_by_their_names(project_root):
     ]
 
 
+def test_a_folder_that_is_not_there_is_refused_with_the_command_that_makes_packages(project_root, tmp_path):
+    with pytest.raises(InputError, match="there is no such folder") as caught:
+        artifacts_in(tmp_path / "dist", load(project_root / "latebind.toml"))
+    assert "latebind pack makes them" in caught.value.advice
+
+
 @pytest.mark.parametrize(
     ("name", "size", "message"),
     [

@@ -30,12 +30,17 @@ if TYPE_CHECKING:
 FILE_NAME = "latebind.toml"
 _PLACE = re.compile(r"\(at line (?P<line>\d+), column (?P<column>\d+)\)")
 """Where tomllib stopped reading."""
+_TOML = "Correct this line, or the end of the line above it. The rules are on https://toml.io."
+
+
+class NoProjectError(InputError):
+    """A folder belongs to no project."""
 
 
 def find(start: Path) -> Path:
     """The configuration that governs a folder: latebind.toml or [tool.latebind], there or above, up to the repository.
 
-    Raises InputError when there is none, or when it is above the folder and not trusted.
+    Raises NoProjectError when there is none, InputError when it is above the folder and not trusted.
     """
     start = start.resolve()
     for folder in (start, *start.parents):
@@ -47,7 +52,7 @@ def find(start: Path) -> Path:
             return _check_trusted(shared, start)
         if (folder / ".git").exists():
             break
-    raise InputError(
+    raise NoProjectError(
         f"no {FILE_NAME} and no [tool.latebind] here or above",
         where=str(start),
         advice="Name the project's folder: latebind -C FOLDER ... For a new project: latebind new NAME.",
@@ -181,10 +186,11 @@ def _show_syntax(message: str, text: str, file: Path) -> InputError:
     """The error of a file that is not TOML, with the line and a caret below the place where reading stopped."""
     place = _PLACE.search(message)
     if place is None:
-        return InputError(f"not TOML: {message}", where=str(file))
+        return InputError(f"not TOML: {message}", where=str(file), advice=_TOML)
     number, column = int(place["line"]), int(place["column"])
     reason = message[: place.start()].rstrip()
-    return InputError(f"not TOML: {reason}", where=f"{file}:{number}", excerpt=show_line(text, number, column - 1))
+    excerpt = show_line(text, number, column - 1)
+    return InputError(f"not TOML: {reason}", where=f"{file}:{number}", advice=_TOML, excerpt=excerpt)
 
 
 def _split_targets(raw: dict[str, Any]) -> dict[str, Any]:

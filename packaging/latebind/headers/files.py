@@ -90,7 +90,8 @@ def _read_folder(folder: Path) -> dict[str, bytes]:
 def _read_archive(path: Path) -> dict[str, bytes]:
     """The headers in a NuGet package, a wheel, or another zip or tar archive."""
     if not path.is_file():
-        raise InputError("there is no such file or folder", where=str(path))
+        advice = "Name a folder with the headers, a NuGet package, a wheel or a source archive."
+        raise InputError("there is no such file or folder", where=str(path), advice=advice)
     if path.name.endswith(_TAR_SUFFIXES):
         return dict(_read_tar(path))
     with ZipReader(path) as archive:
