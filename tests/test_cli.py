@@ -51,6 +51,7 @@ def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(lateb
     ("arguments", "error"),
     [
         (["pakc"], "error: 'pakc' is not a command\nhelp: Did you mean pack?"),
+        (["--target", "linux-x64", "pack"], "\nhelp: Write the command first: latebind pack --target ..."),
         (["pack", "--format", "jsn"], "argument --format: 'jsn' is not one of its values\nhelp: Did you mean json?"),
         (
             ["completion", "xyz"],
@@ -171,6 +172,16 @@ def test_missing_source_folder(latebind, tiny):
 
     assert_refused(result, "latebind.toml:9", "native/CMakeLists.txt is not there", "Set native.source")
     assert snapshot(tiny / "dist") == before
+
+
+def test_outside_of_a_project_audit_says_that_it_takes_packages(latebind, tmp_path):
+    assert_refused(latebind("-C", tmp_path, "audit"), "no latebind.toml", "latebind audit some.whl", "-C FOLDER")
+
+
+def test_stage_says_that_nothing_is_built(latebind, tiny):
+    listed = latebind("-C", tiny, "stage")
+    assert (listed.returncode, listed.stdout) == (0, "")
+    assert listed.stderr == "nothing is built yet\n  To build: latebind build\n"
 
 
 def test_no_configuration(latebind, tmp_path):

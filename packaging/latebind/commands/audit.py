@@ -65,7 +65,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     if arguments.explain:
         _explain(arguments.explain)
         return 0
-    project = open_project(arguments) if not arguments.paths or arguments.project != Path() else None
+    project = _open_project(arguments) if not arguments.paths or arguments.project != Path() else None
     paths = arguments.paths or ([project.dist] if project else [])
     if project is not None and not arguments.paths:
         _describe_dist(project)
@@ -87,6 +87,17 @@ def _audit(arguments: argparse.Namespace) -> int:
             raise LatebindError("is a file, and --output takes a folder", where=str(arguments.output), advice=advice)
         write_text(arguments.output / "audit.json", audit_json(report))
     return report.exit_status
+
+
+def _open_project(arguments: argparse.Namespace) -> Project:
+    """The project. Raises LatebindError; outside of one, it says that packages can be named."""
+    from latebind.config.file import NoProjectError
+
+    try:
+        return open_project(arguments)
+    except NoProjectError as error:
+        advice = "Name what to audit: latebind audit some.whl. Or name a project's folder: latebind -C FOLDER audit."
+        raise LatebindError(error.message, where=error.where, advice=advice) from error
 
 
 def _describe_dist(project: Project) -> None:

@@ -127,11 +127,14 @@ def _stage(arguments: argparse.Namespace, project: Project) -> int:
 def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
     import msgspec
 
+    from latebind.system.log import LOG
     from latebind.text import printable
 
     if form == "json":
         print_json([{"rid": stage.rid, **msgspec.to_builtins(stage.manifest)} for stage in stages])
         return 0
+    if not stages:
+        LOG.say("nothing is built yet\n  To build: latebind build")
     for stage in stages:
         manifest = stage.manifest
         how = "imported, " if manifest.imported else ""

@@ -77,6 +77,20 @@ class Parser(argparse.ArgumentParser):
         print_error(text, advice or f"See {self.prog} --help.")
         self.exit(2)
 
+    def refuse_early(self, words: Sequence[str]) -> None:
+        """Exit with an error for a command's option in front of the command: its value would be taken for one."""
+        kind = argparse._SubParsersAction  # noqa: SLF001  # as above
+        commands = next((action.choices for action in self._actions if isinstance(action, kind)), {})
+        name = next((word for word in words if word in commands), None)
+        if name is None:
+            return
+        theirs = commands[name]._option_string_actions  # noqa: SLF001  # argparse has no other table of them
+        for word in words[: words.index(name)]:
+            option = word.partition("=")[0]
+            if option in theirs and option not in self._option_string_actions:
+                text = f"{option} is an option of {name}, which is written in front of it"
+                self.error(f"{text}\nWrite the command first: {self.prog} {name} {option} ...")
+
     def refuse_unknown(self, arguments: Sequence[str]) -> NoReturn:
         """Exit with an error that names words which the command does not know, and the nearest options."""
         actions = self._option_string_actions
