@@ -100,6 +100,9 @@ def check_hash(file: Path, name: str, sha256: str) -> None:
 
 def print_made(prepare: Callable[[Path], object]) -> int:
     """The main program of a maker: make it in the folder that is named, print where it is, or why it cannot be had."""
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):  # noqa: PLR2004  # the program and its folder
+        print(f"usage: python -m machines.{Path(sys.argv[0]).stem} FOLDER", file=sys.stderr)
+        return 2
     try:
         print(prepare(Path(sys.argv[1])))
     except NotAvailableError as reason:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from latebind.system.processes import TREE
 
-from machines import NotAvailableError, emulator, qemu, windows_python, wine
+from machines import NotAvailableError, emulator, print_made, qemu, windows_python, wine
 from machines.__main__ import main
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +25,13 @@ def test_a_wheel_that_is_not_the_pinned_one_is_refused(tmp_path, monkeypatch):
     with pytest.raises(NotAvailableError, match="is not the pinned wheel"):
         windows_python.prepare(tmp_path / "made")
     assert [path.name for path in (tmp_path / "made").iterdir()] == [".python.lock"]
+
+
+def test_a_maker_without_a_folder_or_asked_for_help_prints_its_usage(monkeypatch, capsys):
+    for words in ([], ["--help"]):
+        monkeypatch.setattr(sys, "argv", ["machines/mono.py", *words])
+        assert print_made(lambda folder: pytest.fail(f"made {folder}")) == 2
+        assert capsys.readouterr().err == "usage: python -m machines.mono FOLDER\n"
 
 
 def test_without_zig_there_is_no_windows_python(tmp_path, monkeypatch):
