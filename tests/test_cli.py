@@ -195,8 +195,10 @@ def test_no_configuration(latebind, tmp_path):
         ({"tiny": SOURCE.replace("a + b", "a + c")}, "undeclared identifier 'c'"),
         ({"cmakelists": CMAKE.replace("COMPONENT tiny", "COMPONENT other")},
          "help: The CMake project installs: other. Name one of these, or write"),
+        ({"cmakelists": CMAKE.replace("COMPONENT tiny", "")},
+         "help: Name one: write install(TARGETS mylib COMPONENT tiny)."),
     ],
-    ids=["configure", "compile", "install"],
+    ids=["configure", "compile", "install", "no component"],
 )  # fmt: skip
 def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(latebind, tiny, changed, message):
     before = pack_tiny(latebind, tiny), snapshot(tiny / "stage")

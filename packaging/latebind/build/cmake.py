@@ -50,6 +50,8 @@ Variant = Literal["", "debug", "versioned"]
 _TIME_LIMIT = 1800.0
 _DESCRIBED = "latebind-runtimes"
 """The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
+_NO_COMPONENT = "Unspecified"
+"""CMake's name for what install() puts into no component."""
 _TOP_LEVEL = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
 _NINJA_STEP = re.compile(rb"^\[\d+/\d+\]", re.MULTILINE)
 _LAST_OUTPUT = 64 * 1024
@@ -246,15 +248,16 @@ class NativeBuild:
         return BuildError("\n".join(lines), advice=advice)
 
     def _refuse_missing_components(self, existing: Sequence[str]) -> None:
+        named = [component for component in existing if component != _NO_COMPONENT]
+        begin = f"The CMake project installs: {', '.join(named)}. Name one of these, or" if named else "Name one:"
         for package in self.packages:
             component = self.config.packages[package].component
             if component not in existing:
                 raise self.config.problem_at(
                     f"package.{package}.component",
                     f"package.{package}.component: no install() rule has COMPONENT {component}",
-                    f"The CMake project installs: {', '.join(existing) or 'nothing'}. Name one of these, or "
-                    f"write install(TARGETS mylib COMPONENT {component}). COMPONENT must be in front of LIBRARY and "
-                    "RUNTIME: after one of them, it applies to that kind of file only.",
+                    f"{begin} write install(TARGETS mylib COMPONENT {component}). COMPONENT must be in front of "
+                    "LIBRARY and RUNTIME: after one of them, it applies to that kind of file only.",
                     BuildError,
                 )
 
