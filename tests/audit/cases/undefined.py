@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from tests.audit.corpus import Bench
 
 COSINE = "extern float hypotf(float, float);\nfloat f(float a) { return hypotf(a, a); }\n"
+CURVES = COSINE + "".join(
+    f"extern float {name}f(float);\nfloat {name}(float a) {{ return {name}f(a); }}\n"
+    for name in ("cosh", "sinh", "tanh")
+)
 PYTHON_USER = "extern int PyErr_Occurred(void);\nint initc(void){return PyErr_Occurred();}\n"
 NAMED = "extern int PyUnicodeUCS{width}_Resize(void);\nint f(void) {{ return PyUnicodeUCS{width}_Resize(); }}\n"
 ISOC23 = "extern long __isoc23_strtol(char *, char **, int);\nlong f(char *a) { return __isoc23_strtol(a, 0, 9); }\n"
@@ -118,6 +122,10 @@ CASES = [
          lambda bench: bench.wheel({LIB: bench.compiler.link_object(bench.compiler.thing(COSINE,
              "-fno-builtin")).read_bytes()}), wheel({LIB: contents(shared(COSINE, "-fno-builtin", "-lm"))}),
          at=f"!{LIB}", says="hypotf", severity="note"),
+    Case("LB106", "more functions of glibc than a headline names",
+         lambda bench: bench.wheel({LIB: bench.compiler.link_object(bench.compiler.thing(CURVES,
+             "-fno-builtin")).read_bytes()}), wheel({LIB: contents(shared(CURVES, "-fno-builtin", "-lm"))}),
+         at=f"!{LIB}", says="uses coshf, hypotf, sinhf and 1 more function without", severity="note"),
     Case("LB106", "a function of glibc that musl does not have", musl_wheel("gnu_get_libc_version"),
          musl_wheel("getenv"), at=f"!{LIB}", says="nothing provides: gnu_get_libc_version"),
     Case("LB106", "Python's functions in a wheel without a module; a module for Python 2",

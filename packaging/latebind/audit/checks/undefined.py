@@ -209,8 +209,9 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
             )
     if names:
         listed = sorted(names)
+        others = f" and {plural(len(listed[3:]), 'more function')}" if listed[3:] else ""
         yield Hit(
-            message=f"uses {', '.join(listed[:3])} without linking the part of glibc that defines it",
+            message=f"uses {', '.join(listed[:3])}{others} without linking the part of glibc that defines it",
             evidence=some(listed),
             fix="Link with -ldl, -lpthread or -lm, whichever defines the symbol. glibc before 2.34 needs it.",
             severity="note",
