@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from latebind.verify.run.bench import PhaseError
-from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.protocol import run_consumer, with_output
 
 CRASHES, DOCUMENTED = "import os; os.abort()", "/docs/consumers.md describes what a consumer writes."
 
@@ -21,3 +21,16 @@ def test_the_advice_for_a_consumer_that_the_system_ends_is_for_no_other(tmp_path
         )  # fmt: skip
     assert caught.value.advice.endswith(shown)
     assert caught.value.phase == "load"
+
+
+@pytest.mark.parametrize(
+    ("output", "headline"),
+    [
+        ('{"title": "ONNX Runtime", "message": "it is too old"}\n', "main.c: it is too old"),
+        ('{"title": "ONNX Runtime"}', 'main.c: {"title": "ONNX Runtime"}'),
+        ("{ no JSON", "main.c: { no JSON"),
+        ("", "main.c"),
+    ],
+)
+def test_the_message_of_a_printed_report_is_the_headline(output, headline):
+    assert with_output("main.c", output).splitlines()[0] == headline

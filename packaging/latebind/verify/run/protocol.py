@@ -156,10 +156,20 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
 
 def with_output(text: str, output: str) -> str:
     """A text followed by the line of a program's output that says why, then by the last lines."""
-    why = decisive_line(output)
+    why = _message_in(decisive_line(output))
     if not why:
         return text
     return f"{text}: {why}" if why == output.strip() else f"{text}: {why}\n{tail(output, _LINES)}"
+
+
+def _message_in(line: str) -> str:
+    """The message of the loader's report, if a consumer printed that; else the line."""
+    if not line.startswith("{"):
+        return line
+    try:
+        return msgspec.json.decode(line, type=LoadError).message or line
+    except DECODE_ERRORS:
+        return line
 
 
 def read_result(raw: bytes, name: str) -> ConsumerResult:
