@@ -16,6 +16,7 @@ from latebind.registry import collect
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, targets
+from latebind.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine
 
 
-_EMULATED = "Verify them on such a machine, or here by qemu or wine, as a machine file describes it (--machines DIR)."
+_EMULATED = f"Verify them on such a machine, or here with an emulator that a file describes: {DOCS}/verify.md#machines"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -164,7 +164,8 @@ def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(file)) from error
+        advice = "Correct the path, or let your user read the file."
+        raise InputError(f"cannot be read: {error.strerror}", where=str(file), advice=advice) from error
 
 
 def _decode(content: bytes, file: Path) -> str:
