@@ -96,6 +96,8 @@ class Reader:
             wrong = _WRONG_TYPE.fullmatch(text)
             if wrong and wrong[1] == "str" and isinstance(raw, (int, float)) and not isinstance(raw, bool):
                 advice = f'Write it as "{self._read_number(path) or raw}".'
+            if raw == [] and text.endswith("of length >= 1"):
+                advice = f"Write at least one value. {description}".rstrip()
             self.problem(path, f"{format_key(path)} {_in_words(text, raw)}", advice or description)
             return None
 
