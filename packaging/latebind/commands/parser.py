@@ -88,8 +88,8 @@ class Parser(argparse.ArgumentParser):
         for word in words[: words.index(name)]:
             option = word.partition("=")[0]
             if option in theirs and option not in self._option_string_actions:
-                text = f"{option} is an option of {name}, which is written in front of it"
-                self.error(f"{text}\nWrite the command first: {self.prog} {name} {option} ...")
+                advice = f"Write the command first: {self.prog} {name} {option} ..."
+                self.error(f"{option} must come after the command {name}\n{advice}")
 
     def refuse_unknown(self, arguments: Sequence[str]) -> NoReturn:
         """Exit with an error that names words which the command does not know, and the nearest options."""
