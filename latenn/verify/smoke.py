@@ -81,8 +81,8 @@ class Cases:
 
     def leave_out(self, names: list[str]) -> None:
         """Compute all but these."""
-        known = frozenset(names)
-        self.rows = [case for case in self.rows if case["name"] not in known]
+        left_out = frozenset(names)
+        self.rows = [case for case in self.rows if case["name"] not in left_out]
 
     def part(self, span: list[int]) -> bytes:
         """The bytes at [offset, size]."""
