@@ -208,7 +208,7 @@ EXPORTED OrtStatus* CreateEpFactories(const char* name, const OrtApiBase* base, 
   (void)name, (void)logger;
   *count = 0;
   TRY(lb_ep_negotiate(base, &ort, &version));
-  if (!ort) return NULL; // a runtime without an interface cannot even be sent a message
+  if (!ort) return NULL; // this runtime has no interface, not even to create an error status
   if (most < 1) return ort->CreateStatus(ORT_INVALID_ARGUMENT, "there is no room for a factory");
   ep_api = ort->GetEpApi();
   factory = (OrtEpFactory){.ort_version_supported = version,

@@ -1,4 +1,4 @@
-"""What `latebind verify` runs in each clean environment: the whole life of the execution provider, and its numbers."""
+"""What `latebind verify` runs in each clean environment: registers the provider, and checks what it computes."""
 
 import argparse
 import base64

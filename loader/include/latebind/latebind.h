@@ -106,10 +106,10 @@ enum {
 typedef struct lb_options {
   uint32_t size;                  /* sizeof(lb_options): lb_bind() refuses a struct without it */
   uint32_t flags;                 /* LB_FLAG_* */
-  const char* path;               /* explicit file or folder; wins over the environment variable */
+  const char* path;               /* explicit file or folder, in place of the environment variable */
   const char* const* directories; /* folders that the host offers, in order (step 3) */
   size_t directory_count;
-  lb_version minimum; /* raises the runtime's minimum version; 0.0.0 leaves it */
+  lb_version minimum; /* raises the runtime's minimum version; 0.0.0: unchanged */
   const char* advice; /* replaces runtime->advice when the host knows better, or NULL */
 } lb_options;
 
@@ -230,15 +230,15 @@ typedef struct lb_binding {
  *
  * Trust: in steps 3 and 4, and in run paths and PATH, a candidate is refused when others than the administrator, this
  * user, and those who can change this library's own file may write to it, to its folder, or to a folder between that
- * and the root of the application or package. In a process with raised rights the administrator alone may, in every
- * folder up to the top. docs/threats.md has the rule.
+ * and the root of the application or package. In a process with raised privileges, only the administrator may write, in
+ * every folder up to the top. docs/threats.md has the rule.
  *
  * The runtime is opened by absolute path only, after its head was read. Step 5 walks the folders that the system's own
  * loader would search, never the current folder; an empty or relative element of a list is left out. Linux (glibc):
  * LD_LIBRARY_PATH, the run paths of the library that contains this loader, /etc/ld.so.cache, the default folders. musl:
  * LD_LIBRARY_PATH, /etc/ld-musl-<processor>.path or its default folders. macOS: DYLD_LIBRARY_PATH, the run paths of the
  * library and of the program, DYLD_FALLBACK_LIBRARY_PATH or /usr/local/lib and /usr/lib. Windows: the application's
- * folder and PATH. A process with raised rights reads no environment variable: see lb_environment().
+ * folder and PATH. A process with raised privileges reads no environment variable: see lb_environment().
  *
  * On Windows a copy in the system folder is refused in every step, loaded already or not, unless step 1 names that very
  * file; what the runtime itself needs may come from there. On macOS the library that contains this loader stays loaded

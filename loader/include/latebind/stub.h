@@ -19,7 +19,7 @@
  * int lb_openvino_on_missing(lb_on_missing handler, void* context)
  *   A function of the program that is called when a call fails because there is no runtime: with the message, before
  *   the call returns its error, and once for each message. It may print it; C++ wrappers that nothing catches end the
- *   process next. It must return, and call no function of the runtime. Asking lb_openvino_available() calls it never.
+ *   process next. It must return, and call no function of the runtime. lb_openvino_available() never calls it.
  *   Set it once, at the start. Returns 0, or 1 when there is one already or memory ran out, and nothing changed.
  *   Without one, LATEBIND_ON_MISSING=print in the environment prints the message to the standard error stream.
  *

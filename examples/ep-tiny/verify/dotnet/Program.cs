@@ -10,7 +10,7 @@ using Tiny.ML.OnnxRuntime.EP.Tiny;
 
 namespace Smoke
 {
-    /// <summary>The whole life of the execution provider: register, run on its device, release, unregister.</summary>
+    /// <summary>Registers the execution provider, runs a model on its device, and unregisters it.</summary>
     internal static class Program
     {
         // Places of functions in OrtApi, the same in every version (onnxruntime_c_api.h).
