@@ -190,7 +190,9 @@ def _parser() -> Parser:
         declare(add)
     for command in commands.choices.values():
         _add_json(command)
-    completion = add("completion", lambda arguments: complete(parser, arguments.shell), "print a shell's completion")
+    completion = add(
+        "completion", lambda arguments: complete(parser, arguments.shell), "print the completion script of a shell"
+    )
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     return parser
 

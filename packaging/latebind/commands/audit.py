@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 def declare_audit(add: Add) -> None:
     """`latebind audit`."""
     audit = add("audit", _audit, "inspect any packages, libraries or folders, without running their code")
-    audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; default: dist/")
+    audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders (default: dist/)")
     formats = ("text", "json", "sarif", "junit", "markdown", "github")
     audit.add_argument(
-        "--format", choices=formats, default="text", help="format of the report; text shows notes and all files with -v"
+        "--format",
+        choices=formats,
+        default="text",
+        help="format of the report (default: text); text shows notes and all files with -v",
     )
     audit.add_argument("--output", type=Path, metavar="DIR", help="also write the report to DIR/audit.json")
     audit.add_argument("--explain", metavar="CODE", help="explain a check and how to fix its findings, then exit")
@@ -42,17 +45,21 @@ def _declare_choice(audit: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--profile",
         choices=("loads", "runtime", "all"),
-        help="checks to apply: whether packages install, load and are safe; whether they bind late; or all; "
-        "default: all for the project, runtime with --preset, loads for other packages",
+        help="checks to apply. loads: that packages install, load and are safe; runtime: that they bind late; all: "
+        "every check (default: all for the project, runtime with --preset, loads for other packages)",
     )
     codes = "codes or their prefixes, such as LB1,LB305"
     which.add_argument("--select", action="append", metavar="CODES", help=f"apply these checks only: {codes}")
     audit.add_argument("--ignore", action="append", metavar="CODES", help=f"leave out these checks: {codes}")
     audit.add_argument(
-        "--fail-on", choices=("error", "warning", "never"), help="least severity for exit status 1; default: error"
+        "--fail-on",
+        choices=("error", "warning", "never"),
+        help="lowest severity that fails the command (default: error)",
     )
-    audit.add_argument("--baseline", type=Path, metavar="FILE", help="count the findings of FILE, and report new ones")
-    audit.add_argument("--write-baseline", type=Path, metavar="FILE", help="write all findings to FILE as known ones")
+    audit.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="only count the findings that FILE lists, and report all others"
+    )
+    audit.add_argument("--write-baseline", type=Path, metavar="FILE", help="write all findings to FILE, as a baseline")
 
 
 def _audit(arguments: argparse.Namespace) -> int:

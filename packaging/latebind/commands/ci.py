@@ -20,9 +20,9 @@ def declare_ci(add: Add) -> None:
     """`latebind ci`."""
     command = add("ci", _ci, "write the project's GitHub workflow, or report what is out of date in it")
     command.add_argument("--check", action="store_true", help="write nothing; exit 1 if the workflow is out of date")
-    command.add_argument("--force", action="store_true", help="replace the workflow, with the changes made to it")
+    command.add_argument("--force", action="store_true", help="replace the workflow, including your changes to it")
     command.add_argument(
-        "--reusable", action="store_true", help="the short form, which calls latebind's own workflow; publishes nothing"
+        "--reusable", action="store_true", help="write a short workflow that calls latebind's own; it publishes nothing"
     )
 
 

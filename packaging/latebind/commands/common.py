@@ -34,7 +34,9 @@ def add_machines(command: argparse.ArgumentParser) -> None:
 
 def add_format(command: argparse.ArgumentParser) -> None:
     """The option for machine-readable output."""
-    command.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    command.add_argument(
+        "--format", choices=("text", "json"), default="text", help="format of the output (default: text)"
+    )
 
 
 def add_target(command: argparse.ArgumentParser, default: str = "this machine's") -> None:

@@ -14,7 +14,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "ci": (
         ("latebind ci", "write .github/workflows/latebind.yml, to be edited"),
-        ("latebind ci --check", "is it out of date?"),
+        ("latebind ci --check", "check whether it is out of date"),
     ),
     "doctor": (("latebind doctor", "what is installed, and how to install the rest"),),
     "plan": (("latebind plan --target all", "the files of a whole release"),),
@@ -30,7 +30,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "audit": (
         ("latebind audit", "everything in dist/"),
         ("latebind audit some.whl some.nupkg", "any packages"),
-        ("latebind audit --profile runtime some.whl", "is a runtime linked or bundled?"),
+        ("latebind audit --profile runtime some.whl", "check whether a runtime is linked or bundled"),
         ("latebind audit --explain LB101", "what a check means and how to fix it"),
         ("latebind audit dist --format github", "annotations on a pull request"),
     ),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def declare_plan(add: Add) -> None:
     """`latebind plan`."""
-    plan = add("plan", _plan, "list every file that packing would make, and from what; runs nothing")
+    plan = add("plan", _plan, "list every file that pack would make, and what it is made from; runs nothing")
     add_format(plan)
     add_target(plan)
 
@@ -50,7 +50,7 @@ def declare_stage(add: Add) -> None:
         "--import", dest="sources", type=Path, action="extend", nargs="+", default=[], metavar="PATH",
         help="library, wheel with native files, folder <component>/..., or a stage of another machine",
     )  # fmt: skip
-    text = "import and list this target only; an imported folder of files needs it"
+    text = "import and list this target only; required to import a folder of files"
     stage.add_argument("--target", default="", metavar="RID", help=text)
     add_format(stage)
 

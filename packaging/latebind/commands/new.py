@@ -34,14 +34,19 @@ _NEXT = {"library": _NEXT_LIBRARY, "ep": _NEXT_PROVIDER}
 
 def declare_new(add: Add) -> None:
     """`latebind new`."""
-    new = add("new", _new, "create a project that builds, packs, audits and verifies at once")
+    new = add("new", _new, "create a project that you can build, pack, audit and verify right away")
     add_format(new)
     new.add_argument("folder", type=Path, metavar="NAME", help="name of the project, or a path that ends with it")
     new.add_argument(
-        "--kind", choices=("library", "ep"), default="library", help="ep: an execution provider in C; default: library"
+        "--kind", choices=("library", "ep"), default="library", help="ep: an execution provider in C (default: library)"
     )
-    new.add_argument("--runtime", choices=("onnxruntime",), default="onnxruntime", help="default: onnxruntime")
-    new.add_argument("--language", choices=("c", "c++"), default="c", help="default: c")
+    new.add_argument(
+        "--runtime",
+        choices=("onnxruntime",),
+        default="onnxruntime",
+        help="the runtime that it uses (default: onnxruntime)",
+    )
+    new.add_argument("--language", choices=("c", "c++"), default="c", help="language of the library (default: c)")
 
 
 def _new(arguments: argparse.Namespace) -> int:

@@ -29,18 +29,22 @@ def declare_release(add: Add) -> None:
     )
     what = release.add_mutually_exclusive_group(required=True)
     what.add_argument("--output", type=Path, metavar="DIR", help="make the release in this new folder")
-    what.add_argument("--check", type=Path, metavar="FOLDER", help="check a release, offline; make nothing")
+    what.add_argument("--check", type=Path, metavar="FOLDER", help="check an existing release, offline")
     release.add_argument(
         "--dry-run", action="store_true", help="make it even if the gate failed, and list what prevents publishing"
     )
-    release.add_argument("--dist", type=Path, metavar="DIR", help="the packages; by default dist/")
-    release.add_argument("--report", type=Path, metavar="FILE", help="by default reports/verify.json")
-    release.add_argument("--changelog", type=Path, metavar="FILE", help="by default CHANGELOG.md of the project")
+    release.add_argument("--dist", type=Path, metavar="DIR", help="folder of the packages (default: dist/)")
     release.add_argument(
-        "--previous", type=Path, metavar="PATH", help="the last release, or its api.json: what callers rely on"
+        "--report", type=Path, metavar="FILE", help="verification report (default: reports/verify.json)"
     )
     release.add_argument(
-        "--publishable", action="store_true", help="with --check: fail also while anything prevents publishing"
+        "--changelog", type=Path, metavar="FILE", help="changelog (default: CHANGELOG.md of the project)"
+    )
+    release.add_argument(
+        "--previous", type=Path, metavar="PATH", help="the last release, or its api.json, to compare the API with"
+    )
+    release.add_argument(
+        "--publishable", action="store_true", help="with --check: also fail if anything prevents publishing"
     )
     add_format(release)
 

@@ -35,22 +35,35 @@ if TYPE_CHECKING:
 
 def declare_verify(add: Add) -> None:
     """`latebind verify`."""
-    verify = add("verify", _verify, "install the packages into clean environments, load, compute, report")
-    verify.add_argument("--all", action="store_true", dest="everything", help="all targets, versions and CPythons")
+    verify = add(
+        "verify", _verify, "install the packages in clean environments, run your programs with them, and report"
+    )
+    verify.add_argument("--all", action="store_true", dest="everything", help="test all targets, versions and CPythons")
     verify.add_argument(
         "-k", dest="select", action="append", default=[], metavar="PATTERN",
-        help="test cases with this in their ids, such as win-x64 or 1.2*; !PATTERN leaves them out; may be repeated",
+        help="run the test cases whose ids match, such as win-x64 or 1.2*; !PATTERN leaves them out; may be repeated",
     )  # fmt: skip
-    verify.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N equal shares of the test cases")
+    verify.add_argument(
+        "--shard", default="1/1", metavar="I/N", help="run the I-th of N equal shares of the test cases"
+    )
     verify.add_argument("--list", action="store_true", help="list the test cases, with those that cannot run here")
     verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages in that folder; pack nothing")
     add_machines(verify)
     add_target(verify)
     verify.add_argument("--fresh", action="store_true", help="run every test case again, even those that passed before")
     verify.add_argument(
-        "--jobs", type=count, default=0, metavar="N", help="test cases at once; by default one more than there are CPUs"
+        "--jobs",
+        type=count,
+        default=0,
+        metavar="N",
+        help="number of test cases to run at once (default: the CPU count plus 1)",
     )
-    verify.add_argument("--format", choices=("text", "json", "markdown", "junit"), default="text")
+    verify.add_argument(
+        "--format",
+        choices=("text", "json", "markdown", "junit"),
+        default="text",
+        help="format of the output (default: text)",
+    )
     verify.add_argument(
         "--merge", type=Path, action="extend", nargs="+", default=[], metavar="REPORT",
         help="run nothing: merge the reports of several machines on the same packages, or the files that kits wrote",
@@ -66,25 +79,31 @@ def declare_verify(add: Add) -> None:
 
 def declare_gate(add: Add) -> None:
     """`latebind gate`."""
-    gate = add("gate", _gate, "check that every required test case of a report passed; what is missing and what to run")
-    gate.add_argument("report", type=Path, nargs="?", metavar="REPORT.json", help="by default reports/verify.json")
-    gate.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+    gate = add("gate", _gate, "check that every required test case passed; print what to run for the others")
     gate.add_argument(
-        "--level", choices=LEVELS, help="what counts as passed: also emulated, also glue (default: verify.level)"
+        "report", type=Path, nargs="?", metavar="REPORT.json", help="verification report (default: reports/verify.json)"
     )
+    gate.add_argument(
+        "--format", choices=("text", "json", "markdown"), default="text", help="format of the output (default: text)"
+    )
+    gate.add_argument("--level", choices=LEVELS, help="lowest level that counts as passed (default: verify.level)")
 
 
 def declare_matrix(add: Add) -> None:
     """`latebind matrix`."""
-    matrix = add("matrix", _matrix, "the test cases as JSON for a GitHub Actions matrix, distributed to runners")
+    matrix = add("matrix", _matrix, "print the test cases as a matrix of GitHub Actions jobs, in JSON")
     matrix.add_argument(
-        "--max-jobs", type=count, default=256, metavar="N", help="at most this many jobs; GitHub allows 256"
+        "--max-jobs",
+        type=count,
+        default=256,
+        metavar="N",
+        help="largest number of jobs (default: 256, which is GitHub's limit)",
     )
     matrix.add_argument(
         "--python",
         action="append",
         metavar="X.Y",
-        help="Python version of the jobs; by default this one's; may be repeated",
+        help="Python version of the jobs (default: this one's); may be repeated",
     )
     add_target(matrix, "all of the project's")
 
@@ -190,7 +209,9 @@ def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tu
         return artifacts_in(folder, project.config)
     present = inspect_dist(project.config, project.workdir, project.dist)
     if not present.targets and project.dist.is_dir() and list_artifacts(project.dist):
-        LOG.say("verifying the packages in dist/ as they are: this folder has not packed them (latebind pack does)")
+        LOG.say(
+            "verifying the packages in dist/ as they are, because they were not packed here (to pack: latebind pack)"
+        )
         return artifacts_in(project.dist, project.config)
     packed = pack_targets(project, list(dict.fromkeys([*rids, *map(Rid, present.targets)])))
     for missing in packed.not_made:
