@@ -24,8 +24,8 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-machine": "nothing here runs binaries of this target",
     "no-main": "the consumer's script has no main(arguments), which the scenario calls",
     "no-access": "another user, as whom the scenario runs the consumer, cannot reach the working folder",
-    "no-sandbox": "the scenario changes the system itself, which only an emulated machine may suffer",
-    "not-emulated": "an emulated machine cannot hold this scenario",
+    "no-sandbox": "the scenario changes the system itself, so it runs only on an emulated machine",
+    "not-emulated": "an emulated machine cannot run this scenario",
     "not-built": "the package that the test case needs was not made",
 }
 """The closed list of reasons for which a test case or a step may be *not run*."""

@@ -48,7 +48,7 @@ def refuse_unfinished(config: Config) -> None:
     script = config.document.verify.python
     if script and is_unfinished(config.root / script):
         raise InputError(
-            "isn't finished: its run_cases() calls nothing of the library",
+            "isn't finished: its run_cases() does not call the library",
             where=script,
             advice="Write run_cases(), and delete the line `UNFINISHED = True`.",
         )
@@ -130,4 +130,4 @@ def explain_absent(runtime: RuntimeUse | None, rid: str) -> str:
     libc = runtime.traits.libc if runtime else ()
     if runtime is None or platform.system != "linux" or not libc or platform.libc in libc:
         return ""
-    return f"{runtime.traits.title} exists for {' and '.join(libc)} only, and {rid} is {platform.libc}"
+    return f"{runtime.traits.title} exists for {' and '.join(libc)} only, but {rid} is {platform.libc}"

@@ -135,7 +135,7 @@ def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances
     with LOG.step(f"packing {which}", f"packed {which}"):
         run(argv, env=env, timeout=_TIME_LIMIT, umask=around.umask)
     if not (work / "dist").is_dir():
-        raise BuildError("packing made nothing", where=str(project))
+        raise BuildError("no package was made", where=str(project))
     return work / "dist"
 
 

@@ -46,7 +46,7 @@ def test_a_library_that_a_function_makes_is_packed(latebind, project):
     assert_success(latebind("-C", project, "pack", "--target", "linux-x64"))
     (package,) = (project / "dist").glob("*.nupkg")
     assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
-    assert "nothing is left to write" in latebind("init", project).stdout
+    assert "no file is left to write" in latebind("init", project).stdout
     text_alone = latebind("init", project, "--no-configure").stdout
     assert "no target links a runtime" in text_alone
 
@@ -75,7 +75,7 @@ def test_branches_that_never_run_and_files_that_no_library_has_need_no_hint(late
     (project / "old.cpp").write_text("Ort::SessionOptions options;\n")
     (hint_of_objects, hint_of_imported) = list_hints(latebind, project, "--no-configure")
     assert "while the library is loaded" in hint_of_objects
-    assert "names a library of its own" in hint_of_imported
+    assert "names its own library" in hint_of_imported
     assert list_hints(latebind, project) == []
 
 
@@ -94,7 +94,7 @@ def test_a_definition_in_latebind_toml_counts(latebind, project):
     assert "because with its default options CMake makes no library that links a runtime" in shown
     edit(project / "latebind.toml", 'source = "."', 'source = "."\ndefine = { WITH_VOICE = true }')
     again = assert_success(latebind("init", project))
-    assert "nothing is left to write" in again
+    assert "no file is left to write" in again
     assert "note: " not in again
 
 

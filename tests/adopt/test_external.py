@@ -119,4 +119,4 @@ def test_an_import_of_other_sources_is_not_packed(latebind, project):
     run_checked("cc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", project / "libengine.so")
     assert_success(latebind("-C", project, "stage", "--import", project / "libengine.so"))
     (project / "engine.c").write_text("int other;\n")
-    assert_refused(latebind("-C", project, "pack"), "those in the stage are of other sources")
+    assert_refused(latebind("-C", project, "pack"), "those in the stage are from other sources")

@@ -67,7 +67,7 @@ def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
     assert ".nupkg: 0 errors, 0 warnings" in audited.stdout
     (package,) = (project / "dist").glob("*.nupkg")
     assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
-    assert "nothing is left to write" in again.stdout
+    assert "no file is left to write" in again.stdout
     assert {path: data for path, data in state(project).items() if path in once} == once
     assert "up to date" in latebind("-v", "-C", project, "build", "--target", "linux-x64").stderr
 
@@ -151,7 +151,9 @@ def test_a_python_package_in_a_subfolder_is_left_to_a_person(latebind, project):
     (project / "python").mkdir()
     (project / "python" / "pyproject.toml").write_text('[project]\nname = "voices"\n', encoding="utf-8")
     (hint,) = list_hints(latebind, project)
-    assert hint.startswith("python/pyproject.toml: init changes it only if no other folder has a pyproject.toml and")
+    assert hint.startswith(
+        "python/pyproject.toml: init changes this file only if no other folder has a pyproject.toml and"
+    )
     assert hint.endswith('wheel = { source = "python", name = "voices", extras = "channels" }')
 
 
@@ -236,7 +238,7 @@ def test_a_project_without_a_consumer_is_not_done(latebind, project):
     with (project / "latebind.toml").open("a") as file:
         file.write('\n[verify]\ndotnet = "consumer"\n')
     assert list_hints(latebind, project) == [
-        "consumer is not there, and verify.dotnet of latebind.toml names it: write it, or remove the key"
+        "consumer does not exist, but verify.dotnet of latebind.toml names it: create it, or remove the key"
     ]
     (project / "consumer").mkdir()
     assert "nothing to do" in latebind("init", project).stdout
@@ -304,7 +306,7 @@ def test_a_library_that_the_runtime_calls_is_packed_without_a_stub(latebind, ope
     assert_success(latebind("-C", operators, "pack", "--target", "linux-x64"))
     (package,) = (operators / "dist").glob("*.nupkg")
     assert "runtimes/linux-x64/native/liboperators.so" in zipfile.ZipFile(package).namelist()
-    assert "nothing is left to write" in latebind("init", operators).stdout
+    assert "no file is left to write" in latebind("init", operators).stdout
 
 
 def test_a_library_that_the_runtime_calls_is_named_without_cmake(latebind, operators):
@@ -356,10 +358,10 @@ def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project
     [
         (
             "add_library(onnxruntime SHARED IMPORTED)\n",
-            "onnxruntime: this imported target names a library of its own, and not the stub",
+            "onnxruntime: this imported target names its own library, not the stub",
         ),
         ("target_link_libraries(voice PRIVATE openvino::runtime)\n", "openvino::runtime is the C++ interface"),
-        ("FetchContent_Declare(openvino)\ntarget_link_libraries(voice openvino_c)\n", "fetches openvino; take it out"),
+        ("FetchContent_Declare(openvino)\ntarget_link_libraries(voice openvino_c)\n", "downloads openvino; remove it"),
     ],
 )
 def test_what_a_person_must_do_is_said(latebind, project, cmake, message):
@@ -389,9 +391,9 @@ def test_a_project_that_is_configured_gets_the_stub_alone(latebind, project):
     ended = latebind("init", project, "--apply", "--yes")
     assert "written: latebind.toml" in ended.stdout
     assert file.read_text().count("drop_in = true\n") == 1
-    assert "nothing is left to write" in latebind("init", project).stdout
+    assert "no file is left to write" in latebind("init", project).stdout
     edit(file, "drop_in = true", "drop_in=true")
-    assert "nothing is left to write" in latebind("init", project).stdout
+    assert "no file is left to write" in latebind("init", project).stdout
 
 
 def list_hints(latebind, project):
@@ -512,7 +514,7 @@ def test_where_nothing_can_be_written_nothing_is_said_about_it(latebind, project
     )
     (project / "CMakeLists.txt").write_text(text)
     shown = latebind("init", project).stdout
-    assert "no add_library() of a shared library that links the runtime" in shown
+    assert "no add_library() makes a shared library that links the runtime" in shown
     assert "is written\n" not in shown
     (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(voice C)\n")
     assert "by hand" not in latebind("init", project).stdout
@@ -543,8 +545,8 @@ def test_a_library_that_a_choice_makes_shared_is_packed(latebind, project):
 def test_without_a_library_that_links_the_runtime_it_says_what_to_do(latebind, project):
     edit(project / "CMakeLists.txt", "voice SHARED", "voice STATIC")
     shown = latebind("init", project, "--yes", "--apply").stdout
-    assert "by hand: no add_library() of a shared library that links the runtime" in shown
-    assert shown.endswith("do what is listed above by hand, then run this again\n")
+    assert "by hand: no add_library() makes a shared library that links the runtime" in shown
+    assert shown.endswith("do the steps above by hand, then run this again\n")
     assert not (project / "latebind.toml").exists()
 
 
@@ -563,7 +565,7 @@ def test_each_next_leads_to_a_project_that_packs(latebind, project):
         assert len(seen) < 5, seen
     assert "COMPONENT voice" in (project / "CMakeLists.txt").read_text()
     assert shown.endswith(PACK.format(project=project))
-    assert "nothing is left to write" in latebind("init", project).stdout
+    assert "no file is left to write" in latebind("init", project).stdout
 
 
 def test_what_is_left_by_hand_is_continued(latebind, project):
@@ -572,7 +574,7 @@ def test_what_is_left_by_hand_is_continued(latebind, project):
     latebind("init", project, "--yes", "--apply")
     again = latebind("init", project, "--yes", "--apply").stdout
     assert "pyproject.toml builds with setuptools" in again
-    assert "nothing is left to write" in again
+    assert "no file is left to write" in again
     assert "wheel =" not in (project / "latebind.toml").read_text()
 
     edit(
@@ -588,7 +590,7 @@ def test_what_is_left_by_hand_is_continued(latebind, project):
     assert 'python = "verify/smoke.py"' in configuration
     assert (project / "verify" / "smoke.py").is_file()
     assert_success(latebind("-C", project, "plan"))
-    assert "nothing is left to write" in latebind("init", project, "--yes", "--apply").stdout
+    assert "no file is left to write" in latebind("init", project, "--yes", "--apply").stdout
 
 
 def test_sources_above_the_cmake_project_are_part_of_the_native_source(latebind, project):
@@ -610,7 +612,7 @@ def test_files_with_windows_line_ends_keep_them(latebind, project):
         data = (project / name).read_bytes()
         assert data.count(b"\n") == data.count(b"\r\n") > 1
     assert b"COMPONENT voice" in (project / "CMakeLists.txt").read_bytes()
-    assert "nothing is left to write" in latebind("init", project).stdout
+    assert "no file is left to write" in latebind("init", project).stdout
 
 
 def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project, tmp_path):
@@ -622,7 +624,7 @@ def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project
 
 
 def test_without_a_build_it_says_what_to_do(latebind, tmp_path):
-    assert_refused(latebind("init", tmp_path), "there is no build that latebind knows", "meson.build, configure")
+    assert_refused(latebind("init", tmp_path), "there is no build system that latebind knows", "meson.build, configure")
 
 
 def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):
@@ -650,7 +652,7 @@ def test_a_c_interface_over_ort_that_catches_nothing_is_listed(latebind, project
         (project / name).write_text(text)
     add_sources(project, *(name for name in sources if name.endswith(".cc")))
 
-    (hint,) = [hint for hint in list_hints(latebind, project) if "catches nothing" in hint]
+    (hint,) = [hint for hint in list_hints(latebind, project) if "catch no exceptions" in hint]
 
     assert re.findall(r"\w+\.cc", hint) == ["a.cc", "c.cc"]
     assert "lb_onnxruntime_available" in hint
@@ -663,12 +665,12 @@ def test_a_header_next_to_a_file_says_more_than_one_of_the_same_name_elsewhere(l
     source = project / "core" / "parts.cc"
     source.write_text("int parts() { return Ort::GetVersionString().size(); }\n")
     add_sources(project, "core/parts.cc")
-    assert [hint for hint in list_hints(latebind, project) if "catches nothing" in hint]
+    assert [hint for hint in list_hints(latebind, project) if "catch no exceptions" in hint]
     source.with_suffix(".h").write_text("int parts();\n")
-    assert not [hint for hint in list_hints(latebind, project) if "catches nothing" in hint]
+    assert not [hint for hint in list_hints(latebind, project) if "catch no exceptions" in hint]
 
 
 def test_a_c_interface_is_not_listed_where_nothing_uses_ort(latebind, project):
     (project / "a.cc").write_text('extern "C" int voice_a() { return 1; }\n')
 
-    assert "catches nothing" not in latebind("init", project).stdout
+    assert "catch no exceptions" not in latebind("init", project).stdout

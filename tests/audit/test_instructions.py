@@ -22,7 +22,7 @@ def test_finding_names_the_function_that_runs_at_import_and_the_level(bench):
         "runs when the library is loaded, with VEX-encoded instructions: PyInit__fast",
         "VEX-encoded, of the typical vector instructions in the samples: N",
         "EVEX-encoded, which is AVX-512: N",
-        "no instructions cpuid or xgetbv",
+        "no cpuid or xgetbv instruction",
     ]
     assert (finding.severity, finding.assumption) == ("warning", "")
 
@@ -32,7 +32,7 @@ def test_library_that_nothing_runs_of_at_import_rests_on_an_assumption(bench):
     report = audit_here(bench.wheel({"latenn/liblatenn.so": library}))
     (assumption,) = (finding.assumption for finding in report.findings if finding.code == "LB118")
 
-    assert assumption == "no program asks for the processor before it opens the library"
+    assert assumption == "no program checks the processor before it opens the library"
 
 
 def test_kernels_for_avx2_in_a_library_that_asks_are_not_reported(bench):

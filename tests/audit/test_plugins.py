@@ -144,5 +144,5 @@ def test_the_parameters_of_a_check_decide_on_its_scope_unless_it_is_given():
     assert declare(lambda packages, policy: (packages, policy)).scope == "set"
     declare_binary = check("ACME003", "t", "note", scope="binary", **fields)
     assert declare_binary(lambda package: (package,)).scope == "binary"
-    with pytest.raises(LatebindError, match="asks for 'image', which a set check is not given"):
+    with pytest.raises(LatebindError, match="asks for 'image', which a set check does not get"):
         declare(lambda packages, image: (packages, image))

@@ -53,7 +53,7 @@ def test_what_is_imported_gives_the_same_packages(packed_machine, tmp_path, monk
     digests = hashes(pack_project(config.root, workdir=tmp_path / "here"))
 
     if kind == "folder":  # its compiler is unknown, and the SBOMs say so
-        assert manifest.toolchain == "taken on trust"
+        assert manifest.toolchain == "unknown toolchain"
         library = "runtimes/linux-x64/native/libtiny.so"
         packages = [folder / "dist" / "Tiny.1.2.3.nupkg" for folder in (tmp_path / "here", workdir)]
         assert len({members(package)[library] for package in packages}) == 1
@@ -99,7 +99,7 @@ def test_a_library_for_one_of_two_components_is_refused(tmp_path, tiny, packed_m
     _, workdir, _ = packed_machine
     write_client(tiny, latebind=TWO)
     library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
-    with pytest.raises(InputError, match="has the components more, tiny") as refused:
+    with pytest.raises(InputError, match="belongs to one of them: more, tiny") as refused:
         import_native(load(tiny / "latebind.toml"), [library], tmp_path / "here")
     assert "FOLDER/more/lib/" in refused.value.advice
 
@@ -148,7 +148,9 @@ def test_the_same_target_with_other_bytes_is_refused(packed_machine, tmp_path):
     library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
     (other / "tiny" / "lib" / "libtiny.so").write_bytes(library.read_bytes() + b"\0")
     before = (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes()
-    with pytest.raises(BuildError, match=r"tiny/lib/libtiny\.so of linux-x64 is in .* with other bytes") as refused:
+    with pytest.raises(
+        BuildError, match=r"tiny/lib/libtiny\.so for linux-x64 differs from the same file in"
+    ) as refused:
         import_native(config, [other], tmp_path / "here", "linux-x64")
     assert refused.value.advice.endswith("remove its folder: stage/linux-x64.")
     assert (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes() == before
@@ -161,7 +163,7 @@ def test_another_floor_than_the_project_promises_is_refused(packed_machine, tmp_
     shutil.copytree(workdir / "stage" / "linux-x64", folder)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     (folder / "manifest.json").write_text(json.dumps(manifest | {"floor": floor}), encoding="utf-8")
-    with pytest.raises(BuildError, match=f"are for floor {floor or 'none'}, and the project's is 2.28"):
+    with pytest.raises(BuildError, match=f"are for version {floor or 'none'}, but the project promises 2.28"):
         import_native(config, [folder], tmp_path / "here")
 
 
@@ -171,7 +173,7 @@ def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(packed
     import_native(config, [plain], here, "linux-x64")
     write_client(tiny, latebind=CONFIG.replace("2.28", "2.34"))
     raised = load(tiny / "latebind.toml")
-    with pytest.raises(BuildError, match=r"are for floor 2\.28, and the project's is 2\.34"):
+    with pytest.raises(BuildError, match=r"are for version 2\.28, but the project promises 2\.34"):
         stage_target(raised, target("linux-x64"), here)
     import_native(raised, [plain], here, "linux-x64")
     assert stage_target(raised, target("linux-x64"), here).manifest.floor == "2.34"
@@ -190,7 +192,7 @@ def test_a_wheel_whose_library_was_changed_afterwards_is_refused(packed_machine,
     config, workdir, _ = packed_machine
     wheel = sources(workdir, tmp_path)["wheel"]
     longer = rewritten(wheel, tmp_path, lambda name, data: (name, data + b"\0" * name.endswith(".so")))
-    with pytest.raises(BuildError, match="its bytes were changed afterwards") as caught:
+    with pytest.raises(BuildError, match="was changed after it was built") as caught:
         import_native(config, [longer], tmp_path / "here")
     assert "auditwheel repair --exclude" in caught.value.advice
 
@@ -217,7 +219,7 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
     [
         (lambda _: None, "there is no such file or folder"),
         (lambda file: file.write_text("x"), "is not a library, wheel or folder"),
-        (lambda folder: folder.mkdir(), "no manifest.json here, so the target is not known"),
+        (lambda folder: folder.mkdir(), "there is no manifest.json here, so the target is unknown"),
         (lambda folder: (folder.mkdir(), (folder / "manifest.json").write_text("{}")), "not a manifest"),
         (lambda folder: (folder.mkdir(), (folder / "manifest.json").write_bytes(b"\xff")), "not a manifest"),
     ],

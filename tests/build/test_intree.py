@@ -199,7 +199,7 @@ def test_another_build_system_is_refused(tmp_path, old, new, says):
 def test_the_former_plugin_is_refused_and_not_to_be_installed(tmp_path):
     """A name that is on no index: advice to install it would be advice to run the code of its next owner."""
     (tmp_path / "pyproject.toml").write_text(PYPROJECT.replace("latebind>=0.1", "latebind-build"))
-    with pytest.raises(BuildError, match="latebind-build, which does not exist any more") as caught:
+    with pytest.raises(BuildError, match="latebind-build, which no longer exists") as caught:
         refuse_missing_requirements(tmp_path)
     assert "pip install" not in str(caught.value)
 

@@ -186,7 +186,7 @@ def test_a_definition_compiles_only_what_it_changes(tiny, capsys):
     before = compiled.stat().st_mtime_ns
     edit(tiny / "latebind.toml", 'source = "native"', 'source = "native"\ndefine = { MARK = 41 }')
     stage(tiny)
-    assert "settings changed (MARK): what they change is built" in capsys.readouterr().err
+    assert "settings changed (MARK): building what depends on them" in capsys.readouterr().err
     assert compiled.stat().st_mtime_ns == before
     edit(tiny / "latebind.toml", "MARK = 41", "MARK = 42")
     kept = library(stage(tiny)).read_bytes()

@@ -181,7 +181,7 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
         (["onnxruntime", "--headers", "empty"], "holds no header"),
         (["onnxruntime", "--target", "linux-x86"], "linux-x86"),
         (["onnxruntime", "--minimum", "new"], "'new' is not a version"),
-        (["onnxruntime"], "is in the way: it was not made by latebind"),
+        (["onnxruntime"], "exists and was not made by latebind"),
     ],
 )
 def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, monkeypatch, arguments, says):

@@ -49,7 +49,7 @@ LINES = len(CONFIG.splitlines()) + 1
 """Those before the description, with the line that names the runtime."""
 PYTHON = DESCRIBED.splitlines(keepends=True)[-1]
 WRONG = [
-    ('name = "thing"', 'name = "Thing"', 6, "'Thing' cannot be part of a name in C", "small letters"),
+    ('name = "thing"', 'name = "Thing"', 6, "'Thing' cannot be part of a name in C", "lowercase letters"),
     ('name = "thing"', 'name = "litert"', 6, "litert is a runtime that latebind knows", 'preset = "litert"'),
     ('minimum = "2.1"', 'minimum = "2.1"\ndrop_in = true', 4, "there is no stub of thing", "[runtime.describe.stub]"),
     (PYTHON, "", 5, "no wheel supplies it, and there is no advice", "or advice"),
@@ -85,10 +85,22 @@ WRONG = [
     ('"libthing.so", ', '"thing.dll", ', 11, "'thing.dll' is not the file name of a library on linux", '"libthing.so"'),
     ('"thing/lib"', '"../lib"', 12, "'../lib' is not a folder below site-packages", '"thing/lib"'),
     ('{ cpu = "thing-runtime" }', "{}", 12, "no distribution supplies it", "extras ="),
-    ('"thing-runtime"', '"thing-runtime>=2"', 12, "is not an extra and a distribution", "without a version"),
+    (
+        '"thing-runtime"',
+        '"thing-runtime>=2"',
+        12,
+        "is not the name of an extra and of a distribution",
+        "without a version",
+    ),
     ("python = {", 'nuget = ["Acme..Thing"]\npython = {', 12, "nuget cannot be 'Acme..Thing'", "such as Acme"),
     ("python = {", f'nuget = ["{101 * "A"}"]\npython = {{', 12, "nuget must have at most 100 char", "such as Acme"),
-    ('minimum = "2.1"', 'minimum = "2.1"\npreset = "openvino"', 4, "is the preset openvino and described as", "out"),
+    (
+        'minimum = "2.1"',
+        'minimum = "2.1"\npreset = "openvino"',
+        4,
+        "both the preset openvino and a description",
+        "Remove",
+    ),
     (DESCRIBED, '\n[[runtime]]\nminimum = "2.1"\n', 2, "neither preset nor description", "[runtime.describe]"),
     (DESCRIBED, DESCRIBED + DESCRIBED, 14, "thing is a [[runtime]] twice", "Keep one"),
 ]

@@ -83,7 +83,7 @@ def test_a_target_has_its_own_table(tiny):
         (("1.2.3", "v1.2.3"), "latebind.toml:3", "'v1.2.3' is another spelling of 1.2.3", 'Write version = "1.2.3".'),
         (("1.2.3", "1.2 "), "latebind.toml:3", "'1.2 ' is another spelling of 1.2", 'Write version = "1.2".'),
         (("1.2.3", "01.2rc1"), "latebind.toml:3", "'01.2rc1' is another spelling", 'Write version = "1.2rc1".'),
-        (('"MIT"', '"MTI"'), "latebind.toml:5", "'MTI' is not an SPDX license expression", "Write an identifier"),
+        (('"MIT"', '"MTI"'), "latebind.toml:5", "'MTI' is not an SPDX license expression", "Write an SPDX"),
         (("linux-x64", "linux-x86"), "latebind.toml:12", "'linux-x86' is not a target", "Did you mean linux-x64?"),
         (("glibc", "glbc"), "latebind.toml:13", "unknown key targets.glbc", "Did you mean glibc?"),
         (('"2.28"', '"2,28"'), "latebind.toml:13", "targets.glibc cannot be '2,28'", "Oldest supported glibc"),
@@ -100,7 +100,7 @@ def test_a_target_has_its_own_table(tiny):
         (('id = "Tiny"', 'name = "Tiny"'), "latebind.toml:19", "unknown key package.tiny.nuget.name", "Known"),
         (("exports = ", "extras = 1\nexports = "), "latebind.toml:17", "unknown key package.tiny.extras", "Did you"),
         (('n/tiny"', 'n/tiny", extras = "channels"'), "latebind.toml:18", "package tiny asks for extras but", ""),
-        (('"native"', '"nativ"'), "latebind.toml:9", "the native source nativ/CMakeLists.txt is not there", "Set n"),
+        (('"native"', '"nativ"'), "latebind.toml:9", "the native source nativ/CMakeLists.txt does not exist", "Set n"),
         (('"native"', '"../.."'), "latebind.toml:9", "the native source ../.. is outside", ""),
     ],
 )  # fmt: skip
@@ -119,8 +119,8 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (RUNTIME.replace("1.19", "new"), "'new' is not two or three numbers", "Write it as 1.19"),
         (RUNTIME.replace("1.19", "99"), "'99' is not two or three numbers", "Write it as 1.19 or 1.19.2."),
         (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum must be a string, not a number", 'Write it as "1.19"'),
-        (RUNTIME + 'headers = "include"\n', "headers are for drop_in alone", "Write drop_in = true"),
-        (RUNTIME + 'drop_in = true\nheaders = "nowhere"\n', "the folder nowhere is not there", "Name their folder, or"),
+        (RUNTIME + 'headers = "include"\n', "headers has an effect only with drop_in", "Write drop_in = true"),
+        (RUNTIME + 'drop_in = true\nheaders = "nowhere"\n', "the folder nowhere does not exist", "Name their folder"),
         (RUNTIME + 'policy = "never-linkd"\n', "runtime[0].policy cannot be", "Did you mean never-linked?"),
         (RUNTIME + '[verify]\nruntimes.onnxruntime = ["latst"]\n', "'latst' is not a version", "Did you mean latest?"),
         (RUNTIME + '[verify]\nruntimes.openvino = ["latest"]\n', "'openvino' is not a [[runtime]] here", "Known: onnx"),
@@ -133,7 +133,7 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (
             RUNTIME + RUNTIME.replace("onnxruntime", "openvino").replace("1.19", "2025.1")
             + '[verify]\ndata = { script = "a.py", requires = { "1.31" = ["onnx"] } }\n',
-            "versions in verify.data.requires are those of onnxruntime, and openvino has other ones",
+            "the versions in verify.data.requires are for onnxruntime, but openvino has other versions",
             "Add [verify.own.openvino]",
         ),
         ('[[audit.waive]]\ncode = "LB101"\nreason = ""\n', "audit.waive[0].reason must not be empty", ""),
@@ -195,7 +195,7 @@ def test_a_kind_of_wheel_that_there_is_not_is_answered_with_those_that_there_are
 def test_only_wheels_hold_python_modules(tmp_path, kind):
     other = CONFIG.replace('nuget = { id = "Tiny" }', {"NuGet": 'nuget = { id = "Tiny" }', "npm": NPM}[kind])
     (problem,) = problems(tmp_path, other.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"'))
-    assert problem[1] == f"package tiny holds a Python module, which no {kind} package can use"
+    assert problem[1] == f"package tiny contains a Python module, which no {kind} package can use"
 
 
 @pytest.mark.parametrize(
@@ -203,11 +203,14 @@ def test_only_wheels_hold_python_modules(tmp_path, kind):
     [
         (('"tiny" }', '"Tiny" }'), "package.tiny.npm.name cannot be 'Tiny'"),
         (('"tiny" }', '"@acme/tiny/more" }'), "package.tiny.npm.name cannot be '@acme/tiny/more'"),
-        (('"tiny" }', f'"{"t" * 200}" }}'), "npm does not take"),
-        (('"tiny" }', '"node_modules" }'), "npm does not take 'node_modules'"),
-        (('"tiny" }', '"fs" }'), "npm does not take 'fs'"),
+        (('"tiny" }', f'"{"t" * 200}" }}'), "npm does not accept"),
+        (('"tiny" }', '"node_modules" }'), "npm does not accept 'node_modules'"),
+        (('"tiny" }', '"fs" }'), "npm does not accept 'fs'"),
         *(
-            (('"tiny" }', f'"tiny", dependencies = {{ koffi = "{wrong}" }} }}'), f'koffi = "{wrong}" is not an npm')
+            (
+                ('"tiny" }', f'"tiny", dependencies = {{ koffi = "{wrong}" }} }}'),
+                f'koffi = "{wrong}" is not the name of an npm',
+            )
             for wrong in ("", "not a range!", "file:../koffi", "workspace:*", "1.2.3.4", "^", "3 ||")
         ),
         (('"tiny" }', '"tiny", dependencies = { tiny = "^1" } }'), "tiny is the package itself"),
@@ -244,7 +247,7 @@ def test_one_native_build_makes_modules_of_one_kind(tmp_path):
     more += '\n[package.two]\ncomponent = "two"\nexports = ["*"]\n'
     more += 'wheel = { source = "python/two", kind = "cp311-abi3" }\n'
     (problem,) = problems(tmp_path, more)
-    assert problem[1] == "package.two.wheel.kind is cp311-abi3, another package's is cpython"
+    assert problem[1] == "package.two.wheel.kind is cp311-abi3, but another package has cpython"
 
 
 def test_a_wheel_source_has_the_wheels_name(tmp_path):
@@ -389,7 +392,11 @@ def test_every_form_of_a_version_but_its_odd_spellings_is_accepted(tmp_path, ver
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('name = "tiny"', 'name = "../../tiny"', "project.name has one of / \\ :, and names of files contain it"),
+        (
+            'name = "tiny"',
+            'name = "../../tiny"',
+            "project.name has one of / \\ :, but file names contain the project's name",
+        ),
         ('name = "tiny"', r'name = "tiny\njobs: {}"', "project.name has line ends or control characters"),
         ("[project]", '[project]\nrepository = "https://x\\nLibs: -levil"', "project.repository has line ends"),
         ("[project]", '[project]\nreadme = "\\u202Eevil"', "project.readme has line ends or control"),

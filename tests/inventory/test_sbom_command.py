@@ -65,7 +65,7 @@ def test_it_lists_files_copied_libraries_and_static_parts(wheel, tmp_path):
     done = sbom(wheel, "--output", tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert "holds protobuf, whose version is not in it" in done.stderr
+    assert "contains protobuf, but not its version" in done.stderr
     bill = document(tmp_path)
     components = {component["name"]: component for component in bill["components"]}
     assert components["zlib"]["version"] == "1.3.1"
@@ -169,7 +169,7 @@ BAD = {
     "no wheel": (lambda wheel, folder: copy_wheel(wheel, folder / "thing.zip"), "is not the name of a wheel"),
     "another name": (
         lambda wheel, folder: copy_wheel(wheel, folder / "other-1.0-py3-none-any.whl"),
-        "METADATA names Some.Thing, and the file is of other",
+        "METADATA names Some.Thing, but the file name has other",
     ),
     "no zip": (lambda _, folder: text(folder / "thing-1.0-py3-none-any.whl"), "not a readable zip archive"),
     "no metadata": (

@@ -129,7 +129,7 @@ def nest_sbom(folder):
 
 
 NESTED = "[" * 100_000 + "]" * 100_000
-UNSUMMED = "is not the file that SHA256SUMS is about"
+UNSUMMED = "differs from its checksum in SHA256SUMS"
 TAMPERED = {
     "a flipped byte": (flip_wheel, WHEEL, UNSUMMED),
     "a sum": (edit_file("SHA256SUMS", "  index.html", "0  index.html"), "SHA256SUMS", "no sum and name"),
@@ -143,20 +143,20 @@ TAMPERED = {
     "a link": (link, "link", "is a link"),
     "a link to a device": (link_device, "manifest.json", "is a link"),
 }
-UNLIKE = "is not what the packages and reports give"
+UNLIKE = "differs from what the packages and reports give"
 HIDDEN = {
     "a flipped byte": (flip_wheel, WHEEL, "damaged member"),
     "an SBOM": (edit_file(BILL, "zig", "gcc"), BILL, "is not the SBOM inside its package"),
-    "a report on other packages": (other_hash, NUPKG, "reports/verify.json is about 0000000000000000"),
+    "a report on other packages": (other_hash, NUPKG, "reports/verify.json has 0000000000000000"),
     "a missing case": (lose_case, "manifest.json", "cases.passed is"),
-    "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "belongs to no release"),
+    "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "is not part of a release"),
     "an extra package": (add_package, EVIL, "is not among the packages"),
     "a lower minimum": (edit_file("latebind.toml", "1.20", "1.19"), WHEEL, "and latebind.toml says 1.19"),
     "a lower minimum inside": (lower, WHEEL, "its SBOM binds onnxruntime vers:generic/>=1.10|<2"),
     "a removed export": (edit_file("api/api.json", "tiny_add", "tiny_bad"), "api/api.json", '"tiny_bad", they give'),
-    "an export renamed inside": (rename_export, NPM_ARM, "does not export what it does in another package"),
+    "an export renamed inside": (rename_export, NPM_ARM, "exports other functions than in another package"),
     "a swapped twin": (swap, WHEEL, "LB"),
-    "another version": (other_version, NEWER, "is of version 1.2.4, and the release is 1.2.3"),
+    "another version": (other_version, NEWER, "has version 1.2.4, but the release has 1.2.3"),
     "the page": (edit_file("index.html", "Made by", "Made  by"), "index.html", UNLIKE),
     "the audit": (
         edit_file("reports/audit.json", '": 9', '": 19'),
@@ -215,7 +215,7 @@ def test_the_command_line_tells_and_fails(release, latebind):
     flip(release / WHEEL)
     ended = latebind("release", "--check", release)
     assert ended.returncode == 1
-    assert f"{WHEEL}: is not the file that SHA256SUMS is about" in ended.stdout
+    assert f"{WHEEL}: differs from its checksum in SHA256SUMS" in ended.stdout
 
 
 def test_a_folder_that_is_no_release_is_unusable_input(tmp_path, latebind):

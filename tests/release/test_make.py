@@ -108,7 +108,7 @@ def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(release_inputs
         make_release(config, sources, tmp_path / "out", dry_run=False)
     assert not (tmp_path / "out").exists()
     make_release(config, whole, tmp_path / "published", dry_run=False)
-    with pytest.raises(InputError, match="holds a release that may be published"):
+    with pytest.raises(InputError, match="contains a publishable release"):
         make_release(config, sources, tmp_path / "published", dry_run=True)
     assert json.loads((tmp_path / "published/manifest.json").read_bytes())["publishable"]
     make_release(config, sources, tmp_path / "out", dry_run=True)
@@ -137,9 +137,7 @@ def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(release_
         return msgspec.structs.replace(report, packages=(msgspec.structs.replace(first, sha256="0" * 64), *rest))
 
     sources = failing(sources, tmp_path, other)
-    with pytest.raises(
-        GateError, match=r"packages/.* has SHA-256 .*, and reports/verify.json is about 0000000000000000"
-    ):
+    with pytest.raises(GateError, match=r"packages/.* has SHA-256 .*, but reports/verify.json has 0000000000000000"):
         make_release(config, sources, tmp_path / "out", dry_run=True)
 
 

@@ -34,9 +34,9 @@ def test_a_failure_shows_the_last_words_and_with_verbose_the_command(monkeypatch
 
 
 def test_a_missing_program_and_a_missing_folder_are_told_apart(tmp_path):
-    with pytest.raises(ToolError, match="program no-such-program is not there"):
+    with pytest.raises(ToolError, match="program no-such-program was not found"):
         run(["no-such-program"])
-    with pytest.raises(ToolError, match=r"folder .*nowhere is not there"):
+    with pytest.raises(ToolError, match=r"folder .*nowhere was not found"):
         run([PYTHON, "-c", ""], cwd=tmp_path / "nowhere")
 
 
@@ -201,7 +201,7 @@ def test_a_program_that_prints_without_end_is_ended():
 
 def test_limits_without_psutil_are_one_clear_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "psutil", None)
-    with pytest.raises(ToolError, match="psutil is missing, which holds test cases to limits") as caught:
+    with pytest.raises(ToolError, match="psutil, which enforces the limits of test cases, is not installed") as caught:
         run([PYTHON, "-c", "print(1)"], limits=Limits(processes=8))
     assert "latebind[verify]" in caught.value.advice
 

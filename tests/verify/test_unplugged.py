@@ -336,8 +336,8 @@ def machine_file(folder, command, version="3.11.9", python=sys.executable):
     [
         (["/nowhere/wine"], "3.11.9", "program /nowhere/wine is not there"),
         (["/bin/sh", "-c", "echo wine: cannot find L; exit 1"], "3.11.9", "wine: cannot find L"),
-        (["/bin/echo", "so"], "3.11.9", "and its file states 3.11.9"),
-        (["/usr/bin/env"], "3.1.4", "and its file states 3.1.4"),
+        (["/bin/echo", "so"], "3.11.9", "but its file states 3.11.9"),
+        (["/usr/bin/env"], "3.1.4", "but its file states 3.1.4"),
     ],
     ids=["gone", "broken", "no-python", "another-python"],
 )
@@ -365,13 +365,13 @@ def test_a_wheel_that_does_not_admit_the_machines_python_makes_its_cells_not_run
     ended = latebind("-C", root, "verify", "--machines", machines, "--target", "win-x64")
     [case] = json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cases"]
     assert (ended.returncode, case["outcome"], case["reason"]) == (1, "not run", "no-interpreter")
-    assert case["summary"] == "the wheel has Requires-Python >=3.10, the machine CPython 3.9.2"
+    assert case["summary"] == "the wheel has Requires-Python >=3.10, but the machine has CPython 3.9.2"
 
 
 @pytest.mark.parametrize(
     ("script", "message"),
-    [("exit 1", "has no SDK for this"), ("exit 0", "does not say its version, but: nothing"), ("echo It was not",
-     "does not say its version, but: It was not")],
+    [("exit 1", "has no SDK for this"), ("exit 0", "printed no version, but: nothing"), ("echo It was not",
+     "printed no version, but: It was not")],
     ids=["fails", "says-nothing", "says-something-else"],
 )  # fmt: skip
 def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path, script, message):

@@ -32,7 +32,7 @@ def list_missing_files(root: Path, planned: Container[Path]) -> list[str]:
     except LatebindError:  # no such file, or the next command reports what is wrong in it
         return []
     return [
-        f"{name} is not there, and {key} of latebind.toml names it: write it, or remove the key"
+        f"{name} does not exist, but {key} of latebind.toml names it: create it, or remove the key"
         for key, name in missing
         if root / name not in planned
     ]

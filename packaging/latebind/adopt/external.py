@@ -134,7 +134,7 @@ def find_external(root: Path) -> ExternalProject | None:
         return None
     if not present:
         raise InputError(
-            "there is no build that latebind knows",
+            "there is no build system that latebind knows",
             where=str(root),
             advice="Name the folder of a CMakeLists.txt, meson.build, configure, setup.py or Makefile: "
             "latebind init FOLDER. For a new project: latebind new NAME.",

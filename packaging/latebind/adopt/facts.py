@@ -65,7 +65,7 @@ def facts(discovery: Found) -> Facts:
     licence = project.get("license", "")
     if not isinstance(licence, str) or not _is_spdx(licence):
         licence = recognized
-    notes = [] if version else ["no version was found in project(), pyproject.toml or git: 0.1.0 is written"]
+    notes = [] if version else ["no version was found in project(), pyproject.toml or git, so latebind.toml has 0.1.0"]
     if not licence:
         what = f"the license in {licence_file.name} was not recognized" if licence_file else "no license was found"
         notes.append(f"{what}: write its SPDX expression into latebind.toml")

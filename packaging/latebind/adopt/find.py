@@ -119,7 +119,7 @@ def find(root: Path) -> Found:
     tops = sorted((path for path in files if path.name == "CMakeLists.txt"), key=lambda path: len(path.parts))
     if not tops:
         raise InputError(
-            "there is no CMakeLists.txt, and latebind builds with CMake",
+            "there is no CMakeLists.txt, but latebind builds with CMake",
             where=str(root),
             advice="Write one that makes your library with add_library(NAME SHARED ...), then run this again.",
         )

@@ -127,7 +127,7 @@ def make_project(folder: Path, language: str, kind: str = "library") -> list[str
         raise InputError(
             "already exists and is not an empty folder",
             where=str(folder),
-            advice="Choose another name. For a project that is there already: latebind init.",
+            advice="Choose another name. For an existing project: latebind init.",
         )
     warn_popular(folder.name)
     author = git_output(folder.parent, "config", "user.name")
@@ -158,7 +158,7 @@ def check_name(name: str) -> None:
     if "." in name:
         raise InputError(f"{name} has a dot, which a C function and a Python package cannot have", advice=advice)
     if module in _DEVICES:
-        raise InputError(f"{name} is a device of Windows, where no folder can have that name", advice=advice)
+        raise InputError(f"{name} is a device name on Windows, so no folder can have it", advice=advice)
     if keyword.iskeyword(module) or module in sys.stdlib_module_names:
         raise InputError(f"{name} is a keyword or a module of Python, which a package would hide", advice=advice)
     if module in (*presets(), "latebind", "consumer", "runtime"):

@@ -11,16 +11,17 @@ if TYPE_CHECKING:
     from latebind.adopt.find import Found, Mention
 
 _AT_LOAD = (
-    "objects of ONNX Runtime are made while the library is loaded: without a runtime the program ends there, and on "
-    "Windows the system holds a lock; make each in a function"
+    "global objects of ONNX Runtime are created while the library is loaded: without a runtime, the program then "
+    "ends. On Windows, the system also holds a lock. Create each object in a function"
 )
 _UNCAUGHT = (
-    "has C functions and catches nothing, and the project uses Ort::, which throws without a runtime and then ends the "
-    "process: catch Ort::Exception in them, or ask lb_onnxruntime_available(NULL) of <latebind/stub.h> first"
+    "has C functions that catch no exceptions, but the project uses Ort::, which throws without a runtime. The "
+    "process then ends. Catch Ort::Exception in these functions, or call lb_onnxruntime_available(NULL) of "
+    "<latebind/stub.h> first"
 )
 _CPP = (
-    "openvino::runtime is the C++ interface, and only the C interface can be bound late; the linker names what you use "
-    "of C++"
+    "openvino::runtime is the C++ interface, but only the C interface can be bound late; the linker reports the C++ "
+    "functions that you use"
 )
 
 
@@ -46,7 +47,7 @@ def _list_own_libraries(discovery: Found) -> Iterator[str]:
     mentions = [mention for mention in discovery.of("imported") if mention.runtime not in looked_up]
     for runtime in dict.fromkeys(mention.runtime for mention in mentions):
         places = [f"{_locate(discovery, item)}: {item.target}" for item in mentions if item.runtime == runtime]
-        text = "this imported target names a library of its own, and not the stub; take it from find_package"
+        text = "this imported target names its own library, not the stub; get the target from find_package()"
         yield from _render_hint(f"{text}({runtime})", places)
 
 
@@ -56,7 +57,7 @@ def _list_fetches(discovery: Found) -> Iterator[str]:
     mentions = [mention for mention in discovery.of("fetch") if mention.runtime not in looked_up]
     for runtime in dict.fromkeys(mention.runtime for mention in mentions):
         places = [f"{_locate(discovery, item)}: {item.command.name}" for item in mentions if item.runtime == runtime]
-        yield from _render_hint(f"this fetches {runtime}; take it out, since find_package() gives the stub", places)
+        yield from _render_hint(f"this downloads {runtime}; remove it, because find_package() finds the stub", places)
 
 
 def _lookups(discovery: Found) -> list[Mention]:

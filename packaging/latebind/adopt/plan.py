@@ -43,7 +43,8 @@ NO_CONSUMER = (
     f"{SCRIPT} for a wheel, and name it below [verify] ({DOCS}/consumers.md)"
 )
 _NO_COMPONENT = (
-    "no install() has COMPONENT {component}, which latebind.toml packs: write it into the one of your library, such as "
+    "no install() has COMPONENT {component}, which latebind.toml packs: add it to the install() of your library, such "
+    "as "
     "install(TARGETS mylib COMPONENT {component})"
 )
 _NO_HEADERS = (
@@ -51,8 +52,9 @@ _NO_HEADERS = (
     'third_party/onnxruntime`, and write headers = "third_party/onnxruntime" below its [[runtime]]'
 )
 _NO_LIBRARY = (
-    "no add_library() of a shared library that links the runtime: a package needs one, so no latebind.toml is written. "
-    "If a function of yours makes it, write latebind.toml and install the library with a COMPONENT"
+    "no add_library() makes a shared library that links the runtime. A package needs one, so init writes no "
+    "latebind.toml. If a function of yours makes the library, write latebind.toml, and install the library with a "
+    "COMPONENT"
 )
 
 
@@ -126,9 +128,9 @@ def _elsewhere(root: Path, facts: Facts, configured: dict[str, Any]) -> list[str
     names = {folder: tables["project"].get("name", folder) for folder, text in files.items()
              if "project" in (tables := tables_of(text) or {})}  # fmt: skip
     return [
-        f"{folder}/pyproject.toml: init changes it only if no other folder has a pyproject.toml and {folder} has the "
-        "Python package, in a folder of its name. For a wheel, write hatchling and latebind's two hooks into this "
-        "one, name a consumer below [verify], and add to the package\n"
+        f"{folder}/pyproject.toml: init changes this file only if no other folder has a pyproject.toml and {folder} "
+        f"contains the folder of the Python package. For a wheel, add hatchling and latebind's two hooks to this "
+        f"file, name a consumer below [verify], and add to the package\n"
         f'    wheel = {{ source = "{folder}", name = "{name}", extras = "channels" }}'
         for folder, name in sorted(names.items())
     ]

@@ -36,7 +36,7 @@ def edit_pyproject(text: str, package: str, folder: Path, version: str) -> tuple
     """
     tables = tables_of(text)
     if tables is None:
-        return text, "pyproject.toml is not TOML: nothing is changed in it", False
+        return text, "pyproject.toml is not valid TOML, so init does not change it", False
     if "latebind" in tables.get("tool", {}).get("hatch", {}).get("build", {}).get("hooks", {}):
         return text, "", True
     if "project" not in tables:

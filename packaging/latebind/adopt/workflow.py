@@ -169,7 +169,7 @@ def _check_targets(lines: list[str], jobs: dict[str, int], native: list[Target])
         if target.runner and not re.search(rf"(?<![\w-]){re.escape(target.rid)}(?![\w-])", text):
             yield Outdated(
                 line=jobs.get("native", 1),
-                message=f'{target.rid} has toolchain = "host", and no job builds it',
+                message=f'{target.rid} has toolchain = "host", but no job builds it',
                 advice="Run latebind ci --force, or add the target to the job `native`.",
             )
 
@@ -180,5 +180,5 @@ def _check_publishers(jobs: dict[str, int], publishers: list[Publisher]) -> Iter
             yield Outdated(
                 line=jobs["release"],
                 message=f"no job `{publisher.job}` publishes the packages that the configuration lists",
-                advice="Run latebind ci --force, or take the job `release` out if you publish elsewhere.",
+                advice="Run latebind ci --force, or remove the job `release` if you publish elsewhere.",
             )

@@ -27,10 +27,10 @@ def prepare_tree(tree: Path, arguments: Sequence[str], identity: str, rid: str) 
     if earlier.get("identity") == identity:
         changed = sorted(set(arguments) ^ set(map(str, earlier.get("arguments", ()))))
         names = dict.fromkeys(argument.partition("=")[0].removeprefix("-D") for argument in changed)
-        LOG.say(f"{rid}: settings changed ({', '.join(names)}): what they change is built")
+        LOG.say(f"{rid}: settings changed ({', '.join(names)}): building what depends on them")
         (tree / "CMakeCache.txt").unlink(missing_ok=True)
     elif tree.exists():
-        LOG.say(f"{rid}: the compiler or the folder changed: everything is built again")
+        LOG.say(f"{rid}: the compiler or the folder changed: building everything again")
         shutil.rmtree(tree)
     tree.mkdir(parents=True, exist_ok=True)
     mark.write_text(stamp, encoding="utf-8")

@@ -89,9 +89,7 @@ def _resolve_paths(paths: set[Path]) -> tuple[Path, ...]:
 def _reply(tree: Path, kind: str) -> Any:
     index = max((tree / _API / "reply").glob("index-*.json"), key=lambda path: path.name, default=None)
     if index is None:
-        raise BuildError(
-            "CMake wrote no reply about what it will build", where=str(tree), advice="Use CMake 3.25 or newer."
-        )
+        raise BuildError("CMake wrote no reply of its file API", where=str(tree), advice="Use CMake 3.25 or newer.")
     return _read(tree, _read(tree, index.name)["reply"][_CLIENT][kind]["jsonFile"])
 
 
@@ -102,5 +100,5 @@ def _read(tree: Path, name: str) -> Any:
     except (OSError, *DECODE_ERRORS) as error:
         advice = explain_full_disk(tree) or "Remove this folder, and use CMake 3.25 or newer."
         raise BuildError(
-            f"CMake's reply about what it will build cannot be read: {error}", where=str(tree), advice=advice
+            f"the reply of CMake's file API cannot be read: {error}", where=str(tree), advice=advice
         ) from error

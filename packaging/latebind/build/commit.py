@@ -104,10 +104,10 @@ def _of_git(git: Path, config: Config, environment: Mapping[str, str]) -> str:
         try:
             ended = run([git, *arguments], cwd=config.root, env=env, timeout=_TIME_LIMIT, check=False)
         except ToolError as error:
-            LOG.detail(f"no commit is named: {error.message}")
+            LOG.detail(f"packages will not name a commit: {error.message}")
             return ""
         output = ended.output.strip()
         if ended.returncode != 0 or (arguments[0] == "status" and output):
-            LOG.detail(f"no commit is named: {config.root} {why or 'has no commit'}")
+            LOG.detail(f"packages will not name a commit: {config.root} {why or 'has no commit'}")
             return ""
     return output if _HASH.fullmatch(output) else ""

@@ -42,12 +42,12 @@ def find_interpreter(python: str) -> Interpreter:
     for interpreter in candidates:
         if interpreter.headers is not None:
             return interpreter
-    lacking = f"CPython {plain} is installed here without its headers" if candidates else f"no CPython {plain} is here"
+    lacking = f"the installed CPython {plain} has no headers" if candidates else f"CPython {plain} is not installed"
     raise BuildError(
-        f"{lacking}, and modules for CPython {python} are compiled with them",
+        f"{lacking}, but modules for CPython {python} are compiled with its headers",
         where="wheel.pythons",
         advice=f"Install it (uv python install {python}; Debian: apt install python{plain}-dev python{plain}-venv), or "
-        "take it out of the list.",
+        "remove it from the list.",
     )
 
 

@@ -170,9 +170,9 @@ def _refuse_foreign_compiler(interpreter: Interpreter, kind: str, target: Target
     """Refuse this machine's compiler where the headers are another build's. Raises BuildError."""
     if toolchain.name != "zig" and interpreter.minor != own_abi_python(kind):
         raise BuildError(
-            f"no CPython {own_abi_python(kind)} is here, and the compiler of this machine needs its own pyconfig.h",
+            f"CPython {own_abi_python(kind)} is not installed, and the compiler of this machine needs its pyconfig.h",
             where="wheel.pythons",
-            advice=f'Install it, or build {target.rid} with zig: take toolchain = "host" out.',
+            advice=f'Install it, or build {target.rid} with zig: remove toolchain = "host".',
         )
 
 
@@ -182,7 +182,7 @@ def find_headers() -> Path:
     if not (headers / "Python.h").is_file():
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         raise BuildError(
-            f"the headers of Python {version}, which modules are compiled with, are not on this machine",
+            f"the headers of Python {version}, which modules are compiled with, are not installed",
             where=str(headers / "Python.h"),
             advice=f"Install them (Debian: apt install python{version}-dev; Fedora: dnf install python3-devel).",
         )
@@ -204,19 +204,19 @@ def refuse_interpreter(kind: str) -> None:
     floor = floor_of(kind)
     if sys.implementation.name != "cpython":
         raise BuildError(
-            f"a wheel of kind {kind} is CPython's, and this is {sys.implementation.name}",
+            f"a wheel of kind {kind} needs CPython, but this is {sys.implementation.name}",
             where=sys.executable,
             advice="Run latebind with CPython.",
         )
     if floor is not None and not is_threaded(kind) and sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise BuildError(
-            f"a wheel of kind {kind} needs the stable ABI of CPython with the GIL, and this one is free-threaded",
+            f"a wheel of kind {kind} needs the stable ABI of CPython with the GIL, but this one is free-threaded",
             where=sys.executable,
             advice='Run latebind with an ordinary CPython, or set wheel.kind = "cp315-abi3.abi3t" or "cpython".',
         )
     if floor is not None and sys.version_info[:2] < floor:
         raise BuildError(
-            f"a wheel of kind {kind} is for CPython {floor[0]}.{floor[1]} and newer, and this is "
+            f"a wheel of kind {kind} is for CPython {floor[0]}.{floor[1]} and newer, but this is "
             f"{sys.version_info.major}.{sys.version_info.minor}",
             where=sys.executable,
             advice="Run latebind with that CPython or a newer one; its headers declare what the module may use.",
@@ -228,7 +228,7 @@ def refuse_foreign(kind: str, rid: str) -> None:
     if kind == "cpython" and rid != host_rid():
         raise NotRun(
             "no-interpreter",
-            f"a wheel of kind cpython for {rid} is built by a CPython there, and this machine is {host_rid()}",
+            f"only a CPython on {rid} can build a wheel of kind cpython for it, but this machine is {host_rid()}",
             advice='Build it on such a machine (cibuildwheel), or set wheel.kind = "cpXY-abi3", which needs none.',
         )
 

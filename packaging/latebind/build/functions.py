@@ -112,7 +112,9 @@ def _read_header(path: Path, declared: Declared) -> None:
     """What a header declares, and what the headers that it includes from its folder declare; read by clang."""
     zig = find_zig()
     if zig is None:
-        raise NotRun("no-compiler", "zig, which reads headers, is not here", advice=f'pip install "{ZIG_REQUIREMENT}"')
+        raise NotRun(
+            "no-compiler", "zig, which reads headers, is not installed", advice=f'pip install "{ZIG_REQUIREMENT}"'
+        )
     parent = path.resolve().parent
     folders = [f"-I{folder}" for folder in (parent, *list(parent.parents)[:2])]
     for name in (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WHEEL_MANIFEST = "extra_metadata/latebind.json"
 """Where our wheels carry the manifest of the component that they hold, below .dist-info/."""
-ON_TRUST = "taken on trust"
+ON_TRUST = "unknown toolchain"
 """The toolchain of a folder that does not describe itself."""
 
 
@@ -59,7 +59,7 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
             raise BuildError(
                 f"built from other sources: {native.manifest.source_hash[:12]}, the project's are {current[:12]}",
                 where=native.origin,
-                advice="Build it again from this very revision, configuration and version.",
+                advice="Build it again from the same revision, configuration and version.",
             )
         refuse_floor(config, native.manifest, native.origin)
     merged: dict[Rid, ImportedFiles] = {}
@@ -127,7 +127,7 @@ def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Im
     """A folder without a manifest: <component>/... for the target that the user names."""
     if not rid:
         raise InputError(
-            f"no {MANIFEST} here, so the target is not known", where=str(folder), advice="Name it: --target RID."
+            f"there is no {MANIFEST} here, so the target is unknown", where=str(folder), advice="Name it: --target RID."
         )
     components = sorted({package.component for package in config.packages.values()})
     paths = [path for name in components for path in sorted((folder / name).rglob("*")) if path.is_file()]
@@ -146,7 +146,7 @@ def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> 
     components = sorted({package.component for package in config.packages.values()})
     if len(components) != 1:
         raise InputError(
-            f"the project has the components {', '.join(components)}, and a library belongs to one of them",
+            f"the project has several components, and a library belongs to one of them: {', '.join(components)}",
             where=str(library),
             advice=f"Put it into a folder of its component, and name the folder above: FOLDER/{components[0]}/lib/",
         )
@@ -184,9 +184,9 @@ def _check_import(origin: str, manifest: StageManifest, files: Mapping[str, byte
     for file in manifest.files:
         if _describe_file(file.path, files[file.path]).sha256 != file.sha256:
             raise BuildError(
-                f"{file.path} is not the file that was built: its bytes were changed afterwards",
+                f"{file.path} was changed after it was built",
                 where=origin,
-                advice="Tell the repair tool to leave it alone (auditwheel repair --exclude, delocate --exclude).",
+                advice="Exclude the file from the repair tool (auditwheel repair --exclude, delocate --exclude).",
             )
     return ImportedFiles(origin=origin, manifest=manifest, files=files)
 
@@ -199,7 +199,7 @@ def _merge(earlier: ImportedFiles | None, more: ImportedFiles) -> ImportedFiles:
         if earlier.files.get(path, data) != data:
             rid = more.manifest.rid
             raise BuildError(
-                f"{path} of {rid} is in {earlier.origin} with other bytes",
+                f"{path} for {rid} differs from the same file in {earlier.origin}",
                 where=more.origin,
                 advice=f"Import one of them only. To replace files of a stage, remove its folder: stage/{rid}.",
             )

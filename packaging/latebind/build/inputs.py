@@ -69,15 +69,15 @@ class SourceBoundary:
             raise BuildError(
                 f"the native code includes files from outside {self._folder}: {self._list_paths(outside)}",
                 where=self._config.file.name,
-                advice="Move them below it; or, since the sdist must hold them all, set native.source to a folder that "
-                "does, and native.cmake to the folder in it that has CMakeLists.txt.",
+                advice="Move them below it. Or set native.source to a folder that contains them all, because the "
+                "sdist needs them, and native.cmake to the folder in it that has CMakeLists.txt.",
             )
         if foreign:
             raise BuildError(
                 f"the native code includes files that latebind does not count as sources: {self._list_paths(foreign)}",
                 where=self._config.file.name,
                 advice=f"Move them out of folders for outputs ({', '.join(NAMES)}), caches and packages of this "
-                "project (where C, C++, Cython and CMake files do count), or take them out of native.exclude.",
+                "project (where C, C++, Cython and CMake files do count), or remove them from native.exclude.",
             )
 
     def note_outside(self, searched: Iterable[Path]) -> None:
@@ -92,7 +92,7 @@ class SourceBoundary:
         if outside:
             LOG.say(
                 f"note: the compiler looks for headers outside {self._folder}: {self._list_paths(outside)}. "
-                "The build is refused if it finds any there."
+                "The build fails if it finds any there."
             )
 
     @property

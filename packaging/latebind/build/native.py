@@ -46,8 +46,8 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
         return stage
     if config.is_built_elsewhere:
         raise BuildError(
-            f"your own build makes the native files of {target.rid}, and "
-            + ("those in the stage are of other sources" if stage is not None else "none were imported"),
+            f"your own build makes the native files of {target.rid}, but "
+            + ("those in the stage are from other sources" if stage is not None else "none were imported"),
             where=f"{config.file.name}: native.build",
             advice=f"Build them, and run: latebind stage --import FILE --target {target.rid}",
         )
@@ -99,7 +99,7 @@ def apply_soversion(config: Config, stage: Stage, workdir: Path) -> Iterator[Sta
         return
     if stage.manifest.imported:
         raise BuildError(
-            f"sdk.soversion needs a build of {stage.rid}, and its files were imported",
+            f"sdk.soversion needs a build of {stage.rid}, but its files were imported",
             where=config.file.name,
             advice="Set SOVERSION on the targets in CMake instead, and remove soversion.",
         )
@@ -129,10 +129,10 @@ def refuse_floor(config: Config, manifest: StageManifest, where: str) -> None:
     floor = config.floor(find_target(manifest.rid))
     if manifest.floor != floor:
         raise BuildError(
-            f"the native files of {manifest.rid} are for floor {manifest.floor or 'none'}, and the project's is "
-            f"{floor or 'none'}",
+            f"the native files of {manifest.rid} are for version {manifest.floor or 'none'}, but the project "
+            f"promises {floor or 'none'}",
             where=where,
-            advice=f"Build and import them again, or write that floor below [targets] in {config.file.name}.",
+            advice=f"Build and import them again, or write that version below [targets] in {config.file.name}.",
         )
 
 
@@ -167,6 +167,8 @@ def _report_links(stage: Stage) -> None:
     """Name the libraries that packages hold under one name of several: code that opens another name fails."""
     for shipped in sorted(set(stage.links.values())):
         others = ", ".join(sorted(path.name for path, target in stage.links.items() if target == shipped))
-        LOG.say(f"{stage.rid}: packages hold {shipped.name}, its SONAME, and not its links {others} (the SDK has them)")
+        LOG.say(
+            f"{stage.rid}: packages contain {shipped.name}, its SONAME, but not its links {others} (the SDK has them)"
+        )
         LOG.say("  help: open the library by that name, or write CMAKE_PLATFORM_NO_VERSIONED_SONAME = true below")
         LOG.say("  [native.define], which makes CMake ignore VERSION and SOVERSION")

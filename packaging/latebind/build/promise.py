@@ -49,7 +49,7 @@ def newer(stage: Stage, libraries: Iterable[Path]) -> BuildError | None:
         if not any((image.format, image.arch) == (platform.binary_format, platform.arch) for image in images):
             seen = " and ".join(f"{image.format} {image.arch}" for image in images) or "no native code"
             raise BuildError(
-                f"{library.name} is {seen}, and {platform.rid} runs {platform.binary_format} {platform.arch}",
+                f"{library.name} is {seen}, but {platform.rid} runs {platform.binary_format} {platform.arch}",
                 where=str(library),
                 advice="Stage the library that was built for this target.",
             )
@@ -57,7 +57,7 @@ def newer(stage: Stage, libraries: Iterable[Path]) -> BuildError | None:
             need, reason = _NEEDS[platform.floor_key](image)
             if floors.pad_version(need) > floors.pad_version(floors.numeric(floor)):
                 return BuildError(
-                    f"{library.name} needs {reason}, and {platform.rid} promises {platform.libc_title} {floor}",
+                    f"{library.name} needs {reason}, but {platform.rid} promises {platform.libc_title} {floor}",
                     where=str(library),
                     advice=_advice(platform, floor, floors.version_text(need)),
                 )

@@ -47,7 +47,7 @@ def refuse_missing_requirements(source: Path) -> None:
         return
     if any(Requirement(need).name == _FORMER for need in needs):
         raise BuildError(
-            f"the build requires {_FORMER}, which does not exist any more",
+            f"the build requires {_FORMER}, which no longer exists",
             where=str(file),
             advice='Write "latebind>=0.1" in its place, below [build-system].',
         )

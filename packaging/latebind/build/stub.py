@@ -54,7 +54,7 @@ class Stub:
             return
         if prefix.exists() and not mark.is_file():
             raise BuildError(
-                "is in the way: it was not made by latebind",
+                "exists and was not made by latebind",
                 where=str(prefix),
                 advice="Name another folder, or remove this one.",
             )

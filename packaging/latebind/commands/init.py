@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from latebind.commands.common import Add
 
 _DONE = "nothing to do: the project already binds its runtime late"
-_BY_HAND = "nothing is left to write; what is left is listed above, by hand"
-_BLOCKED = "nothing can be written yet: do what is listed above by hand, then run this again"
+_BY_HAND = "no file is left to write; the steps above are left to do by hand"
+_BLOCKED = "nothing can be written yet: do the steps above by hand, then run this again"
 _OPTION = (
     "note: latebind only reads the text of the project, because with its default options CMake makes no library that "
     "links a runtime. If it needs an option, write it below [native] in latebind.toml: define = { NAME = true }"

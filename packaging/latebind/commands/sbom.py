@@ -15,21 +15,29 @@ if TYPE_CHECKING:
 def declare_sbom(add: Add) -> None:
     """`latebind sbom`."""
     command = add("sbom", _sbom, "add an SBOM to any wheel: its libraries, and the projects whose code is in them")
-    command.add_argument("wheels", type=Path, nargs="+", metavar="WHEEL", help="wheels, which stay as they are")
+    command.add_argument("wheels", type=Path, nargs="+", metavar="WHEEL", help="wheels; they are not changed")
     command.add_argument(
-        "--output", type=Path, default=Path("wheelhouse"), metavar="DIR", help="folder for the new wheels: wheelhouse/"
+        "--output",
+        type=Path,
+        default=Path("wheelhouse"),
+        metavar="DIR",
+        help="folder for the new wheels (default: wheelhouse/)",
     )
     command.add_argument(
         "--part",
         action="append",
         default=[],
         metavar="NAME@VERSION[=SUPPLIER]",
-        help="a project whose code is inside; takes the place of a found one with its name; may be repeated",
+        help="a project whose code is in the wheel; replaces one that was found with the same name; may be repeated",
     )
     formats = ("cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3")
-    command.add_argument("--format", choices=formats, default=formats[0], help=f"format of the SBOM: {formats[0]}")
     command.add_argument(
-        "--force", action="store_true", help="also add it to a wheel that has an SBOM, or is signed: removes signatures"
+        "--format", choices=formats, default=formats[0], help=f"format of the SBOM (default: {formats[0]})"
+    )
+    command.add_argument(
+        "--force",
+        action="store_true",
+        help="also add it to a wheel that has an SBOM or is signed; removes the signatures",
     )
 
 
@@ -58,4 +66,4 @@ def _describe(wheel: Wheel) -> None:
     parts = ", ".join(f"{part.name} {part.version}" for part in wheel.bill.linked if part.version)
     print(f"  {plural(len(wheel.bill.libraries), 'native file')}; contains: {parts or 'nothing known'}")
     for name in wheel.unversioned:
-        LOG.say(f"warning: {wheel.path.name} holds {name}, whose version is not in it\n  help: --part {name}@VERSION")
+        LOG.say(f"warning: {wheel.path.name} contains {name}, but not its version\n  help: --part {name}@VERSION")

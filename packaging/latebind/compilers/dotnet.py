@@ -69,7 +69,7 @@ def sdk_version(environment: Mapping[str, str], folder: Path) -> str:
         raise NotRun("no-dotnet", f"{program} has no SDK for this: {error.message}", advice=_ADVICE) from error
     version = output.strip().rpartition("\n")[2]
     if not _VERSION.match(version):
-        raise NotRun("no-dotnet", f"{program} does not say its version, but: {version or 'nothing'}", advice=_ADVICE)
+        raise NotRun("no-dotnet", f"{program} printed no version, but: {version or 'nothing'}", advice=_ADVICE)
     return version
 
 

@@ -57,7 +57,7 @@ def zig_toolchain(target: Target) -> Toolchain:
     if zig is None:
         raise NotRun(
             "no-compiler",
-            f"zig, which compiles for {target.rid}, is not on this machine",
+            f"zig, which compiles for {target.rid}, is not installed",
             advice=f'Run: pip install "{ZIG_REQUIREMENT}"; or write toolchain = "host" below [targets.{target.rid}].',
         )
     return _Zig(zig)

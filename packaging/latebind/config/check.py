@@ -70,7 +70,7 @@ def _check_excluded(config: Config, reader: Reader, rid: str) -> None:
     for name, package in config.packages.items():
         needed = [other for other in package.requires if other in excluded]
         if needed and name not in excluded:
-            text = f"{name} is made for {rid} and requires {needed[0]}, which is not"
+            text = f"{name} is made for {rid} but requires {needed[0]}, which is not"
             reader.problem(here, text, f"Exclude {name} as well, or remove {needed[0]} from this list.")
 
 
@@ -80,12 +80,12 @@ def _check_project(project: ProjectTable, reader: Reader) -> None:
     if version is None:
         reader.problem(("project", "version"), f"{project.version!r} is not a version", "Write it as 1.2.3.")
     elif not re.fullmatch(rf"(\d+!)?{release}([^\d\s]\S*)?", project.version):
-        text = f"{project.version!r} is another spelling of {version}, which not every kind of package knows"
+        text = f"{project.version!r} is another spelling of {version}, which some kinds of packages do not accept"
         reader.problem(("project", "version"), text, f'Write version = "{version}".')
     try:
         canonicalize_license_expression(project.license or "MIT")
     except InvalidLicenseExpression:
-        advice = "Write an identifier of SPDX, such as MIT or Apache-2.0, or LicenseRef-NAME for a license of your own."
+        advice = "Write an SPDX identifier, such as MIT or Apache-2.0, or LicenseRef-NAME for a license of your own."
         reader.problem(("project", "license"), f"{project.license!r} is not an SPDX license expression", advice)
 
 
@@ -119,7 +119,7 @@ def _check_data(config: Config, reader: Reader) -> None:
     first, *others = [runtime.name for runtime in config.document.runtime] or [""]
     if verify.data is not None and set(verify.data.requires) - {ANY_VERSION}:
         for name in (name for name in others if verify.own.get(name) is None or verify.own[name].data is None):
-            text = f"versions in verify.data.requires are those of {first}, and {name} has other ones"
+            text = f"the versions in verify.data.requires are for {first}, but {name} has other versions"
             reader.problem(("verify", "data", "requires"), text, f"Add [verify.own.{name}] with data of its own.")
 
 
@@ -160,7 +160,7 @@ def _pythons_problem(config: Config, name: str) -> tuple[str, str] | None:
         text = f"package.{name}.wheel.pythons: {wrong!r} is not a version of CPython"
         return text, 'Write versions such as "3.10", and "3.13t" for a free-threaded one.'
     if wheel.pythons and wheel.kind != "cpython":
-        text = f"package.{name}.wheel.pythons names CPythons, and kind is {wheel.kind}, which serves others as well"
+        text = f"package.{name}.wheel.pythons lists CPythons, but wheels of kind {wheel.kind} also support others"
         return text, 'Write kind = "cpython", or remove pythons.'
     if len(set(wheel.pythons)) != len(wheel.pythons):
         return f"package.{name}.wheel.pythons names a CPython twice", "Remove one of them."
@@ -189,14 +189,14 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
     if not package.sdk:
         return
     if package.ep is not None:
-        text = f"package {name} is an execution provider, and no program links one"
-        reader.problem(here, text, "Take sdk out: its wheel and nupkg hold all that a program registers.")
+        text = f"package {name} is an execution provider, but no program links one"
+        reader.problem(here, text, "Remove sdk: the wheel and the nupkg contain all that a program needs.")
     elif config.wheel_kind(name) not in ("", "py3-none"):
-        text = f"package {name} holds a Python module, and no program links one"
+        text = f"package {name} contains a Python module, but no program links one"
         reader.problem(here, text, "Write sdk = true for a package with a library of its own.")
     elif not _CMAKE_NAME.match(config.project.name):
         text = f"{config.project.name!r} cannot be the name of a CMake package"
-        reader.problem(("project", "name"), text, "Write it with letters, digits and . _ + - only, or take sdk out.")
+        reader.problem(("project", "name"), text, "Write it with letters, digits and . _ + - only, or remove sdk.")
     if isinstance(package.sdk, SdkConfig) and package.sdk.soversion != config.soversion:
-        text = f"package {name} has soversion {package.sdk.soversion}, another one {config.soversion}"
+        text = f"package {name} has soversion {package.sdk.soversion}, but another package has {config.soversion}"
         reader.problem((*here, "soversion"), text, "Write one number: the packages are in one archive.")

@@ -87,16 +87,16 @@ def _check_drop_in(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -
         advice = f"List its functions below [runtime.describe.stub], or take a preset: {', '.join(presets())}."
         reader.problem((*here, "drop_in"), f"there is no stub of {runtime.name}", advice)
     elif runtime.headers and not runtime.drop_in:
-        text = "headers are for drop_in alone"
-        reader.problem((*here, "headers"), text, "Write drop_in = true, or take headers out.")
+        text = "headers has an effect only with drop_in"
+        reader.problem((*here, "headers"), text, "Write drop_in = true, or remove headers.")
 
 
 def _check_described(
     config: Config, reader: Reader, runtime: RuntimeUse, described: DescribedRuntime, here: tuple[Key, ...]
 ) -> None:
     if runtime.preset:
-        text = f"a runtime is the preset {runtime.preset} and described as well"
-        reader.problem((*here, "preset"), text, "Take preset out, or [runtime.describe].")
+        text = f"a runtime has both the preset {runtime.preset} and a description"
+        reader.problem((*here, "preset"), text, "Remove preset or [runtime.describe].")
     for keys, text, advice in version_problems("minimum", runtime.minimum):
         reader.problem((*here, *keys), text, advice)
     if described.python is None:

@@ -37,10 +37,10 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
         yield ("name",), text, f'Write preset = "{described.name}" instead of the description, or choose another name.'
     if not RUNTIME_NAME.match(described.name):
         text = f"{described.name!r} cannot be part of a name in C"
-        yield ("name",), text, "Use small letters, digits and _, a letter first."
+        yield ("name",), text, "Use lowercase letters, digits and _, starting with a letter."
     if described.environment and not C_FUNCTION.match(described.environment):
         text = f"{described.environment!r} is not the name of a variable"
-        yield ("environment",), text, f"Leave it out: it is {described.name.upper()}_LIB_PATH then."
+        yield ("environment",), text, f"Leave it out to use {described.name.upper()}_LIB_PATH."
     if not described.advice.isprintable():
         yield ("advice",), "the advice has line ends or control characters", "Write one plain line."
     if not described.title.isprintable() or set('"\\*') & set(described.title):
@@ -112,5 +112,5 @@ def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
         yield ("python", "extras"), "no distribution supplies it", 'Name one: extras = { cpu = "thing" }.'
     for extra, distribution in described.python.extras.items():
         if not _PACKAGE.match(extra) or not _PACKAGE.match(distribution):
-            text = f'{extra} = "{distribution}" is not an extra and a distribution'
+            text = f'{extra} = "{distribution}" is not the name of an extra and of a distribution'
             yield ("python", "extras"), text, "Write the distribution without a version: the minimum is added."

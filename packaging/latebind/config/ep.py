@@ -26,7 +26,8 @@ class EpConfig(Table, frozen=True, kw_only=True):
     id: Annotated[
         str,
         Meta(
-            description="Short name, such as tiny-npu. It has small letters and digits, with single - between them. "
+            description="Short name, such as tiny-npu. It has lowercase letters and digits, with single - between "
+            "them. "
             "The wheel is onnxruntime-ep-<id>, and its module is onnxruntime_ep_<id>.",
             pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
         ),
@@ -47,7 +48,7 @@ class EpConfig(Table, frozen=True, kw_only=True):
         str,
         Meta(
             description="Start of the NuGet package's id, <vendor>.ML.OnnxRuntime.EP.<Id>, such as Acme: letters and "
-            "digits, a letter first. Without it and without `nuget`, latebind makes no NuGet package.",
+            "digits, starting with a letter. Without it and without `nuget`, latebind makes no NuGet package.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""

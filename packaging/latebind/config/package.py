@@ -114,7 +114,7 @@ class Package(Table, frozen=True):
         str,
         Meta(
             description="CMake install component that has the package's files, such as core. It has letters, digits, "
-            "and any of . _ - but . and - not first.",
+            "and any of . _ -, and does not begin with . or -.",
             pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
         ),
     ]

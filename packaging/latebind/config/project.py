@@ -59,6 +59,8 @@ def read_project(file: Path, workdir: Path) -> Project:
     config = load(file)
     if os.environ.get(DIGEST_VARIABLE) not in (None, "", config.digest):
         raise InputError(
-            "changed while latebind packed it", where=str(file), advice="Run the command again, on files that stay."
+            "changed while latebind packed it",
+            where=str(file),
+            advice="Run the command again, and change no files meanwhile.",
         )
     return Project(config=config, workdir=workdir)

@@ -39,7 +39,7 @@ def check_source(config: Config, reader: Reader) -> None:
         folder = "/".join(filter(None, [document.native.source, document.native.cmake]))
         reader.problem(
             ("native", key),
-            f"the native source {folder}/CMakeLists.txt is not there",
+            f"the native source {folder}/CMakeLists.txt does not exist",
             f"Set native.{key} to the folder of the top CMakeLists.txt. If another build system makes the native "
             'files, write build = "external" below [native].',
         )
@@ -48,7 +48,7 @@ def check_source(config: Config, reader: Reader) -> None:
             headers = PurePosixPath(document.native.source, runtime.headers)
             reader.problem(
                 ("runtime", index, "headers"),
-                f"the folder {runtime.headers} is not there",
+                f"the folder {runtime.headers} does not exist",
                 f"Name their folder, or run: latebind headers {runtime.name} {runtime.minimum} --output {headers}",
             )
     if not config.unpacked:  # an sdist has the wheel source of one package alone
@@ -64,7 +64,7 @@ def _check_external(config: Config, reader: Reader) -> None:
     for key in ("cmake", "sources", "define", "hide", "symbols"):
         if getattr(native, key):
             text = f'native.{key} has no effect with build = "external"'
-            reader.problem(("native", key), text, f"Take {key} out, and set it in your own build.")
+            reader.problem(("native", key), text, f"Remove {key}, and set it in your own build.")
 
 
 def _check_wheel_sources(config: Config, reader: Reader) -> None:

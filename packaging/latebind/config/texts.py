@@ -30,8 +30,8 @@ def check_texts(raw: dict[str, Any], reader: Reader) -> None:
     project = raw.get("project")
     name = project.get("name", "") if isinstance(project, dict) else ""
     if isinstance(name, str) and set(_SEPARATORS) & set(name):
-        text = f"project.name has one of {' '.join(_SEPARATORS)}, and names of files contain it"
-        reader.problem(("project", "name"), text, "Write it without.")
+        text = f"project.name has one of {' '.join(_SEPARATORS)}, but file names contain the project's name"
+        reader.problem(("project", "name"), text, "Remove it from the name.")
 
 
 def _list_texts(value: Any, path: tuple[Key, ...]) -> Iterator[tuple[tuple[Key, ...], str]]:

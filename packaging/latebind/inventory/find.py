@@ -85,7 +85,7 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
         info = _dist_info(archive, path)
         fields = read_headers(archive.read(f"{info}/METADATA"), f"{path.name}!{info}/METADATA")
         if canonicalize_name(_first(fields, "name")) != name:
-            text = f"METADATA names {printable(_first(fields, 'name')) or 'nothing'}, and the file is of {name}"
+            text = f"METADATA names {printable(_first(fields, 'name')) or 'nothing'}, but the file name has {name}"
             raise InputError(text, where=str(path), advice="Build the wheel again, or give the file its own name.")
         inside = [member.name for member in archive.members if not member.is_folder]
         native_files = tuple(_libraries(archive, path.stem.rpartition("-")[2]))

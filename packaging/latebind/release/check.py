@@ -89,7 +89,7 @@ def _sums(folder: Path) -> Iterator[Contradiction]:
     for number, line in enumerate(lines, 1):
         match = _LINE.fullmatch(line)
         if not match or match[2] in recorded:
-            why = f"line {number} is {'there twice' if match else 'no sum and name'}"
+            why = f"line {number} is {'there twice' if match else 'not a checksum and a name'}"
             yield Contradiction(file=SUMS, why=why, fix=_FROM_A_COPY)
         else:
             recorded[match[2]] = match[1]
@@ -98,9 +98,9 @@ def _sums(folder: Path) -> Iterator[Contradiction]:
         if name not in recorded:
             yield Contradiction(file=name, why=f"is not in {SUMS}: it is not part of this release", fix="Remove it.")
         elif sha256(folder / name) != recorded[name]:
-            yield Contradiction(file=name, why=f"is not the file that {SUMS} is about", fix=_FROM_A_COPY)
+            yield Contradiction(file=name, why=f"differs from its checksum in {SUMS}", fix=_FROM_A_COPY)
     for name in sorted(recorded.keys() - set(here)):
-        yield Contradiction(file=name, why=f"is in {SUMS} and not in the folder", fix=_FROM_A_COPY)
+        yield Contradiction(file=name, why=f"is in {SUMS}, but not in the folder", fix=_FROM_A_COPY)
 
 
 def _different(folder: Path, derived: Derived, origin: Origin) -> Iterator[Contradiction]:
@@ -108,7 +108,7 @@ def _different(folder: Path, derived: Derived, origin: Origin) -> Iterator[Contr
     here = set(files_of(folder))
     for name in sorted(here - derived.files.keys()):
         if not is_given(name):
-            yield Contradiction(file=name, why="belongs to no release", fix="Remove it.")
+            yield Contradiction(file=name, why="is not part of a release", fix="Remove it.")
     for name, data in derived.files.items():
         if origin.latebind != __version__ and not name.startswith((SBOMS, SURFACE)):
             continue
@@ -127,8 +127,8 @@ def _how(name: str, actual: bytes, expected: bytes) -> str:
         except (ValueError, RecursionError):
             return "is not JSON"
         if differences:
-            return f"says what the packages and reports do not: {'; '.join(differences[:_SHOWN])}"
-    return "is not what the packages and reports give"
+            return f"differs from the packages and reports: {'; '.join(differences[:_SHOWN])}"
+    return "differs from what the packages and reports give"
 
 
 def _paths(actual: Any, expected: Any, at: str) -> Iterator[str]:  # JSON
@@ -140,7 +140,7 @@ def _paths(actual: Any, expected: Any, at: str) -> Iterator[str]:  # JSON
         for index, (element, other) in enumerate(zip(actual, expected, strict=True)):
             yield from _paths(element, other, f"{at}[{index}]")
     elif actual != expected:
-        yield f"{at} is {_short(actual)}, they give {_short(expected)}"
+        yield f"{at} is {_short(actual)} instead of {_short(expected)}"
 
 
 def _short(value: Any) -> str:  # JSON

@@ -48,7 +48,7 @@ def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
     else:
         same = version_of(package.version) == Version(version)
     if not same:
-        why = f"is of version {package.version}, and the release is {version}"
+        why = f"has version {package.version}, but the release has {version}"
         yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 
@@ -71,13 +71,13 @@ def _check_verified(derived: Derived) -> Iterator[Contradiction]:
     fix = "Verify these packages: latebind verify --dist DIR --all, and make the release from that report."
     for name in sorted(verified.keys() | here.keys()):
         if name not in here:
-            yield Contradiction(file=VERIFICATION, why=f"is about {name}, which is not in {PACKAGES}/", fix=fix)
+            yield Contradiction(file=VERIFICATION, why=f"names {name}, which is not in {PACKAGES}/", fix=fix)
         elif name not in verified:
             if here[name].kind not in installed_kinds():
                 continue
             yield Contradiction(file=f"{PACKAGES}/{name}", why=f"is not among the packages of {VERIFICATION}", fix=fix)
         elif verified[name] != here[name].sha256:
-            why = f"has SHA-256 {here[name].sha256[:16]}..., and {VERIFICATION} is about {verified[name][:16]}..."
+            why = f"has SHA-256 {here[name].sha256[:16]}..., but {VERIFICATION} has {verified[name][:16]}..."
             yield Contradiction(file=f"{PACKAGES}/{name}", why=why, fix=fix)
 
 

@@ -137,6 +137,6 @@ def _unmade(config: Config, packages: Sequence[ReleasePackage]) -> Iterator[Bloc
     for rid in config.document.targets.include:
         if not any(rid in package.targets for package in packages if package.artifact.kind in installed_kinds()):
             yield Blocker(
-                subject=rid, why="is a target of the project, and no package holds a library for it",
+                subject=rid, why="is a target of the project, but no package contains a library for it",
                 fix="Run latebind pack --target all.",
             )  # fmt: skip

@@ -162,7 +162,7 @@ def _start(  # noqa: PLR0913  # as run()
         )
     except FileNotFoundError as error:
         missing = f"folder {cwd}" if cwd is not None and not cwd.is_dir() else f"program {arguments[0]}"
-        raise ToolError(f"{missing} is not there", advice=advice) from error
+        raise ToolError(f"{missing} was not found", advice=advice) from error
     except OSError as error:
         raise ToolError(f"{arguments[0]} cannot be started: {error.strerror}", advice=advice) from error
     started = _Started(process, mark, limited=limited)
@@ -177,7 +177,7 @@ def _start(  # noqa: PLR0913  # as run()
 def check_limits() -> None:
     """Raises ToolError when programs cannot be held to limits because psutil is missing."""
     if importlib.util.find_spec("psutil") is None:
-        raise ToolError("psutil is missing, which holds test cases to limits", advice=_VERIFY_ADVICE)
+        raise ToolError("psutil, which enforces the limits of test cases, is not installed", advice=_VERIFY_ADVICE)
 
 
 def _finish(started: _Started, limits: Limits, watcher: Callable[[bytes], None] | None) -> bytes:

@@ -94,12 +94,12 @@ def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tup
         return None
     if kind != others:
         return (
-            f"package.{package}.wheel.kind is {kind}, another package's is {others}",
+            f"package.{package}.wheel.kind is {kind}, but another package has {others}",
             "One native build makes Python modules of one kind: give all packages with modules the same.",
         )
     if elsewhere:
         return (
-            f"package {package} holds a Python module, which no {elsewhere} package can use",
+            f"package {package} contains a Python module, which no {elsewhere} package can use",
             f"Install the module in a component of its own, with a package that has no {elsewhere.lower()} table.",
         )
     return None

@@ -78,7 +78,7 @@ def row(what: str, bad, good, says: str, at: str = f"!{LIB}", severity: str = "w
 
 CASES = [
     row("all code for AVX2", of(WHOLE, *HASWELL), of(WHOLE), "is compiled as a whole for processors with AVX,"),
-    row("all code for AVX2, which no code asks for", of(WHOLE, *HASWELL), of(DISPATCHING), "no instructions cpuid"),
+    row("all code for AVX2, which no code asks for", of(WHOLE, *HASWELL), of(DISPATCHING), "no cpuid or xgetbv"),
     row("data that looks like code for every processor", of(DATA + WHOLE, *HASWELL), of(DATA + WHOLE),
         "is compiled as a whole for processors with AVX,"),
     row("all code for AVX-512", of(WHOLE, *SKYLAKE), of(WHOLE), "EVEX-encoded, which is AVX-512"),

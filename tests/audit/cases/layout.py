@@ -183,7 +183,7 @@ CASES = [
     Case("LB410", "a part that is not pinned", split(pin="1.0.0"), split(), at="Latenn.1.0.0.nupkg",
          says="instead of exactly its own version"),
     Case("LB416", "a package over 250 MB, of which all but the end is a hole", sparse(250_000_000), sparse(249_000_000),
-         at="Latenn.1.0.0.nupkg", says="public feed takes 250.0 MB", severity="warning"),
+         at="Latenn.1.0.0.nupkg", says="public feed accepts at most 250.0 MB", severity="warning"),
     Case("LB411", "build targets of another name than the package's",
          pack_build_targets("native.targets"), pack_build_targets("latenn.targets"),
          at="!build/net461/native.targets", says="build/net461/Latenn.targets"),

@@ -201,7 +201,7 @@ CASES = [
          at="!package/libtiny.so", says="that nothing provides: odd"),
     Case("LB902", "a processor that Node.js calls otherwise", npm({}, name="tiny", cpu=["x64", "x32"]),
          npm({}, name="tiny", cpu=["x64", "ia32"]), at="!package/package.json",
-         says="names cpu x32, which no Node.js has; ia32 is what Node.js calls it", severity="warning"),
+         says="names cpu x32, which no Node.js has; Node.js calls it ia32", severity="warning"),
     Case("LB902", "a system that Node.js calls otherwise, and no other", npm({}, name="tiny", os=["macos"], cpu=None),
          npm({}, name="tiny", os=["!win32"], cpu=None), at="!package/package.json", says="names os macos"),
     Case("LB901", "a version that is not SemVer", npm(version="1.2"), npm(), at="!package/package.json", says="'1.2'"),
@@ -407,7 +407,7 @@ CASES = [
          at="!tiny/liblatenn.so", says="differs from acme-tiny-linux-x64-1.2.3.tgz!package/liblatenn.so", policy=TWINS),
     Case("LB410", "a range of a part", whole(pin="^1.2.3"), whole(), at="acme-tiny-1.2.3.tgz", says="^1.2.3"),
     Case("LB410", "a part that the main package does not name", whole(pin=""), whole(), at="acme-tiny-1.2.3.tgz",
-         says="@acme/tiny-linux-x64, which nothing installs"),
+         says="@acme/tiny-linux-x64, so nothing installs it"),
     *(Case("LB504", f"a peer: {text or 'none'}", peer(text), peer(">= 1.19.0"), at="!package/package.json",
            says=f"onnxruntime-node {text}".strip(), policy=PEER)
       for text in ("", ">=1.16.0", "1.19.0", "^1.19.0")),

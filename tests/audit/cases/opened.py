@@ -91,7 +91,7 @@ def case(code: str, what: str, bad, good, says: str, **how: str) -> Case:
     return Case(code, what, bad, good, says=says, **{**usual, **how})
 
 
-NOWHERE, LOADED = "where none searches", "it is found only if already loaded"
+NOWHERE, LOADED = "where the loader does not search", "it is found only if already loaded"
 CASES = [
     case("LB114", "opened by its name alone; by its path", deep(BARE), deep(NAMED), NOWHERE),
     case("LB114", "found in the system's folders; in a loop over the folder", deep(FOUND), deep(SCANNED), NOWHERE),
@@ -108,7 +108,7 @@ CASES = [
     case("LB114", "an install name that is not from an rpath", mac(FOR_MAC, macos.BESIDE), mac(FOR_MAC),
          NOWHERE, at=f"!{macos.LIB}"),
     case("LB114", "opened next to the code, where it is not; where it is", beside(b"odd.so"), beside(b"deps/odd.so"),
-         "is opened by latenn/__init__.py as latenn/odd.so, where the package does not have it",
+         "is opened by latenn/__init__.py as latenn/odd.so, but the package has it elsewhere",
          at="!latenn/deps/odd.so", good_severity=""),
     case("LB107", "another name than the needed one, opened by its path", renamed(BARE), renamed(BY_STEM), LOADED),
     case("LB107", "another name than the needed one, opened by cffi", renamed(BARE), renamed(BY_CFFI), LOADED),

@@ -168,7 +168,7 @@ def test_the_projects_own_sources_are_compiled_and_may_use_the_class(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("io/github/acme/tiny/NativeLibrary.java", "", "latebind writes it"),
+        ("io/github/acme/tiny/NativeLibrary.java", "", "latebind writes that file"),
         ("Broken.java", "class Broken {", "error: java: the Java sources do not compile"),
         ("Broken.java", "class Broken {", "    ./Broken.java:1: error: "),
         (

@@ -113,18 +113,18 @@ def test_frameworks_have_their_long_names():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"id": "a..b"}, "the id 'a..b' is not one"),
+        ({"id": "a..b"}, "the id 'a..b' is invalid"),
         ({"id": "a" * 101}, "longer than 100"),
         ({"version": "1.0"}, "not normalised"),
         ({"authors": ()}, "no authors"),
         ({"authors": ("A, B",)}, "comma"),
         ({"description": " "}, "no description"),
-        ({"description": 4001 * "x"}, "description: 4001 characters, and the NuGet gallery takes 4000"),
+        ({"description": 4001 * "x"}, "description: 4001 characters, but the NuGet gallery accepts at most 4000"),
         ({"authors": (2000 * "x", 2000 * "y")}, "authors: 4001 characters"),
         ({"tags": (2000 * "x", 2000 * "y")}, "tags: 4001 characters"),
         ({"tags": ("a b",)}, "holds a space"),
         ({"repository": "git@example.org:a"}, "not a web address"),
-        ({"dependencies": (Dependency(id="-x", range="1.0.0"),)}, "the id '-x' is not one"),
+        ({"dependencies": (Dependency(id="-x", range="1.0.0"),)}, "the id '-x' is invalid"),
     ],
 )
 def test_what_the_schema_lets_through_is_refused_here(changes, says):

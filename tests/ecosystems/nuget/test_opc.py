@@ -131,12 +131,12 @@ def test_relationships_point_to_nuspec_and_core_properties(tmp_path):
         (["a./b"], "cannot be unpacked"),
         (["a "], "cannot be unpacked"),
         ([""], "not a plain relative path"),
-        (["_rels/x"], "keeps for its own parts"),
-        (["package/x"], "keeps for its own parts"),
-        (["[content_types].xml"], "keeps for its own parts"),
-        (["a", "a"], "is there twice"),
-        (["lib/Vx.dll", "lib/vx.dll"], "by case alone"),
-        (["demo.nuspec"], "by case alone"),
+        (["_rels/x"], "reserves for its own parts"),
+        (["package/x"], "reserves for its own parts"),
+        (["[content_types].xml"], "reserves for its own parts"),
+        (["a", "a"], "is in the package twice"),
+        (["lib/Vx.dll", "lib/vx.dll"], "only by case"),
+        (["demo.nuspec"], "only by case"),
     ],
 )
 def test_a_name_that_breaks_the_container_is_refused_and_nothing_is_written(tmp_path, names, says):

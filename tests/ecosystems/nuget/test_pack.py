@@ -169,10 +169,10 @@ def test_the_icon_goes_in(tmp_path, name, data):
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("icon.png", b"\xff\xd8\xff\xe0", "is no PNG file"),
-        ("icon.jpg", PNG, "is no JPG file"),
+        ("icon.png", b"\xff\xd8\xff\xe0", "is not a PNG file"),
+        ("icon.jpg", PNG, "is not a JPG file"),
         ("icon.svg", b"<svg/>", "not a PNG or JPEG"),
-        ("icon.png", PNG + bytes(1024 * 1024), "NuGet takes 1048576"),
+        ("icon.png", PNG + bytes(1024 * 1024), "NuGet accepts at most 1048576"),
         ("icon.png", None, "cannot be read"),
     ],
 )

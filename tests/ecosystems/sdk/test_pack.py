@@ -258,7 +258,7 @@ def test_windows_offers_a_static_library_that_is_no_import_library(tmp_path):
 
 def test_two_soversions_for_one_archive_are_refused(tmp_path):
     config = TWO.replace("sdk = true", "sdk = { soversion = 1 }", 1).replace("sdk = true", "sdk = { soversion = 2 }", 1)
-    with pytest.raises(ConfigError, match="has soversion 2, another one 1"):
+    with pytest.raises(ConfigError, match="has soversion 2, but another package has 1"):
         load(write_sdk_client(tmp_path / "tiny", latebind=config) / "latebind.toml")
 
 
@@ -463,7 +463,7 @@ def test_what_no_program_could_use_is_refused(tmp_path, cmake, rid, says):
     [
         ('name = "tiny"', 'name = "a tiny one"', "'a tiny one' cannot be the name of a CMake package"),
         ('exports = ["tiny_*"]', 'ep = { id = "x", names = ["XExecutionProvider"] }', "is an execution provider"),
-        ('"python/tiny"', '"python/tiny", kind = "cp310-abi3"', "holds a Python module"),
+        ('"python/tiny"', '"python/tiny", kind = "cp310-abi3"', "contains a Python module"),
     ],
 )
 def test_configurations_that_make_no_sense_are_refused(tmp_path, before, after, says):

@@ -129,7 +129,7 @@ def test_the_plan_names_a_wheel_for_each_cpython_and_target(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "pythons", "message"),
     [
-        ("cp310-abi3", ["3.10"], "pythons names CPythons, and kind is cp310-abi3"),
+        ("cp310-abi3", ["3.10"], "pythons lists CPythons, but wheels of kind cp310-abi3"),
         ("cpython", ["3.10", "3.10"], "names a CPython twice"),
         ("cpython", ["3.10", "latest"], "'latest' is not a version of CPython"),
         ("cpython", ["310"], "'310' is not a version of CPython"),
@@ -143,7 +143,7 @@ def test_a_list_that_makes_no_sense_is_an_error(tmp_path, kind, pythons, message
 
 
 def test_a_cpython_that_is_not_installed_is_named_with_the_command_that_installs_it():
-    with pytest.raises(BuildError, match=r"no CPython 3\.77 is here") as error:
+    with pytest.raises(BuildError, match=r"CPython 3\.77 is not installed") as error:
         find_interpreter("3.77t")
     assert "uv python install 3.77t" in error.value.advice
 
@@ -197,7 +197,9 @@ def test_a_user_who_installs_it_gets_the_module_for_their_own_cpython(tmp_path):
 
 def test_pack_refuses_a_cpython_that_is_not_here(tmp_path):
     project = write_project(tmp_path / "tiny", "3.77")
-    assert_refused(run_program(*CLI, "-C", project, "pack", "--target", "linux-x64"), "no CPython 3.77 is here", "uv ")
+    assert_refused(
+        run_program(*CLI, "-C", project, "pack", "--target", "linux-x64"), "CPython 3.77 is not installed", "uv "
+    )
 
 
 FIND_PYTHON = """cmake_minimum_required(VERSION 3.20)

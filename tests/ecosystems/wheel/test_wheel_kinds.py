@@ -102,7 +102,10 @@ def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp
     assert [artifact.kind for artifact in result.artifacts] == ["wheel", "sdist"]
     (missing,) = result.not_made
     assert (missing.kind, missing.reason) == ("wheel", "no-interpreter")
-    assert f"for {other} is built by a CPython there, and this machine is {host_rid()}" in missing.message
+    assert (
+        f"only a CPython on {other} can build a wheel of kind cpython for it, but this machine is {host_rid()}"
+        in missing.message
+    )
     assert audit_here([artifact.path for artifact in result.artifacts]).findings == ()
     install(sys.executable, wheels(result)[name], tmp_path / "site")
     assert sysconfig.get_config_var("EXT_SUFFIX") in run(sys.executable, RUN, tmp_path / "site")
@@ -234,7 +237,7 @@ def test_a_python_without_headers_is_told_how_to_get_them(tmp_path):
 
     assert_refused(
         done,
-        f"the headers of Python {version[6:]}, which modules are compiled with, are not on this",
+        f"the headers of Python {version[6:]}, which modules are compiled with, are not installed",
         f"apt install {version}-dev",
     )
 

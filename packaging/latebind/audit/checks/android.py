@@ -43,6 +43,6 @@ def small_pages(package: Contents) -> Iterator[Hit | Skip]:
             if image.is_linked and 0 < image.page < _PAGE:
                 yield Hit(
                     inner=file.name,
-                    message=f"has segments aligned to {image.page} bytes, and Android needs {_PAGE}",
+                    message=f"has segments aligned to {image.page} bytes, but Android needs {_PAGE}",
                     evidence=(f"PT_LOAD p_align {image.page:#x}",),
                 )

@@ -41,8 +41,8 @@ _OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|
 def nothing_caught(file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Without a runtime, the first function of `Ort::` throws, and an exception must not leave a C function.
 
-    Reported only when it is certain that the library catches nothing: it needs a shared C++ library for throwing and
-    not for catching. One that contains its C++ library, or catches anything at all, may do either.
+    A library is reported only if it certainly catches nothing: it uses a shared C++ library to throw, but not to catch.
+    A library that contains its C++ library, or that catches any exception, is not reported.
     """
     exported = {export.name for export in image.exports}
     imported = {symbol.name for symbol in image.imports}

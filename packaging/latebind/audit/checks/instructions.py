@@ -31,7 +31,7 @@ _LEVEL = re.compile(r"[-_.](modern|baseline|generic|compat|legacy|portable)(?=[-
     "Code for newer processors than the package promises",
     "warning",
     profiles=("loads",),
-    because="The library works on most processors, and the process dies of an illegal instruction on the others. The "
+    because="The library works on most processors, but the process ends with an illegal instruction on the others. The "
     "finding is a note for macOS 10.15 and newer, where only Rosetta lacks AVX.",
     kinds=INSTALLED,
     formats=EVERY_FORMAT,
@@ -44,11 +44,11 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
     Among these are Intel's Celeron and Pentium up to 2020, and virtual machines with a generic processor. Rosetta 2 has
     no AVX before macOS 15. A compiler with `-march=native` uses AVX in all functions.
 
-    Reported is a library in which nearly all typical vector instructions are VEX-encoded, if a function that runs when
-    it is loaded has such instructions or calls one that has, or if the library never asks the processor what it can do.
-    A file whose name says for which processors it is, such as `fuzz_avx2.so`, or `x-modern.node` next to
-    `x-baseline.node`, is chosen by the program and is not reported. AVX-512 is named only if the library needs it for
-    sure.
+    The check reports a library in which nearly all typical vector instructions are VEX-encoded, if a function that runs
+    when it is loaded has such instructions or calls one that has, or if the library never checks what the processor
+    supports. A file whose name says for which processors it is, such as `fuzz_avx2.so`, or `x-modern.node` next to
+    `x-baseline.node`, is chosen by the program and is not reported. AVX-512 is named only if the library certainly
+    needs it.
 
     `-Wl,-z,x86-64-v3` writes the level into the notes of an ELF file, and glibc 2.33 and newer refuse to load it:
     `CPU ISA level is lower than required`.
@@ -70,7 +70,7 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
         f"{code.share}% of its vector code is VEX-encoded",
         evidence=tuple(_show(code)),
         severity="note" if has_rosetta_only else "warning",
-        assumption="" if code.at_load else "no program asks for the processor before it opens the library",
+        assumption="" if code.at_load else "no program checks the processor before it opens the library",
     )
 
 
@@ -90,4 +90,4 @@ def _show(code: VectorCode) -> Iterator[str]:
     if code.wide:
         yield f"EVEX-encoded, which is AVX-512: {code.wide}"
     if not code.chooses:
-        yield "no instructions cpuid or xgetbv"
+        yield "no cpuid or xgetbv instruction"

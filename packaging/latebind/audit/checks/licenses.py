@@ -59,7 +59,7 @@ def find_missing_file(package: Contents) -> Iterator[Hit]:
     because="The package installs, but the package index refuses the upload. The finding is a note for an SBOM that "
     "cannot be read.",
     kinds=("wheel",),
-    example="License-File: LICENSE in METADATA, and no file latenn-1.0.dist-info/licenses/LICENSE",
+    example="License-File: LICENSE in METADATA, but no file latenn-1.0.dist-info/licenses/LICENSE",
     fix="Write license as an SPDX expression and list license-files in pyproject.toml, then build again.",
 )
 def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:

@@ -107,7 +107,7 @@ def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> I
     is_sure = stops_all(package, file, image) and not any(other.soname == name for _, other in package.images)
     is_strong = image.link_kinds.get(name) not in ("weak", "delay")
     yield Hit(
-        message=f"needs {name}, and the package has a copy as {copy.name}, which is not looked for",
+        message=f"needs {name}; the package has a copy as {copy.name}, where the loader does not look",
         evidence=(needs(image, name), f"copy: {copy.name}"),
         fix=f"Write the path from the file itself: install_name_tool -change {name} @loader_path/... (delocate does).",
         severity="error" if is_sure and is_strong else "warning",

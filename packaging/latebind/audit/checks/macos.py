@@ -56,9 +56,9 @@ def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
 def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """dyld loads a library built for a newer macOS, but fails when the library needs a function that is missing.
 
-    Installers look only at the tag, so they install the package on older systems anyway. The floor of arm64 slices is
-    at least 11.0, the first macOS for these machines. A file that says that it runs on the promised macOS may still use
-    symbols that libc++ or libSystem have only since a newer one.
+    Installers look only at the tag, so they install the package on older systems anyway. The promised version of arm64
+    slices is at least 11.0, the first macOS for these machines. A file that is built for the promised macOS may still
+    use symbols that libc++ or libSystem got in a newer version.
     """
     needed = floors.needed_macos(image)
     names = [name for name in list_platforms(package) if _is_for(name, image)]
@@ -93,7 +93,8 @@ def _judge_functions(image: Image, floor: floors.Version, promiser: str) -> Iter
             message=f"uses {names}, which macOS has since {worst}, but {promiser} promises "
             f"{floors.version_text(floor)}",
             evidence=(*some(sorted(newer)), f"promised by {promiser}"),
-            fix="Compile with Apple's headers and MACOSX_DEPLOYMENT_TARGET set to the promise, or raise the tag.",
+            fix="Compile with Apple's headers and MACOSX_DEPLOYMENT_TARGET set to the promised version, or raise the "
+            "tag.",
         )
 
 

@@ -86,19 +86,19 @@ def search_path_twice(image: Image) -> Iterator[Hit]:
 def unmappable(package: Contents, image: Image) -> Iterator[Hit]:
     """A kernel maps whole pages, and kernels for arm64 and POWER may have pages of 64 KB.
 
-    glibc before 2.35 also refuses a segment whose address and place in the file differ by something else than its
-    alignment, which patchelf 0.18 makes: `ELF load command address/offset not properly aligned`.
+    glibc before 2.35 also refuses a segment whose address and place in the file differ by anything but a multiple of
+    its alignment. patchelf 0.18 makes such segments: `ELF load command address/offset not properly aligned`.
     """
     if not image.is_linked or any(map(platforms.is_unjudged, list_platforms(package))):
         return
     largest = _LARGEST_PAGES.get(image.arch, 0)
     if 0 < image.page <= _SMALL < largest:
         yield Hit(
-            message=f"has segments aligned to {image.page} bytes, and some kernels for {image.arch} have larger pages",
+            message=f"has segments aligned to {image.page} bytes, but some kernels for {image.arch} have larger pages",
             evidence=(f"PT_LOAD p_align {image.page:#x}",),
         )
     if image.is_skewed and any(tag.floor < _LENIENT for tag in list_linux_tags(package, "glibc")):
         yield Hit(
             message="has a segment that glibc before 2.35 refuses: its address does not fit its place in the file",
-            evidence=("PT_LOAD with another p_vaddr than p_offset, modulo p_align",),
+            evidence=("PT_LOAD whose p_vaddr and p_offset differ modulo p_align",),
         )

@@ -32,8 +32,8 @@ _OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
     "error",
     profiles=("loads",),
     because="The file does not load on the promised platform. The finding is a note if other files serve that "
-    "platform, and a warning if it is a library for another processor and none of them has its name, or if it lacks "
-    "only a processor for which Apple maintains no system (i386, PowerPC).",
+    "platform. It is a warning for a library if none of these files has its name, and for a file that lacks only "
+    "processors that Apple no longer supports (i386, PowerPC).",
     kinds=PROMISING,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
     fix="Package the binary built for this tag, or correct the tag or the RID folder.",
@@ -41,9 +41,9 @@ _OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
 def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
     """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.
 
-    One slice of a universal Mach-O file must fit. Under universal2, intel, fat and universal tags, the slices of
-    all processors that they stand for must be present. Files for other
-    systems next to files that fit, such as launchers for several platforms, are a note.
+    At least one slice of a universal Mach-O file must fit. Under universal2, intel, fat and universal tags, the slices
+    of all processors that they stand for must be present. Files for other systems next to files that fit, such as
+    launchers for several platforms, are a note.
     """
     for file in package.native:
         archs = [image.arch for image in file.images]

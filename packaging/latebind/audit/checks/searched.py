@@ -36,10 +36,12 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     profiles=("loads",),
     because="The loader does not find the needed library, unless the package loads it first by its path; or the "
     "package's Python code opens a library where the package does not have it. The finding "
-    "is a note if the package's Python code visibly does, or if a script of the package sets LD_LIBRARY_PATH.",
+    "is a note if the package's Python code visibly loads it first, or if a script "
+    "of the package sets LD_LIBRARY_PATH.",
     formats=EVERY_FORMAT,
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
-    fix="Set INSTALL_RPATH to the library's folder from the one that needs it: $ORIGIN/lib or @loader_path/lib.",
+    fix="Set INSTALL_RPATH to the library's folder, relative to the file that needs it: $ORIGIN/lib or "
+    "@loader_path/lib.",
 )
 def library_not_searched(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     """A loader looks for a needed library in the search paths of what needs it, and in the system's folders.
@@ -70,7 +72,8 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
         if opened := find_opened_first(package, file, image, name):
             assumption = assume_opened(opened)
         yield Hit(
-            message=f"needs {posixpath.basename(name)}, which is in the package as {holders[0]}, where none searches",
+            message=f"needs {posixpath.basename(name)}, which is in the package as {holders[0]}, where the loader "
+            "does not search",
             evidence=(needs(image, name), *(paths or ["no search path"])),
             severity="note" if assumption else "warning",
             assumption=assumption,
@@ -85,7 +88,7 @@ def _judge_opened(package: Contents, file: File) -> Iterator[Hit]:
             expected = posixpath.normpath(posixpath.join(_place(script.folder), path))
             if expected not in {posixpath.join(_place(other.folder), other.base) for other in package.files}:
                 yield Hit(
-                    message=f"is opened by {script.name} as {expected}, where the package does not have it",
+                    message=f"is opened by {script.name} as {expected}, but the package has it elsewhere",
                     evidence=(f"opened: {path}", f"file: {file.name}"),
                     fix=f"Put it at {expected}, or open it where it is.",
                 )
@@ -116,7 +119,9 @@ def _judge_windows(package: Contents, file: File, image: Image) -> Iterator[Hit]
             continue
         if package.helpers & _ADDS_FOLDER and len(in_data) < len(holders):
             continue
-        where = "relative to sys.prefix: pip install --user puts it elsewhere" if in_data else "where none searches"
+        where = (
+            "relative to sys.prefix: pip install --user puts it elsewhere" if in_data else "and is not searched there"
+        )
         late = " on first use" * is_late(image, name)
         yield Hit(
             message=f"needs {name}{late}, which is in the package as {holders[0]}, {where}",

@@ -62,7 +62,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
             )
             severity, assumption = _path_severity(package, file, image, bad, is_unsafe=bool(unsafe))
             who = f"; other users can write {where}" if unsafe else ""
-            who += "; nothing is searched there" if severity == "note" and not _list_searched(image) else ""
+            who += "; no needed library is searched there" if severity == "note" and not _list_searched(image) else ""
             yield Hit(
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),

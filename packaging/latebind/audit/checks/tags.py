@@ -36,8 +36,8 @@ _OLDEST_OF_ZIG: floors.Version = (2, 17)
 def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
 
-    Installers look only at the tag, so they install the package there anyway. A library that no module loads and
-    that the package works without is a warning, unless no other one fits.
+    Installers look only at the tag, so they install the package there anyway. It is a warning if no module loads the
+    library and the package works without it, unless no other library fits.
     """
     versions = floors.glibc_versions(image)
     if "GLIBC_PRIVATE" in versions:
@@ -94,7 +94,7 @@ def unjudged_platform(package: Contents, file: File) -> str:
     fix="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",
 )
 def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A manylinux floor implies a version of libstdc++. Systems at the floor lack newer GLIBCXX or CXXABI versions."""
+    """A manylinux tag implies a version of libstdc++, and its oldest systems lack newer GLIBCXX or CXXABI versions."""
     tags = list_linux_tags(package, "glibc")
     if not tags:
         return

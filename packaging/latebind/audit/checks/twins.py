@@ -85,7 +85,7 @@ def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | 
     because="The package does not work without its parts.",
     kinds=("nupkg", "npm"),
     example="Latenn 1.0.0 depends on Latenn.runtime.win-x64, which exists as 1.1.0 only",
-    fix="Pack the whole and its parts together with latebind pack, and publish the parts first.",
+    fix="Pack the main package and its parts together with latebind pack, and publish the parts first.",
 )
 def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
     """A package that keeps its native files in other packages, one per target, does not work without them.
@@ -115,7 +115,7 @@ def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
         pinned = {pin.id for pin in whole.pins}
         for part in parts if whole.lists_all and whole.id == whole.project else ():
             if part.id not in pinned and _version(part.version) == _version(whole.version):
-                text = f"does not depend on {part.id}, which nothing installs then"
+                text = f"does not depend on {part.id}, so nothing installs it"
                 yield Hit(inner=whole.subject, message=text, evidence=(f"missing: {part.id} {part.version}",))
         if whole.pins and not parts:
             yield Skip(inner=whole.subject, reason="this audit includes none of its parts")

@@ -118,10 +118,10 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
         )
     if all(map(_OF_MPI.match, names)) and not must_load(package, file, image):
         return Hit(
-            message=f"has {count} of MPI, without a library of MPI: {first(names)}",
+            message=f"has {count} of MPI, but needs no MPI library: {first(names)}",
             evidence=some(names),
             severity="note",
-            assumption="the package loads the MPI library of the system before",
+            assumption="the package loads the MPI library of the system first",
         )
     if image.format == "macho" and all(map(_LIKE_APPLE.fullmatch, names)) and links_framework(package, image):
         return Hit(

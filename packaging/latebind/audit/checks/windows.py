@@ -27,7 +27,7 @@ _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
     "warning",
     profiles=("loads",),
     because="The library does not load where the redistributable is not installed, or it fails on first use if it "
-    "imports the DLLs with delay. The finding is a note if CPython or a required package installs the library.",
+    "delay-loads the DLLs. The finding is a note if CPython or a required package installs the library.",
     formats=("pe",),
     example="latenn.dll: import of MSVCP140.dll",
     fix="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "

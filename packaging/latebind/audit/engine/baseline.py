@@ -59,7 +59,7 @@ def read_baseline(path: Path) -> Baseline:
     except DECODE_ERRORS as error:
         raise InputError(f"is not a baseline of latebind audit: {error}", where=str(path), advice=advice) from error
     if file.latebind_audit_baseline != _FORMAT:
-        text = f"is a baseline of format {file.latebind_audit_baseline}, and this latebind reads format {_FORMAT}"
+        text = f"is a baseline of format {file.latebind_audit_baseline}, but this latebind reads format {_FORMAT}"
         raise InputError(text, where=str(path), advice=advice)
     return Baseline(name=path.name, entries=file.findings)
 

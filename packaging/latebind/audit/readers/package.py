@@ -129,7 +129,7 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
             data = whole.getvalue()
     except OSError as error:
         raise LatebindError(
-            f"{raw.name} needs {human_size(raw.size)} for a while: {error.strerror}",
+            f"{raw.name} needs {human_size(raw.size)} of temporary space: {error.strerror}",
             where=tempfile.gettempdir(),
             advice="Set TMPDIR to a folder with more room.",
         ) from error

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     """Scanners and build tools identify a JAR by the POM in it, whatever the file is called.
 
-    A JAR that took in others has several, and nobody can tell which of them it is.
+    A JAR that includes others has several, and nobody can tell which one describes it.
     """
     places, found = list_metadata(package), find_pom(package)
     if found is None:
@@ -40,10 +40,10 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
         return
     inner, pom = found
     if not package.path.name.startswith(f"{pom.name}-"):
-        text = f"is named {pom.name} in its POM, and the file is {package.path.name}"
+        text = f"is named {pom.name} in its POM, but the file is {package.path.name}"
         yield Hit(inner=inner, message=text, evidence=(f"artifactId: {pom.name}",))
     elif package.path.name != f"{pom.name}-{pom.version}.jar":
-        text = f"has version {pom.version} in its POM, and the file is {package.path.name}"
+        text = f"has version {pom.version} in its POM, but the file is {package.path.name}"
         yield Hit(inner=inner, message=text, evidence=(f"version: {pom.version}",), severity="error")
 
 
@@ -58,12 +58,12 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     fix="Name the folder after the target: native/linux-x64, native/osx-arm64, native/win-x64.",
 )
 def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
-    """The class that loads a library makes the folder's name from os.name and os.arch, by a table that it has."""
+    """The class that loads a library derives the folder's name from os.name and os.arch, with a fixed table."""
     known = name_platforms()
     for file in package.native:
         match = NATIVE.fullmatch(file.name)
         if match and match["platform"] not in known:
-            text = f"is in a folder of {match['platform']}, which no machine is called"
+            text = f"is in a folder of {match['platform']}, which is the name of no machine"
             yield Hit(inner=file.name, message=text, evidence=(file.name,))
 
 
@@ -79,7 +79,7 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
     fix="Leave the runtime out, and depend on the artifact that supplies it.",
 )
 def second_runtime(package: Contents) -> Iterator[Hit | Skip]:
-    """A JAR that is not the runtime's has files where that has them.
+    """A JAR that is not the runtime's own has files in the folder where that JAR has its libraries.
 
     The runtime's own Java classes load their library from there, too, and expect one of their own version.
     """
@@ -89,7 +89,7 @@ def second_runtime(package: Contents) -> Iterator[Hit | Skip]:
             continue
         places = [file.name for file in package.files if _is_taken(file.name, supply.folder, runtime)]
         if places:
-            text = f"holds files in the place of {supply.packages[0]}: {supply.folder}"
+            text = f"contains files in the folder of {supply.packages[0]}: {supply.folder}"
             yield Hit(inner=places[0], message=text, evidence=some(places))
 
 

@@ -36,8 +36,8 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     group: Annotated[
         str,
         Meta(
-            description="The groupId, such as io.github.acme. It has letters, digits, and any of . _ - but . and - not "
-            "first.",
+            description="The groupId, such as io.github.acme. It has letters, digits, and any of . _ -, and does not "
+            "begin with . or -.",
             pattern=f"^{_ID.pattern}$",
         ),
     ]

@@ -79,7 +79,7 @@ def java_sources(config: Config, package: str, stages: Sequence[Stage]) -> dict[
     generated = f"{table.java_package.replace('.', '/')}/{CLASS_NAME}.java"
     if generated in own:
         raise BuildError(
-            f"{generated} is in the folder maven.source of package {package}, and latebind writes it",
+            f"{generated} is in the folder maven.source of package {package}, but latebind writes that file",
             where=table.source,
             advice="Give the class another name.",
         )

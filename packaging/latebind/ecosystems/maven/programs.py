@@ -40,7 +40,7 @@ def find_jdk(oldest: int, environment: Mapping[str, str] = os.environ) -> Path:
         raise NotRun("no-program", f"there is no javac {where}", advice=PROGRAMS[0].fix)
     major = read_major(compiler)
     if major < oldest:
-        text = f"Java {oldest} is needed, and {compiler} is of Java {major}"
+        text = f"Java {oldest} is needed, but {compiler} is of Java {major}"
         raise NotRun("no-program", text, advice=f"Install a JDK of Java {oldest} or newer, and set JAVA_HOME.")
     return compiler.parent
 

@@ -41,9 +41,9 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     name: Annotated[
         str,
         Meta(
-            description="Name of the main package, such as tiny or @acme/tiny. The name and the scope have small "
-            "letters, digits, and any of . _ - after the first. The packages for single targets are <name>-linux-x64 "
-            "and so on.",
+            description="Name of the main package, such as tiny or @acme/tiny. The name and the scope have lowercase "
+            "letters, digits, and any of . _ - after the first character. The packages for single targets are "
+            "<name>-linux-x64 and so on.",
             pattern=f"^{NPM_NAME.pattern}$",
         ),
     ]
@@ -71,11 +71,15 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     def problems(self) -> Iterator[tuple[str, str, str]]:
         """The key, the problem and advice for each value that types cannot refuse."""
         if len(self.name) + _LONGEST_TARGET > MAX_NPM_NAME or self.name in _RESERVED:
-            text = f"npm does not take {self.name!r} as the name of a package"
+            text = f"npm does not accept {self.name!r} as the name of a package"
             yield "name", text, f"Choose another one, of at most {MAX_NPM_NAME - _LONGEST_TARGET} characters."
         for name, range_ in self.dependencies.items():
             if not NPM_NAME.fullmatch(name) or not _RANGE.fullmatch(range_.strip()):
-                yield "dependencies", f'{name} = "{range_}" is not an npm package and a range', 'Write koffi = "^3".'
+                yield (
+                    "dependencies",
+                    f'{name} = "{range_}" is not the name of an npm package and a version range',
+                    'Write koffi = "^3".',
+                )
             elif name == self.name:
                 yield "dependencies", f"{name} is the package itself", "Remove it."
 

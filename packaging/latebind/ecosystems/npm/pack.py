@@ -113,7 +113,7 @@ def _refuse_generated(config: Config, package: str, own_files: dict[str, Path], 
     for name in generated:
         if name in own_files:
             raise BuildError(
-                f"{name} is in the folder npm.source of package {package}, and latebind writes it",
+                f"{name} is in the folder npm.source of package {package}, but latebind writes that file",
                 where=str(own_files[name].relative_to(config.root)),
                 advice=f"Remove it; what package.json requires is in package.{package}.npm.dependencies."
                 if name == "package.json"

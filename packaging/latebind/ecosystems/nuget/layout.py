@@ -100,10 +100,10 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str, *, is_spli
             data = path.read_bytes()
             if headers.setdefault(name, data) != data:
                 raise BuildError(
-                    f"{name} differs between {stages[0].rid} and {stage.rid}, and {id_} has one for all targets",
+                    f"{name} differs between {stages[0].rid} and {stage.rid}, but {id_} has one file for all targets",
                     where=str(path),
-                    advice="Decide by the preprocessor what differs, not when CMake configures, as configure_file() "
-                    "and generate_export_header() do.",
+                    advice="Let the preprocessor choose what differs, not CMake, as configure_file() and "
+                    "generate_export_header() do.",
                 )
     if not headers:
         return []
@@ -148,12 +148,14 @@ def icon(root: Path, file: str) -> list[Entry]:
     head = _PICTURES.get(path.suffix.lower())
     if head is None or not data.startswith(head):
         raise BuildError(
-            f"{path.name} is no {path.suffix.lstrip('.').upper() or 'picture'} file" if head else "not a PNG or JPEG",
+            f"{path.name} is not a {path.suffix.lstrip('.').upper() or 'picture'} file"
+            if head
+            else "not a PNG or JPEG",
             where=where,
             advice="Save the icon as .png or .jpg; 128 × 128 pixels are shown.",
         )
     if len(data) > ICON_LIMIT:
-        raise BuildError(f"the icon has {len(data)} bytes, and NuGet takes {ICON_LIMIT}", where=where)
+        raise BuildError(f"the icon has {len(data)} bytes, but NuGet accepts at most {ICON_LIMIT}", where=where)
     return [Entry(name=path.name, data=data)]
 
 

@@ -180,7 +180,7 @@ def _refuse_lacking(built: Path, assets: Path, csproj: Path, name: str, required
             raise BuildError(
                 f"the managed project references the package {id_}, which the NuGet package will not require",
                 where=str(csproj),
-                advice='Write PrivateAssets="all" if only the build needs it. Otherwise take it out: the NuGet package '
+                advice='Write PrivateAssets="all" if only the build needs it. Otherwise remove it: the NuGet package '
                 "requires only nuget.runtime and the packages in `requires`.",
             )
 
@@ -202,7 +202,10 @@ def _find_satellites(folder: Path, name: str) -> tuple[Path, ...]:
 def _result(output: Path, name: str, framework: str) -> ManagedBuild:
     assembly, documentation, symbols = (output / f"{name}{suffix}" for suffix in (".dll", ".xml", ".pdb"))
     if not assembly.is_file():
-        raise BuildError(f"the managed project made no {assembly.name}", advice="Set AssemblyName to what it makes.")
+        raise BuildError(
+            f"the managed project did not make {assembly.name}",
+            advice="Set AssemblyName to the name of the assembly that the project makes.",
+        )
     return ManagedBuild(
         framework=framework,
         assembly=assembly,

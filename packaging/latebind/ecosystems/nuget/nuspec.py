@@ -122,7 +122,7 @@ def _problems(nuspec: Nuspec) -> list[str]:
     """Problems that the schema accepts, but feeds or clients do not."""
     ids = [nuspec.id, *(dependency.id for dependency in nuspec.dependencies)]
     wrong = [id_ for id_ in ids if not NUGET_ID.fullmatch(id_)]
-    problems = [f"the id {id_!r} is not one: letters, digits, single . and -" for id_ in wrong]
+    problems = [f"the id {id_!r} is invalid: use letters, digits, and single . and -" for id_ in wrong]
     problems += [f"the id {id_} is longer than {MAX_NUGET_ID}" for id_ in ids if len(id_) > MAX_NUGET_ID]
     if not _SEMVER.fullmatch(nuspec.version):
         problems.append(f"the version {nuspec.version!r} is not normalised")
@@ -135,7 +135,7 @@ def _problems(nuspec: Nuspec) -> list[str]:
     texts = {"authors": ",".join(nuspec.authors), "description": nuspec.description, "tags": " ".join(nuspec.tags)}
     for name, text in texts.items():
         if len(text) > MAX_DESCRIPTION:
-            problems.append(f"{name}: {len(text)} characters, and the NuGet gallery takes {MAX_DESCRIPTION}")
+            problems.append(f"{name}: {len(text)} characters, but the NuGet gallery accepts at most {MAX_DESCRIPTION}")
     problems += [f"the tag {tag!r} holds a space, which separates tags" for tag in nuspec.tags if re.search(r"\s", tag)]
     if nuspec.repository and not nuspec.repository.startswith(("https://", "http://")):
         problems.append(f"the repository {nuspec.repository!r} is not a web address")

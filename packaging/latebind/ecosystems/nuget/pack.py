@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _TOO_LARGE = 'Remove split = false, or set it to "auto": one package for each target.'
-_TOO_LARGE_PART = "Move what it holds into another component with a package of its own, or publish on another feed."
+_TOO_LARGE_PART = "Move some of its libraries into a component and package of their own, or publish on another feed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     for artifact in artifacts:
         if artifact.size > feed_limit:
             size, limit = human_size(artifact.size), human_size(feed_limit)
-            LOG.say(f"warning: {artifact.path.name} has {size}, and the feed takes {limit}")
+            LOG.say(f"warning: {artifact.path.name} is {size}, but the feed accepts at most {limit}")
             LOG.say(f"  help: {_TOO_LARGE if len(artifacts) == 1 else _TOO_LARGE_PART}")
     return (*artifacts, *_symbols(job))
 
@@ -230,7 +230,7 @@ def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
         return ()
     if runtime is None:
         raise BuildError(
-            f"nuget.runtime is {id_}, and package {package} binds no runtime",
+            f"nuget.runtime is {id_}, but package {package} binds no runtime",
             where=f"package.{package}",
             advice="Add [[runtime]] with its preset, or name it in package.<name>.runtime.",
         )

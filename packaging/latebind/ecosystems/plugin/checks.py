@@ -115,7 +115,7 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     profiles=("loads",),
     because="Registering the library fails for every user.",
     kinds=("wheel",),
-    example="get_library_path() returns libacme_ep.so, but the wheel holds libacme_ep.so.1",
+    example="get_library_path() returns libacme_ep.so, but the wheel contains libacme_ep.so.1",
     fix="Name the file that the wheel for this platform contains.",
 )
 def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
@@ -126,7 +126,7 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
         if named and not any(name.lower() in package.bases for name in named):
             yield Hit(
                 inner=inner,
-                message=f"names {', '.join(named)}, and the wheel holds {file.base}",
+                message=f"names {', '.join(named)}, but the wheel contains {file.base}",
                 evidence=(f"library {file.name}",),
             )
 
@@ -262,7 +262,7 @@ def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
     is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
     is_unloaded = file.is_provider or _REGISTERS in {symbol.name for symbol in image.exports}
     if is_unloaded and is_left and not image.stays_loaded and image.libc != "musl":
-        message = "runs no destructors when it is unloaded, and the process runs them without its code"
+        message = "runs no destructors when it is unloaded; the process runs them at exit, after the code is gone"
         yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
 
 

@@ -100,7 +100,7 @@ def names_missing(package: Contents) -> Iterator[Hit | Skip]:
         libraries = find_libraries(text)
         if libraries and not any(form.format(name) in bases for name in libraries for form in _LINKED):
             shown = " ".join(f"-l{name}" for name in libraries)
-            yield Hit(inner=file, message=f"links {shown}, and the archive has no such library", evidence=(shown,))
+            yield Hit(inner=file, message=f"links {shown}, but the archive has no such library", evidence=(shown,))
     yield from _own_names_missing(package, bases)
     yield from _headers_missing(package, names)
 

@@ -120,7 +120,7 @@ def _libdir(config: Config, packages: Sequence[str], stage: Stage) -> str:
         return "lib"
     if len(libdirs) > 1:
         raise BuildError(
-            f"libraries are installed in {' and '.join(libdirs)}, and an SDK has one folder for all",
+            f"libraries are installed in {' and '.join(libdirs)}, but an SDK has one folder for all",
             where=str(stage.root),
             advice="Install all of them in ${CMAKE_INSTALL_LIBDIR}.",
         )
@@ -189,7 +189,7 @@ def _library(  # noqa: PLR0913  # what names a library, and what it is
         import_library = imports.get(stem.lower())
         if import_library is None:
             raise BuildError(
-                f"{name} has no import library, with which programs are linked on Windows",
+                f"{name} has no import library, which the linker needs on Windows",
                 where=f"stage/{stage.rid}",
                 advice="Add ARCHIVE DESTINATION lib to the install(TARGETS ...) of its component.",
             )
@@ -228,7 +228,7 @@ def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[
             data = path.read_bytes()
             if headers.setdefault(header, data) != data:
                 raise BuildError(
-                    f"two packages install different headers as {header}, and an SDK has one folder for all",
+                    f"two packages install different headers as {header}, but an SDK has one folder for all",
                     where=str(path),
                     advice="Install them in folders of their own: DESTINATION include/<name>.",
                 )

@@ -76,7 +76,7 @@ def _separator(stage: Stage) -> Path | None:
     if location == "none":
         raise NotRun(
             _REASON,
-            f"{stage.rid}: not made for Windows, where zig keeps unused code once it writes a .pdb: another DLL",
+            f"{stage.rid}: no symbols for Windows: with a .pdb, zig keeps unused code, so the DLL would differ",
         )
     dsymutil = which("dsymutil")
     if dsymutil is None:

@@ -70,7 +70,7 @@ def wheels_of(bench: Bench) -> list[Artifact]:
     if not (bench.machine.is_host or bench.scenario.emulated):
         raise NotRun("not-emulated", f"{bench.machine.title} cannot run it")
     if bench.machine.is_host and bench.scenario.sandboxed:
-        raise NotRun("no-sandbox", "it would change this very machine")
+        raise NotRun("no-sandbox", "it would change this machine itself")
     wheels = wheels_for(bench.case.target, bench.artifacts, bench.case.consumer.removeprefix(PYTHON))
     wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
     if len(wheels) < sum(not explain_not_made(bench.config, name, bench.case.target) for name in wheel_packages):
@@ -96,7 +96,9 @@ def _refuse_python(bench: Bench, wheel: Artifact) -> None:
     version = bench.interpreters[0].version if bench.machine.is_host else bench.machine.python_version
     admitted = _read_requires_python(wheel.path)
     if not admitted.contains(version, prereleases=True):
-        raise NotRun("no-interpreter", f"the wheel has Requires-Python {admitted}, the machine CPython {version}")
+        raise NotRun(
+            "no-interpreter", f"the wheel has Requires-Python {admitted}, but the machine has CPython {version}"
+        )
 
 
 def _script(bench: Bench) -> Path:

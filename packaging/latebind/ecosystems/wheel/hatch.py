@@ -78,7 +78,7 @@ class LatebindMetadataHook(MetadataHookInterface):
         fields = metadata_fields(config, package, tuple(self.config.get("dependencies", ())))
         if canonicalize_name(metadata["name"]) != canonicalize_name(config.wheel_name(package)):
             raise BuildError(
-                f"the project is called {metadata['name']}, package {package} is {config.wheel_name(package)}",
+                f"the project is named {metadata['name']}, but package {package} is {config.wheel_name(package)}",
                 where=f"{self.root}/pyproject.toml",
                 advice=f"Rename one of them, or set package.{package}.wheel.name in {config.file.name}.",
             )
@@ -173,9 +173,9 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         wrong += [] if set(fields["dependencies"]) <= set(core.dependencies) else ["dependencies"]
         if wrong:
             raise BuildError(
-                f"{', '.join(wrong)} of the project are not what {self._config.file.name} says",
+                f"{', '.join(wrong)} of the project differ from {self._config.file.name}",
                 where=f"{self.root}/pyproject.toml",
-                advice=f"Take them out of [project] and add them to its list `dynamic`: {', '.join(wrong)}.",
+                advice=f"Remove them from [project], and add them to its list `dynamic`: {', '.join(wrong)}.",
             )
 
     def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:

@@ -195,5 +195,5 @@ def _trouble(machine: Machine, home: Path) -> NotRun | None:
     if machine.python_version in printed:  # an emulator may print warnings around it
         return None
     seen = " ".join(printed)[-200:] or "nothing"
-    text = f"{machine.title} has CPython {seen}, and its file states {machine.python_version}"
+    text = f"{machine.title} has CPython {seen}, but its file states {machine.python_version}"
     return NotRun("no-machine", text, advice=advice)

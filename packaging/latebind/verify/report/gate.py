@@ -177,7 +177,7 @@ def _empty(pattern: Pattern, report: Report, missing: Sequence[ConfiguredCase]) 
         target = pattern.glob.split("/")[1] if pattern.glob.count("/") else ""
         is_exact = target and not set(target) & set("*?[")
         fix = f"Run latebind verify{f' --target {target}' if is_exact else ''}, merge its report, or fix the pattern."
-        yield Blocker(subject=pattern.glob, why="is required and matches no test case of the report", fix=fix)
+        yield Blocker(subject=pattern.glob, why="is required, but matches no test case of the report", fix=fix)
 
 
 def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Blocker]:
@@ -194,7 +194,7 @@ def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Blo
         fix = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
         yield Blocker(
             subject=subject,
-            why="is required by the configuration and is not in the report",
+            why="is required by the configuration, but is not in the report",
             fix=fix if rid in reported else _run_elsewhere(rid),
         )
 
@@ -202,8 +202,8 @@ def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Blo
 def _run_elsewhere(rid: str) -> str:
     """How to add a target: into a folder of its own, since a second run replaces the first one's report."""
     return (
-        f"Run latebind verify --target {rid} --output reports/{rid} with the same dist/ where that can run, then here: "
-        f"latebind verify --merge reports/verify.json reports/{rid}/verify.json"
+        f"Run latebind verify --target {rid} --output reports/{rid} with the same dist/ on a machine that can run "
+        f"it, then here: latebind verify --merge reports/verify.json reports/{rid}/verify.json"
     )
 
 

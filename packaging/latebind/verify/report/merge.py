@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _WEIGHT = {State.FAILED: 4, State.PASSED: 3, State.EMULATED: 2, State.GLUE: 1, State.NOT_RUN: 0}
 """A failure anywhere counts; a pass anywhere makes up for machines that could not run the test case, or proved less."""
-_ADVICE = "Build once, verify these very files on every machine, and merge the reports."
+_ADVICE = "Build once, verify the same files on every machine, and merge the reports."
 
 
 def merge(reports: Mapping[str, Report]) -> Report:

@@ -220,7 +220,7 @@ class Bench:
 def assert_first(bound: str, first: str) -> None:
     """Raises LatebindError when the runtime that was bound before an upgrade is not the one that was installed."""
     if bound != first:
-        raise LatebindError(f"{bound or 'no version'} was bound before the upgrade, and {first} was installed")
+        raise LatebindError(f"{bound or 'no version'} was bound before the upgrade, but {first} was installed")
 
 
 def try_case(bench: Bench, run_case: Callable[[Bench], Outcome]) -> Outcome:

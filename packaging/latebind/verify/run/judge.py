@@ -113,7 +113,7 @@ def _newest(call: Recorded, values: Mapping[str, str]) -> str:
     """What a call says about the minimum; "" where they agree, or only an older runtime is needed than any has."""
     needed, minimum = Version(call.since), Version(values["minimum"])
     if needed > minimum:
-        return f"; {call.function} needs {values['title']} {call.since}, and the minimum is {minimum}"
+        return f"; {call.function} needs {values['title']} {call.since}, but the minimum is {minimum}"
     if Version(values["floor"]) <= needed < minimum:
         return f"; nothing newer than {values['title']} {call.since} is called, and the minimum is {minimum}"
     return ""

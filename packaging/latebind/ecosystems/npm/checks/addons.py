@@ -39,9 +39,9 @@ _OF_NODE_18 = 108
 def uses_engine(file: File, image: Image) -> Iterator[Hit | Skip]:
     """An add-on for Node-API loads in every newer Node.js, but V8's interface in C++ changes with each major version.
 
-    musl, Windows and libraries linked with -z now look for all functions at once, so that one that is missing stops the
-    add-on. glibc and macOS look for most functions when they are called. Nothing is reported if the file's name has the
-    number of a binary interface, by which the package chooses.
+    musl, Windows and libraries linked with -z now look for all functions at once, so a missing function prevents the
+    add-on from loading. glibc and macOS look for most functions when they are called. Nothing is reported if the file's
+    name has the number of a binary interface, by which the package chooses.
     """
     if not file.is_node_addon or not _is_for_node_api(file, image) or _ITS_VERSION.search(file.name):
         return

@@ -76,7 +76,7 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     shown = version.partition("+")[0]  # npm leaves build metadata out
     usual = {f"{stem}-{shown}.tgz" for stem in (name.removeprefix("@").replace("/", "-"), plain)}
     if match and package.path.name not in usual:
-        message = f"is {name} {version}, which the file name does not say"
+        message = f"is {name} {version}, which differs from the file name"
         yield Hit(inner=inner, message=message, evidence=(f"file {package.path.name}",), severity="warning")
 
 
@@ -86,9 +86,8 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "warning",
     profiles=("loads",),
     because="npm 12 and --ignore-scripts skip the script. The finding is a note if the script runs only for an "
-    "installation from git. The finding is also a note if the package, or one that it requires, has the native file or "
-    "the program that bin starts, unless the file of the script is missing, or if the script makes files executable "
-    "that already are.",
+    "installation from git, or only makes files executable that already are. It is also a note if the package, or one "
+    "that it requires, has the native file or the program that bin starts, unless the script's own file is missing.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
     fix="Put the native file into packages of one platform each, and find it with require.resolve().",
@@ -120,7 +119,7 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
             message=f"has the script install, which fails on {', '.join(unbuilt)}: nothing is prebuilt for "
             f"{'it' if len(unbuilt) == 1 else 'them'}, and there is no binding.gyp to compile",
             evidence=(f"install: {manifest.table('scripts')['install']}", "missing: binding.gyp"),
-            fix="Add what is prebuilt for these systems, or binding.gyp and its sources, or name os and cpu.",
+            fix="Add prebuilt files for these systems, or binding.gyp and its sources, or limit os and cpu.",
             severity="warning",
         )
     path = installed.get("binding.gyp", "")
@@ -198,7 +197,7 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     names = [file.name for file in package.files if "/node_modules/" in file.name]
     bundled = manifest and (manifest.fields.get("bundleDependencies") or manifest.fields.get("bundledDependencies"))
     if names and not bundled:
-        yield Hit(inner=names[0], message="is below node_modules, and no dependency is bundled", evidence=some(names))
+        yield Hit(inner=names[0], message="is below node_modules, but no dependency is bundled", evidence=some(names))
 
 
 @check(

@@ -71,7 +71,7 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
             severity: Severity = "warning" if any(package.native) else "note"
             yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity=severity)
         elif value and not admits(fields[key], value):
-            text = f"is for {key} {', '.join(fields[key])}, and its name says {value}"
+            text = f"is for {key} {', '.join(fields[key])}, but its name says {value}"
             yield Hit(inner=manifest.inner, message=text, evidence=evidence)
     yield from _judge_unknown_values(manifest, fields)
     yield from _judge_lacking_cpus(package, manifest, fields["cpu"])
@@ -96,7 +96,7 @@ def _judge_unknown_values(manifest: Manifest, fields: dict[str, tuple[str, ...]]
             yield Hit(
                 inner=manifest.inner,
                 message=f"names {key} {', '.join(unknown)}, which no Node.js has"
-                + (f"; {usual} is what Node.js calls it" if usual else ""),
+                + (f"; Node.js calls it {usual}" if usual else ""),
                 evidence=(f"{key}: {', '.join(values)}",),
                 severity="error" if len(unknown) == len(values) and usual else "warning",
             )
@@ -116,7 +116,7 @@ def _judge_lacking_cpus(package: Contents, manifest: Manifest, named: tuple[str,
             evidence=(f"cpu: {', '.join(named)}", f"add-ons: {has}"),
             fix=f"Leave {', '.join(lacking)} out of cpu, or add an add-on for it.",
             severity="warning",
-            assumption="the package works by its add-on alone",
+            assumption="the package does not work without its add-on",
         )
 
 
@@ -144,7 +144,7 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     fix='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
 )
 def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """Binaries for glibc do not load on musl systems, such as Alpine, nor the other way round.
+    """Binaries for glibc do not load on musl systems such as Alpine, and binaries for musl not on glibc systems.
 
     If `libc` does not say which one a package for Linux alone is for, npm installs it on every Linux. node-gyp-build
     opens an add-on without `.glibc` or `.musl` in its name on every Linux, too, as bindings does in build/Release. A

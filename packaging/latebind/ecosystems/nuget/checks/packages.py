@@ -91,7 +91,7 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     "and one that depends on all of them.",
 )
 def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet's public feed takes packages of up to 250 MB, and so do many other feeds.
+    """NuGet's public feed accepts packages of up to 250 MB, and so do many other feeds.
 
     Native libraries for several targets make a package large, and each user needs only those for one target.
     """
@@ -99,6 +99,6 @@ def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
     if size > FEED_LIMIT:
         largest = sorted(package.files, key=lambda file: -file.size)[:3]
         yield Hit(
-            message=f"has {human_size(size)}, and NuGet's public feed takes {human_size(FEED_LIMIT)}",
+            message=f"is {human_size(size)}, but NuGet's public feed accepts at most {human_size(FEED_LIMIT)}",
             evidence=tuple(f"{file.name}: {human_size(file.size)}" for file in largest) or (f"{size} bytes",),
         )

@@ -38,7 +38,7 @@ _MACHINES = (
 def tag_that_nobody_accepts(wheel: WheelName) -> Iterator[Hit]:
     """Installers list the tags that a machine accepts, and take a wheel only by one of these (PEP 425).
 
-    From macOS 11 on they list whole versions only, and for arm64 no version before 11 but of universal2 wheels
+    From macOS 11 on they list whole versions only, and for arm64 no version before 11, except for universal2 wheels
     (packaging.tags.mac_platforms).
     """
     accepted = _list_accepted()
@@ -47,7 +47,7 @@ def tag_that_nobody_accepts(wheel: WheelName) -> Iterator[Hit]:
     lost = [name for name in refused if _MACOS.fullmatch(name) and not served & {_arch(name), "universal2"}]
     if lost:
         yield Hit(
-            message=f"is tagged {lost[0]}, which no installer accepts; the nearest that they do is {_nearest(lost[0])}",
+            message=f"is tagged {lost[0]}, which no installer accepts; the nearest accepted one is {_nearest(lost[0])}",
             evidence=tuple(lost),
             severity="error" if len(refused) == len(wheel.platforms) else "warning",
         )

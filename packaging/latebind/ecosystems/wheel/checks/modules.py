@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from latebind.binary import Image
 
 _OWN_ENTRY = ("PyInit_", "PyModExport_")
-_EXPORT = "Build with Py_TARGET_ABI3T and export PyModExport_NAME (PEP 793), or take abi3t out of the tag."
+_EXPORT = "Build with Py_TARGET_ABI3T and export PyModExport_NAME (PEP 793), or remove abi3t from the tag."
 _DEFINED = frozenset({"PyModuleDef_Init", "PyModule_Create2", "PyModule_FromDefAndSpec2"})
 """Functions that take a PyModuleDef, whose layout differs in free-threaded CPython (PEP 803)."""
 _OWN_ABI = re.compile(rf"{pythonabi.OWN_ABI_TAG.pattern}m?u?")
@@ -54,8 +54,8 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     Only names of the stable ABI exist in all of them, each from the version that added it. With any other name, the
     import or the first call fails or behaves differently in some of these Pythons. It is a warning if every CPython so
     far exports the name, and a note if only the stable ABI got the name late: CPython 3.8 exports
-    `PyUnicode_AsUTF8AndSize`, which is in the stable ABI since 3.10. A module that one Python alone finds by its name
-    is left to LB310. On Windows the names must come from python3.dll, or from python3t.dll under abi3t, because
+    `PyUnicode_AsUTF8AndSize`, which is in the stable ABI since 3.10. LB310 reports a module that only one Python finds
+    by its name. On Windows the names must come from python3.dll, or from python3t.dll under abi3t, because
     python311.dll exists in CPython 3.11 only.
 
     Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Code that
