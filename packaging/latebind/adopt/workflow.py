@@ -159,7 +159,9 @@ def _check_requirement(lines: list[str]) -> Iterator[Outdated]:
         if match and match["text"] != requirement:
             message = f"installs {match['text']}; the installed latebind is {requirement}"
             yield Outdated(
-                line=number, message=message, advice=f'Write "{requirement}", or install the one named here.'
+                line=number,
+                message=message,
+                advice=f'Write "{requirement}", or install the version that the workflow names.',
             )
 
 

@@ -70,7 +70,7 @@ def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Probl
         yield (
             ("built",),
             f"built = {described.built} is older than the minimum, {minimum}",
-            "Write the newest one tried.",
+            "Write the newest version that you tried.",
         )
 
 

@@ -101,7 +101,7 @@ def test_a_project_without_the_program_is_told(project, latebind):
         project / "program", cmake=CMAKE.replace("consumer main", "other main").replace("(consumer P", "(other P")
     )
     outcome, text = run_verify(latebind, project, "sdk-cmake")
-    assert (outcome, "makes no program consumer" in text) == ("failed", True), text
+    assert (outcome, "does not build a program named consumer" in text) == ("failed", True), text
 
 
 def test_an_archive_that_leaves_its_folder_is_refused(project, latebind):

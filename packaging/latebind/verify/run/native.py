@@ -88,7 +88,9 @@ def _by_cmake(
     for name in (CONSUMER, f"{CONSUMER}.exe"):
         if (tree / name).is_file():
             return tree / name
-    raise InputError(f"makes no program {CONSUMER}", where=str(source), advice=f"Write: add_executable({CONSUMER} ...)")
+    raise InputError(
+        f"does not build a program named {CONSUMER}", where=str(source), advice=f"Write: add_executable({CONSUMER} ...)"
+    )
 
 
 def _own_compiler(language: str) -> Path:
