@@ -44,7 +44,7 @@ int timespec_get(struct timespec* now, int base) {
   return base == TIME_UTC && clock_gettime(CLOCK_REALTIME, now) == 0 ? base : 0;
 }
 
-/* A moment by the false clock is further off than any wait; one by the other clocks is not. */
+/* A time of the false clock is further away than the end of any wait; a time of another clock is not. */
 static const struct timespec* truly(const struct timespec* until, struct timespec* moment) {
   struct timespec now;
   syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);

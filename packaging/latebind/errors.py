@@ -20,7 +20,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "excluded": "the project's latebind.toml excludes the package from this target",
     "no-interpreter": "there is no CPython of this kind on this machine",
     "no-symbols": "debug symbols that match the library cannot be made for this target on this machine",
-    "no-device": "the execution provider was registered, and this machine has no device for it",
+    "no-device": "the execution provider was registered, but this machine has no device for it",
     "no-machine": "nothing here runs binaries of this target",
     "no-main": "the consumer's script has no main(arguments), which the scenario calls",
     "no-access": "another user, as whom the scenario runs the consumer, cannot reach the working folder",

@@ -148,7 +148,7 @@ def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> 
         raise InputError(
             f"the project has several components, and a library belongs to one of them: {', '.join(components)}",
             where=str(library),
-            advice=f"Put it into a folder of its component, and name the folder above: FOLDER/{components[0]}/lib/",
+            advice=f"Put it into the folder of its component, such as FOLDER/{components[0]}/lib/, and import FOLDER.",
         )
     data = _bytes(library, library)
     images = {(image.format, image.arch) for image in read_images(data, str(library))}

@@ -68,9 +68,9 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     and looks for all of them at once.
 
     A function of glibc without a version that the glibc of the tag lacks, such as __isoc23_strtol of glibc 2.38, comes
-    from a static library that was compiled on a newer system.
-    A version also names the library that has it, but glibc has a symbol of libm nowhere else. A symbol of libstdc++
-    without a version must be in the oldest libstdc++ that the tag admits, and a function of musl in its oldest version.
+    from a static library that was compiled on a newer system. A function with a version is bound to one library, so a
+    function of libm that is bound to libc.so.6 may not be found. A symbol of libstdc++ without a version must be in the
+    oldest libstdc++ that the tag admits, and a function of musl in its oldest version.
 
     On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`), apart from those
     of C, Objective-C and C++, which every process has, and of frameworks that others load. On macOS and Windows it also

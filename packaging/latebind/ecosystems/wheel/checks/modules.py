@@ -147,7 +147,7 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
     if with_gil and not threaded and all(abi.endswith("t") for abi in promised):
         yield Hit(
             message=f"was compiled for CPython with the GIL; {_name_pythons(promised)} has objects of another layout",
-            evidence=(f"imports {_WITH_GIL}, and none of {', '.join(sorted(_FREE_THREADED))}",),
+            evidence=(f"imports {_WITH_GIL}, but none of {', '.join(sorted(_FREE_THREADED))}",),
             fix="Compile it with Py_GIL_DISABLED=1.",
         )
 
