@@ -20,7 +20,6 @@ def question(entry, rid="linux-x64", distribution="onnxruntime"):
     ("entry", "text"),
     [
         ("minimum", "onnxruntime==1.19.*,>=1.19"),
-        ("latest", "onnxruntime"),
         (BELOW_FLOOR, "onnxruntime<1.19"),
         ("1.22.0", "onnxruntime==1.22.0"),
     ],
@@ -55,11 +54,14 @@ def test_the_minimum_is_the_first_version_that_a_target_has_for_any_python(tmp_p
     # for macOS on Intel is below the minimum.
     first, newer = question("minimum", "win-arm64"), replace(question("minimum"), python="3.14")
     none = replace(question("minimum", "osx-x64"), minimum="1.25")
-    answers = ask([first, newer, none], installer(tmp_path / "home"), Path(sys.executable))
+    older = [replace(none, entry=entry) for entry in ("latest", EACH_MINOR)]
+    answers = ask([first, newer, none, *older], installer(tmp_path / "home"), Path(sys.executable))
     reasons = {error.reason for error in answers.trouble.values()}
     if "no-index" in reasons:
         pytest.skip("not run: the package index cannot be reached")
     assert [Version(text) >= Version("1.20") for text in answers.found[first]] == [True]
     assert {asked: error.reason for asked, error in answers.trouble.items()} == dict.fromkeys(
-        (newer, none), "no-distribution"
+        (newer, none, *older), "no-distribution"
     )
+    says = "the newest onnxruntime that the index has for osx-x64 is 1.23.2, and the minimum is 1.25"
+    assert {answers.trouble[asked].message for asked in older} == {says}

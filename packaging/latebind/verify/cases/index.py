@@ -211,10 +211,18 @@ def _ask(
             return npm(question)
         if question.entry != EACH_MINOR:
             return (_resolve(question, installer, python),)
-        latest = installer.resolve(question.distribution, python, question.target, question.python)
-        return tuple(_minors(question, latest, installer, python))
+        return tuple(_minors(question, _resolve_latest(question, installer, python), installer, python))
     except NotRun as error:
         return error
+
+
+def _resolve_latest(question: Question, installer: Installer, python: Path) -> str:
+    """The newest version for a target. Raises NotRun, also where that is older than the minimum."""
+    latest = installer.resolve(question.distribution, python, question.target, question.python)
+    if Version(latest) < Version(question.minimum):
+        why = f"the newest {question.distribution} that the index has for {question.target} is {latest}"
+        raise NotRun("no-distribution", f"{why}, and the minimum is {question.minimum}")
+    return latest
 
 
 def _resolve(question: Question, installer: Installer, python: Path) -> str:
@@ -223,6 +231,8 @@ def _resolve(question: Question, installer: Installer, python: Path) -> str:
     Where the index has no wheel of the minimum for a target, whatever the CPython, the minimum is the first minor
     version that has one: nobody can install an older one there.
     """
+    if question.entry == "latest":
+        return _resolve_latest(question, installer, python)
     try:
         return installer.resolve(requirement(question), python, question.target, question.python)
     except NotRun as error:
@@ -230,9 +240,9 @@ def _resolve(question: Question, installer: Installer, python: Path) -> str:
         is_for_another = (_has_minimum(question, other, installer, python) for other in others)
         if error.reason != "no-distribution" or question.entry != "minimum" or any(is_for_another):
             raise
-        latest = installer.resolve(question.distribution, python, question.target, question.python)
+        latest = _resolve_latest(question, installer, python)
         first = next(iter(_minors(question, latest, installer, python)), "")
-        if not first or Version(first) < Version(question.minimum):
+        if not first:
             raise
         return first
 
@@ -262,10 +272,8 @@ def _minors(question: Question, latest: str, installer: Installer, python: Path)
 
 
 def requirement(question: Question) -> str:
-    """The requirement to resolve: `onnxruntime==1.19.*,>=1.19` for the minimum, `onnxruntime` for the latest."""
+    """The requirement to resolve: `onnxruntime==1.19.*,>=1.19` for the minimum."""
     name = question.distribution
-    if question.entry == "latest":
-        return name
     if question.entry == BELOW_FLOOR:
         return f"{name}<{question.minimum}"
     if question.entry == "minimum":
