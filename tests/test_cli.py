@@ -300,7 +300,7 @@ def test_usage_errors_exit_with_2(latebind):
 
 def test_plan_lists_what_pack_makes(latebind, tiny):
     lines = latebind("-C", tiny, "plan").stdout.splitlines()
-    assert {line.rpartition("/")[2] for line in lines if line.startswith("/")} == set(pack_tiny(latebind, tiny))
+    assert {line.rpartition("/")[2] for line in lines if line.startswith("dist/")} == set(pack_tiny(latebind, tiny))
 
 
 def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):

@@ -242,7 +242,7 @@ def test_explain_knows_codes_in_any_case_and_names_them_otherwise():
     assert explain("lb101").code == "LB101"
     with pytest.raises(LatebindError, match="LB999 is not a check") as caught:
         explain("LB999")
-    assert "LB101" in caught.value.advice
+    assert "checks/index.md" in caught.value.advice
 
 
 def test_annotations_are_escaped_and_counted():

@@ -99,7 +99,7 @@ def _plan(arguments: argparse.Namespace) -> int:
         print_json({"files": files, "not_made": [asdict(refusal) for refusal in list_not_made(config, rids)]})
         return 0
     for planned in plan_files(config, rids):
-        print(f"{project.dist / planned.file}")
+        print(f"dist/{planned.file}")
         print(f"    {planned.kind} of {planned.package}, from {', '.join(planned.inputs)}")
     for missing in list_not_made(config, rids):
         print(not_made(missing))

@@ -24,13 +24,14 @@ def test_the_advice_for_a_consumer_that_the_system_ends_is_for_no_other(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("output", "headline"),
+    ("output", "shown"),
     [
         ('{"title": "ONNX Runtime", "message": "it is too old"}\n', "main.c: it is too old"),
+        ('hello\n{"message": "it is too old"}', "main.c: it is too old\n    hello\n    it is too old"),
         ('{"title": "ONNX Runtime"}', 'main.c: {"title": "ONNX Runtime"}'),
         ("{ no JSON", "main.c: { no JSON"),
         ("", "main.c"),
     ],
 )
-def test_the_message_of_a_printed_report_is_the_headline(output, headline):
-    assert with_output("main.c", output).splitlines()[0] == headline
+def test_a_printed_report_is_shown_by_its_message(output, shown):
+    assert with_output("main.c", output) == shown

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.engine.registry import Check
 from latebind.errors import LatebindError
 from latebind.registry import load_parts
+from latebind.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,12 +100,12 @@ def _list_checks(holder: object) -> Iterator[Check]:
 
 
 def explain(code: str) -> Check:
-    """The check with that code, in upper or lower case. Raises LatebindError, which names the nearest and all codes."""
+    """The check with that code, in upper or lower case. Raises LatebindError, which names the nearest one."""
     by_code = checks()
     if code.upper() in by_code:
         return by_code[code.upper()]
     near = max(by_code, key=lambda name: sum(map(eq, name, code.upper())))  # the first with the most equal characters
     raise LatebindError(
         f"{code} is not a check",
-        advice=f"Did you mean {near}, {by_code[near].title}? All codes: {', '.join(by_code)}.",
+        advice=f"Did you mean {near}, {by_code[near].title}? All checks: {DOCS}/checks/index.md.",
     )

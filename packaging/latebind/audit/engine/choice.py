@@ -53,15 +53,15 @@ def read_codes(texts: Iterable[str], where: str) -> tuple[str, ...]:
 
     Raises LatebindError, naming the nearest code, for one that matches no check.
     """
-    codes = [code.strip().upper() for text in texts for code in text.split(",")]
-    distinct = tuple(dict.fromkeys(code for code in codes if code))
-    for code in distinct:
+    written = [part.strip() for text in texts for part in text.split(",")]
+    distinct = {text.upper(): text for text in written if text}
+    for code, text in distinct.items():
         if not any(existing.startswith(code) for existing in checks()):
             near = get_close_matches(code, [*checks(), *{existing[:3] for existing in checks()}], n=1, cutoff=0.0)[0]
             title = f", {checks()[near].title}" if near in checks() else ""
             raise LatebindError(
-                f"{code} matches no check",
+                f"{text} matches no check",
                 where=where,
                 advice=f"Did you mean {near}{title}? latebind audit --explain LB101 explains a check.",
             )
-    return distinct
+    return tuple(distinct)

@@ -156,10 +156,11 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
 
 def with_output(text: str, output: str) -> str:
     """A text followed by the line of a program's output that says why, then by the last lines."""
-    why = _message_in(decisive_line(output))
+    readable = "\n".join(map(_message_in, output.splitlines()))
+    why = decisive_line(readable)
     if not why:
         return text
-    return f"{text}: {why}" if why == output.strip() else f"{text}: {why}\n{tail(output, _LINES)}"
+    return f"{text}: {why}" if why == readable.strip() else f"{text}: {why}\n{tail(readable, _LINES)}"
 
 
 def _message_in(line: str) -> str:
