@@ -13,19 +13,23 @@ LARGEST_IN_NPM = 2**53 - 1
 _PHASES = {"a": "alpha", "b": "beta", "rc": "rc"}
 
 
+class VersionError(BuildError):
+    """A version that an ecosystem cannot express."""
+
+
 def semantic_version(version: str, largest: int = LARGEST_IN_NUGET) -> str:
     """A PEP 440 version in NuGet's normalized form: 1.2 → 1.2.0, 1.2rc1 → 1.2.0-rc.1, 1.2.dev3 → 1.2.0-0.dev.3.
 
     Development releases get a number first, since SemVer sorts numbers before words and they must come before
     alphas. A post-release becomes the fourth number, which NuGet knows and SemVer does not.
 
-    Raises BuildError for what NuGet cannot express: epochs, local versions, development releases of pre-releases, and
+    Raises VersionError for what NuGet cannot express: epochs, local versions, development releases of pre-releases, and
     numbers above the `largest`.
     """
     try:
         parsed = Version(version)
     except InvalidVersion as error:
-        raise BuildError(f"{version!r} is not a version", advice="Use the form 1.2.3 or 1.2.3rc1.") from error
+        raise VersionError(f"{version!r} is not a version", advice="Use the form 1.2.3 or 1.2.3rc1.") from error
     release = [*parsed.release, 0, 0][: max(3, len(parsed.release))]
     too_much = (
         (parsed.epoch, "an epoch"),
@@ -38,7 +42,8 @@ def semantic_version(version: str, largest: int = LARGEST_IN_NUGET) -> str:
     for present, what in too_much:
         if present:
             name = "NuGet" if largest == LARGEST_IN_NUGET else "npm"
-            raise BuildError(f"version {version} has {what}, which {name} cannot express", advice="Use the form 1.2.3.")
+            text = f"version {version} has {what}, which {name} cannot express"
+            raise VersionError(text, advice="Use the form 1.2.3.")
     if parsed.post is not None:
         release.append(parsed.post)
     if release[3:] == [0]:  # NuGet normalizes 1.2.3.0 to 1.2.3

@@ -185,9 +185,11 @@ class NativeBuild:
         return arguments
 
     def _execution_providers(self) -> list[str]:
+        providers = {name: package.ep for name, package in self.config.packages.items() if package.ep}
+        if not providers:
+            return []
         version = semantic_version(self.config.project.version)
-        providers = ((name, package.ep) for name, package in self.config.packages.items() if package.ep)
-        return [f"-DLATEBIND_EP_{name}={';'.join(ep.definitions(version))}" for name, ep in providers]
+        return [f"-DLATEBIND_EP_{name}={';'.join(ep.definitions(version))}" for name, ep in providers.items()]
 
     def _definitions(self) -> dict[str, TomlValue]:
         """The project's own definitions, and latebind's defaults and stubs in front of it."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.ecosystem import package_kinds
+from latebind.errors import BuildError
 from latebind.model import NotMade
 from latebind.preconditions import explain_not_made
+from latebind.semver import VersionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +23,10 @@ def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
     Packages may not share a file name, and an ecosystem may not know the version.
     """
     suited = {name: [rid for rid in rids if not explain_not_made(config, name, rid)] for name in config.packages}
-    planned = tuple(file for kind in package_kinds() for file in kind.plan(config, suited, rids))
+    try:
+        planned = tuple(file for kind in package_kinds() for file in kind.plan(config, suited, rids))
+    except VersionError as error:
+        raise config.problem_at("project.version", error.message, error.advice, BuildError) from error
     packages: dict[str, str] = {}
     for file in planned:
         # Windows and macOS do not distinguish case, and NuGet does not either.

@@ -69,7 +69,7 @@ def judge(case: Case, expectation: Expectation, ended: ConsumerRun, view: Proces
         return Outcome(case=case, state=State.FAILED, reason="\n".join(loading + computing), facts={"phase": phase})
     if expectation.scenario.negative:
         message = ended.result.message
-        return Outcome(case=case, state=State.PASSED, summary=f'says: "{message}"', facts={"message": message})
+        return Outcome(case=case, state=State.PASSED, summary=f'message: "{message}"', facts={"message": message})
     return _summarize(case, expectation, ended)
 
 

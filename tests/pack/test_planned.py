@@ -1,0 +1,27 @@
+"""What packing would make, before anything is built."""
+
+import pytest
+from latebind.config.file import load
+from latebind.errors import BuildError
+from latebind.pack.planned import plan_files
+
+from tests.client import CONFIG, write_client
+from tests.programs import assert_success
+
+LINE = 'version = "1!2.3"'
+EPOCH = CONFIG.replace('version = "1.2.3"', LINE)
+
+
+def test_a_version_that_an_ecosystem_cannot_express_is_refused_with_its_line(tmp_path):
+    config = load(write_client(tmp_path, latebind=EPOCH) / "latebind.toml")
+    with pytest.raises(BuildError, match="has an epoch, which NuGet cannot express") as caught:
+        plan_files(config, ["linux-x64"])
+    assert caught.value.where == f"latebind.toml:{1 + EPOCH.splitlines().index(LINE)}"
+    assert LINE in caught.value.excerpt
+
+
+def test_it_is_not_asked_of_other_ecosystems(latebind, tmp_path):
+    without_nuget = "".join(line for line in EPOCH.splitlines(keepends=True) if not line.startswith("nuget"))
+    folder = write_client(tmp_path, latebind=without_nuget)
+    assert_success(latebind("-C", folder, "pack", "--target", "linux-x64"))
+    assert any(path.name.startswith("tiny-1!2.3-") for path in (folder / "dist").iterdir())
