@@ -71,7 +71,7 @@ def test_a_cut_off_universal_file_is_refused(bench, length):
         (0xD, 8, 9999, "outside it"),
         (0x2, 8, 1 << 30, "symbol table"),
         (0x2, 12, 1 << 28, "symbol table"),
-        (0x2, 16, 1 << 30, "names of the symbols"),
+        (0x2, 16, 1 << 30, "string table"),
         (0xB, 28, 1 << 20, "group of symbols"),
         (0x80000022, 40, 1 << 30, "export trie"),
     ],

@@ -74,7 +74,7 @@ class Versions:
         for _ in range(count):
             self._left -= 1
             if self._left < 0:
-                raise ValueError("the tables of versions have a loop")
+                raise ValueError("the symbol version tables contain a loop")
             yield position
             (distance,) = self._file.unpack("I", position + link)
             if not distance:
@@ -122,7 +122,7 @@ def _tables(file: ElfFile) -> tuple[Iterator[tuple[int, ...]], Sequence[int]]:
     start = file.place_of(file.last(_DT_SYMTAB))
     count = _count(file, start, size)
     if start + count * size > len(file.data):
-        raise ValueError("the symbols end after the end of the file")
+        raise ValueError("the symbol table ends after the end of the file")
     part = file.data[start : start + count * size]
     if file.is_64:
         symbols: Iterator[tuple[int, ...]] = struct.iter_unpack(f"{file.order}IBBHQQ", part)

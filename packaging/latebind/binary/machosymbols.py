@@ -52,7 +52,7 @@ class Symbols:
         if tables.symbols + tables.count * self._row.size > len(data):
             raise ValueError("the symbol table is after the end of the file")
         if tables.strings + tables.strings_size > len(data):
-            raise ValueError("the names of the symbols are after the end of the file")
+            raise ValueError("the string table ends after the end of the file")
         start = tables.symbols
         self._types = data[start + 4 : start + tables.count * self._row.size : self._row.size]
 
@@ -106,7 +106,7 @@ class Symbols:
             offset, kind, _, description, value = self._row.unpack_from(self._data, position)
             stop = self._data.find(b"\0", strings + offset, end)
             if stop < 0:
-                raise ValueError("the name of a symbol is outside the names")
+                raise ValueError("the name of a symbol is outside the string table")
             yield _c_name(self._data[strings + offset : stop]), kind, description, value
 
 

@@ -57,7 +57,7 @@ def _declare_choice(audit: argparse.ArgumentParser) -> None:
         help="lowest severity that fails the command (default: error)",
     )
     audit.add_argument(
-        "--baseline", type=Path, metavar="FILE", help="only count the findings that FILE lists, and report all others"
+        "--baseline", type=Path, metavar="FILE", help="report only findings that FILE does not list; count the others"
     )
     audit.add_argument("--write-baseline", type=Path, metavar="FILE", help="write all findings to FILE, as a baseline")
 

@@ -164,7 +164,7 @@ def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        advice = "Correct the path, or let your user read the file."
+        advice = "Correct the path, or give your account permission to read the file."
         raise InputError(f"cannot be read: {error.strerror}", where=str(file), advice=advice) from error
 
 

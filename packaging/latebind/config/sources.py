@@ -40,7 +40,7 @@ def check_source(config: Config, reader: Reader) -> None:
         reader.problem(
             ("native", key),
             f"the native source {folder}/CMakeLists.txt does not exist",
-            f"Set native.{key} to the folder of the top CMakeLists.txt. If another build system makes the native "
+            f"Set native.{key} to the folder of the top-level CMakeLists.txt. If another build system makes the native "
             'files, write build = "external" below [native].',
         )
     for index, runtime in enumerate(document.runtime):

@@ -108,7 +108,7 @@ class Verify(Table, frozen=True):
         Meta(
             description="Globs that match the ids of the test cases that must pass before a release, such as "
             "*/linux-x64/*/works. The default is `works` and every negative scenario, for every "
-            "target."
+            "target. `consumed` replaces `works` if all consumers are C or C++ programs."
         ),
     ] = ()
     level: Annotated[

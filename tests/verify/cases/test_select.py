@@ -95,7 +95,7 @@ def test_the_id_of_a_test_case_selects_it_alone():
 
 @pytest.mark.parametrize("expression", ["win and 1.2*", "win or osx", "not win", "(win)", "works and (win or osx)"])
 def test_an_expression_is_refused_with_what_to_write_instead(expression):
-    with pytest.raises(InputError, match="takes one word or glob, no expression") as caught:
+    with pytest.raises(InputError, match="takes one word or glob, not an expression") as caught:
         check_patterns(["linux", expression])
     assert expression in caught.value.where
     assert "-k win -k osx" in caught.value.advice

@@ -96,7 +96,7 @@ def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
         yield Hit(message="disables ASLR: it is always loaded at the same address", evidence=(seen,))
     elif image.aslr == "32-bit":
         yield Hit(
-            message="weakens ASLR: it is loaded below 4 GB only",
+            message="weakens ASLR: it does not support randomized 64-bit addresses",
             evidence=("HIGH_ENTROPY_VA is not set",),
             severity="note",
         )

@@ -78,7 +78,7 @@ def _load_checks(entry: EntryPoint) -> Iterator[Check]:
     for check in _list_checks(loaded):
         if check.code.startswith(OWN_PREFIX):
             raise LatebindError(
-                f"{distribution} declares a check {check.code}, but codes with {OWN_PREFIX} are latebind's own",
+                f"{distribution} declares a check {check.code}, but codes with {OWN_PREFIX} are reserved for latebind",
                 where=f"entry point {GROUP}: {entry.name} = {entry.value}",
                 advice="Give its checks a prefix of their own, such as ACME001.",
             )

@@ -25,7 +25,7 @@ def check_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
     """The patterns of `-k`. Raises InputError for one with `and`, `or`, `not` or parentheses."""
     for pattern in patterns:
         if _EXPRESSION.search(pattern):
-            raise InputError("takes one word or glob, no expression", where=f"-k {pattern!r}", advice=_ADVICE)
+            raise InputError("takes one word or glob, not an expression", where=f"-k {pattern!r}", advice=_ADVICE)
     return tuple(patterns)
 
 

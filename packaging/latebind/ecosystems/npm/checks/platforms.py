@@ -67,7 +67,8 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
     for key, value in zip(("os", "cpu"), manifest.platform[1:], strict=True):
         evidence = (f"name: {manifest.text('name')}", f"{key}: {', '.join(fields[key]) or 'missing'}")
         if value and not fields[key]:
-            text = f"has no {key}, so every system installs it"
+            everywhere = "on every system" if key == "os" else "on every processor"
+            text = f"has no {key}, so npm installs it {everywhere}"
             severity: Severity = "warning" if any(package.native) else "note"
             yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity=severity)
         elif value and not admits(fields[key], value):
