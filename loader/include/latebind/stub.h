@@ -6,10 +6,11 @@
  *
  * int lb_openvino_path(const char* path)
  *   A file or folder of the runtime, used instead of the search. UTF-8. Call it before any function of the runtime.
- *   Returns 0, or 1 when memory ran out and nothing changed. NULL goes back to the search.
+ *   NULL restores the search. Returns 0, or 1 when memory ran out and nothing changed.
  * int lb_openvino_available(const char* function)
- *   Binds the runtime; 1 when it has that function, or for NULL when there is a runtime. After a failure it looks
- *   again; the runtime's own functions don't, unless the path, the environment or the loaded libraries changed.
+ *   Binds the runtime. Returns 1 if the runtime has that function, or, for NULL, if there is a runtime; else 0. After a
+ *   failure, each call searches again; calls of the runtime's functions search again only if the path, the environment
+ *   or the loaded libraries changed.
  * const char* lb_openvino_message(void)
  *   Why the last binding failed, and what to do; "" when none did. lb_openvino_sentence() is its older name.
  * const char* lb_openvino_version(void), const char* lb_openvino_file(void)
@@ -17,9 +18,10 @@
  * const char* lb_openvino_report(void)
  *   What the last binding tried, as lb_report_json() has it; "{}" before the first.
  * int lb_openvino_on_missing(lb_on_missing handler, void* context)
- *   A function of the program that is called when a call fails because there is no runtime: with the message, before
- *   the call returns its error, and once for each message. It may print it; C++ wrappers that nothing catches end the
- *   process next. It must return, and call no function of the runtime. lb_openvino_available() never calls it.
+ *   Sets a function of the program that gets the message when a call fails because there is no runtime. It is called
+ *   before the call returns its error, and once for each message. It may print the message: if a C++ wrapper then
+ *   throws and nothing catches the exception, the process ends. It must return, and call no function of the runtime.
+ *   lb_openvino_available() never calls it.
  *   Set it once, at the start. Returns 0, or 1 when there is one already or memory ran out, and nothing changed.
  *   Without one, LATEBIND_ON_MISSING=print in the environment prints the message to the standard error stream.
  *

@@ -48,8 +48,8 @@ _NO_COMPONENT = (
     "install(TARGETS mylib COMPONENT {component})"
 )
 _NO_HEADERS = (
-    "the project has no copy of ONNX Runtime's headers: run `latebind headers onnxruntime --output "
-    'third_party/onnxruntime`, and write headers = "third_party/onnxruntime" below its [[runtime]]'
+    "the project has no copy of ONNX Runtime's headers: run `latebind headers onnxruntime --output {headers}`, and "
+    'write headers = "third_party/onnxruntime" below its [[runtime]]'
 )
 _NO_LIBRARY = (
     "no add_library() makes a shared library that links the runtime. A package needs one, so init writes no "
@@ -111,7 +111,9 @@ def plan(discovery: Found, facts: Facts) -> Plan:
         changes += _extend(discovery, facts, package if with_wheel else "")
     if targets:
         changes.append(extend_gitignore(discovery.root / ".gitignore"))
-        notes += [_NO_HEADERS] if discovery.includes_header and not (configured or discovery.header) else []
+        headers = (discovery.source.relative_to(discovery.root) / "third_party/onnxruntime").as_posix()
+        without = discovery.includes_header and not (configured or discovery.header)
+        notes += [_NO_HEADERS.format(headers=headers)] if without else []
         notes += [] if configured or with_wheel else [NO_CONSUMER]
     elif not any("\n[verify]" in change.after for change in changes):
         notes += list_missing_consumers(discovery.root, configured)

@@ -240,12 +240,13 @@ class NativeBuild:
         is_provider = any(package.ep for package in self.config.packages.values())
         specific_advice = provider_advice(ended.output) if is_provider else module_advice(ended.output)
         for runtime in (runtime for runtime in self._drop_ins() if not runtime.headers):
-            specific_advice = specific_advice or headers_advice(ended.output, runtime.name, runtime.minimum)
+            source = self.config.document.native.source
+            specific_advice = specific_advice or headers_advice(ended.output, runtime.name, runtime.minimum, source)
         advice = (
             explain_full_disk(self.folder)
             or sources_advice(self.config, ended.output)
             or specific_advice
-            or f"Correct it and run the command again. The whole log is {log}."
+            or f"Fix the error and run the command again. The whole log is {log}."
         )
         return BuildError("\n".join(lines), advice=advice)
 

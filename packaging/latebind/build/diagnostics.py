@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -75,13 +76,15 @@ def module_advice(output: str) -> str:
     )
 
 
-def headers_advice(output: str, runtime: str, minimum: str) -> str:
+def headers_advice(output: str, runtime: str, minimum: str, source: str) -> str:
     """What to do when a build lacks the official headers of a runtime; "" for other errors."""
     if not _HEADER_WANTED.search(output):
         return ""
+    headers = f"third_party/{runtime}"
     return (
-        f"The stub has no headers. Run: latebind headers {runtime} {minimum} --output third_party/{runtime}; and write "
-        f'headers = "third_party/{runtime}" below its [[runtime]], which is relative to native.source.'
+        f"The stub has no headers. Run: latebind headers {runtime} {minimum} --output "
+        f'{PurePosixPath(source, headers)}. Then write headers = "{headers}" below its [[runtime]]. This path is '
+        "relative to native.source."
     )
 
 

@@ -67,7 +67,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind sbom some.whl --part 'ujson@5.10=UltraJSON'", "name what cannot be found"),
     ),
     "completion": (
-        ('eval "$(latebind completion bash)"', "in ~/.bashrc; for zsh in ~/.zshrc"),
+        ('eval "$(latebind completion bash)"', "for bash; add the line to ~/.bashrc"),
+        ('eval "$(latebind completion zsh)"', "for zsh; add the line to ~/.zshrc"),
         ("latebind completion fish > ~/.config/fish/completions/latebind.fish", "for fish"),
         ("latebind completion powershell > latebind.ps1", "for PowerShell; run the file in $PROFILE"),
     ),

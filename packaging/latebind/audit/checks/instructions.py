@@ -50,8 +50,8 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
     `x-baseline.node`, is chosen by the program and is not reported. AVX-512 is named only if the library certainly
     needs it.
 
-    `-Wl,-z,x86-64-v3` writes the level into the notes of an ELF file, and glibc 2.33 and newer refuse to load it:
-    `CPU ISA level is lower than required`.
+    `-Wl,-z,x86-64-v3` writes the level into the notes of an ELF file. On processors below that level, glibc 2.33 and
+    newer refuse to load the file: `CPU ISA level is lower than required`.
     """
     if image.isa:
         yield Hit(

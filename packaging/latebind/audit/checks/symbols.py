@@ -104,7 +104,7 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     ) or _FIX_ON_MACOS * (image.format == "macho")
     if allocation:
         yield Hit(
-            message=f"exports operator new or delete, of {plural(len(names), 'C++ symbol')}: {first(allocation)}",
+            message=f"exports operator new or delete among {plural(len(names), 'C++ symbol')}: {first(allocation)}",
             evidence=some(allocation),
             fix=fix,
             severity="warning",

@@ -201,7 +201,7 @@ def _unproven(
         else []
     )
     if missing and bench.situation.without not in missing:
-        return [f"the consumer restored nothing of the package {name}" for name in missing]
+        return [f"the consumer did not restore the package {name}" for name in missing]
     ours = {artifact.path.name for artifact in bench.artifacts}
     cached = {path.name for path in built.cache.glob("*/*/*.nupkg")}  # NuGet keeps them in lower case
     application = Application(
