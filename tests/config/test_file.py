@@ -120,7 +120,7 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (RUNTIME.replace("1.19", "99"), "'99' is not two or three numbers", "Write it as 1.19 or 1.19.2."),
         (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum must be a string, not a number", 'Write it as "1.19"'),
         (RUNTIME + 'headers = "include"\n', "headers has an effect only with drop_in", "Write drop_in = true"),
-        (RUNTIME + 'drop_in = true\nheaders = "nowhere"\n', "the folder nowhere does not exist", "Name their folder"),
+        (RUNTIME + 'drop_in = true\nheaders = "nowhere"\n', "the folder nowhere does not exist", "Name the folder"),
         (RUNTIME + 'policy = "never-linkd"\n', "runtime[0].policy cannot be", "Did you mean never-linked?"),
         (RUNTIME + '[verify]\nruntimes.onnxruntime = ["latst"]\n', "'latst' is not a version", "Did you mean latest?"),
         (RUNTIME + '[verify]\nruntimes.openvino = ["latest"]\n', "'openvino' is not a [[runtime]] here", "Known: onnx"),

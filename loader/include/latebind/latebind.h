@@ -64,8 +64,8 @@ typedef int (*lb_check_runtime)(void* entry, lb_version version, char* text, siz
 void* lb_image_symbol(const void* entry, const char* name);
 
 /*
- * Keeps the image that holds `entry` loaded for the life of the process, for a runtime that crashes when it is
- * unloaded: a copy that is too old is unloaded after its version was read. Returns 0 on success.
+ * Keeps the image that holds `entry` loaded for the life of the process. Call it for a runtime that crashes when it is
+ * unloaded, because the loader unloads a copy that is too old after it has read the version. Returns 0 on success.
  */
 int lb_image_keep(const void* entry);
 
@@ -86,7 +86,7 @@ typedef struct lb_runtime {
   lb_version minimum;     /* older is unsuitable, and so is another major version; 0.0.0 accepts any */
   lb_version built;       /* the newest version whose interface the host was written for */
   const char* advice;     /* the command that fixes a missing runtime, or NULL */
-  int is_calendar;        /* the major version is a year: another one is newer or older, not another interface */
+  int is_calendar;        /* the major version is a year, and a later year has the same interface */
   lb_check_runtime check; /* or NULL */
 } lb_runtime;
 

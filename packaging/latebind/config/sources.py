@@ -49,7 +49,8 @@ def check_source(config: Config, reader: Reader) -> None:
             reader.problem(
                 ("runtime", index, "headers"),
                 f"the folder {runtime.headers} does not exist",
-                f"Name their folder, or run: latebind headers {runtime.name} {runtime.minimum} --output {headers}",
+                f"Name the folder of the headers, or run: latebind headers {runtime.name} {runtime.minimum} "
+                f"--output {headers}",
             )
     if not config.unpacked:  # an sdist has the wheel source of one package alone
         _check_wheel_sources(config, reader)

@@ -128,7 +128,7 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             message=f"has {count} that frameworks of macOS may define: {first(names)}",
             evidence=some(names),
             severity="note",
-            assumption="a framework that the file or its libraries link loads the one that defines them",
+            assumption="the frameworks that the file or its libraries link also load those that define the symbols",
         )
     return Hit(
         message=f"has {count} that nothing provides: {first(names)}",

@@ -90,7 +90,7 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "that it requires, has the native file or the program that bin starts, unless the script's own file is missing.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
-    fix="Put the native file into packages of one platform each, and find it with require.resolve().",
+    fix="Put the native files into one package for each platform, and find them with require.resolve().",
 )
 def install_script(package: Contents) -> Iterator[Hit | Skip]:
     """A package that needs its script does not work where scripts are blocked, which is the safe setting.

@@ -219,7 +219,8 @@ def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
     An add-on in a folder for several processors, also called darwin-x64_arm64 or darwin-universal, needs a slice for
     each. The loaders of napi-rs choose an add-on by its name in the same way: tiny.linux-x64-gnu.node.
 
-    A cross compiler that is not used, or a wrong --arch, fills such a folder with add-ons of the build machine.
+    If a build does not use the cross compiler, or passes a wrong --arch, such a folder gets add-ons for the machine
+    that builds them.
     """
     addons = [file for file in package.native if file.is_node_addon and file.images]
     misfits = [file for file in addons if not _fits(file, posixpath.dirname(file.name))]
