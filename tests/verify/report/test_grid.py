@@ -10,7 +10,7 @@ FOLDER = "/srv/a b/build/verify/work/wheel_linux-x64_python3.11_onnxruntime-1.31
 
 @pytest.mark.parametrize("folder", [FOLDER, FOLDER.replace("/", "\\"), f"C:{FOLDER}"])
 def test_a_long_sentence_gives_up_its_folders_first(folder):
-    text = f'says: "ONNX Runtime 1.31.1 at {folder}/libonnxruntime.so is too old: 99.0 or newer is needed. Get one."'
+    text = f'message: "ONNX Runtime 1.31.1 at {folder}/libonnxruntime.so is too old: 99.0 or newer is needed. Get one."'
     short = synopsis(text, 150)
     assert "/libonnxruntime.so is too old: 99.0 or newer is needed. Get one." in short
     assert "python3.11" not in short
