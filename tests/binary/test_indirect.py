@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import TYPE_CHECKING
 
 import lief
 import pytest
@@ -15,6 +16,9 @@ from latebind.tables.targets import target
 from tests.client import CONFIG, write_client
 from tests.native.test_functions_stub import compile_c
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 USER = """
 #include <stdlib.h>
 int other(int number);
@@ -24,17 +28,31 @@ __attribute__((visibility("default"))) void *tiny_make(int (**function)(int)) {
 }
 """
 OTHER = "int other(int number) { return number + 1; }\n"
+EXPORTED = '__attribute__((visibility("default")))'
+COMPARES = f"""
+int other(int number);
+{EXPORTED} int tiny_is(int (*function)(int)) {{ return function == other; }}
+"""
+TWO = f"""
+int other(int number), under(int number);
+{EXPORTED} void tiny_make(int (**function)(int)) {{ function[0] = other; function[1] = under; }}
+"""
 INDIRECT_SYMBOL_LOCAL = 0x80000000
+LC_SOURCE_VERSION = 0x2A
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory) -> bytes:
     """A library with a pointer to one of its own private functions, as zig links it."""
-    folder = tmp_path_factory.mktemp("indirect")
-    (folder / "user.c").write_text(USER)
-    (folder / "other.c").write_text(OTHER)
+    return link(tmp_path_factory.mktemp("indirect"), USER, OTHER)
+
+
+def link(folder: Path, user: str, other: str, rid: str = "osx-arm64") -> bytes:
+    """A library of two sources, as zig links it."""
+    (folder / "user.c").write_text(user)
+    (folder / "other.c").write_text(other)
     options = ("-shared", "-fPIC", "-fvisibility=hidden", "-O1", "-Wl,-x", "-fno-sanitize=all")
-    compile_c("osx-arm64", *options, folder / "user.c", folder / "other.c", "-o", folder / "libtiny.dylib")
+    compile_c(rid, *options, folder / "user.c", folder / "other.c", "-o", folder / "libtiny.dylib")
     return (folder / "libtiny.dylib").read_bytes()
 
 
@@ -94,14 +112,72 @@ def test_the_signature_has_the_hashes_of_the_completed_pages(library):
     assert image.build_id != read_image(library, "libtiny.dylib").build_id
 
 
-@pytest.mark.parametrize("entry", [0, 10**6])
-def test_a_table_without_sense_stays_as_it_is(library, entry):
-    """The stub of malloc() is for one symbol and its pointer for another, or for none."""
+def test_pointers_to_exported_functions_keep_their_entries(tmp_path):
+    """The table of a library without others is complete, so its id stays, too."""
+    whole = link(tmp_path, USER, f"{EXPORTED} {OTHER}")
+
+    assert list_names(whole)["__got"] == ["_other", "dyld_stub_binder"]
+    assert complete_indirect_symbols(whole) is whole
+
+
+def test_a_pointer_to_an_exported_function_is_told_from_one_to_a_private_one(tmp_path):
+    under = f"{EXPORTED} {OTHER.replace('other', 'under')}"
+
+    completed = complete_indirect_symbols(link(tmp_path, TWO, OTHER + under))
+
+    assert list_names(completed) == {"__got": ["LOCAL", "_under", "dyld_stub_binder"]}
+    assert complete_indirect_symbols(completed) is completed
+
+
+def test_a_library_without_a_signature_is_completed(tmp_path):
+    """Such as zig's for x86-64, and its id follows from the whole file."""
+    library = link(tmp_path, COMPARES, OTHER, "osx-x64")
+
+    completed = complete_indirect_symbols(library)
+
+    assert list_names(completed) == {"__got": ["LOCAL", "dyld_stub_binder"]}
+    images = [read_image(data, "libtiny.dylib") for data in (library, completed)]
+    assert not images[1].is_signed
+    assert images[0].build_id != images[1].build_id
+
+
+def test_a_library_without_an_id_is_completed(library):
     other = bytearray(library)
-    start = table(library).start
-    other[start : start + 4] = struct.pack("<I", entry)
+    struct.pack_into("<I", other, parse(library).uuid.command_offset, LC_SOURCE_VERSION)
+
+    completed = complete_indirect_symbols(bytes(other))
+
+    assert len(completed) == len(library)
+    assert list_names(completed) == list_names(complete_indirect_symbols(library))
+
+
+@pytest.mark.parametrize("entry", [(0, 0), (0, 10**6), (1, 6), (1, 10**6)])
+def test_a_table_without_sense_stays_as_it_is(library, entry):
+    """The stub of malloc() is for one symbol and its pointer for another, or one of them is for none of six."""
+    other = bytearray(library)
+    index, symbol = entry
+    struct.pack_into("<I", other, table(library).start + 4 * index, symbol)
 
     assert complete_indirect_symbols(bytes(other)) == bytes(other)
+
+
+def test_a_pointer_without_address_is_not_to_a_private_function(tmp_path):
+    """Its entry is for none of the four symbols."""
+    other = bytearray(link(tmp_path, COMPARES, OTHER))
+    struct.pack_into("<I", other, table(other).start, 4)
+
+    assert complete_indirect_symbols(bytes(other)) == bytes(other)
+
+
+def test_a_32_bit_file_stays_as_it_is():
+    """With pointers of four bytes, of which the first is for a symbol of the file."""
+    head = struct.pack("<7I", 0xFEEDFACE, 12, 9, 6, 3, 228, 0)
+    segment = struct.pack("<2I16s8I", 1, 124, b"__DATA", 0, 8, 256, 8, 3, 3, 1, 0)
+    section = struct.pack("<16s16s9I", b"__got", b"__DATA", 0, 8, 256, 2, 0, 0, 6, 0, 0)
+    tables = struct.pack("<6I", 2, 24, 272, 2, 304, 0) + struct.pack("<20I", 11, 80, *[0] * 12, 264, 2, *[0] * 4)
+    data = head + segment + section + tables + struct.pack("<4I", 0x1000, 0, 0, 1) + bytes(48)
+
+    assert complete_indirect_symbols(data) == data
 
 
 def test_damaged_files_and_others_stay_as_they_are(library):
