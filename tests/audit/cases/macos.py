@@ -94,9 +94,10 @@ def passes_more_on(bench: Bench) -> bytes:
 
 @made_by
 def beside(bench: Bench, name: str, path: str = "/usr/lib/libz.1.dylib") -> bytes:
-    """A library that looks one symbol up everywhere, and another in a library of the system."""
+    """A library that looks symbols up everywhere, with spaces between, and another in a library of the system."""
     system = bench.compiler.dylib(ODD.replace("odd", "deflate"), f"-Wl,-install_name,{path}", name="libz.dylib")
-    source = f"extern int deflate(void), {name}(void);\nint latenn_f(void) {{ return deflate() + {name}(); }}\n"
+    source = "extern int deflate(void);\n" + "".join(f"extern int {each}(void);\n" for each in name.split())
+    source += f"int latenn_f(void) {{ return {' + '.join(f'{each}()' for each in ['deflate', *name.split()])}; }}\n"
     return bench.compiler.dylib(source, system, *OPEN, name="liblatenn.dylib").read_bytes()
 
 
@@ -136,6 +137,14 @@ def flat_user(bench: Bench, name: str) -> bytes:
 @made_by
 def open_user(bench: Bench, target: str) -> bytes:
     return bench.compiler.dylib(STRANGER, *OPEN, target=target, name="liblatenn.dylib").read_bytes()
+
+
+@made_by
+def without_two_levels(_bench: Bench, data: bytes) -> bytes:
+    """The file as ld links it with -flat_namespace: each symbol is looked up in every image."""
+    out = bytearray(data)
+    struct.pack_into("<I", out, 24, struct.unpack_from("<I", data, 24)[0] & ~0x80)
+    return bytes(out)
 
 
 def twice(bench: Bench) -> bytes:
@@ -286,6 +295,15 @@ CASES = [
         mac(beside("Gestalt", FOUNDATION)), "odd_name", good_severity="note"),
     row("LB106", "a symbol named like Apple's, which another framework may define", mac(beside("Gestalt", FOUNDATION)),
         whole, "that frameworks of macOS may define: Gestalt", severity="note"),
+    row("LB106", "a symbol named like Apple's and another one, next to a framework",
+        mac(beside("Gestalt odd_name", FOUNDATION)), mac(beside("Gestalt", FOUNDATION)),
+        "has 2 undefined symbols that nothing provides", good_severity="note"),
+    row("LB106", "a symbol of a framework that nothing links, and another one", mac(beside("CMTimeMake odd")),
+        mac(beside("CMTimeMake", AVFOUNDATION)), "has 2 undefined symbols that nothing provides"),
+    row("LB106", "a function of glibc alone", mac(beside("gnu_get_libc_version")), mac(beside("getenv")),
+        "nothing provides: gnu_get_libc_version"),
+    row("LB106", "a flat namespace, in which any linked library may define a symbol",
+        mac(without_two_levels(open_user(MAC_ARM))), mac(without_two_levels(flat_user("more"))), "odd"),
     row("LB107", "a path of the build machine, and a copy that is not there",
         wheel({LIB: with_odd(HOMEBREW), "latenn/libodd.dylib": contents(odd())}, tag=MAC_TAG),
         wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd())}, tag=MAC_TAG),

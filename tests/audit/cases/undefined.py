@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.audit.cases.case import Case, contents, good, made_by, shared, wheel
 from tests.audit.cases.linkage import LIB, ODD, STRANGER, late, odd
+from tests.audit.corpus import GOOD, RUNTIME, USER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +23,7 @@ NAMED = "extern int PyUnicodeUCS{width}_Resize(void);\nint f(void) {{ return PyU
 ISOC23 = "extern long __isoc23_strtol(char *, char **, int);\nlong f(char *a) { return __isoc23_strtol(a, 0, 9); }\n"
 TWO_NEW = f"extern void closefrom(int);\nvoid g(void) {{ closefrom(3); }}\n{ISOC23}"
 PYTHON_2 = "cp27-cp27mu-manylinux1_x86_64"
+SHM_USER = "extern int shm_open(void);\nint latenn_f(void) { return shm_open(); }\n"
 OF_CXX = "_ZNSs4swapERSs"
 OF_GCC_9 = "_ZNSt7__cxx1119basic_ostringstreamIcSt11char_traitsIcESaIcEEC1Ev"
 OF_CXX11 = "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE4swapERS4_"
@@ -32,14 +34,14 @@ def link_with_undefined(source: str, *flags: str):
 
 
 @made_by
-def musl_wheel(bench: Bench, name: str):
+def musl_wheel(bench: Bench, name: str, tag: str = "py3-none-musllinux_1_2_x86_64"):
     """A wheel for musl with a library that calls a function of the C library."""
     libc = bench.compiler.library(
         f"int {name}(void) {{ return 1; }}\n", "-Wl,-soname,libc.musl-x86_64.so.1", name="libmusl.so"
     )
     source = f"extern int {name}(void);\nint latenn_f(void) {{ return {name}(); }}\n"
     library = bench.compiler.library(source, libc, "-fno-builtin", "-nostdlib").read_bytes()
-    return bench.wheel({LIB: library}, tag="py3-none-musllinux_1_2_x86_64")
+    return bench.wheel({LIB: library}, tag=tag)
 
 
 @made_by
@@ -94,6 +96,22 @@ def caller(bench: Bench, name: str, *, tag: str = "py3-none-manylinux_2_28_x86_6
     return bench.wheel({LIB: bench.compiler.link_object(thing).read_bytes()}, tag=tag)
 
 
+@made_by
+def entry_user(bench: Bench, *, linked: bool) -> bytes:
+    """A library that needs one outside the package, leaves the runtime's entry symbol open, and may link a runtime."""
+    odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    runtime = bench.compiler.library(RUNTIME, "-Wl,-soname,libonnxruntime.so.1", name="libonnxruntime.so")
+    libraries = [odd, runtime] if linked else [odd]
+    return bench.compiler.library(STRANGER + USER, *libraries, "-Wl,-z,undefs").read_bytes()
+
+
+def open_call(name: str):
+    return link_with_undefined(STRANGER.replace("odd", name))
+
+
+TWO_MUSL = "py3-none-musllinux_1_1_x86_64.musllinux_1_2_x86_64"
+BOTH_LIBCS = "py3-none-manylinux_2_28_x86_64.musllinux_1_2_x86_64"
+PYTHON_2_NARROW = "cp27-cp27m-manylinux1_x86_64"
 calls_python = link_with_undefined(PYTHON_USER.replace("initc", "latenn_f"))
 CASES = [
     Case("LB106", "a library with functions of CPython in a wheel for every Python, and in one for CPython 3.8",
@@ -184,4 +202,49 @@ CASES = [
          wheel({LIB: link_with_undefined(NAMED.format(width=2))}, tag=PYTHON_2),
          wheel({LIB: link_with_undefined(NAMED.format(width=4))}, tag=PYTHON_2), at=f"!{LIB}",
          says="PyUnicodeUCS2_Resize"),
+    Case("LB106", "a symbol of GCC 5 without a version, which a library of the package defines",
+         wheel({LIB: cxx_user(OF_CXX11)}, tag=PYTHON_2),
+         wheel({LIB: cxx_user(OF_CXX11),
+                ODD: contents(shared(f"int {OF_CXX11}(void) {{ return 1; }}\n"))}, tag=PYTHON_2), at=f"!{LIB}",
+         says="GLIBCXX_3.4.8, which lacks them", severity="warning"),
+    Case("LB106", "a symbol of GCC 5 without a version, where the package has its own libstdc++",
+         wheel({LIB: cxx_user(OF_CXX11)}, tag=PYTHON_2),
+         wheel({LIB: cxx_user(OF_CXX11), "latenn.libs/libstdc++.so.6": good()}, tag=PYTHON_2), at=f"!{LIB}",
+         says="GLIBCXX_3.4.8, which lacks them", severity="warning"),
+    Case("LB106", "a symbol of GCC 5 without a version, where the tag promises no libstdc++",
+         wheel({LIB: cxx_user(OF_CXX11)}, tag=PYTHON_2), wheel({LIB: cxx_user(OF_CXX11)}, tag="py3-none-linux_x86_64"),
+         at=f"!{LIB}", says="GLIBCXX_3.4.8, which lacks them", severity="warning"),
+    Case("LB106", "symbols of MPI in the library that users load", wheel({LIB: open_call("MPI_Init")}),
+         wheel({LIB: good(), "latenn/libmpi_user.so": open_call("MPI_Init")}), at=f"!{LIB}",
+         says="that nothing provides: MPI_Init", good_severity="note"),
+    Case("LB106", "a symbol of MPI and another one",
+         wheel({LIB: good(), ODD: link_with_undefined(STRANGER + STRANGER.replace("odd", "MPI_Init")
+                                                      .replace("latenn_f", "latenn_g"))}),
+         wheel({LIB: good(), ODD: open_call("MPI_Init")}), at=f"!{ODD}", says="2 undefined symbols that nothing",
+         severity="warning", good_severity="note"),
+    Case("LB106", "a symbol named like a framework's, which Linux does not have",
+         wheel({LIB: open_call("CMTimeMake")}), wheel(), at=f"!{LIB}", says="that nothing provides: CMTimeMake"),
+    Case("LB106", "the runtime's entry symbol is left open, next to a library that may define others",
+         wheel({LIB: entry_user(linked=False)}), wheel({LIB: entry_user(linked=True)}), at=f"!{LIB}",
+         says="OrtGetApiBase"),
+    Case("LB106", "a function that glibc has since 2.38, and musl always",
+         wheel({LIB: link_with_undefined(GOOD + STRANGER.replace("odd", "strlcpy"), "-fno-builtin", "-Wl,-z,lazy")},
+               tag=BOTH_LIBCS),
+         musl_wheel("strlcpy", BOTH_LIBCS), at=f"!{LIB}", says="which glibc has since 2.38", severity="warning"),
+    Case("LB106", "a function that the oldest musl of the tags lacks; no tag", musl_wheel("qsort_r", TWO_MUSL),
+         musl_wheel("qsort_r", "py3-none-linux_x86_64"), at=f"!{LIB}", says="but the tag promises 1.1",
+         severity="warning"),
+    Case("LB106", "a function of librt in a package without a tag", caller("shm_open"),
+         lambda bench: bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": bench.compiler.link_object(
+             bench.compiler.thing(SHM_USER, "-fno-builtin")).read_bytes()}), at=f"!{LIB}",
+         says="uses shm_open without linking librt", severity="warning", good_severity="note"),
+    Case("LB106", "a function of a Python 2 with narrow characters, in one with wide ones",
+         wheel({LIB: link_with_undefined(NAMED.format(width=4))}, tag=PYTHON_2_NARROW),
+         wheel({LIB: link_with_undefined(NAMED.format(width=2))}, tag=PYTHON_2_NARROW), at=f"!{LIB}",
+         says="PyUnicodeUCS4_Resize"),
+    Case("LB106", "a function of CPython in a package for another host",
+         lambda bench: bench.nupkg({"runtimes/linux-x64/native/liblatenn.so":
+                                    link_with_undefined(NAMED.format(width=4))(bench)}),
+         wheel({LIB: link_with_undefined(PYTHON_USER)}, tag="cp27-none-manylinux1_x86_64"),
+         at="!runtimes/linux-x64/native/liblatenn.so", says="PyUnicodeUCS4_Resize"),
 ]  # fmt: skip

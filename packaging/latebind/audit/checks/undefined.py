@@ -101,8 +101,7 @@ def _list_cxx(package: Contents, image: Image) -> set[str]:
     """The open symbols that libstdc++ defines, if the image links it, whatever other libraries it needs."""
     if "libstdc++.so.6" not in image.needed:
         return set()
-    names = (symbol.name for symbol in image.open_imports if not symbol.version)
-    return {name for name in names if OF_CXX.match(name)} - package.exported
+    return {symbol.name for symbol in image.open_imports if OF_CXX.match(symbol.name)} - package.exported
 
 
 def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
@@ -123,7 +122,7 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             severity="note",
             assumption="the package loads the MPI library of the system first",
         )
-    if image.format == "macho" and all(map(_LIKE_APPLE.fullmatch, names)) and links_framework(package, image):
+    if all(map(_LIKE_APPLE.fullmatch, names)) and links_framework(package, image):
         return Hit(
             message=f"has {count} that frameworks of macOS may define: {first(names)}",
             evidence=some(names),
@@ -234,7 +233,7 @@ def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
 
 def _is_for_other_python(package: Contents, name: str) -> bool:
     """Whether a function of Python 2 has the name that it has with characters of another width than the tags say."""
-    if package.wheel is None or not name.startswith((_NARROW, _WIDE)):
+    if package.wheel is None:
         return False
     other = _NARROW if all(abi.endswith("mu") for abi in package.wheel.abis) else _WIDE
     return name.startswith(other) and all(re.fullmatch(r"cp2\d+m?u?", abi) for abi in package.wheel.abis)
