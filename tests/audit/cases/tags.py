@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import lief
 from latebind.audit.engine.policy import Policy
 
-from tests.audit.cases.case import Case, dll, good, made_by, nupkg, wheel
+from tests.audit.cases.case import Case, dll, dylib, good, made_by, nupkg, wheel
 from tests.audit.corpus import MAC_ARM, MAC_INTEL, Bench, pe
 
 if TYPE_CHECKING:
@@ -178,6 +178,20 @@ def shims(bench: Bench, minors: Iterable[int], *others: str):
     return bench.wheel({"latenn/_core.abi3.so": module, **{f"latenn/{name}": library for name in names}}, tag=ABI3)
 
 
+@made_by
+def lonely(bench: Bench) -> bytes:
+    """A library that needs no C library."""
+    return bench.compiler.library("int latenn_f(void) { return 1; }\n", "-nostdlib").read_bytes()
+
+
+@made_by
+def relocatable(bench: Bench) -> bytes:
+    return bench.compiler.thing("int latenn_f(void) { return 1; }\n").read_bytes()
+
+
+ANY = "py3-none-any"
+BOTH_NAMES = {f"latenn/{TIED}": module, "latenn/_core.cpython-311.so": module}
+SHORT = "latenn/_core.cpython-{}.so"
 CASES = [
     Case("LB301", "a version that is marked weak is not required", wheel({LIB: weak_user(weak=False)}),
          wheel({LIB: weak_user(weak=True)}), at=f"!{LIB}", says="GLIBC_2.34"),
@@ -378,4 +392,70 @@ CASES = [
          says="excludes all other CPythons", severity="note"),
     Case("LB310", "a stable-ABI module under the tag of one CPython", calling(STABLE, tag=OWN), calling(STABLE),
          at="!latenn/_core.abi3.so", says="excludes all other CPythons", severity="note"),
+    Case("LB303", "libraries for several systems, for which it names what they need",
+         wheel({LIB: good(), "latenn/arm.so": good(ARM), "latenn/a.dylib": dylib(),
+                "latenn/b.dylib": dylib("aarch64-macos.14.0"), "latenn/latenn.dll": dll()}, tag=ANY),
+         wheel(), at=".whl", severity="warning",
+         says="Linux on x64 and arm64 (glibc 2.17 or newer), macOS on arm64 (14.0 or newer) and Windows on x64 only"),
+    Case("LB303", "libraries of one name, of which the least demanding counts; one for musl has no glibc",
+         wheel({"latenn/new/tiny.so": thread("2.34"), "latenn/old/tiny.so": thread("2.17")}, tag=ANY), wheel(),
+         at=".whl", says="for Linux on x64 (glibc 2.2.5 or newer) only", severity="warning"),
+    Case("LB303", "a library for musl with the name of one for glibc",
+         wheel({"latenn/new/tiny.so": thread("2.34"), "latenn/musl/tiny.so": musl_user}, tag=ANY), wheel(), at=".whl",
+         says="for Linux on x64 (glibc 2.34 or newer) only", severity="warning"),
+    Case("LB303", "a library that needs no C library, next to one for glibc",
+         wheel({LIB: good(), "latenn/lonely.so": lonely()}, tag=ANY), wheel(), at=".whl",
+         says="and Linux with musl, too", severity="warning"),
+    Case("LB303", "a library that needs no C library", wheel({LIB: lonely()}, tag=ANY), wheel(), at=".whl",
+         says="has native code for Linux on x64 only", severity="warning"),
+    Case("LB303", "an object file, which no system loads", wheel({"latenn/tiny.o": relocatable()}, tag=ANY), wheel(),
+         at=".whl", says="has native code for no known system only", severity="warning"),
+    Case("LB303", "Root-Is-Purelib is true in WHEEL, or in a text about it", wheel(purelib=True),
+         wheel(metadata="Summary: Root-Is-Purelib: true"), at=".dist-info/WHEEL", says="Root-Is-Purelib: true",
+         severity="note"),
+    Case("LB306", "modules for two Pythons in a wheel for every Python; under an abi3 tag, LB310 reports them",
+         fat(10, 11, tag=GENERIC), fat(10, 11), at=f"!latenn/{TIED}",
+         says="no module _core is for CPython 3.12 to 3.15"),
+    Case("LB306", "a module that names no ABI, in a wheel for every Python and in one for CPython 3.11",
+         wheel({"latenn/_core.so": module}, tag="cp311.py3-none-manylinux_2_28_x86_64"),
+         wheel({"latenn/_core.so": module}, tag="cp311-none-manylinux_2_28_x86_64"), at="!latenn/_core.so",
+         says="ABI tag is none", severity="warning"),
+    Case("LB306", "a module in a wheel for every Python, and a library", wheel({"latenn/_core.so": module}), wheel(),
+         at="!latenn/_core.so", says="is the Python module _core", severity="warning"),
+    Case("LB310", "modules for two Pythons under an abi3 tag; without an ABI, LB306 reports them", fat(10, 11),
+         fat(10, 11, tag=GENERIC), at=f"!latenn/{TIED}", says="none is for CPython 3.12 to 3.15", severity="warning"),
+    Case("LB310", "a module that is named for one CPython, and a library with that name",
+         calling(STABLE, file=TIED), wheel({f"latenn/{TIED}": good()}, tag=ABI3), at=f"!latenn/{TIED}",
+         says="is found only by cp311"),
+    Case("LB310", "a module that one CPython finds, and one that each does, too", calling(STABLE, file=TIED),
+         wheel({f"latenn/{TIED}": module, "latenn/_core.so": module}, tag=ABI3), at=f"!latenn/{TIED}",
+         says="is found only by cp311"),
+    Case("LB310", "a module that is named for another processor, and a library with that name",
+         wheel({f"latenn/{TIED}": module_for(ARM)}, tag="cp311-cp311-manylinux_2_28_aarch64"),
+         wheel({f"latenn/{TIED}": good(ARM)}, tag="cp311-cp311-manylinux_2_28_aarch64"), at=f"!latenn/{TIED}",
+         says="is named for x86_64"),
+    Case("LB310", "a module that is named for another processor than the tag's; the tag any has none",
+         wheel({f"latenn/{TIED}": module}, tag="cp311-cp311-manylinux_2_28_aarch64"),
+         wheel({f"latenn/{TIED}": module}, tag="cp311-cp311-any"), at=f"!latenn/{TIED}", says="is named for x86_64"),
+    *(Case("LB310", f"a module that is named for no system, and {what}",
+           wheel({SHORT.format("35m"): module}, tag=OLDER), good_wheel, at=f"!{SHORT.format('35m')}",
+           says="no CPython looks for .cpython-35m.so")
+      for what, good_wheel in (
+          ("a library with that name", wheel({SHORT.format("35m"): good()}, tag=OLDER)),
+          ("one for CPython 3.4, which looks for it", wheel({SHORT.format("34m"): module},
+                                                            tag="cp34-cp34m-manylinux_2_17_x86_64")),
+          ("one for FreeBSD, whose CPython looks for it", wheel({SHORT.format("311"): module},
+                                                                tag="cp311-cp311-freebsd_14_1_release_amd64")),
+          ("one next to a module with the whole name", wheel(BOTH_NAMES, tag=OWN)),
+      )),
+    Case("LB310", "an abi3t module of which the tag names an older CPython first",
+         calling(STABLE, tag="cp310.cp315-abi3.abi3t-manylinux_2_28_x86_64", file="_core.abi3t.so"),
+         calling(STABLE, tag="cp310-abi3t-manylinux_2_28_x86_64", file="_core.abi3t.so"), at="!latenn/_core.abi3t.so",
+         says="is not found by CPython 3.10"),
+    Case("LB310", "an abi3 module under an abi3t tag, and under the tag of a CPython with the GIL",
+         calling(STABLE, tag=ABI3T), calling(STABLE, tag="cp315-abi3-manylinux_2_28_x86_64"),
+         at="!latenn/_core.abi3.so", says="is not found by free-threaded CPython 3.15"),
+    Case("LB310", "an abi3 module for a free-threaded CPython that finds it",
+         calling(STABLE, tag=ABI3T), calling(STABLE, tag="cp313-cp313t-manylinux_2_28_x86_64"),
+         at="!latenn/_core.abi3.so", says="is not found by free-threaded CPython 3.15", good_severity="note"),
 ]  # fmt: skip

@@ -123,8 +123,8 @@ def _find_glibc(package: Contents) -> floors.Version:
     """The glibc that the package needs at least: of the files of one name, which are variants, the least counts."""
     needed: dict[str, floors.Version] = {}
     for file, image in package.images:
-        if image.format == "elf" and image.libc == "glibc":
-            version = floors.needed_glibc(floors.glibc_versions(image))[0] or ()
+        if image.libc == "glibc":
+            version, _ = floors.needed_glibc(floors.glibc_versions(image))
             needed[file.base] = min(needed.get(file.base, version), version)
     return max(needed.values(), default=())
 
