@@ -203,5 +203,5 @@ def _promises(format_: Format, platform: str) -> bool:
 
 
 def provided_libraries(package: Contents) -> set[str]:
-    """The file names and own names of the package's libraries."""
-    return {name for file, image in package.images for name in (file.base, image.soname) if name}
+    """The file names and own names of the package's libraries; "" for one without a name of its own."""
+    return {name for file, image in package.images for name in (file.base, image.soname)}

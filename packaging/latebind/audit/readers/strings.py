@@ -60,7 +60,7 @@ def find_strings(data: Data, format_: Format | None, sought: Sought) -> tuple[tu
     paths: dict[str, None] = {}
     possible = [marker for marker in sought.markers if format_ == "pe" or not marker.startswith(_MICROSOFT_TYPE)]
     pattern = _WINDOWS_FOLDERS if format_ == "pe" else _BUILD_FOLDERS
-    for start, end in _windows(data) if possible or sought.paths else ():
+    for start, end in _windows(data):
         markers |= {marker for marker in possible if data.find(marker.encode(), start, end) >= 0}
         for match in pattern.finditer(data, start, end) if sought.paths else ():
             if len(paths) == _MAX_SHOWN_PATHS:
@@ -100,7 +100,7 @@ def _path_at(data: Data, start: int, end: int) -> str | None:
     """The path that starts there, if it goes on below the folder and is not one that the program uses at run time."""
     is_windows = data[start : start + 1] == b":"
     start -= is_windows
-    before = data[start - 1 : start] if start else b""
+    before = data[max(start - 1, 0) : start]
     if before.isalnum() or before in (b"/", b".", b"_", b"-", b"}", b"*"):
         return None  # the middle of a longer path or of a URL
     if data[start : start + _LONGEST_START].startswith(_RUN_TIME_PATHS) or _EXAMPLES.match(data, max(start - 1, 0)):
