@@ -42,11 +42,13 @@ def _complete(data: bytes) -> bytes:
     file = MachoFile(data)
     place, count = file.indirect
     written = struct.unpack_from(f"<{count}I", data, place)
+    if sum(section.number for section in file.slots) != count:
+        return data
     entries = list(_list_entries(file, written))
     if tuple(entries) == written or not _has_sense(file, entries):
         return data
     completed = bytearray(data)
-    struct.pack_into(f"<{count}I", completed, place, *entries)  # struct.error if the sections have another number
+    struct.pack_into(f"<{count}I", completed, place, *entries)
     signature, size = file.signature or (len(completed), 0)
     if file.uuid_place.stop:
         completed[file.uuid_place] = bytes(16)
@@ -58,25 +60,24 @@ def _complete(data: bytes) -> bytes:
 
 
 def _list_entries(file: MachoFile, written: Sequence[int]) -> Iterator[int]:
-    """The entries of all sections in order. A pointer to a symbol of this file has one only if that is in its table.
-
-    Raises struct.error for a table that has entries for private symbols, which zig never writes.
-    """
+    """The entries of all sections in order. A pointer to a symbol of this file has one only if that is in its table."""
     position = 0
     for section in sorted(file.slots, key=lambda section: section.first):
         for slot in range(section.number):
             entry = written[position]
             if section.kind == "pointers":
                 (value,) = struct.unpack_from("<Q", file.data, section.place + 8 * slot)
-                if value and _value(file, entry) != value:
+                if value and entry != _LOCAL and _value(file, entry) != value:
                     yield _LOCAL
                     continue
             position += 1
             yield entry
 
 
-def _value(file: MachoFile, index: int) -> int:
-    """The address of a symbol of the file; any number or struct.error if the table has no such symbol."""
+def _value(file: MachoFile, index: int) -> int | None:
+    """The address of a symbol of the file; None if the table has no such symbol."""
+    if index >= file.tables.count:
+        return None
     (value,) = struct.unpack_from("<Q", file.data, file.tables.symbols + _SYMBOL_SIZE * index + 8)
     return int(value)
 
