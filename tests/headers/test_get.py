@@ -71,7 +71,8 @@ def test_without_a_place_that_has_them_each_says_why(tmp_path):
     ]
     assert lines[3] == "  the wheel: contains no headers"
     assert "repository" in lines[4]
-    assert "the NuGet package Microsoft.ML.OnnxRuntime 1.20" in refused.value.advice
+    assert "the NuGet package Microsoft.ML.OnnxRuntime 1.20.*, or the sources of" in refused.value.advice
+    assert " at tag v1.20.* on" in refused.value.advice
     make_repository(tmp_path / "repository", "v1.21.2")
     with pytest.raises(LatebindError, match=r"no tag of 1\.20 in"):
         get_headers(ORT, "1.20")

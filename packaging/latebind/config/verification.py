@@ -25,7 +25,7 @@ class VerifyData(Table, frozen=True):
         dict[str, tuple[str, ...]],
         Meta(
             description="Requirements of the script. Each key is the runtime version from which its list applies, "
-            'with quotes: { "1.19" = [...] }. The key `default` applies to every version.'
+            'with quotes: { "1.19" = [...] }. To use one list for every version, write only the key `default`.'
         ),
     ] = msgspec.field(default_factory=dict)
 

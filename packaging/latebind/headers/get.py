@@ -60,8 +60,9 @@ def get_headers(runtime: RuntimePreset, version: str, given: Path | None = None)
 
 def _explain_by_hand(runtime: RuntimePreset, version: str) -> str:
     ids, supply = runtime.nuget.ids, runtime.headers
-    sources = f"the sources of {supply.repository} at tag {supply.tag}{version}" if supply else "its sources"
-    package = f"the NuGet package {ids[0]} {version}, or " if ids else ""
+    exact = version if version.count(".") > 1 else f"{version}.*"  # tags and packages have a patch number, too
+    sources = f"the sources of {supply.repository} at tag {supply.tag}{exact}" if supply else "its sources"
+    package = f"the NuGet package {ids[0]} {exact}, or " if ids else ""
     return f"Download {package}{sources} on a machine with a network. Then name the file or folder: --from PATH."
 
 

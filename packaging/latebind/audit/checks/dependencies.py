@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     "Dependency that contradicts the minimum",
     "error",
     profiles=("runtime",),
-    because="The dependency contradicts the configured minimum. Without a configured minimum, a pinned version is a "
-    "warning. An upper limit is a note.",
+    because="The dependency contradicts the configured minimum. Without a configured minimum, the finding on a wheel "
+    "is a warning for a pinned version, and a note for an upper limit.",
     kinds=TWINS,
     example="Requires-Dist: onnxruntime==1.20.1",
     fix='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, ">=1.19.0" as a peer.',
