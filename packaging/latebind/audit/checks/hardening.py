@@ -88,8 +88,8 @@ def relro_missing(image: Image) -> Iterator[Hit | Skip]:
 def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
     """Without ASLR, code is at addresses that an attacker knows. Without NX, data can be executed.
 
-    One such DLL weakens its whole process. 64-bit code that refuses high addresses is a note, and so is 64-bit code
-    without the flag for NX, since 64-bit Windows protects every 64-bit process.
+    One such DLL weakens its whole process. The finding is a note for 64-bit code that refuses high addresses, and for
+    64-bit code without the flag for NX, since 64-bit Windows protects every 64-bit process.
     """
     if image.aslr == "none":
         seen = "the flag MH_PIE is not set" if image.format == "macho" else "DYNAMIC_BASE is not set"

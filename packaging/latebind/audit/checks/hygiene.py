@@ -119,9 +119,10 @@ def _is_unportable(part: str) -> bool:
     fix="Build the binary again, and compare its size and hash with the build's output.",
 )
 def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
-    """The file starts like a native binary but is damaged, so it does not load. In a folder of tests it is a note.
+    """The file starts like a native binary but is damaged, so it does not load.
 
-    An empty file that is named like a module of Python is a warning if the package has other modules.
+    The finding is a note for a file in a folder of tests. It is a warning for an empty file that is named like a Python
+    module, if the package has other modules.
     """
     for file in package.files:
         if file.problem and file.format is not None:

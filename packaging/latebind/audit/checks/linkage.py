@@ -48,11 +48,11 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     macOS, and the DLLs of every Windows 10 on Windows. macOS looks for an absolute path nowhere else, so a copy in the
     package does not help.
 
-    A library that `Requires-Dist` installs or may install, by its name or by the search path, is a note. A library of
-    a driver, which is there if the hardware is, is a note, too. It is a
-    warning where other modules of the package load without it, where no tag promises anything, and where desktop
-    systems or all base systems have the library, which no tag allows. Libraries of X, OpenGL and GLib, which manylinux
-    allows, are a note, since slim containers lack them.
+    The finding is a note if a package in `Requires-Dist` installs the library, or may install it, as its name or the
+    search path suggests. It is also a note for the library of a driver, which a machine has if it has the hardware, and
+    for libraries of X11, OpenGL and GLib, which manylinux allows but slim containers lack. It is a warning if other
+    modules of the package load without the library, if no tag promises anything, or if desktop systems or all base
+    systems have the library, but no tag allows it.
     """
     if is_for_android(file.folder):
         return
@@ -81,7 +81,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
 
 
 def _judge_desktop(package: Contents, image: Image) -> Iterator[Hit]:
-    """Libraries of X and GLib, which every tag for Linux allows, and which small containers do not have."""
+    """Libraries of X11, OpenGL and GLib, which every tag for Linux allows, but slim containers lack."""
     if image.format != "elf":
         return
     names = [name for name in image.needed if platforms.is_desktop(name) and name.lower() not in package.bases]
@@ -118,8 +118,8 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     """How bad the lack of a library is, where it comes from, and who can supply it."""
     if image.format == "pe" and name.lower().endswith(".exe"):
         message = f"needs {name}, the program that loads the file"
-        return Hit(message=message, fix=f"Load the file from {name} alone.", severity="note",
-                   assumption=f"{name} loads the file, because it is a program")  # fmt: skip
+        return Hit(message=message, fix=f"Load the file only in {name}, not in other programs.", severity="note",
+                   assumption=f"{name} is the program that loads the file")  # fmt: skip
     if (expected_hit := _find_expected_source(package, file, image, name)) is not None:
         return expected_hit
     late = " on first use" * is_late(image, name)
@@ -172,14 +172,14 @@ def _judge_supplier(provider: Supplier, name: str) -> Hit:
     text = f"needs {name}, expected from {provider.name}"
     if provider.is_guess:
         message = f"needs {name}, which is not in the package; {provider.name}, which it requires, may install it"
-        assumption = f"{provider.name} has libraries of that project, because of its name or version"
+        assumption = f"{provider.name} installs it, as its name or version suggests"
         fix = f"Check that {provider.name} installs it."
         return Hit(message=message, fix=fix, severity="note", assumption=assumption)
     if provider.extra:
         message = f"{text}, which only the extra {provider.extra} requires"
         return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")
     fix = f"Check that {provider.name} installs it, in each version that the package allows."
-    assumption = f"{provider.name} installs it, because of its name or the search path"
+    assumption = f"{provider.name} installs it, as its name or the search path suggests"
     return Hit(message=f"{text}, which the package requires", fix=fix, severity="note", assumption=assumption)
 
 

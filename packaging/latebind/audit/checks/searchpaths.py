@@ -47,8 +47,8 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
     An empty or relative entry means the current folder, and `/tmp` is for all users: anyone who can write there can
     inject code. `@executable_path` is the folder of the program: Python's, unless the file is a program itself.
 
-    It is a warning if a needed library is neither in the package nor in the system, and no path leads into the package.
-    An entry is a note where every needed library is found without it, or is loaded already: each process has libc.
+    The finding is a warning if a needed library is neither in the package nor in the system, and no path leads into the
+    package. It is a note if every needed library is found without the entry, or is already loaded, as libc always is.
     """
     for table, paths in search_paths(image):
         bad = [path for path in paths if not _stays_inside(package, file, _place_program(image, path))]

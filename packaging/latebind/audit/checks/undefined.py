@@ -113,7 +113,7 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             message=f"has {count}, which the program that loads .{ending} files has to define: {first(names)}",
             evidence=some(names),
             severity="note",
-            assumption="the file is a plugin, because of its ending",
+            assumption="the file is a plugin, as its ending suggests",
         )
     if all(map(_OF_MPI.match, names)) and not must_load(package, file, image):
         return Hit(

@@ -37,10 +37,11 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.
 
     The message, `The specified module could not be found`, names a different file. If an older copy is loaded already,
-    newer code crashes. In a wheel, the DLLs that CPython itself installs are a note: VCRUNTIME140.dll, and
-    VCRUNTIME140_1.dll since 3.9. So are those that a required package installs, such as msvc-runtime, or a runtime
-    package of the same version. A program does not find those of CPython, which are next to python.exe. DLLs in a wheel
-    for other systems, and what Microsoft's own DLLs import when they first use it, do not count.
+    newer code crashes. For a wheel, the finding is a note if it needs only DLLs that CPython itself installs:
+    VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a required package installs the DLLs, such
+    as msvc-runtime, or a runtime package of the same version. A program does not find those of CPython, which are next
+    to python.exe. DLLs in a wheel for other systems, and what Microsoft's own DLLs import when they first use it, do
+    not count.
     """
     if not platforms.admits_windows(package):
         return
@@ -65,7 +66,7 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
         + (f"; on first use also {first(late)}" if at_load and late else ""),
         evidence=tuple(needs(image, name) for name in libraries),
         severity="note" if source else "warning",
-        assumption=f"{source} installs it, because of its name or version" * (bool(source) and not with_python),
+        assumption=f"{source} installs it, as its name or version suggests" * (bool(source) and not with_python),
     )
 
 
