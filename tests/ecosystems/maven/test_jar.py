@@ -7,6 +7,7 @@ import stat
 import zipfile
 
 import pytest
+from latebind.tables.targets import targets
 
 from tests.client import BOUND, CONFIG, copy_client, members, pack_project
 from tests.needs import require_programs
@@ -151,9 +152,18 @@ def test_an_empty_folder_is_none(tmp_path):
     assert "/latebind-" in file
 
 
-def test_another_system_is_named(tmp_path):
-    printed = run_java(tmp_path, pack_jar(tmp_path)["jar"], options=["-Dos.name=Mac OS X", "-Dos.arch=aarch64"])
-    assert "tiny has no native library for osx-arm64, only for linux-x64" in printed
+def test_another_system_is_named_as_its_folder_is(tmp_path):
+    jar = pack_jar(tmp_path)["jar"]
+    named = {
+        "osx-arm64": ("Mac OS X", "aarch64"),
+        "win-x64": ("Windows Server 2025", "amd64"),
+        "linux-arm": ("Linux", "arm"),
+        "linux-riscv64": ("Linux", "riscv64"),
+    }
+    assert set(named) <= set(targets())
+    for rid, (name, arch) in named.items():
+        printed = run_java(tmp_path, jar, options=[f"-Dos.name={name}", f"-Dos.arch={arch}"])
+        assert f"tiny has no native library for {rid}, only for linux-x64" in printed
 
 
 def test_the_projects_own_sources_are_compiled_and_may_use_the_class(tmp_path):
