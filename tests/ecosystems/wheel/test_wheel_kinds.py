@@ -344,7 +344,7 @@ def test_a_library_over_the_floor_is_refused_with_version_symbol_file_and_cure(t
     with pytest.raises(BuildError) as caught:
         pack_project(project, "linux-x64")
     text = str(caught.value)
-    assert "libtiny.so needs GLIBC_2.34 because of pthread_create, and linux-x64 promises glibc 2.28" in text
+    assert "libtiny.so needs GLIBC_2.34 because of pthread_create, but linux-x64 promises glibc 2.28" in text
     assert "stage/linux-x64/tiny/lib/libtiny.so" in text
     assert "with zig, or in the image manylinux_2_28" in text
     assert 'write glibc = "2.34" below [targets]' in text
@@ -380,10 +380,10 @@ def test_a_library_that_needs_less_keeps_the_tag_of_the_floor(tmp_path):
 @pytest.mark.parametrize(
     ("rid", "triple", "sentence"),
     [
-        ("osx-arm64", "aarch64-macos.14.0", "needs macOS 14.0, and osx-arm64 promises macOS 11.0"),
-        ("osx-arm64", "x86_64-macos.11.0", "is macho x86_64, and osx-arm64 runs macho aarch64"),
-        ("linux-arm64", "x86_64-linux-gnu.2.28", "is elf x86_64, and linux-arm64 runs elf aarch64"),
-        ("linux-x64", "aarch64-macos.11.0", "is macho aarch64, and linux-x64 runs elf x86_64"),
+        ("osx-arm64", "aarch64-macos.14.0", "needs macOS 14.0, but osx-arm64 promises macOS 11.0"),
+        ("osx-arm64", "x86_64-macos.11.0", "is macho x86_64, but osx-arm64 runs macho aarch64"),
+        ("linux-arm64", "x86_64-linux-gnu.2.28", "is elf x86_64, but linux-arm64 runs elf aarch64"),
+        ("linux-x64", "aarch64-macos.11.0", "is macho aarch64, but linux-x64 runs elf x86_64"),
     ],
 )
 def test_a_library_for_a_newer_or_another_system_is_refused(tmp_path, rid, triple, sentence):
