@@ -43,8 +43,8 @@ def latebind(session: nox.Session, command: str, *arguments: str) -> None:
 
     A JDK and a .NET SDK are made at the same time as the environment; `build`, which needs neither, doesn't wait.
     """
-    start_machine("jdk")
-    start_machine("dotnet")
+    for name in ("jdk",) if is_without_dotnet() else ("jdk", "dotnet"):
+        start_machine(name)
     tool = environment(session, "tool", "native", "verify")
     if command != "build":
         os.environ.update(find_machine("jdk"))
@@ -213,13 +213,18 @@ def c_sources(session: nox.Session) -> list[str]:
     return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())
 
 
+def is_without_dotnet() -> bool:
+    """Whether the caller wants no .NET SDK to be made or used."""
+    return bool(os.environ.get("LATEBIND_NO_DOTNET"))
+
+
 @cache
 def find_machine(name: MachineName) -> dict[str, str]:
     """The environment with Mono, a .NET SDK or a JDK: of the system, else one for tests, else none.
 
     Test cases are then not run. LATEBIND_NO_DOTNET=1 leaves the SDK out.
     """
-    if name == "dotnet" and os.environ.get("LATEBIND_NO_DOTNET"):
+    if name == "dotnet" and is_without_dotnet():
         return {}
     try:
         return start_machine(name).result().apply(os.environ)

@@ -66,9 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     _write_utf8()
     parser = _parser()
-    words = _replace_words(sys.argv[1:] if argv is None else argv)
-    parser.refuse_early(words)
-    arguments, unknown = parser.parse_known_args(words)
+    command_line = _replace_words(sys.argv[1:] if argv is None else argv)
+    parser.refuse_option_before_command(command_line)
+    arguments, unknown = parser.parse_known_args(command_line)
     if unknown:
         unknowing: Parser = getattr(arguments, "parser", parser)
         unknowing.refuse_unknown(unknown)

@@ -61,8 +61,8 @@ def test_a_path_at_the_start_of_a_file_is_found():
     assert find_strings(BUILT.encode(), "elf", Sought())[1] == (BUILT,)
 
 
-@pytest.mark.parametrize(("format_", "found"), [("pe", (".?AVTiny@@", "tiny")), ("elf", ("tiny",))])
-def test_names_of_types_by_visual_cpp_are_sought_in_windows_files_alone(format_, found):
+@pytest.mark.parametrize(("format_", "expected"), [("pe", (".?AVTiny@@", "tiny")), ("elf", ("tiny",))])
+def test_names_of_types_by_visual_cpp_are_sought_in_windows_files_alone(format_, expected):
     data = f"tiny .?AVTiny@@ {BUILT} other".encode()
     sought = Sought(markers=(".?AVTiny@@", "missing", "tiny"), paths=False)
-    assert find_strings(data, format_, sought) == (found, ())
+    assert find_strings(data, format_, sought) == (expected, ())

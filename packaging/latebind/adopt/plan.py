@@ -44,8 +44,7 @@ NO_CONSUMER = (
 )
 _NO_COMPONENT = (
     "no install() has COMPONENT {component}, which latebind.toml packs: add it to the install() of your library, such "
-    "as "
-    "install(TARGETS mylib COMPONENT {component})"
+    "as install(TARGETS mylib COMPONENT {component})"
 )
 _NO_HEADERS = (
     "the project has no copy of ONNX Runtime's headers: run `latebind headers onnxruntime --output {headers}`, and "

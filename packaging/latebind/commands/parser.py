@@ -77,17 +77,17 @@ class Parser(argparse.ArgumentParser):
         print_error(text, advice or f"See {self.prog} --help.")
         self.exit(2)
 
-    def refuse_early(self, words: Sequence[str]) -> None:
+    def refuse_option_before_command(self, argv: Sequence[str]) -> None:
         """Exit with an error for a command's option in front of the command: its value would be taken for one."""
         kind = argparse._SubParsersAction  # noqa: SLF001  # as above
         commands = next((action.choices for action in self._actions if isinstance(action, kind)), {})
-        name = next((word for word in words if word in commands), None)
+        name = next((argument for argument in argv if argument in commands), None)
         if name is None:
             return
-        theirs = commands[name]._option_string_actions  # noqa: SLF001  # argparse has no other table of them
-        for word in words[: words.index(name)]:
-            option = word.partition("=")[0]
-            if option in theirs and option not in self._option_string_actions:
+        own_options = commands[name]._option_string_actions  # noqa: SLF001  # argparse has no other table of them
+        for argument in argv[: argv.index(name)]:
+            option = argument.partition("=")[0]
+            if option in own_options and option not in self._option_string_actions:
                 advice = f"Write the command first: {self.prog} {name} {option} ..."
                 self.error(f"{option} must come after the command {name}\n{advice}")
 

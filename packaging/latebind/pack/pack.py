@@ -92,10 +92,10 @@ def start_run(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path
     The stages are in the project's order of targets, so that the order of `--target` changes no package.
     """
     refuse_named_links(config)
-    order = {rid: place for place, rid in enumerate(config.document.targets.include)}
+    positions = {rid: position for position, rid in enumerate(config.document.targets.include)}
     return PackRun(
         config=config,
-        stages=sorted(stages, key=lambda stage: order.get(stage.rid, len(order))),
+        stages=sorted(stages, key=lambda stage: positions.get(stage.rid, len(positions))),
         workdir=workdir,
         dist=dist,
         commit=source_commit(config) if config.project.repository else "",

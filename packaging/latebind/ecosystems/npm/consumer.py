@@ -112,10 +112,8 @@ def _install_program(bench: Bench, app: Path, tarballs: Mapping[str, Path], vers
     manifest = _manifest(bench, app, tarballs, version)
     (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
     with failing_at("install"):
-        if (app / "node_modules").is_dir():  # an upgrade
-            _share_modules(bench, app, manifest)  # now npm's cache has all that is needed
-            run_npm([*NPM_INSTALL, "--offline"], app, bench.supply.installer.home, bench.log)
-        elif bench.situation.folder != ORDINARY.folder:  # whether npm can install there is part of the test case
+        # An upgrade changes what is installed, and whether npm can install in an odd folder is part of the test case.
+        if (app / "node_modules").is_dir() or bench.situation.folder != ORDINARY.folder:
             run_npm([*NPM_INSTALL, "--prefer-offline"], app, bench.supply.installer.home, bench.log)
         elif (shared := _share_modules(bench, app, manifest)).is_dir():  # npm makes none without dependencies
             shutil.copytree(shared, app / shared.name, symlinks=True, copy_function=link_or_copy)
