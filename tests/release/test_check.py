@@ -132,13 +132,13 @@ NESTED = "[" * 100_000 + "]" * 100_000
 UNSUMMED = "differs from its checksum in SHA256SUMS"
 TAMPERED = {
     "a flipped byte": (flip_wheel, WHEEL, UNSUMMED),
-    "a sum": (edit_file("SHA256SUMS", "  index.html", "0  index.html"), "SHA256SUMS", "no sum and name"),
+    "a sum": (edit_file("SHA256SUMS", "  index.html", "0  index.html"), "SHA256SUMS", "is not a checksum and a name"),
     "a name": (edit_file("SHA256SUMS", "  index.html", "  page.html"), "index.html", "is not in SHA256SUMS"),
     "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "is not part of this release"),
     "a missing file": (
         remove_file("reports/audit.json"),
         "reports/audit.json",
-        "is in SHA256SUMS and not in the folder",
+        "is in SHA256SUMS, but not in the folder",
     ),
     "a link": (link, "link", "is a link"),
     "a link to a device": (link_device, "manifest.json", "is a link"),
@@ -153,7 +153,7 @@ HIDDEN = {
     "an extra package": (add_package, EVIL, "is not among the packages"),
     "a lower minimum": (edit_file("latebind.toml", "1.20", "1.19"), WHEEL, "and latebind.toml says 1.19"),
     "a lower minimum inside": (lower, WHEEL, "its SBOM binds onnxruntime vers:generic/>=1.10|<2"),
-    "a removed export": (edit_file("api/api.json", "tiny_add", "tiny_bad"), "api/api.json", '"tiny_bad", they give'),
+    "a removed export": (edit_file("api/api.json", "tiny_add", "tiny_bad"), "api/api.json", '"tiny_bad" instead of'),
     "an export renamed inside": (rename_export, NPM_ARM, "exports other functions than in another package"),
     "a swapped twin": (swap, WHEEL, "LB"),
     "another version": (other_version, NEWER, "has version 1.2.4, but the release has 1.2.3"),
@@ -161,7 +161,7 @@ HIDDEN = {
     "the audit": (
         edit_file("reports/audit.json", '": 9', '": 19'),
         "reports/audit.json",
-        "subjects is 19, they give 9",
+        "subjects is 19 instead of 9",
     ),
     "the changelog": (edit_file("CHANGELOG.md", "faster", "slower"), "index.html", UNLIKE),
     "an unreadable report": (
