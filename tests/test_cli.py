@@ -68,7 +68,7 @@ def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, argument
 @pytest.mark.parametrize("command", ["plan", "pack", "audit", "doctor", "verify"])
 def test_a_project_that_is_not_there_is_not_the_one_around_it(latebind, tiny, command):
     assert_refused(latebind("-C", tiny / "nosuch", command), "there is no such folder", "Name the folder")
-    assert_refused(latebind("-C", tiny / "latebind.toml", command), "is a file and not a folder", f"-C {tiny}")
+    assert_refused(latebind("-C", tiny / "latebind.toml", command), "is a file, not a folder", f"-C {tiny}")
 
 
 @pytest.mark.parametrize("target", ["", "linux-x64,", ",", " "])

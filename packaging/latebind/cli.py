@@ -117,7 +117,7 @@ def _check_project(folder: Path) -> None:
         return
     if folder.exists():
         advice = f"Name its folder: -C {folder.parent}."
-        raise LatebindError(f"-C {folder}: is a file and not a folder", advice=advice)
+        raise LatebindError(f"-C {folder}: is a file, not a folder", advice=advice)
     raise LatebindError(
         f"-C {folder}: there is no such folder",
         advice="Name the folder that holds latebind.toml, or a folder below it.",
@@ -165,7 +165,12 @@ def _parser() -> Parser:
     parser.add_argument("-V", "--version", action="version", version=f"latebind {__version__}")
     parser.add_argument("--cmake-dir", action=_CMakeDir, nargs=0, help="print the folder of latebindConfig.cmake")
     parser.add_argument(
-        "-C", "--project", type=Path, default=Path(), metavar="DIR", help="folder of latebind.toml (default: this one)"
+        "-C",
+        "--project",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="folder of latebind.toml (default: the current one)",
     )
     parser.add_argument(
         "--workdir",

@@ -54,7 +54,7 @@ WRONG = [
     ('minimum = "2.1"', 'minimum = "2.1"\ndrop_in = true', 4, "there is no stub of thing", "[runtime.describe.stub]"),
     (PYTHON, "", 5, "no wheel supplies it, and there is no advice", "or advice"),
     (PYTHON, 'advice = "apt-get install thing"\n', 5, "so nothing could be verified", "extras = {"),
-    (PYTHON, f'{PYTHON}advice = "a\\nb"\n', 13, "the advice has line ends", "one plain line"),
+    (PYTHON, f'{PYTHON}advice = "a\\nb"\n', 13, "the advice has line breaks", "one plain line"),
     (PYTHON, f"{PYTHON}stub = {{ functions = [] }}\n", 13, "must not be empty", ""),
     (
         PYTHON,
@@ -80,7 +80,7 @@ WRONG = [
     ),
     ('built = "2.9"', 'built = "2"', 10, "'2' is not two or three numbers", "1.19"),
     ('minimum = "2.1"', 'minimum = "2.1rc1"', 3, "'2.1rc1' is not two or three numbers", "1.19"),
-    ('"libthing.so", ', "", 11, "no file name for linux, which a target is of", 'files.linux = ["libthing.so"]'),
+    ('"libthing.so", ', "", 11, "no file name for linux, which a target needs", 'files.linux = ["libthing.so"]'),
     (
         '"libthing.so", ',
         '"lib/thing.so", ',

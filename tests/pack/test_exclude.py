@@ -84,7 +84,7 @@ def test_test_cases_use_a_package_that_the_target_has(project):
 @pytest.mark.parametrize(
     ("excluded", "message", "advice"),
     [
-        ('["extre"]', "'extre' is not a package here", "Did you mean extra?"),
+        ('["extre"]', "'extre' is not a package of this project", "Did you mean extra?"),
         ('["extra", "tiny"]', "win-x64 has no package left", "Remove win-x64 from targets.include"),
         ('["tiny"]', "extra is made for win-x64 but requires tiny, which is not", "Exclude extra as well"),
     ],

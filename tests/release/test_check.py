@@ -154,7 +154,7 @@ HIDDEN = {
     "a lower minimum": (edit_file("latebind.toml", "1.20", "1.19"), WHEEL, "and latebind.toml says 1.19"),
     "a lower minimum inside": (lower, WHEEL, "its SBOM binds onnxruntime vers:generic/>=1.10|<2"),
     "a removed export": (edit_file("api/api.json", "tiny_add", "tiny_bad"), "api/api.json", '"tiny_bad" instead of'),
-    "an export renamed inside": (rename_export, NPM_ARM, "exports other functions than in another package"),
+    "an export renamed inside": (rename_export, NPM_ARM, "exports different functions in different packages"),
     "a swapped twin": (swap, WHEEL, "LB"),
     "another version": (other_version, NEWER, "has version 1.2.4, but the release has 1.2.3"),
     "the page": (edit_file("index.html", "Made by", "Made  by"), "index.html", UNLIKE),

@@ -259,7 +259,7 @@ class NativeBuild:
                 raise self.config.problem_at(
                     f"package.{package}.component",
                     f"package.{package}.component: no install() rule has COMPONENT {component}",
-                    f"{begin} write install(TARGETS mylib COMPONENT {component}). COMPONENT must be in front of "
+                    f"{begin} write install(TARGETS mylib COMPONENT {component}). COMPONENT must come before "
                     "LIBRARY and RUNTIME: after one of them, it applies to that kind of file only.",
                     BuildError,
                 )

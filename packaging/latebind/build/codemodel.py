@@ -89,7 +89,7 @@ def _resolve_paths(paths: set[Path]) -> tuple[Path, ...]:
 def _reply(tree: Path, kind: str) -> Any:
     index = max((tree / _API / "reply").glob("index-*.json"), key=lambda path: path.name, default=None)
     if index is None:
-        raise BuildError("CMake wrote no reply of its file API", where=str(tree), advice="Use CMake 3.25 or newer.")
+        raise BuildError("CMake's file API wrote no reply", where=str(tree), advice="Use CMake 3.25 or newer.")
     return _read(tree, _read(tree, index.name)["reply"][_CLIENT][kind]["jsonFile"])
 
 

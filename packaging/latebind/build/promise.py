@@ -82,7 +82,7 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
             f"{', '.join(missing)}\n  {', '.join(path.name for path in libraries)} "
             f"{'exports' if len(libraries) == 1 else 'export'} {', '.join(exported[:_NAMED])}{more}",
             f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "
-            f"package.{package}.exports. A name with a wildcard is allowed and not required.",
+            f"package.{package}.exports. Names with a wildcard need not match any symbol.",
             BuildError,
         )
 

@@ -62,7 +62,7 @@ def _check_excluded(config: Config, reader: Reader, rid: str) -> None:
     here, excluded = ("targets", rid, "exclude"), config.excluded(rid)
     for name in excluded:
         if name not in config.packages:
-            reader.problem(here, f"{name!r} is not a package here", nearest(name, config.packages))
+            reader.problem(here, f"{name!r} is not a package of this project", nearest(name, config.packages))
     if rid in config.document.targets.include and set(config.packages) <= set(excluded):
         reader.problem(
             here, f"{rid} has no package left", f"Remove {rid} from targets.include, or a name from this list."
@@ -80,7 +80,9 @@ def _check_project(project: ProjectTable, reader: Reader) -> None:
     if version is None:
         reader.problem(("project", "version"), f"{project.version!r} is not a version", "Write it as 1.2.3.")
     elif not re.fullmatch(rf"(\d+!)?{release}([^\d\s]\S*)?", project.version):
-        text = f"{project.version!r} is another spelling of {version}, which some kinds of packages do not accept"
+        text = (
+            f"{project.version!r} is another spelling of {version}, and some kinds of packages accept only the latter"
+        )
         reader.problem(("project", "version"), text, f'Write version = "{version}".')
     try:
         canonicalize_license_expression(project.license or "MIT")
@@ -97,7 +99,7 @@ def _check_verify(config: Config, reader: Reader) -> None:
     for minor in verify.pythons:
         if not _MINOR.match(minor):
             reader.problem(("verify", "pythons"), f"{minor!r} is not a minor version of CPython", 'Write it as "3.11".')
-    advice = 'Write the runtime version from which on the number holds: { "1.19" = 1000 }.'
+    advice = 'Write the runtime version from which the number applies: { "1.19" = 1000 }.'
     counts: dict[tuple[Key, ...], dict[str, int]] = {("verify", "at_least"): verify.at_least}
     for name, settings in verify.own.items():
         counts["verify", "own", name, "at_least"] = settings.at_least
@@ -114,7 +116,7 @@ def _check_data(config: Config, reader: Reader) -> None:
     for where, settings in data.items():
         for version in settings.requires if settings is not None else ():
             if version != ANY_VERSION and version_of(version) is None:
-                advice = 'Write the runtime version from which on they hold, { "1.19" = ["onnx==1.16.2"] }, or default.'
+                advice = 'Write the runtime version from which they apply, { "1.19" = ["onnx==1.16.2"] }, or default.'
                 reader.problem((*where, "requires"), f"{version!r} is not a version", advice)
     first, *others = [runtime.name for runtime in config.document.runtime] or [""]
     if verify.data is not None and set(verify.data.requires) - {ANY_VERSION}:
@@ -145,7 +147,7 @@ def _check_packages(config: Config, reader: Reader) -> None:
         others = [other for other in config.packages if other != name]
         for other in package.requires:
             if other not in others:
-                text = f"{other!r} is not another package here"
+                text = f"{other!r} is not another package of this project"
                 reader.problem(("package", name, "requires"), text, nearest(other, others))
         if all(map(is_known, config.document.runtime)):
             _check_bound(config, reader, name)
@@ -175,7 +177,9 @@ def _check_bound(config: Config, reader: Reader, name: str) -> None:
     package, used = config.packages[name], [runtime.name for runtime in config.document.runtime]
     if package.runtime and package.runtime not in used:
         advice = nearest(package.runtime, used)
-        reader.problem(("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] here", advice)
+        reader.problem(
+            ("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] of this project", advice
+        )
     elif package.wheel is not None and package.wheel.extras == "channels" and config.runtime_of(name) is None:
         reader.problem(
             ("package", name, "wheel"),

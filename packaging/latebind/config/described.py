@@ -27,7 +27,7 @@ class DescribedFiles(Table, frozen=True):
     linux: Annotated[
         tuple[str, ...],
         Meta(
-            description="File names on Linux, the best first. The loader uses a name with * only to search "
+            description="File names on Linux, in order of preference. The loader uses a name with * only to search "
             "folders: libthing.so.*"
         ),
     ] = ()
@@ -41,7 +41,7 @@ class DescribedPython(Table, frozen=True):
     folder: Annotated[str, Meta(description="Folder of the library below site-packages, such as thing/lib.")]
     extras: Annotated[
         dict[str, str],
-        Meta(description='Distribution that each extra installs, the ordinary one first: { cpu = "thing" }.'),
+        Meta(description='Distribution that each extra installs, the default first: { cpu = "thing" }.'),
     ]
 
 

@@ -42,9 +42,9 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
         text = f"{described.environment!r} is not the name of a variable"
         yield ("environment",), text, f"Leave it out to use {described.name.upper()}_LIB_PATH."
     if not described.advice.isprintable():
-        yield ("advice",), "the advice has line ends or control characters", "Write one plain line."
+        yield ("advice",), "the advice has line breaks or control characters", "Write one plain line."
     if not described.title.isprintable() or set('"\\*') & set(described.title):
-        yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line ends.'
+        yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line breaks.'
     if not C_FUNCTION.match(described.entry):
         yield (
             ("entry",),
@@ -78,7 +78,7 @@ def _file_problems(files: DescribedFiles, systems: Iterable[str]) -> Iterator[Pr
     named = {"linux": files.linux, "macos": files.macos, "windows": files.windows}
     for system in sorted(set(systems)):
         if not any("*" not in name for name in named[system]):
-            text = f"no file name for {system}, which a target is of"
+            text = f"no file name for {system}, which a target needs"
             yield ("files",), text, f'Write files.{system} = ["{_ENDINGS[system][1]}"], or leave those targets out.'
     for system, names in named.items():
         ending, example = _ENDINGS[system]

@@ -26,7 +26,7 @@ class ProjectTable(Table, frozen=True):
     description: Annotated[
         str,
         Meta(
-            description="One line that describes the project in package metadata, of at most 4,000 characters.",
+            description="One-line description of the project for package metadata, at most 4,000 characters.",
             max_length=MAX_DESCRIPTION,
         ),
     ] = ""
@@ -79,7 +79,7 @@ class Document(Table, frozen=True):
     """The whole file."""
 
     project: Annotated[ProjectTable, Meta(description="Name, version, license.")]
-    targets: Annotated[Targets, Meta(description="Targets and their oldest systems.")]
+    targets: Annotated[Targets, Meta(description="Targets, and the oldest systems that they support.")]
     package: Annotated[dict[str, Package], Meta(description="[package.<name>]: a package to make.", min_length=1)]
     native: Annotated[Native, Meta(description="The CMake project.")] = Native()
     runtime: Annotated[tuple[RuntimeUse, ...], Meta(description="[[runtime]]: what is bound late.")] = ()

@@ -34,7 +34,10 @@ class EpConfig(Table, frozen=True, kw_only=True):
     ]
     names: Annotated[
         tuple[str, ...],
-        Meta(description="Names of the execution providers that the library registers, the best first.", min_length=1),
+        Meta(
+            description="Names of the execution providers that the library registers, in order of preference.",
+            min_length=1,
+        ),
     ]
     minimum: Annotated[str, Meta(description="Oldest ONNX Runtime that works.")] = EP_FLOOR
     excepted: Annotated[

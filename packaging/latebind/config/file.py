@@ -69,7 +69,7 @@ def _check_trusted(file: Path, start: Path) -> Path:
     here, file_stat = start.stat(), file.stat()
     reason = ""
     if file_stat.st_uid not in {0, os.geteuid(), here.st_uid}:
-        reason = f"belongs to another user, number {file_stat.st_uid}"
+        reason = f"belongs to another user (uid {file_stat.st_uid})"
     elif file_stat.st_mode & ~here.st_mode & stat.S_IWOTH:
         reason = "can be changed by every user"
     if reason:

@@ -122,8 +122,8 @@ class Package(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="Symbols that the package's libraries may export, as names or globs. The libraries must "
-            "export every exact name, on every target. Only a package with `ep`, and one of which latebind makes no "
-            "file, may leave this key out.",
+            "export every exact name, on every target. Required, except with `ep` or if latebind makes none of the "
+            "package's files.",
             min_length=1,
         ),
     ] = ()

@@ -26,7 +26,7 @@ def check_texts(raw: dict[str, Any], reader: Reader) -> None:
     for path, text in _list_texts(raw, ()):
         if _CONTROL.search(text):
             key = printable(format_key(path))
-            reader.problem(path, f"{key} has line ends or control characters", "Write it as one plain line.")
+            reader.problem(path, f"{key} has line breaks or control characters", "Write it as one plain line.")
     project = raw.get("project")
     name = project.get("name", "") if isinstance(project, dict) else ""
     if isinstance(name, str) and set(_SEPARATORS) & set(name):

@@ -51,7 +51,7 @@ def surface(version: str, packages: Iterable[ReleasePackage]) -> Surface:
                 if by_rid.setdefault(rid, list(names)) != list(names):
                     odd = sorted(set(by_rid[rid]) ^ set(names))
                     raise InputError(
-                        f"{library} for {rid} exports other functions than in another package: {', '.join(odd[:5])}",
+                        f"{library} for {rid} exports different functions in different packages: {', '.join(odd[:5])}",
                         where=package.artifact.path.name,
                         advice="Pack both from one stage: latebind pack.",
                     )

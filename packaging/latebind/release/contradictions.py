@@ -60,7 +60,8 @@ def _minimums(package: ReleasePackage, derived: Derived) -> Iterator[Contradicti
     for name, stated in read_sbom(package.bill).ranges:
         runtime = runtimes.get(name)
         if runtime is None or stated != version_range(runtime):
-            why = f"its SBOM binds {name} {stated}, and {CONFIG} says {runtime.minimum if runtime else 'nothing of it'}"
+            minimum = runtime.minimum if runtime else "nothing about it"
+            why = f"its SBOM binds {name} {stated}, and {CONFIG} says {minimum}"
             yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 

@@ -126,7 +126,7 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
 def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
     wrong = [f"{problem.file}: {problem.why}\n  {problem.fix}" for problem in contradictions(derived)]
     if wrong:
-        raise GateError("\n".join(["there is no release of this:", *wrong[:_SHOWN]]))
+        raise GateError("\n".join(["this cannot be released:", *wrong[:_SHOWN]]))
     if derived.blockers and not dry_run:
         blockers = [f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in derived.blockers]
         remaining = [f"... and {len(blockers) - _SHOWN} more"] if len(blockers) > _SHOWN else []

@@ -72,7 +72,7 @@ class RuntimeArtifacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the packages of one more ecosystem supply the runtime."""
 
     packages: tuple[str, ...]
-    """Their names, the ordinary one first."""
+    """Their names, the default first."""
     folder: str
     """The folder in them that has a folder for each target."""
     targets: dict[str, str]
