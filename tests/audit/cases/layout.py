@@ -100,6 +100,8 @@ CASES = [
          at=".nupkg", says="psmdcp"),
     Case("LB402", "a file whose extension has no content type", nupkg({NATIVE: good(), "docs/readme.md": b"x"}), plain,
          at="docs/readme.md", says="docs/readme.md"),
+    Case("LB402", "a file without an extension has no type", nupkg({NATIVE: good(), "a.b/LICENSE": b"x"}), plain,
+         at="a.b/LICENSE", says="a.b/LICENSE"),
     Case("LB402", "relationships that are not XML", nupkg({NATIVE: good(), "_rels/.rels": b"<Relationships"}), plain,
          at="_rels/.rels", says="not well-formed"),
     Case("LB403", "assembly and native library differ by case alone",

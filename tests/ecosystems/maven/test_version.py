@@ -2,11 +2,13 @@
 
 import itertools
 import os
+import re
 from pathlib import Path
 
 import pytest
 from latebind.config.file import load
-from latebind.errors import LatebindError
+from latebind.ecosystems.maven.programs import find_jdk
+from latebind.errors import LatebindError, NotRun
 from latebind.pack.planned import plan_files
 from packaging.version import Version
 
@@ -58,3 +60,16 @@ def test_maven_orders_every_version_that_is_kept_as_pep_440_does():
     for older, newer in itertools.pairwise(versions):
         assert f"   {older} < {newer}\n" in printed
     assert "   1.0 < 1.0.dev1\n" in printed
+
+
+@pytest.mark.parametrize(
+    ("printed", "message"),
+    [("javac 1.8.0_412", "is from Java 8"), ("javac 17.0.2", "is from Java 17"), ("?", "does not report its version")],
+)
+def test_an_older_jdk_is_named_by_its_version(tmp_path, printed, message):
+    compiler = tmp_path / "bin" / "javac"
+    compiler.parent.mkdir()
+    compiler.write_text(f"#!/bin/sh\necho '{printed}'\n")
+    compiler.chmod(0o755)
+    with pytest.raises(NotRun, match=f"Java 22 or newer is needed, but {re.escape(str(compiler))} {message}"):
+        find_jdk(22, {"JAVA_HOME": str(tmp_path)})

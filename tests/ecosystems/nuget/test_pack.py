@@ -95,7 +95,7 @@ def test_the_readme_goes_in_with_unix_line_ends(tmp_path):
     [
         (["demo.dll"], MANAGED, r"lib/netstandard2.0/Demo.dll and .*demo.dll would overwrite each other"),
         (["demo.dll"], MANAGED | {"split": True}, "would overwrite each other"),
-        (["libdemo.so", "libDemo.so"], MANAGED, "two files are named"),
+        (["libdemo.so", "libDemo.so"], MANAGED, "two files in runtimes/linux-x64/native have the name"),
         (["libdemo.so"], {}, "is not configured"),
         ([], MANAGED, "installed no shared library"),
     ],

@@ -51,7 +51,8 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     source: Annotated[
         str,
         Meta(
-            description="Folder of Java sources to add to the JAR, such as com/acme/Thing.java, relative to this file."
+            description="Folder of Java sources to compile into the JAR, relative to this file. It has files such as "
+            "com/acme/Thing.java."
         ),
     ] = ""
     package: Annotated[

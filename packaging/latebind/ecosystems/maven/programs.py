@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.ecosystem import NeededProgram
+from latebind.ecosystems.maven.config import OLDEST_JAVA
 from latebind.errors import NotRun
 from latebind.system.programs import which
 from latebind.system.run import run
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TIME_LIMIT = 60.0
-_VERSION = re.compile(r"^javac (?P<major>\d+)")
+_VERSION = re.compile(r"^javac (?:1\.)?(?P<major>\d+)")
+"""Java 8 and older call themselves 1.8."""
 
 PROGRAMS = (
     NeededProgram(
@@ -33,15 +35,16 @@ def find_jdk(oldest: int, environment: Mapping[str, str] = os.environ) -> Path:
 
     Raises NotRun `no-program` without a JDK, and with one that is older than `oldest`.
     """
-    home = environment.get("JAVA_HOME", "")
+    home, newer = environment.get("JAVA_HOME", ""), f"Install JDK {oldest} or newer, and set JAVA_HOME."
     compiler = which("javac", path=str(Path(home, "bin"))) if home else which("javac", path=environment.get("PATH"))
     if compiler is None:
         where = f"in JAVA_HOME ({home})" if home else "on PATH"
-        raise NotRun("no-program", f"there is no javac {where}", advice=PROGRAMS[0].fix)
+        advice = PROGRAMS[0].fix if oldest <= OLDEST_JAVA else newer
+        raise NotRun("no-program", f"there is no javac {where}", advice=advice)
     major = read_major(compiler)
     if major < oldest:
-        text = f"Java {oldest} is needed, but {compiler} is of Java {major}"
-        raise NotRun("no-program", text, advice=f"Install a JDK of Java {oldest} or newer, and set JAVA_HOME.")
+        found = f"is from Java {major}" if major else "does not report its version"
+        raise NotRun("no-program", f"Java {oldest} or newer is needed, but {compiler} {found}", advice=newer)
     return compiler.parent
 
 

@@ -36,7 +36,7 @@ def _identify(path: Path) -> Identity:
         text = next(read() for name, read in iter_members(path, FORMATS[0]) if name == "package/package.json")
         fields = msgspec.json.decode(text, type=_Manifest)
     except (StopIteration, *DECODE_ERRORS) as error:
-        raise InputError("has no package.json of an npm package", where=str(path)) from error
+        raise InputError("has no valid package/package.json", where=str(path)) from error
     chosen = (fields.os, fields.cpu, fields.libc)
     platforms = {rid: npm_platform(rid) for rid in targets()}
     rids = (rid for rid, npm in platforms.items() if chosen == ([npm.os], [npm.cpu], [npm.libc] if npm.libc else []))

@@ -36,7 +36,7 @@ _UNREACHABLE = frozenset(
     {"EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ENETUNREACH", "ENOTCACHED", "ENOTFOUND", "ETIMEDOUT", "E401", "E403",
      "ERR_SOCKET_TIMEOUT"}
 )  # fmt: skip
-"""npm's codes of a registry that does not answer; what a package asks for and nobody has is E404 or ETARGET."""
+"""npm's codes of a registry that does not answer or denies access; E404 and ETARGET: it lacks the package."""
 
 
 def node() -> Path:
@@ -52,7 +52,7 @@ def run_npm(arguments: Sequence[str | Path], folder: Path, home: Path, log: Path
     except ToolError as error:
         code = _CODE.search(error.message)
         if code and code[1] in _UNREACHABLE:
-            raise NotRun("no-index", f"the npm registry does not answer: {error.message}") from error
+            raise NotRun("no-index", f"npm cannot use its registry: {error.message}") from error
         raise
 
 
@@ -91,7 +91,7 @@ def _list_versions(name: str, home: Path) -> tuple[str, ...]:
     try:
         listed = json.loads(run_npm(["view", name, "versions", "--json"], home, home))
     except ToolError as error:
-        raise NotRun("no-distribution", f"the npm registry has no {name}: {error.message}") from error
+        raise NotRun("no-distribution", f"npm cannot list the versions of {name}: {error.message}") from error
     return (listed,) if isinstance(listed, str) else tuple(listed)
 
 

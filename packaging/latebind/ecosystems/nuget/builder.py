@@ -44,7 +44,7 @@ def places(package: Contents) -> Iterator[tuple[str, str]]:
 def _icon(package: Contents, spec: ParsedNuspec) -> Refused:
     icon = spec.fields.get("icon", "")
     if icon and not icon.lower().endswith((".png", ".jpg", ".jpeg")):
-        yield "NU5045", "", f"the icon {icon} is neither PNG nor JPEG"
+        yield "NU5045", "", f"the icon {icon} does not end with .png, .jpg or .jpeg"
     yield from _missing(package, icon, "icon", ("NU5046", "NU5047"))
     for file in package.files:
         if file.name == _normal(icon) and file.size > _LARGEST_ICON:
@@ -54,7 +54,7 @@ def _icon(package: Contents, spec: ParsedNuspec) -> Refused:
 def _readme(package: Contents, spec: ParsedNuspec) -> Refused:
     readme = spec.fields.get("readme", "")
     if posixpath.splitext(readme)[1].lower() not in ("", ".md"):
-        yield "NU5038", "", f"the readme {readme} is not Markdown"
+        yield "NU5038", "", f"the readme {readme} does not end with .md"
     yield from _missing(package, readme, "readme", ("NU5039", "NU5040"))
 
 

@@ -175,7 +175,7 @@ def refuse_twins(files: Sequence[Entry], *, where: str) -> None:
         folder, _, base = name.rpartition("/")
         other = seen.setdefault((folder, base.lower()), name)
         if other is not name:
-            raise BuildError(f"two files are named {base} in {folder}", where=where)
+            raise BuildError(f"two files in {folder} have the name {base}, ignoring case", where=where)
         twin = managed_names.get(base.lower(), name)
         if folder.startswith("runtimes/") and twin != name:
             raise BuildError(

@@ -43,7 +43,10 @@ _REGISTERS = "RegisterCustomOps"
     fix="Export CreateEpFactories and ReleaseEpFactory with C linkage.",
 )
 def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """ONNX Runtime looks up both functions when an application registers the library, and both names are exact."""
+    """ONNX Runtime looks up both functions by their exact names when an application registers the library.
+
+    A library counts as an execution provider if it exports CreateEpFactories.
+    """
     if not file.is_provider:
         return
     exported = {export.name for export in image.exports}
@@ -65,7 +68,7 @@ def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
 def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     """A process may hold several execution providers, each with its own copy of the same C++ libraries.
 
-    On Linux, symbols of one library replace those of the same name in another that is loaded later.
+    On Linux, symbols of one library can replace those of the same name in another that is loaded later.
     """
     if (
         more := sorted({export.name for export in list_offered_exports(image)} - {*EP_EXPORTS})

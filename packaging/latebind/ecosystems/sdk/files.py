@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _identify(path: Path) -> Identity:
     match = SDK_FILE.fullmatch(path.name)
     if match is None:
-        raise InputError("is not named as an SDK archive: name-version-target-sdk.tar.gz", where=str(path))
+        raise InputError("is not named like an SDK archive: name-version-target-sdk.tar.gz or .zip", where=str(path))
     return Identity(
         name=match["name"], version=match["version"], targets=tuple(rid for rid in targets() if rid == match["rid"])
     )

@@ -131,7 +131,7 @@ def _assert_installed(site: Path, wheels: list[Artifact]) -> None:
                 if member.name.endswith("/RECORD") or member.is_folder:
                     continue
                 if not file.is_file() or file.read_bytes() != archive.read(member.name):
-                    raise LatebindError(f"{file} is not the file that {wheel.path.name} holds")
+                    raise LatebindError(f"{file} is missing or differs from the file in {wheel.path.name}")
 
 
 def _break_runtime(bench: Bench, environment: Environment) -> str:

@@ -84,7 +84,7 @@ def wheel_libraries(config: Config, package: str, stage: Stage, kind: str) -> tu
         raise BuildError(
             f"component {component} holds no module for {abi_tags(kind)}: {library_names}",
             where=str(stage.root),
-            advice="Pack with the CPython that the module was built by.",
+            advice="Run latebind pack with the CPython that the module was built for.",
         )
     refuse_unexported(config, package, stage)
     return modules

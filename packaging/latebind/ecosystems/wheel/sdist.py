@@ -108,7 +108,7 @@ def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
     raise BuildError(
         f"a wheel that is built from {name} is not {tree.name}: {shown or 'the archives differ'}",
         where=name,
-        advice="Add what is missing to [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml.",
+        advice="Correct [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml: the sdist needs all its files.",
     )
 
 

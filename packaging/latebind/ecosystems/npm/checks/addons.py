@@ -74,10 +74,10 @@ def _is_for_node_api(file: File, image: Image) -> bool:
     fix="Use Node-API, or package an add-on for each version and choose by process.versions.modules.",
 )
 def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
-    """Add-ons without Node-API have the number of a binary interface (NODE_MODULE_VERSION), which must be Node.js's.
+    """An add-on without Node-API is for one ABI version (NODE_MODULE_VERSION), which must be that of Node.js.
 
-    Nothing is reported if a script builds the add-on or gets another one, or if the path names that number, by which
-    the package chooses. If all paths name numbers of Node.js 17 and older, newer versions find no add-on.
+    Nothing is reported if an install script builds or downloads the add-on. An add-on whose path names its ABI version
+    is not reported either, because the package chooses by it, unless all add-ons are for Node.js 17 or older.
     """
     manifest = read_manifest(package)
     if manifest is None or builds_on_install(package, manifest):

@@ -205,8 +205,9 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     "Entry point missing",
     "error",
     profiles=("loads",),
-    because="Importing the package fails. The finding is a warning for types, for files that Node.js does not use, and "
-    "for a program with bin; there it is a note for index.js, which npm init writes.",
+    because="Importing the package or starting its program fails. The finding is a warning for types, for a file that "
+    "Node.js does not use or replaces by index.js, and for the main of a package that only has programs (bin). If that "
+    "main is index.js, which npm init writes, it is a note.",
     kinds=("npm",),
     example='"main": "./index.cjs", which the tarball lacks',
     fix="Correct main, exports, types and bin in package.json, or add the file.",

@@ -35,8 +35,8 @@ _OF_CONVENTION = re.compile(r"/(?:prebuilds|build/(?:Release|Debug))/")
     "Newer system needed than for Node.js",
     "warning",
     profiles=("loads",),
-    because="Node.js runs on systems where the file does not load, such as RHEL 8 and Debian 11. The finding is a note "
-    "for an add-on that the package does not open, though it opens others.",
+    because="Node.js runs on systems where the file does not load, such as RHEL 8. The finding is a note for an add-on "
+    "that the package does not open, though it opens others.",
     kinds=("npm",),
     example="tiny.node needs GLIBC_2.34 for pthread_create; Node.js needs 2.28",
     fix="Build for glibc 2.28, in the manylinux_2_28 image or with zig, or name the systems in the README.",

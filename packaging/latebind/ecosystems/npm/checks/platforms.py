@@ -49,16 +49,17 @@ _NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\
     "error",
     profiles=("loads",),
     because="npm installs the package on systems where none of its native files load. The finding is a warning if a "
-    "field is missing or has an unknown value, and a note if other files fit or the package has no native files.",
+    "field is missing, has an unknown value or names a processor without an add-on; it is an error if all values are "
+    "other names, such as macos for darwin. It is a note if other files fit or the package has no native files.",
     kinds=("npm",),
     example='"cpu": ["x64"] and an aarch64 library',
     fix="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
 )
 def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """To choose a package for a platform, npm looks only at `os` and `cpu`. The package's name also ends with both.
+    """npm chooses a package for a platform by `os`, `cpu` and `libc` (LB903), and never by its name.
 
-    npm compares them with `process.platform` and `process.arch`, so a value that Node.js does not have, such as `x32`
-    or `macos`, admits no system.
+    By convention, the name ends with the same os and cpu. npm compares these fields with `process.platform` and
+    `process.arch`, so a value that Node.js does not have, such as `x32` or `macos`, admits no system.
     """
     manifest = read_manifest(package)
     if manifest is None:
@@ -139,7 +140,8 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     "error",
     profiles=("loads",),
     because="The file does not load where npm installs it. The finding is a warning if package.json names no C "
-    "library, or for a program next to files that fit, and a note for other files next to them.",
+    "library (a note for an add-on of a package that runs node-gyp). Next to files that fit, it is a warning for a "
+    "program and a note for any other file.",
     kinds=("npm",),
     example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
     fix='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',

@@ -82,13 +82,16 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
     "Native file where NuGet does not look",
     "warning",
     profiles=("loads",),
-    because="Applications for other platforms do not find the file.",
+    because="Applications do not get the file, or get it on every platform.",
     kinds=("nupkg",),
     example="lib/netstandard2.0/liblatenn.so",
     fix="Move it to runtimes/<rid>/native/.",
 )
 def native_misplaced(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet chooses by platform only in `runtimes/<rid>/native/`. Files elsewhere are for all platforms or none."""
+    """NuGet chooses native files by platform only in `runtimes/<rid>/native/`.
+
+    Files elsewhere are for all platforms or none.
+    """
     for file in package.native:
         rid, _ = native_place(file.name)
         if not rid and not file.name.lower().startswith(_OTHER_PLACES):

@@ -48,16 +48,21 @@ def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
     if "[Content_Types].xml" in names:
         untyped = sorted(name for name in names if not _is_typed(name, defaults, overrides))
         for name in untyped:
+            extension = _find_extension(name)
+            element = f'Default Extension="{extension}"' if extension else f'Override PartName="/{name}"'
             yield Hit(
                 inner=name,
                 message="has no content type in [Content_Types].xml",
                 evidence=(name,),
-                fix=f'Add <Default Extension="{name.rpartition(".")[2]}" ContentType="application/octet"/>, or an '
-                "<Override> for a file without an extension.",
+                fix=f'Add <{element} ContentType="application/octet"/>.',
             )
 
 
 def _is_typed(name: str, defaults: set[str], overrides: set[str]) -> bool:
+    is_listed = f"/{name}".lower() in overrides or _find_extension(name) in defaults
+    return name == "[Content_Types].xml" or is_listed
+
+
+def _find_extension(name: str) -> str:
     base = name.rpartition("/")[2]
-    extension = base.rpartition(".")[2].lower() if "." in base else ""
-    return name == "[Content_Types].xml" or f"/{name}".lower() in overrides or extension in defaults
+    return base.rpartition(".")[2].lower() if "." in base else ""

@@ -84,14 +84,14 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     "Package too large for the feed",
     "warning",
     profiles=("all",),
-    because="NuGet's public feed refuses the package. Other feeds accept it.",
+    because="NuGet's public feed refuses the package. Feeds with a higher limit accept it.",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg of 431.2 MB, with libraries for seven targets",
     fix='Make one package for each target: split = "auto" below [package.NAME.nuget], or Id.runtime.RID packages '
     "and one that depends on all of them.",
 )
 def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet's public feed accepts packages of up to 250 MB, and so do many other feeds.
+    """NuGet's public feed accepts packages of up to 250 MB, and many other feeds have the same limit.
 
     Native libraries for several targets make a package large, and each user needs only those for one target.
     """

@@ -43,7 +43,7 @@ _OF_PLATFORM = "Name the module as the Python of the tag does: sysconfig.get_con
     "error",
     profiles=("loads",),
     because="Other versions of Python install the wheel and cannot import the module. The finding is a warning if the "
-    "file name fits every Python, and a note if it names the stable ABI.",
+    "file name fits every Python or the wheel is for any platform, and a note if the name is that of the stable ABI.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
