@@ -55,7 +55,7 @@ SUPPLIER = hold_runtime(":".join(ORT), file_name="onnxruntime-1.2.3.jar", runtim
 
 CASES = [
     Case("LB951", "no POM", jar(poms=0), jar(), at="tiny-1.2.3.jar", says="no readable pom.xml", severity="warning"),
-    Case("LB951", "two POMs", jar(poms=2), jar(), at="tiny-1.2.3.jar", says="has 2 of them", severity="warning"),
+    Case("LB951", "two POMs", jar(poms=2), jar(), at="tiny-1.2.3.jar", says="has 2 pom.xml files", severity="warning"),
     Case("LB951", "another artifact's POM", jar(artifact="acme:other"), jar(), at="pom.xml", says="other",
          severity="warning"),
     Case("LB951", "another version's POM", jar(version="1.2.2"), jar(), at="pom.xml", says="1.2.2"),

@@ -342,7 +342,7 @@ CASES = [
     row("LB909", "a function of V8 in an add-on for Node-API", addon(V8_USER), addon(V8_USER, "tiny.abi115.node"),
         "v8::Isolate::GetCurrent", at="!package/tiny.node", severity="note"),
     row("LB910", "an add-on for one version of Node.js", addon(ONE_VERSION), addon(ONE_VERSION, "tiny.abi115.node"),
-        "registers with the binary interface 93", at="!package/tiny.node", severity="warning"),
+        "is for ABI version 93 of Node.js", at="!package/tiny.node", severity="warning"),
     row("LB114", "a needed library in a folder where nothing searches",
         wheel({LIB: with_odd(), "latenn/deps/libodd.dylib": contents(odd())}),
         wheel({LIB: lambda bench: bench.compiler.dylib(STRANGER, odd()(bench), "-Wl,-rpath,@loader_path/deps",

@@ -30,7 +30,7 @@ def plan(folder, version, table=TABLE):
 @pytest.mark.parametrize(
     ("version", "message", "advice"),
     [
-        ("1.0.dev1", "has a development number, which Maven orders differently", "or, before it, 1.2.3a1."),
+        ("1.0.dev1", "has a development number, which Maven orders differently", "or 1.2.3a1 for a prerelease."),
         ("1.0rc1.dev1", "has a development number", "Use the form 1.2.3"),
         ("1!1.0", "has an epoch", "Use the form 1.2.3"),
         ("1.0+local", "has a local part", "Use the form 1.2.3"),

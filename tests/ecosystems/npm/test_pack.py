@@ -214,7 +214,7 @@ def test_a_package_of_another_version_is_an_error(app):
     folder = app("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz")
     edit(folder / "node_modules/@acme/tiny-linux-x64/package.json", '"1.2.3"', '"1.2.4"')
     ended = node(folder, "node", "-e", 'require("@acme/tiny").libraryPath()')
-    sentence = "@acme/tiny-linux-x64 is 1.2.4, and @acme/tiny needs exactly 1.2.3. Install it: npm install @acme/tiny"
+    sentence = "@acme/tiny-linux-x64 is 1.2.4, but @acme/tiny needs exactly 1.2.3. Install it: npm install @acme/tiny"
     assert ended.returncode == 1
     assert sentence in ended.stderr
 

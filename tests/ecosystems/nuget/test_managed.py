@@ -129,7 +129,7 @@ def test_without_an_sdk_it_is_not_run_with_a_reason(tmp_path):
         ({}, "no .csproj"),
         ({"a.csproj": "<Project/>", "b.csproj": "<Project/>"}, "2 .csproj files"),
         ({"a.csproj": "<Project"}, "not readable as XML"),
-        ({"a.csproj": "<Project/>"}, "no plain <TargetFramework>"),
+        ({"a.csproj": "<Project/>"}, "has no <TargetFramework>"),
         ({"a.csproj": '<!DOCTYPE a [<!ENTITY b "c">]><Project>&b;</Project>'}, "not readable as XML"),
     ],
 )

@@ -57,7 +57,7 @@ def test_the_nuspec_is_as_recorded(name, nuspec):
         ("01.02.03", "1.2.3"),
     ],
 )
-def test_versions_are_normalised_as_nuget_does(version, expected):
+def test_versions_are_normalized_as_nuget_does(version, expected):
     assert semantic_version(version) == expected
 
 
@@ -115,7 +115,7 @@ def test_frameworks_have_their_long_names():
     [
         ({"id": "a..b"}, "the id 'a..b' is invalid"),
         ({"id": "a" * 101}, "longer than 100"),
-        ({"version": "1.0"}, "not normalised"),
+        ({"version": "1.0"}, "not normalized"),
         ({"authors": ()}, "no authors"),
         ({"authors": ("A, B",)}, "comma"),
         ({"description": " "}, "no description"),

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     """Scanners and build tools identify a JAR by the POM in it, whatever the file is called.
 
-    A JAR that includes others has several, and nobody can tell which one describes it.
+    A JAR that includes others has several POMs, and nobody can tell which one describes it.
     """
     places, found = list_metadata(package), find_pom(package)
     if found is None:
-        what = "has no readable pom.xml" if len(places) < 2 else f"has {len(places)} of them"  # noqa: PLR2004  # one
+        what = "has no readable pom.xml" if len(places) < 2 else f"has {len(places)} pom.xml files"  # noqa: PLR2004  # one
         yield Hit(message=f"{what} in META-INF/maven", evidence=some(places) or ("missing: META-INF/maven",))
         return
     inner, pom = found
@@ -63,7 +63,7 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
     for file in package.native:
         match = NATIVE.fullmatch(file.name)
         if match and match["platform"] not in known:
-            text = f"is in a folder of {match['platform']}, which is the name of no machine"
+            text = f"is in the folder {match['platform']}, which is not the name of a platform"
             yield Hit(inner=file.name, message=text, evidence=(file.name,))
 
 

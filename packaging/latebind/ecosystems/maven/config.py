@@ -44,7 +44,7 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     name: Annotated[
         str,
         Meta(
-            description="The artifactId, such as core. It has the same characters as the groupId.",
+            description="The artifactId, such as core. The same characters as in the groupId are valid.",
             pattern=f"^{_ID.pattern}$",
         ),
     ]

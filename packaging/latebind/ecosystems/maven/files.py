@@ -34,14 +34,14 @@ def _identify_jar(path: Path) -> Identity:
     lines = [line.partition("=") for text in texts for line in text.decode("utf-8", "replace").splitlines()]
     fields = {key: value for key, _, value in lines}
     if len(texts) != 1 or not {"artifactId", "version"} <= fields.keys():
-        raise InputError("has no pom.properties of one artifact", where=str(path))
+        raise InputError("does not have exactly one pom.properties with artifactId and version", where=str(path))
     return Identity(name=fields["artifactId"], version=fields["version"])
 
 
 def _identify_bundle(path: Path) -> Identity:
     poms = [match for name, _ in iter_members(path, _ZIP) if (match := _POM.fullmatch(name))]
     if len(poms) != 1:
-        raise InputError("has no POM of one artifact", where=str(path))
+        raise InputError("does not have exactly one POM", where=str(path))
     return Identity(name=poms[0]["name"], version=poms[0]["version"])
 
 

@@ -47,7 +47,7 @@ def _refuse_version(config: Config) -> None:
     if version.epoch or version.local or version.is_devrelease:
         wrong = "an epoch" if version.epoch else "a local part" if version.local else "a development number"
         message = f"version {text} has {wrong}, which Maven orders differently than Python"
-        raise config.problem_at("project.version", message, "Use the form 1.2.3 or, before it, 1.2.3a1.")
+        raise config.problem_at("project.version", message, "Use the form 1.2.3, or 1.2.3a1 for a prerelease.")
     if text != str(version):
         message = f"{text} is another spelling of {version}, which Maven orders differently"
         raise config.problem_at("project.version", message, f'Write version = "{version}".')
@@ -60,7 +60,7 @@ def _refuse_shared_class(config: Config) -> None:
         first = owners.setdefault(table.java_package, package)
         if first != package:
             text = f"packages {first} and {package} would both have the class {table.java_package}.{CLASS_NAME}"
-            advice = f"Give package.{package}.maven.package the name of another Java package."
+            advice = f"Set package.{package}.maven.package to another Java package."
             raise config.problem_at(f"package.{package}.maven", text, advice)
 
 

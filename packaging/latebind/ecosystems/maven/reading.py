@@ -91,7 +91,8 @@ def _find_dependency_problems(package: Contents, policy: Policy, runtime: Runtim
             message = f"pins or caps {dependency.id}: {dependency.version}"
             yield Hit(inner=pom[0], message=message, evidence=(stated,))
         elif minimum and comparable_version(low) != comparable_version(minimum):
-            message = f"requires {dependency.id} from {low or 'any version'}, but the configured minimum is {minimum}"
+            asked = f"{low} or newer" if low else "in any version"
+            message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
             yield Hit(inner=pom[0], message=message, evidence=(stated, f"minimum: {minimum}"))
     if minimum and not dependencies and policy.bound.get(package.project) == runtime.name:
         message = f"does not name {suppliers[0]}, whose configured minimum is {minimum}"

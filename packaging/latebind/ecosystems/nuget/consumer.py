@@ -49,7 +49,7 @@ def run_dotnet_case(bench: Bench) -> Outcome:
         with failing_at("install"):
             built = build_consumer(consumer, work, log=bench.log)
         wrong = _unproven(bench, consumer, built)
-        outcome = Outcome(case=bench.case, state=State.PASSED, summary="the files are those of the packages")
+        outcome = Outcome(case=bench.case, state=State.PASSED, summary="the application has the files of the packages")
     else:
         built, ended = _run(bench, consumer, work)
         wrong = [] if bench.scenario.negative else _unproven(bench, consumer, built, ended.result)

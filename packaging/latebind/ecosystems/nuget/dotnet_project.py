@@ -119,7 +119,7 @@ def build_consumer(consumer: DotnetConsumer, work: Path, *, log: Path | None = N
     sdk = dotnet.sdk_version(environment, project)
     needed = consumer.layout.needs_sdk
     if needed and int(sdk.partition(".")[0]) < needed:
-        raise NotRun("no-sdk", f"this needs a .NET SDK {needed}.0 or newer; {sdk} is installed")
+        raise NotRun("no-sdk", f"the test case needs .NET SDK {needed}.0 or newer, but {sdk} is installed")
     references = str(mono_install.references) if mono_install else ""
     properties = _properties(consumer, consumer.framework or dotnet.own_framework(sdk), references)
     defines = [f"-p:{key}={value}" for key, value in properties.items()]

@@ -102,8 +102,8 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str, *, is_spli
                 raise BuildError(
                     f"{name} differs between {stages[0].rid} and {stage.rid}, but {id_} has one file for all targets",
                     where=str(path),
-                    advice="Let the preprocessor choose what differs, not CMake, as configure_file() and "
-                    "generate_export_header() do.",
+                    advice="Use preprocessor conditions for what differs. Headers from CMake's configure_file() and "
+                    "generate_export_header() are for one target.",
                 )
     if not headers:
         return []

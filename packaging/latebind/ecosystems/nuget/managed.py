@@ -222,7 +222,7 @@ def _project_file(folder: Path) -> Path:
         raise BuildError(
             f"the managed project's folder holds {what}",
             where=str(folder),
-            advice="In package.<name>.nuget.managed, name the folder of one .csproj.",
+            advice="In package.<name>.nuget.managed, name a folder with exactly one .csproj.",
         )
     return projects[0]
 
@@ -239,7 +239,7 @@ def _identity(csproj: Path) -> tuple[tuple[str, ...], str]:
     frameworks = tuple(dict.fromkeys(name.strip() for name in stated.split(";") if name.strip()))
     if not frameworks or "$(" in stated:
         raise BuildError(
-            "no plain <TargetFramework> or <TargetFrameworks> is stated",
+            "has no <TargetFramework> or <TargetFrameworks> with literal names",
             where=str(csproj),
             advice="Write the frameworks themselves: <TargetFrameworks>netstandard2.0;net8.0</TargetFrameworks>.",
         )

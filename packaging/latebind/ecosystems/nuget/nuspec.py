@@ -122,10 +122,10 @@ def _problems(nuspec: Nuspec) -> list[str]:
     """Problems that the schema accepts, but feeds or clients do not."""
     ids = [nuspec.id, *(dependency.id for dependency in nuspec.dependencies)]
     wrong = [id_ for id_ in ids if not NUGET_ID.fullmatch(id_)]
-    problems = [f"the id {id_!r} is invalid: use letters, digits, and single . and -" for id_ in wrong]
-    problems += [f"the id {id_} is longer than {MAX_NUGET_ID}" for id_ in ids if len(id_) > MAX_NUGET_ID]
+    problems = [f"the id {id_!r} is invalid: use letters, digits, _, and single . and -" for id_ in wrong]
+    problems += [f"the id {id_} is longer than {MAX_NUGET_ID} characters" for id_ in ids if len(id_) > MAX_NUGET_ID]
     if not _SEMVER.fullmatch(nuspec.version):
-        problems.append(f"the version {nuspec.version!r} is not normalised")
+        problems.append(f"the version {nuspec.version!r} is not normalized")
     if not any(author.strip() for author in nuspec.authors):
         problems.append("there are no authors (project.authors)")
     if any("," in author for author in nuspec.authors):

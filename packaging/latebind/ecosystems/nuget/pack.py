@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from latebind.ecosystems.nuget.managed import ManagedBuild
 
 
-_TOO_LARGE = 'Remove split = false, or set it to "auto": one package for each target.'
+_TOO_LARGE = 'Write split = "auto" instead of false, which makes one package for each target.'
 _TOO_LARGE_PART = "Move some of its libraries into a component and package of their own, or publish on another feed."
 
 
@@ -95,7 +95,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     for artifact in artifacts:
         if artifact.size > feed_limit:
             size, limit = human_size(artifact.size), human_size(feed_limit)
-            LOG.say(f"warning: {artifact.path.name} is {size}, but the feed accepts at most {limit}")
+            LOG.say(f"warning: {artifact.path.name} is {size}, but NuGet's public feed accepts at most {limit}")
             LOG.say(f"  help: {_TOO_LARGE if len(artifacts) == 1 else _TOO_LARGE_PART}")
     return (*artifacts, *_symbols(job))
 
@@ -232,6 +232,6 @@ def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
         raise BuildError(
             f"nuget.runtime is {id_}, but package {package} binds no runtime",
             where=f"package.{package}",
-            advice="Add [[runtime]] with its preset, or name it in package.<name>.runtime.",
+            advice="Add a [[runtime]] table with a preset, or name a runtime in package.<name>.runtime.",
         )
     return (Dependency(id=id_, range=semantic_version(runtime.minimum)),)

@@ -29,8 +29,8 @@ _OF_NODE_18 = 108
     "Add-on for Node-API that uses V8",
     "warning",
     profiles=("loads",),
-    because="Some versions of Node.js lack the functions, or have them with another layout. The finding is a note if "
-    "the loader looks for a function only when it is called.",
+    because="Some versions of Node.js lack these functions, or use another layout for their objects. The finding is a "
+    "note if the loader looks for a function only when it is called.",
     formats=EVERY_FORMAT,
     kinds=("npm",),
     example="node.napi.musl.node uses v8::CFunction",
@@ -39,9 +39,9 @@ _OF_NODE_18 = 108
 def uses_engine(file: File, image: Image) -> Iterator[Hit | Skip]:
     """An add-on for Node-API loads in every newer Node.js, but V8's interface in C++ changes with each major version.
 
-    musl, Windows and libraries linked with -z now look for all functions at once, so a missing function prevents the
-    add-on from loading. glibc and macOS look for most functions when they are called. Nothing is reported if the file's
-    name has the number of a binary interface, by which the package chooses.
+    The loaders of musl and Windows look for all functions at once, as glibc's does for a library linked with -z now. A
+    missing function then prevents the add-on from loading. Otherwise, glibc and macOS look for most functions when they
+    are called. Nothing is reported if the file's path names an ABI version, because the package chooses by it.
     """
     if not file.is_node_addon or not _is_for_node_api(file, image) or _ITS_VERSION.search(file.name):
         return
@@ -95,16 +95,16 @@ def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
             by_number.setdefault(int(named[2]), file.name)
         else:
             has_others = True
-            what = f"the binary interface {versions[0]}" if versions else "one binary interface"
+            what = f"ABI version {versions[0]}" if versions else "one ABI version"
             shown = f"exports node_register_module_v{versions[0]}" if versions else "imports node_module_register"
-            message = f"registers with {what} of Node.js, and no other version loads it"
+            message = f"is for {what} of Node.js, and no other version loads it"
             yield Hit(inner=file.name, message=message, evidence=(shown,))
     if by_number and not has_others and max(by_number) < _OF_NODE_18:
         numbers = ", ".join(map(str, sorted(by_number)))
         yield Hit(
             inner=by_number[max(by_number)],
-            message=f"is for an old Node.js, as are all add-ons here; Node.js 18 and newer find none: {numbers}",
-            evidence=tuple(f"binary interface {number}: {name}" for number, name in sorted(by_number.items())),
+            message=f"is for an old Node.js, as are all add-ons here (ABI {numbers}); Node.js 18 and newer find none",
+            evidence=tuple(f"ABI version {number}: {name}" for number, name in sorted(by_number.items())),
             fix="Use Node-API, or add an add-on for each version that is in use.",
         )
 

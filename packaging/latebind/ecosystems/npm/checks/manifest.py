@@ -225,7 +225,7 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
                 severity = "warning"  # noqa: PLW2901  # Node.js falls back to it
             yield Hit(
                 inner=manifest.inner,
-                message=f"names {named} as {key}, which is missing",
+                message=f"names {named} as {key}, but that file is missing",
                 evidence=(f"{key}: {named}",),
                 severity=severity,
             )

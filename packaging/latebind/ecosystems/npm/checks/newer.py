@@ -32,7 +32,7 @@ _OF_CONVENTION = re.compile(r"/(?:prebuilds|build/(?:Release|Debug))/")
 
 @check(
     "LB908",
-    "Newer system needed than for Node.js",
+    "Native file that needs a newer system than Node.js",
     "warning",
     profiles=("loads",),
     because="Node.js runs on systems where the file does not load, such as RHEL 8. The finding is a note for an add-on "

@@ -111,12 +111,12 @@ def _judge_lacking_cpus(package: Contents, manifest: Manifest, named: tuple[str,
     gets_others = manifest.parts or builds_on_install(package, manifest)
     lacking = [cpu for cpu in named if not cpu.startswith("!") and cpu not in compiled_for]
     if addons and lacking and "" not in compiled_for and compiled_for & {*named} and not gets_others:
-        has = ", ".join(sorted(compiled_for))
+        has, them = ", ".join(sorted(compiled_for)), "it" if len(lacking) == 1 else "them"
         yield Hit(
             inner=manifest.inner,
-            message=f"names cpu {', '.join(lacking)}, but has no add-on for it",
+            message=f"names cpu {', '.join(lacking)}, but has no add-on for {them}",
             evidence=(f"cpu: {', '.join(named)}", f"add-ons: {has}"),
-            fix=f"Leave {', '.join(lacking)} out of cpu, or add an add-on for it.",
+            fix=f"Leave {', '.join(lacking)} out of cpu, or add an add-on for {them}.",
             severity="warning",
             assumption="the package does not work without its add-on",
         )
@@ -216,10 +216,10 @@ def _is_for_linux(file: File) -> bool:
     fix="Build the add-on for that platform, or delete the folder, so that npm builds the add-on from source.",
 )
 def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
-    """Packages with one add-on for each platform keep them in folders such as linux-arm64 and darwin-x64+arm64.
+    """Packages with one add-on for each platform keep them in folders such as linux-arm64.
 
-    An add-on in a folder for several processors, also called darwin-x64_arm64 or darwin-universal, needs a slice for
-    each. The loaders of napi-rs choose an add-on by its name in the same way: tiny.linux-x64-gnu.node.
+    In a folder for several processors (darwin-x64+arm64, darwin-x64_arm64 or darwin-universal), an add-on needs a slice
+    for each. The loaders of napi-rs choose an add-on by its name in the same way: tiny.linux-x64-gnu.node.
 
     If a build does not use the cross compiler, or passes a wrong --arch, such a folder gets add-ons for the machine
     that builds them.

@@ -34,10 +34,10 @@ _MAY_LACK = re.compile(r"\bExists\s*\(", re.IGNORECASE)
     fix="Correct the path, or add the file. If the file is optional, say so with Condition=\"Exists('...')\".",
 )
 def build_path_lacking(package: Contents) -> Iterator[Hit | Skip]:
-    """MSBuild silently copies nothing for a pattern that matches no file.
+    """MSBuild silently copies nothing for a wildcard that matches no file.
 
-    The application builds, but does not find the library when it runs. A missing path without a pattern breaks the
-    build of everyone who uses the package.
+    The application builds, but does not find the library when it runs. A missing path without a wildcard breaks the
+    build of every project that uses the package.
     """
     names = [file.name.lower() for file in package.files]
     for inner, data in sorted(package.texts.items()):

@@ -172,9 +172,9 @@ def _groups_differ(package: Contents, spec: ParsedNuspec) -> Broken:
     files, groups = _file_frameworks(package), {short(name) for name in spec.frameworks if name}
     missing, surplus = sorted(files - groups), sorted(groups - files)
     if missing:
-        yield "", f"the nuspec has no dependency group for {', '.join(missing)}, which lib/ or ref/ has"
+        yield "", f"lib/ or ref/ has files for {', '.join(missing)}, but the nuspec has no such dependency group"
     if surplus:
-        yield "", f"lib/ and ref/ have no files for {', '.join(surplus)}, which has a dependency group"
+        yield "", f"the nuspec has a dependency group for {', '.join(surplus)}, but lib/ and ref/ have no such files"
 
 
 def _find_undotted(package: Contents, spec: ParsedNuspec) -> Broken:
@@ -210,9 +210,9 @@ def _references(package: Contents, spec: ParsedNuspec) -> Broken:
     for framework in sorted((files.keys() | names.keys()) - {""}) if names else ():
         named, present = names.get(framework, names.get("", set())), files.get(framework, set())
         for name in sorted(named ^ present):
-            yield "", f"{name} is in {'<references>' if name in named else 'ref/'} alone, for {framework}"
+            yield "", f"{name} is only in {'<references>' if name in named else 'ref/'} for {framework}"
     if not files:
-        yield from (("", f"{name} is in <references> alone, without ref/") for name in sorted(names.get("", set())))
+        yield from (("", f"{name} is in <references>, but there is no ref/") for name in sorted(names.get("", set())))
 
 
 def _make_rule(code: str) -> Rule:
