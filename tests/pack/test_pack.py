@@ -153,7 +153,7 @@ HOOKS = ('package = "tiny"\n\n[tool.hatch.build.h', 'package = "tony"\n\n[tool.h
     ("change", "message"),
     [
         (HOOKS, "'tony' is not a package"),
-        ((DYNAMIC, 'version = "1"'), "version of the project differ"),
+        ((DYNAMIC, 'version = "1"'), "differ in: version"),
         (('requires = ["hatchling"', 'requires = ["hatchling'), "could not be built"),
     ],
     ids=["package", "dynamic", "syntax"],

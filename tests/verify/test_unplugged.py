@@ -420,7 +420,7 @@ def copy_package(pattern, old, new):
         (copy_package("*.nupkg", "Tiny", "Other"), "Other.1.2.3.nupkg is of another project"),
         (
             copy_package("*.whl", "-1.2.3-py3-none-manylinux_2_28_x86_64", ""),
-            "tiny.whl is not named as a wheel must be",
+            "tiny.whl is not a valid wheel name",
         ),
     ],
 )

@@ -54,7 +54,7 @@ static bool is_same(const Tensor* a, const Tensor* b) {
   return true;
 }
 
-// Nodes whose inputs are float tensors of one known shape: nothing is broadcast.
+// Mul and Relu whose inputs are float tensors of the same known shape: nothing is broadcast.
 static OrtStatus* is_supported(const OrtNode* node, bool* yes) {
   Op op = OTHER;
   size_t count = 0;
@@ -97,7 +97,7 @@ static OrtStatus* ORT_API_CALL compute(OrtNodeComputeInfo* self, void* state, Or
     OrtTensorTypeAndShapeInfo* info = NULL;
     TRY(ort->KernelContext_GetInput(context, i, &value));
     TRY(ort->GetTensorMutableData((OrtValue*)value, (void**)&from[i]));
-    if (i) continue; // both have one shape, or the node would not be ours
+    if (i) continue; // both have the same shape: see is_supported()
     TRY(ort->GetTensorTypeAndShape(value, &info));
     OrtStatus* failed = describe(info, &first);
     ort->ReleaseTensorTypeAndShapeInfo(info);
@@ -194,7 +194,7 @@ static void ORT_API_CALL release_ep(OrtEpFactory* self, OrtEp* ep) {
   (void)self, free(ep);
 }
 
-// Every release up to 1.31 calls it without asking whether it is there, though the header calls it optional.
+// Every release up to 1.31 calls it without a check for NULL, though the header calls it optional.
 static OrtStatus* ORT_API_CALL no_transfer(OrtEpFactory* self, OrtDataTransferImpl** made) {
   (void)self;
   *made = NULL;
@@ -208,7 +208,7 @@ EXPORTED OrtStatus* CreateEpFactories(const char* name, const OrtApiBase* base, 
   (void)name, (void)logger;
   *count = 0;
   TRY(lb_ep_negotiate(base, &ort, &version));
-  if (!ort) return NULL; // this runtime has no interface, not even to create an error status
+  if (!ort) return NULL; // this runtime has no API table, not even one that creates an error status
   if (most < 1) return ort->CreateStatus(ORT_INVALID_ARGUMENT, "there is no room for a factory");
   ep_api = ort->GetEpApi();
   factory = (OrtEpFactory){.ort_version_supported = version,

@@ -30,11 +30,11 @@ def cases():
     if not devices:
         return {}
     names, named = sorted({row.ep_name for row in devices}), sorted(ep.get_ep_names())
-    wrong = {"names": "" if names == named else f"the devices are of {names}, and get_ep_names() returns {named}"}
+    wrong = {"names": "" if names == named else f"the devices are for {names}, but get_ep_names() returns {named}"}
     options = onnxruntime.SessionOptions()
     options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     options.add_provider_for_devices(devices[:1], {})
-    # With the fallback, a failure is followed by a session on the CPU, whose message hides the first one.
+    # By default, a failed session is created again on the CPU, and that error hides the first one.
     session = onnxruntime.InferenceSession(MODEL, options, enable_fallback=0)
     computed, expected = session.run(None, {"a": A, "b": B})[0].tolist(), np.maximum(A * B, 0).tolist()
     wrong["numbers"] = "" if computed == expected else f"computed {computed}, expected {expected}"
@@ -53,7 +53,7 @@ def main(words=None):
     result = {
         "report": {"version": onnxruntime.__version__},
         "libraries": [ep.get_library_path()],
-        "no_device": "" if wrong else f"{ep.get_ep_name()} found none",
+        "no_device": "" if wrong else f"{ep.get_ep_name()} found no device",
         "passed": [name for name, message in wrong.items() if not message],
         "failed": [{"name": name, "message": message} for name, message in wrong.items() if message],
     }

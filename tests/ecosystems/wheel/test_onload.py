@@ -29,7 +29,7 @@ def load_library(folder, source):
         (loading._ENDS, "", 0, None),
         (loading._CRASHES, "", -11, None),
         (loading._ROUNDS, "", 0, ["how numbers are rounded"]),
-        (loading._FLUSHES, "", 0, ["how tiny numbers are computed"]),
+        (loading._FLUSHES, "", 0, ["how denormal numbers are computed"]),
         (loading._HANDLES, "", 0, ["which signals are handled"]),
         (loading._SETS, "", 0, ["the environment variables"]),
     ],

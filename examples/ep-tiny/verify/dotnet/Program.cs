@@ -13,7 +13,7 @@ namespace Smoke
     /// <summary>Registers the execution provider, runs a model on its device, and unregisters it.</summary>
     internal static class Program
     {
-        // Places of functions in OrtApi, the same in every version (onnxruntime_c_api.h).
+        // Positions of functions in OrtApi, the same in every version (onnxruntime_c_api.h).
         private const int GetErrorMessage = 2, CreateEnv = 3, CreateSession = 8, Run = 9, CreateOptions = 10;
         private const int CreateTensor = 49, GetData = 51, CreateMemoryInfo = 69, AddEntry = 130;
         private const int ReleaseEnv = 92, ReleaseMemoryInfo = 94, ReleaseSession = 95, ReleaseValue = 96, ReleaseOptions = 100;
@@ -81,7 +81,7 @@ namespace Smoke
             string[] lacking = names.Except(own.Select(DeviceName)).ToArray();
             var wrong = new Dictionary<string, string>
             {
-                ["names"] = lacking.Length == 0 ? "" : "no device is of " + string.Join(", ", lacking) + "; the devices are of "
+                ["names"] = lacking.Length == 0 ? "" : "no device is for " + string.Join(", ", lacking) + "; the devices are for "
                     + string.Join(", ", devices.Select(DeviceName).Distinct()),
             };
             if (own.Length > 0)

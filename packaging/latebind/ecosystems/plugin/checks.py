@@ -146,7 +146,7 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     fix="Return the name that the library's factory returns.",
 )
 def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
-    """Applications look for `device.ep_name == get_ep_name()`. A name that is not in the library matches none."""
+    """Applications look for `device.ep_name == get_ep_name()`. A name that is not in the library matches no device."""
     inside = {name for provider in package.providers for name in provider.names}
     for inner, named in _names_given(package) if inside else ():
         wrong = [name for name in named if not any(other.endswith(name) for other in inside)]
@@ -240,7 +240,7 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
             seen.add(rid)
             yield Hit(
                 inner=file.name,
-                message=f"{rid} has native files and no execution provider",
+                message=f"{rid} has native files, but no execution provider",
                 evidence=(f"providers: {', '.join(sorted(provider_rids))}",),
             )
 
@@ -255,7 +255,7 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     fix="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
 )
 def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """ONNX Runtime unloads a provider that is unregistered, and custom operators with the options that have them.
+    """ONNX Runtime unloads a provider that is unregistered, and custom operators with their session options.
 
     On Linux the library's own startup files must then run the destructors of its static objects, by __cxa_finalize.
     Without that call, as in libraries that zig links, the process runs them when it ends, after the code is gone. musl

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _SOURCE = Path(__file__).with_name("host")
 _ADVICE = (
-    "Nothing of a provider may use ONNX Runtime after ReleaseEpFactory(): release what it holds there, and end its "
-    "threads; static objects with destructors and exit handlers run after the runtime has been released."
+    "A provider must not use ONNX Runtime after ReleaseEpFactory(): release everything and end its threads there. "
+    "Destructors of static objects and exit handlers run after the runtime has been released."
 )
 _FILLED = {"MALLOC_PERTURB_": "165"}
 """glibc then overwrites what is freed, so that using it afterwards crashes and does not depend on chance."""

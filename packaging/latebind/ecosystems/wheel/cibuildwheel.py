@@ -138,5 +138,5 @@ def _backend(pyproject: Path) -> list[str]:
 def _inside(root: Path, path: Path, key: str) -> str:
     """A path as cibuildwheel's containers see it: below the repository. Raises BuildError for one outside."""
     if not path.resolve().is_relative_to(root):
-        raise BuildError(f"is outside {root}, and cibuildwheel copies only that folder", where=f"{key} = {path}")
+        raise BuildError(f"is outside {root}, the only folder that cibuildwheel copies", where=f"{key} = {path}")
     return path.resolve().relative_to(root).as_posix()

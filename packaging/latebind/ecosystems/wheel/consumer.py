@@ -68,9 +68,9 @@ def run_python_case(bench: Bench) -> Outcome:
 def wheels_of(bench: Bench) -> list[Artifact]:
     """The project's wheels for the target. Raises NotRun when one was not made, or the machine cannot try them."""
     if not (bench.machine.is_host or bench.scenario.emulated):
-        raise NotRun("not-emulated", f"{bench.machine.title} cannot run it")
+        raise NotRun("not-emulated", f"{bench.machine.title} cannot run the test case")
     if bench.machine.is_host and bench.scenario.sandboxed:
-        raise NotRun("no-sandbox", "it would change this machine itself")
+        raise NotRun("no-sandbox", "the test case would change this machine itself")
     wheels = wheels_for(bench.case.target, bench.artifacts, bench.case.consumer.removeprefix(PYTHON))
     wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
     if len(wheels) < sum(not explain_not_made(bench.config, name, bench.case.target) for name in wheel_packages):

@@ -86,7 +86,7 @@ def _explain_foreign(file_name: str, config: Config) -> str:
     try:
         distribution, version, *_ = parse_wheel_filename(file_name)
     except InvalidWheelFilename:
-        return "not named as a wheel must be"
+        return "not a valid wheel name"
     if distribution not in {canonicalize_name(config.wheel_name(package)) for package in config.packages}:
         return "of another project"
     if version != Version(config.project.version):

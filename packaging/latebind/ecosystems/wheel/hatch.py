@@ -173,9 +173,9 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         wrong += [] if set(fields["dependencies"]) <= set(core.dependencies) else ["dependencies"]
         if wrong:
             raise BuildError(
-                f"{', '.join(wrong)} of the project differ from {self._config.file.name}",
+                f"the project and {self._config.file.name} differ in: {', '.join(wrong)}",
                 where=f"{self.root}/pyproject.toml",
-                advice=f"Remove them from [project], and add them to its list `dynamic`: {', '.join(wrong)}.",
+                advice=f"In [project], replace these fields by entries in the list `dynamic`: {', '.join(wrong)}.",
             )
 
     def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:
@@ -183,7 +183,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         package = _package(config, self.config)
         why = explain_not_made(config, package, self._rid)
         if why:
-            raise BuildError(why, advice=f"Build for a target that has it: set {TARGET_VARIABLE}.")
+            raise BuildError(why, advice=f"Set {TARGET_VARIABLE} to a target for which the package is made.")
         refuse_foreign(self._kind, self._rid)
         with exclusive(self._project.workdir):
             stage = stage_target(config, target(self._rid), self._project.workdir)

@@ -106,7 +106,7 @@ def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
     states = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in named]
     shown = ", ".join(f"{file} {state}" for file, state in list(zip(named, states, strict=True))[:_SHOWN])
     raise BuildError(
-        f"a wheel that is built from {name} is not {tree.name}: {shown or 'the archives differ'}",
+        f"a wheel that is built from {name} differs from {tree.name}: {shown or 'the archives differ'}",
         where=name,
         advice="Correct [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml: the sdist needs all its files.",
     )

@@ -29,14 +29,14 @@ _MACHINES = (
     "Platform tag that no installer accepts",
     "error",
     profiles=("loads",),
-    because="No installer accepts this tag, so nobody can install the wheel there. The finding is a warning if "
-    "installers accept other tags of the wheel.",
+    because="No installer accepts this tag, so the wheel cannot be installed on that system. The finding is a warning "
+    "if installers accept other tags of the wheel.",
     kinds=("wheel",),
     example="voice-1.0-cp310-abi3-macosx_10_9_arm64.whl",
-    fix="From macOS 11 on write the minor version 0 (macosx_12_0_arm64), and 11_0 or newer for arm64.",
+    fix="For macOS 11 and newer, write the minor version 0 (macosx_12_0_arm64). For arm64, write 11_0 or newer.",
 )
 def tag_that_nobody_accepts(wheel: WheelName) -> Iterator[Hit]:
-    """Installers list the tags that a machine accepts, and take a wheel only by one of these (PEP 425).
+    """Installers list the tags that a machine accepts, and take a wheel only if it has one of them (PEP 425).
 
     From macOS 11 on they list whole versions only, and for arm64 no version before 11, except for universal2 wheels
     (packaging.tags.mac_platforms).

@@ -37,9 +37,9 @@ _ADDED = {
     fix="Write Requires-Python: >=3.6.1 (or the release that the finding names) into the metadata.",
 )
 def newer_than_first_release(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """A tag such as `cp36` includes 3.6.0, but headers of a later release may call functions that this one lacks.
+    """A tag such as `cp36` includes 3.6.0, but headers of a later release may call functions that 3.6.0 lacks.
 
-    CPython adds no functions between such releases any more. It did in 3.5.2, 3.5.4 and 3.6.1.
+    CPython no longer adds functions in patch releases. It did in 3.5.2, 3.5.4 and 3.6.1.
     """
     floors = [version[1] for name in wheel.pythons if (version := pythonabi.floor_of(name))]
     if not image.python_module or len(floors) != 1 or not {"abi3", "abi3t"}.isdisjoint(wheel.abis):

@@ -52,8 +52,8 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
 
     Only names of the stable ABI exist in all of them, each from the version that added it. With any other name, the
-    import or the first call fails or behaves differently in some of these Pythons. It is a warning if every CPython so
-    far exports the name, and a note if only the stable ABI got the name late: CPython 3.8 exports
+    import or the first call fails or behaves differently in some of these Pythons. The finding is a warning if every
+    CPython so far exports the name, and a note if only the stable ABI got the name late: CPython 3.8 exports
     `PyUnicode_AsUTF8AndSize`, which is in the stable ABI since 3.10. LB310 reports a module that only one Python finds
     by its name. On Windows the names must come from python3.dll, or from python3t.dll under abi3t, because
     python311.dll exists in CPython 3.11 only.
@@ -94,7 +94,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
         yield Hit(
             message=f"breaks {promise} with {plural(len(seen), 'import')}: {seen[0]}",
             evidence=some(seen),
-            fix=_EXPORT if tied and tied[-1].endswith("alone") else "",
+            fix=_EXPORT if tied and tied[-1].endswith("with the GIL") else "",
             severity="error"
             if tied or lacking or any(text.partition(" ")[0] not in from_others for text in newer)
             else "warning",
@@ -122,7 +122,7 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
     CPython (`cp313t`) has objects of another layout, so a module without Py_GIL_DISABLED corrupts its memory; one with
     it does not load in CPython with the GIL.
 
-    Functions of CPython that are not documented come and go. Code of an old Cython uses some that the tag's CPython no
+    Undocumented functions of CPython come and go. Code that an old Cython generated uses some that the tag's CPython no
     longer exports, and code for a newer CPython uses some that it does not export yet.
     """
     promised = _list_promised(file, wheel)
@@ -179,7 +179,7 @@ def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterat
     if lacking:
         known = ", ".join(f"3.{minor}" for minor in sorted(symbols.pythons_with(lacking[0])))
         yield Hit(
-            message=f"uses {lacking[0]}, which CPython {known} exports, and {_name_pythons(promised)} does not",
+            message=f"uses {lacking[0]}, which is in CPython {known}, but not in {_name_pythons(promised)}",
             evidence=tuple(f"imports {name}" for name in lacking),
             fix="Generate the code with a current Cython, pybind11 or other tool, and compile it for that CPython.",
         )
@@ -208,7 +208,7 @@ def _list_tied(wheel: WheelName, image: Image, used: Mapping[str, str], floor: p
         and image.python_module
         and not any(export.name.startswith("PyMod") for export in image.exports)
     ):
-        tied += [f"{name} is for CPython with the GIL alone" for name in sorted(_DEFINED.intersection(used))]
+        tied += [f"{name} is only for CPython with the GIL" for name in sorted(_DEFINED.intersection(used))]
     return tied
 
 
@@ -248,7 +248,8 @@ def _judge_twins(package: Contents, wheel: WheelName, served: list[int]) -> Iter
     missing = find_missing(package, wheel, served)
     if missing:
         tags = format_tags(wheel)
-        message = f"is for one of {format_minors(served)}; none is for {format_minors(missing)}, which {tags} includes"
+        lacking = format_minors(missing)
+        message = f"has variants for {format_minors(served)}, but none for {lacking}, which {tags} includes"
         fix = "Add one for each Python that the tag includes, or limit Requires-Python."
         yield Hit(message=message, evidence=(f"tag {tags}",), severity="warning", fix=fix)
 

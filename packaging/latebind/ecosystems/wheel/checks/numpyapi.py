@@ -54,12 +54,12 @@ _REQUIRE_NUMPY = ("pandas", "scipy", "scikit-learn", "matplotlib", "xarray", "h5
     fix="Compile with NumPy 2, whose modules also work with NumPy 1, and require at least the version that they need.",
 )
 def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """A module that was compiled with NumPy 1 refuses NumPy 2, and each module refuses a NumPy without its C API.
+    """A module that was compiled with NumPy 1 refuses NumPy 2, and any module refuses a NumPy with an older C API.
 
     The headers of NumPy compare the versions when a module calls `import_array()`: `A module that was compiled using
     NumPy 1.x cannot be run in NumPy 2`, `module was compiled against NumPy C-API version 0x10 (NumPy 1.23) but the
-    running NumPy has C-API version 0xe`. In modules of Cython that call no such function, Cython compares the size of
-    an object: `numpy.ufunc size changed, may indicate binary incompatibility`.
+    running NumPy has C-API version 0xe`. In modules of Cython that do not call it, Cython compares the size of an
+    object: `numpy.ufunc size changed, may indicate binary incompatibility`.
 
     The check reads these numbers from the code. It compares them with each NumPy that Requires-Dist admits and that
     has wheels for the CPythons of the tag. Modules of pybind11 and nanobind use NumPy without its headers and are not

@@ -34,7 +34,7 @@ _ARCHS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 _WITHOUT_PLATFORM = re.compile(r"\.cpython-3(?P<minor>\d+)[a-z]*\.so$")
 _WITH_PLATFORM = 5
-_OF_PLATFORM = "Name the module as the Python of the tag does: sysconfig.get_config_var('EXT_SUFFIX') there."
+_OF_PLATFORM = "Give the module the suffix that the tag's Python uses: sysconfig.get_config_var('EXT_SUFFIX')."
 
 
 @check(
@@ -53,7 +53,7 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
     """An extension module loads only in the CPython it was built for, but `py3-none` promises every Python.
 
     A wheel may hold a module for each Python that its tag and Requires-Python admit. Then nothing is reported, as for
-    `cp311-none`, which CPython 3.11 alone installs. Every CPython loads a module of the stable ABI.
+    `cp311-none`, which only CPython 3.11 installs. Every CPython loads a module of the stable ABI.
     """
     severity: Severity
     is_generic = any(not tag.startswith("cp") for tag in wheel.pythons)
@@ -67,7 +67,7 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
         severity = "note" if is_stable else "warning"
     elif missing and file.base == max(package.twins[file.folder, file.stem]):
         module = image.python_module
-        message = f"no module {module} is for {format_minors(missing)}, where {format_tags(wheel)} installs the wheel"
+        message = f"no module {module} is for {format_minors(missing)}, which the tag {format_tags(wheel)} includes"
         severity = "warning" if "any" in wheel.platforms else "error"
     else:
         return
@@ -96,10 +96,10 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.
 
     A module named for one CPython in a wheel for others is installed but not found: `No module named ...`, unless the
-    wheel holds it once more for each of them. The end also names the system and the processor. In a wheel for ARM,
+    wheel also has one for each of them. The end also names the system and the processor. In a wheel for ARM,
     `.cpython-35m-x86_64-linux-gnu.so` is not found, whatever its code is for, nor is `.cpython-35m.so` anywhere.
     CPython finds `.abi3t.so` from 3.15 on, and free-threaded CPython does not find `.abi3.so` from then on. A
-    stable-ABI module in a wheel for one CPython works, but the other CPythons that it could serve cannot install it.
+    stable-ABI module in a wheel for one CPython works, but other CPythons cannot install that wheel.
     """
     abi = pythonabi.module_abi(file.base)
     if image.python_module and (ending := _find_short_ending(package, file, wheel)):
@@ -108,7 +108,7 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
         return
     if image.python_module and (platform := _find_other_platform(package, file, wheel)):
         tags = ".".join(wheel.platforms)
-        message = f"is named for {platform}, so Python does not find it where {tags} installs the wheel"
+        message = f"is named for {platform}, so Python does not find it on {tags}"
         yield Hit(message=message, evidence=(f"file {file.base}", f"tag {tags}"), fix=_OF_PLATFORM)
         return
     lost = _find_lost_pythons(abi, wheel)
@@ -117,7 +117,7 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     tags = format_tags(wheel)
     evidence = (f"file {file.base}", f"tag {tags}")
     if lost:
-        yield Hit(message=f"is not found by {lost}, for which the tag {tags} installs it", evidence=evidence)
+        yield Hit(message=f"is not found: the tag {tags} includes {lost}", evidence=evidence)
         return
     if abi in ("abi3", "abi3t"):
         message = f"is a stable-ABI module, but the tag {tags} excludes all other CPythons"
@@ -129,7 +129,7 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     if len(twins) == 1:
         yield Hit(message=f"is found only by {abi}, but the wheel is installed for {tags}", evidence=evidence)
     elif missing and file.base == max(twins):
-        message = f"is for one of several Pythons; none is for {format_minors(missing)}, which {tags} includes"
+        message = f"has variants for several Pythons, but none for {format_minors(missing)}, which {tags} includes"
         yield Hit(message=message, evidence=evidence, severity="warning")
 
 
@@ -167,7 +167,7 @@ def _find_lost_pythons(abi: str, wheel: WheelName) -> str:
     """Which Pythons of the tag do not find a stable-ABI module of that name; "" for none."""
     oldest = min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=pythonabi.ABI3T)
     if abi == "abi3t" and oldest < pythonabi.ABI3T and wheel.abis != ("abi3t",):
-        return f"{format_minors([oldest[1]])}, which knows no .abi3t.so"
+        return f"{format_minors([oldest[1]])}, which does not look for .abi3t.so"
     if abi == "abi3" and any(name.endswith("t") for name in wheel.abis) and oldest >= pythonabi.ABI3T:
-        return f"free-threaded {format_minors([oldest[1]])}, which knows no .abi3.so"
+        return f"free-threaded {format_minors([oldest[1]])}, which does not look for .abi3.so"
     return ""

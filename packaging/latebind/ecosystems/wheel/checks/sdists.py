@@ -32,8 +32,8 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
     """Installers build an sdist with the backend that the pyproject.toml at its root names.
 
     Without that file they use setup.py and setuptools, which may build a different package. Without either, they fail.
-    A setup.py next to another backend is a second build system, which older tools run. A backend that the sdist should
-    carry (`backend-path`) and does not have cannot build it.
+    A setup.py next to another backend is a second build system, which older tools run. If `backend-path` names a folder
+    of the sdist that does not have the backend, the build fails.
     """
     roots = {file.name.partition("/")[0] for file in package.files}
     top = next(iter(roots)) if len(roots) == 1 else ""

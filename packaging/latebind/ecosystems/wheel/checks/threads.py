@@ -28,14 +28,15 @@ _ALLOWS = "PyUnstable_Module_SetGIL"
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-314t-x86_64-linux-gnu.so calls PyModule_Create and not PyUnstable_Module_SetGIL",
-    fix="Call PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED) after PyModule_Create(), if it needs no GIL.",
+    fix="If the module needs no GIL, call PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED) after "
+    "PyModule_Create().",
 )
 def turns_gil_on(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """Free-threaded CPython keeps the GIL off only if each module says that it needs none (PEP 703).
 
-    A module that PyModule_Create() makes says so by a call of PyUnstable_Module_SetGIL(), which its imports show. A
-    module of multi-phase initialization says so in its table of slots, by Py_mod_gil. The check reads this table in
-    modules for Linux on x86-64 whose PyInit function only returns the definition, as Cython's do.
+    A module that is created by PyModule_Create() says so by calling PyUnstable_Module_SetGIL(), which its imports show.
+    A module with multi-phase initialization says so with Py_mod_gil in its table of slots. The check reads this table
+    in modules for Linux on x86-64 whose PyInit function only returns the definition, as Cython's do.
     """
     if (
         not image.python_module

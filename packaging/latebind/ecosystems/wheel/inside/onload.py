@@ -36,7 +36,7 @@ def main() -> int:
 
 def state() -> dict[str, object]:
     """State of the whole process, which a library must leave alone."""
-    facts: dict[str, object] = {"how tiny numbers are computed": str(_DENORMAL * float("1"))}
+    facts: dict[str, object] = {"how denormal numbers are computed": str(_DENORMAL * float("1"))}
     rounding: Callable[[], int] | None = getattr(ctypes.CDLL(None), "fegetround", None) if _is_posix() else None
     if rounding is not None:
         facts["how numbers are rounded"] = rounding()
