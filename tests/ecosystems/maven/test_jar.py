@@ -144,7 +144,7 @@ def test_a_jar_that_was_repackaged_without_its_libraries_is_named(tmp_path):
         for name, data in members(pack_jar(tmp_path)["jar"]).items():
             if name != LIBRARY:
                 archive.writestr(name, data)
-    assert f"{LIBRARY} of tiny is not on the class path: keep the folder native" in run_java(tmp_path, jar)
+    assert f"{LIBRARY} of tiny is not on the class path: keep the JAR's folder native/" in run_java(tmp_path, jar)
 
 
 def test_an_empty_folder_is_none(tmp_path):

@@ -52,13 +52,13 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     "Native folder of an unknown platform",
     "warning",
     profiles=("loads",),
-    because="The JAR contains the library, but no machine looks for it in that folder.",
+    because="The JAR contains the library, but neither latebind's nor ONNX Runtime's Java class looks in that folder.",
     kinds=("jar",),
     example="native/linux-amd64/libtiny.so",
     fix="Name the folder after the target: native/linux-x64, native/osx-arm64, native/win-x64.",
 )
 def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
-    """The class that loads a library derives the folder's name from os.name and os.arch, with a fixed table."""
+    """The class that loads the library derives the folder's name from os.name and os.arch, with a fixed table."""
     known = name_platforms()
     for file in package.native:
         match = NATIVE.fullmatch(file.name)

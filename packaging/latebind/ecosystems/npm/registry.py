@@ -81,7 +81,10 @@ def answer(question: Question, home: Path) -> tuple[str, ...]:
     with _ASKING:
         versions = fitting(question, _list_versions(question.distribution, home))
     if not versions:
-        raise NotRun("no-distribution", f"the npm registry has no {question.distribution} that fits {question.entry}")
+        newer = f"{question.minimum} or newer"
+        wanted = {"latest": newer, "minimum": newer, EACH_MINOR: newer, BELOW_FLOOR: f"older than {question.minimum}"}
+        asked = f"{question.distribution} {wanted.get(question.entry, question.entry)}"
+        raise NotRun("no-distribution", f"the npm registry has no {asked}")
     return versions
 
 

@@ -146,7 +146,7 @@ def _parents(folder: str) -> Iterator[str]:
 
 @check(
     "LB432",
-    "SDK of another version than its name",
+    "SDK whose files have another version than its name",
     "error",
     profiles=("loads",),
     because="find_package and pkg-config refuse the SDK, or assume another version.",

@@ -91,7 +91,7 @@ def _refuse_other_sources(run: PackRun, unpacked: Config, name: str) -> None:
     )
     shown = ", ".join(_list_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
     raise BuildError(
-        f"{name} would hold other native code than the project: {shown}",
+        f"{name} would have native code that differs from the project's: {shown}",
         where=name,
         advice=f"The wheel's own files may not be in {SDIST_NATIVE}/, where an sdist has the native code.",
     )

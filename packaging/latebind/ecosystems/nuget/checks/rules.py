@@ -61,7 +61,8 @@ class Rule:
     "NuGet packing rule broken",
     "warning",
     profiles=("all",),
-    because="Older clients cannot read the package, or NuGet ignores a part of it.",
+    because="Older clients cannot read the package, or NuGet ignores a part of it. The finding is a note for NU5048, "
+    "NU5106, NU5109, NU5112, NU5125, NU5128 and NU5131.",
     kinds=("nupkg",),
     example="NU5104: the stable package 1.0.0 depends on the prerelease Latenn [0.1.0, 0.2.0-0)",
     fix="Look up the code in NuGet's reference of errors and warnings, which has a fix for each.",

@@ -46,9 +46,9 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     """Installers install a wheel tagged `any` on every system, and a pure wheel in the folder for pure packages.
 
     The finding lists the systems and processors of the binaries, with the glibc or macOS that they need, and the common
-    ones that have none: Linux on x64, arm64 and 32-bit ARM, with glibc and with musl, macOS on x64 and arm64, and
-    Windows on x64. A package whose name ends with a system is usually required by another one, with a
-    marker for that system.
+    ones that have none: Linux on x64, arm64 and 32-bit ARM, with glibc 2.17 or newer and with musl, macOS on x64 and
+    arm64, and Windows on x64. A package whose name ends with a system is usually required by another one, with a marker
+    for that system.
     """
     native = [file.name for file in package.native]
     if not native:

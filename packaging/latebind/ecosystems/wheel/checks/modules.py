@@ -42,7 +42,8 @@ _WITH_GIL = "_Py_Dealloc"
     "error",
     profiles=("loads",),
     because="Some versions of Python that the tag includes cannot import the module. The finding is a warning if "
-    "every version so far exports the names, and a note if newer versions have the names in their stable ABI.",
+    "every version so far exports the names or if variants of a library lack some versions, and a note if newer "
+    "versions have the names in their stable ABI.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",

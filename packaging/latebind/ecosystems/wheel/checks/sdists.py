@@ -23,7 +23,8 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
     "Sdist without a clear build system",
     "error",
     profiles=("loads",),
-    because="Installers cannot build the sdist, or they build it with another tool than intended.",
+    because="Installers cannot build the sdist, or they build it with another tool than intended. The finding "
+    "is a warning if setup.py is alone or next to another build backend.",
     kinds=("sdist",),
     example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
     fix="Keep pyproject.toml with its build backend at the root of the sdist, and exclude an old setup.py.",
