@@ -120,7 +120,7 @@ NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
         (END, ABORT, LATEST, "ended by SIGABRT (6) after it had written its result"),
         (*NO_DEVICE, LATEST, "not run: no-device (TinyExecutionProvider found no device)"),
         (END, LOGS_LATE, IN_C, "after it had released the runtime: host.c: ending the process"),
-        (".GetName = factory_name", ".GetName = vendor", IN_C, "a device is of Tiny, which the package does not name"),
+        (".GetName = factory_name", ".GetName = vendor", IN_C, "a device is for Tiny, which the package does not name"),
         ("from[0][i] > 0 ?", "from[0][i] > 3 ?", IN_C, "element 0 of Relu(a * b) is 0, expected 2"),
         (*NO_DEVICE, IN_C, "not run: no-device (the provider has no device here)"),
         ("from[0][i] > 0 ?", "from[0][i] > 3 ?", BUILT, "numbers: computed "),

@@ -104,7 +104,7 @@ def test_a_runtime_that_registers_no_plugins_is_not_asked(host, provider, tmp_pa
 def test_a_name_that_the_package_does_not_give_is_a_fault(host, provider, tmp_path):
     status, answer, _ = run(host, provider, tmp_path, "OtherExecutionProvider")
     assert status == 1
-    assert f"a device is of {NAME}, which the package does not name" in answer["failed"][0]["message"]
+    assert f"a device is for {NAME}, which the package does not name" in answer["failed"][0]["message"]
 
 
 def test_a_file_that_is_no_provider_is_refused(host, tmp_path):

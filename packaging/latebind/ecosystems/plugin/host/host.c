@@ -191,7 +191,7 @@ static int check_names(host_state* host, char* const* names, int count) {
     while (given < count && strcmp(names[given], name)) given++;
     if (given < count) continue;
     snprintf(host->message, sizeof host->message,
-             "naming the provider: a device is of %s, which the package does not name", name);
+             "naming the provider: a device is for %s, which the package does not name", name);
     return 1;
   }
   return 0;
