@@ -76,8 +76,9 @@ def _is_for_node_api(file: File, image: Image) -> bool:
 def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
     """An add-on without Node-API is for one ABI version (NODE_MODULE_VERSION), which must be that of Node.js.
 
-    Nothing is reported if an install script builds or downloads the add-on. An add-on whose path names its ABI version
-    is not reported either, because the package chooses by it, unless all add-ons are for Node.js 17 or older.
+    Nothing is reported if the package has an install script, which may build or download the add-on. An add-on whose
+    path names its ABI version is not reported either, because the package chooses by it, unless all add-ons are for
+    Node.js 17 or older.
     """
     manifest = read_manifest(package)
     if manifest is None or builds_on_install(package, manifest):
