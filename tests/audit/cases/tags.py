@@ -279,10 +279,10 @@ CASES = [
          says="is for Windows"),
     Case("LB303", "a native library in a wheel for any platform", wheel(tag="py3-none-any"),
          wheel({"latenn/data.bin": b"x"}, tag="py3-none-any"), at=".whl",
-         says="has native code for Linux on x64 (glibc 2.2.5 or newer) only, but the tag any installs it on Linux on "
-         "arm64 and 32-bit ARM, macOS on x64 and arm64, Windows on x64 and Linux with musl, too", severity="warning"),
+         says="has native code for Linux on x64 (glibc 2.2.5 or newer) only, but the tag any also admits Linux on "
+         "arm64 and 32-bit ARM, macOS on x64 and arm64, Windows on x64 and Linux with musl", severity="warning"),
     Case("LB303", "native code for every common system, but not for an older glibc", everywhere("2.34"),
-         everywhere("2.17"), at=".whl", says="installs it on Linux with an older glibc than 2.34, too",
+         everywhere("2.17"), at=".whl", says="also admits Linux with an older glibc than 2.34",
          severity="warning", good_severity="note"),
     Case("LB303", "native code for every common system", everywhere("2.17"), wheel(), at=".whl",
          says="in a wheel tagged any", severity="note"),
@@ -405,7 +405,7 @@ CASES = [
          says="for Linux on x64 (glibc 2.34 or newer) only", severity="warning"),
     Case("LB303", "a library that needs no C library, next to one for glibc",
          wheel({LIB: good(), "latenn/lonely.so": lonely()}, tag=ANY), wheel(), at=".whl",
-         says="and Linux with musl, too", severity="warning"),
+         says="and Linux with musl", severity="warning"),
     Case("LB303", "a library that needs no C library", wheel({LIB: lonely()}, tag=ANY), wheel(), at=".whl",
          says="has native code for Linux on x64 only", severity="warning"),
     Case("LB303", "an object file, which no system loads", wheel({"latenn/tiny.o": relocatable()}, tag=ANY), wheel(),

@@ -184,7 +184,7 @@ def test_the_projects_own_sources_are_compiled_and_may_use_the_class(tmp_path):
         (
             "Lost.java",
             "class Lost { NativeLibrary o; }",
-            "They may use io.github.acme.tiny.NativeLibrary, the JDK",
+            "Sources may use io.github.acme.tiny.NativeLibrary, the JDK",
         ),
     ],
 )

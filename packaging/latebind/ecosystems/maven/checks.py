@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     fix="Make the JAR with latebind pack or mvn package.",
 )
 def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """Scanners and build tools identify a JAR by the POM in it, whatever the file is called.
+    """Scanners and build tools identify a JAR by the POM in it, whatever the JAR is called.
 
     A JAR that includes others has several POMs, and nobody can tell which one describes it.
     """
@@ -79,7 +79,7 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
     fix="Leave the runtime out, and depend on the artifact that supplies it.",
 )
 def second_runtime(package: Contents) -> Iterator[Hit | Skip]:
-    """A JAR that is not the runtime's own has files in the folder where that JAR has its libraries.
+    """A JAR other than the runtime's own has files in the folder where the runtime's JAR has its libraries.
 
     The runtime's own Java classes load their library from there, too, and expect one of their own version.
     """

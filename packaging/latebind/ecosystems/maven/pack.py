@@ -46,7 +46,7 @@ def pack_jar(config: Config, package: str, stages: Sequence[Stage], outdir: Path
     sources = java_sources(config, package, stages)
     others = [name for name in config.list_needed_packages(package) if name != package and name in maven_tables(config)]
     needed = {path: data for other in others for path, data in java_sources(config, other, stages).items()}
-    advice = f"They may use {table.java_package}.{CLASS_NAME}, the JDK, and the sources of packages in `requires`."
+    advice = f"Sources may use {table.java_package}.{CLASS_NAME}, the JDK, and the sources of packages in `requires`."
     classes = compile_sources(sources, needed, table.release, table.source or config.file.name, advice)
     pom = write_pom(config, package).encode()
     shared = [*_describe(config, package, pom), *_licenses(config, package, stages)]

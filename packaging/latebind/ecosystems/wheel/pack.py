@@ -133,7 +133,7 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
         (artifact,) = Path(aside).iterdir()
         if artifact.name != destination.name:
             raise BuildError(
-                f"the backend wrote {artifact.name}, but the configuration names it {destination.name}",
+                f"the backend wrote {artifact.name}, but the configuration asks for {destination.name}",
                 where=str(source / "pyproject.toml"),
                 advice="Leave the version to latebind (list it in `dynamic`), and strict-naming at its default.",
             )

@@ -44,8 +44,8 @@ _OF_CONVENTION = re.compile(r"/(?:prebuilds|build/(?:Release|Debug))/")
 def newer_than_node(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """No field of package.json names a version of glibc, so npm installs the package wherever Node.js runs.
 
-    Official builds of Node.js 18 to 24 need glibc 2.28 and the libstdc++ of GCC 8 (GLIBCXX_3.4.25). With `glibc` in
-    latebind.toml the project promises something else, and LB301 judges it.
+    Official builds of Node.js 18 to 24 need glibc 2.28 and the libstdc++ of GCC 8 (GLIBCXX_3.4.25). If
+    latebind.toml sets `glibc`, LB301 checks that minimum instead.
     """
     if policy.glibc or npm_cpu(image.arch) not in _OFFICIAL or is_for_musl(file, image):
         return

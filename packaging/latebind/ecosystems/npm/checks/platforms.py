@@ -149,9 +149,9 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
 def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """Binaries for glibc do not load on musl systems such as Alpine, and binaries for musl not on glibc systems.
 
-    If `libc` does not say which one a package for Linux alone is for, npm installs it on every Linux. node-gyp-build
-    opens an add-on without `.glibc` or `.musl` in its name on every Linux, too, as bindings does in build/Release. A
-    few such add-ons for glibc do work with musl.
+    npm installs a package for Linux alone on every Linux if it has no field `libc`. node-gyp-build opens an add-on
+    without `.glibc` or `.musl` in its name on every Linux, too, as the package bindings does in build/Release. A few
+    such add-ons for glibc do work with musl.
     """
     manifest = read_manifest(package)
     if manifest is None or not admits(manifest.read_values("os"), "linux"):

@@ -36,8 +36,8 @@ _OLDEST_GLIBC: floors.Version = (2, 17)
     "Native code in a package for any platform",
     "warning",
     profiles=("loads",),
-    because="The package fails on platforms that it has no code for. The finding is a note if only the WHEEL file is "
-    "inexact, if the files are for all common systems and processors, or if the package's name ends with a system.",
+    because="The package fails on platforms that it has no code for. The finding is a note if only Root-Is-Purelib "
+    "is wrong, if the files are for all common systems and processors, or if the package's name ends with a system.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl has native code for Linux on x64 (glibc 2.29 or newer)",
     fix="Make a wheel for each platform, tagged with the platform of its binaries, and set Root-Is-Purelib: false.",
@@ -57,7 +57,7 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
         missing = _list_missing(package)
         served = _join(_list_served(package)) or "no known system"
         message = f"has native code for {served} only"
-        message += f", but the tag any installs it on {_join(missing)}, too" if missing else ", in a wheel tagged any"
+        message += f", but the tag any also admits {_join(missing)}" if missing else ", in a wheel tagged any"
         yield Hit(
             message=message,
             evidence=tuple(native[:_SHOWN]),

@@ -61,10 +61,10 @@ def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     running NumPy has C-API version 0xe`. In modules of Cython that do not call it, Cython compares the size of an
     object: `numpy.ufunc size changed, may indicate binary incompatibility`.
 
-    The check reads these numbers from the code. It compares them with each NumPy that Requires-Dist admits and that
-    has wheels for the CPythons of the tag. Modules of pybind11 and nanobind use NumPy without its headers and are not
-    judged. Nor are packages that do not require NumPy, unless they require one that does, such as pandas: installers
-    choose the newest NumPy for it.
+    The check reads the versions that a module needs from its code. It compares them with each NumPy that Requires-Dist
+    admits and that has wheels for the CPythons of the tag. Modules of pybind11 and nanobind use NumPy without its
+    headers and are not judged. Nor are packages that do not require NumPy, unless they require one that does, such as
+    pandas: installers choose the newest NumPy for it.
     """
     users = [file for file in package.files if file.numpy is not None]
     ranges, source = _list_ranges(package) if users else ({}, "")
