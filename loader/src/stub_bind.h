@@ -29,7 +29,7 @@ typedef struct lb_stub {
   void* volatile path;     /* the first place to look, from the program */
   void* volatile failure;  /* lb_failed_search: the last one that found nothing */
   void* volatile texts;    /* lb_kept_text: each text that the program may keep */
-  void* volatile message;  /* why the last binding failed */
+  void* volatile message;  /* the last error */
   void* volatile report;   /* of the last binding, as JSON */
   void* volatile handler;  /* lb_missing_handler: what the program set */
   void* volatile reported; /* the message that the handler got last */
@@ -42,7 +42,7 @@ typedef struct lb_stub {
  * until the path, the environment or the loaded libraries change, or `looks_again`.
  */
 int lb_stub_bind(lb_stub* stub, int looks_again);
-/* Why the last binding failed: "" when none did. It lives for ever. */
+/* The last error; "" when there was none. It lives for ever. */
 const char* lb_stub_message(const lb_stub* stub);
 /* Makes a message the last one. */
 void lb_keep_message(lb_stub* stub, const char* message);

@@ -1,7 +1,7 @@
 /* Negotiates the version of ONNX Runtime for a plugin execution provider. Header only; links nothing.
  *
- * The runtime hands OrtApiBase to CreateEpFactories(). GetApi() returns NULL for a version that the runtime does not
- * have, and a call through it crashes the process. latebind_ep(<target> <package>) in CMake defines the macros
+ * The runtime passes OrtApiBase to CreateEpFactories(). GetApi() returns NULL for a version that the runtime does not
+ * have, and a call through that NULL crashes the process. latebind_ep(<target> <package>) in CMake defines the macros
  * LATEBIND_EP_* from the package's `ep` table: MINIMUM, EXCEPT, NAME, VERSION and RANGE.
  */
 #ifndef LATEBIND_EP_H
@@ -12,7 +12,7 @@
 
 #include "onnxruntime_c_api.h"
 
-/* Whether a version is in the list: "1.24.1" is that release, "1.24" every release of 1.24. */
+/* Whether a version is in the list, in which "1.24.1" is that release, and "1.24" every release of 1.24. */
 static inline int lb_ep_is_listed(const char* version, const char* list) {
   while (*list) {
     size_t length = strcspn(list, ",");
@@ -24,10 +24,10 @@ static inline int lb_ep_is_listed(const char* version, const char* list) {
 
 /* Gets the interface that this library and the runtime share.
  *
- * base: what CreateEpFactories() was given. api: gets the interface, NULL when the runtime is refused.
- * version: gets the version of the interface, which ort_version_supported of every structure must be.
- * Returns NULL, or a status that names the runtime's version and the supported ones. Both the result and *api are NULL
- * for a runtime that has no interface at all, not even one that makes a status: return NULL then, without a factory. */
+ * base: what CreateEpFactories() was given. api: gets the interface, or NULL if the runtime is refused.
+ * version: gets the version of the interface: set ort_version_supported of every structure to it.
+ * Returns NULL, or a status that names the runtime's version and the supported ones. If both the result and *api are
+ * NULL, the runtime has no interface at all, and so none to make a status: return NULL then, without a factory. */
 static inline OrtStatus* lb_ep_negotiate(const OrtApiBase* base, const OrtApi** api, uint32_t* version) {
   const char* runtime = base->GetVersionString ? base->GetVersionString() : NULL;
   unsigned major = 0, minor = 0;
@@ -47,7 +47,7 @@ static inline OrtStatus* lb_ep_negotiate(const OrtApiBase* base, const OrtApi** 
   }
   const OrtApi* first = base->GetApi(1); /* every real runtime has the first version */
   if (!first) return NULL;
-  /* One string: a name that is alone in the library is the factory's, which `latebind audit` compares (LB805). */
+  /* One string literal: LB805 of `latebind audit` takes a name that is a string of its own for the factory's name. */
   snprintf(message, sizeof message,
            LATEBIND_EP_NAME " " LATEBIND_EP_VERSION " needs ONNX Runtime " LATEBIND_EP_RANGE "; this is %s", runtime);
   return first->CreateStatus(ORT_NOT_IMPLEMENTED, message);

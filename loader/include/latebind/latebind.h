@@ -4,13 +4,13 @@
  * A library that needs a runtime R from another package does not link R. It describes R once (lb_runtime),
  * calls lb_bind() when it first needs R, and gets R's entry point or a report of everything that was tried.
  *
- * This header is for C99 and C++ hosts. It depends on libc and the operating system's loader only; nothing
- * happens before lb_bind() is called and nothing is exported from the library that the loader is compiled into. Linux,
- * macOS and Windows. Paths are UTF-8 on all three, and of any length.
+ * This header is for C99 and C++ hosts on Linux, macOS and Windows. It depends on libc and the operating system's
+ * loader only. Nothing happens before lb_bind() is called, and the library that the loader is compiled into exports no
+ * symbol of it. Paths are UTF-8 on all three systems, and of any length.
  *
  * Contents: versions - describing a runtime - options - report - binding.
  * Stability: lb_runtime, lb_options, lb_report and lb_attempt begin with their size; fields are only ever added at the
- * end. lb_version and lb_binding never change. What came later than 0.1 says so: "since".
+ * end. lb_version and lb_binding never change. Anything added after 0.1 is marked "since".
  */
 #ifndef LATEBIND_LATEBIND_H
 #define LATEBIND_LATEBIND_H
@@ -51,8 +51,8 @@ int lb_version_compare(lb_version left, lb_version right);
 typedef int (*lb_read_version)(void* entry, char* text, size_t size);
 
 /*
- * Checks that a loaded runtime has all that the host will use, once its version is known to be right: a table of
- * functions without a gap. Returns 0 on success; else the search goes on, and `text` (at most `size` bytes,
+ * Checks, once the version is accepted, that a loaded runtime has everything that the host will use, such as every
+ * function of a table. Returns 0 on success; otherwise the search goes on, and `text` (at most `size` bytes,
  * NUL-terminated) says what is missing: "GetApi(25) returns NULL".
  */
 typedef int (*lb_check_runtime)(void* entry, lb_version version, char* text, size_t size);
@@ -64,8 +64,9 @@ typedef int (*lb_check_runtime)(void* entry, lb_version version, char* text, siz
 void* lb_image_symbol(const void* entry, const char* name);
 
 /*
- * Keeps the image that holds `entry` loaded for the life of the process. Call it for a runtime that crashes when it is
- * unloaded, because the loader unloads a copy that is too old after it has read the version. Returns 0 on success.
+ * Keeps the image that holds `entry` loaded for the life of the process. The loader unloads a copy that is too old
+ * after it has read the version: call this in the lb_read_version of a runtime that crashes when it is unloaded.
+ * Returns 0 on success.
  */
 int lb_image_keep(const void* entry);
 
@@ -99,9 +100,9 @@ enum {
 };
 
 /*
- * Set `size`; every other field may be zero. Paths are UTF-8. Nothing is kept after lb_bind() returns. lb_bind()
- * refuses flags that it does not know, and a longer struct whose further bytes are not all zero: they mean something to
- * a newer loader.
+ * Set `size`; every other field may be zero. Paths are UTF-8. lb_bind() keeps no pointer to it after it returns, and
+ * refuses unknown flags, and a longer struct whose extra bytes are not all zero: only a newer loader knows their
+ * meaning.
  */
 typedef struct lb_options {
   uint32_t size;                  /* sizeof(lb_options): lb_bind() refuses a struct without it */
@@ -143,8 +144,8 @@ typedef enum lb_outcome {
 } lb_outcome;
 
 /*
- * One candidate that was tried. Strings belong to the report. `size` is also the distance to the next attempt:
- * lb_report_attempt() heeds it.
+ * One candidate that was tried. Strings belong to the report. The next attempt is `size` bytes further, which may be
+ * more than sizeof(lb_attempt) of this header: use lb_report_attempt().
  */
 typedef struct lb_attempt {
   uint32_t size; /* sizeof(lb_attempt) of the loader */
@@ -152,7 +153,7 @@ typedef struct lb_attempt {
   lb_outcome outcome;
   const char* path;    /* the file, folder or name that was tried, UTF-8 */
   const char* version; /* the version that the runtime reports, or "" */
-  const char* detail;  /* the system's own words, or "" */
+  const char* detail;  /* why, in the words of the system or the loader, or "" */
 } lb_attempt;
 
 /*
@@ -168,7 +169,7 @@ typedef struct lb_report {
   const char* version; /* the bound runtime's own version, or "" */
   lb_version minimum;  /* the minimum version that was used */
   lb_version built;
-  size_t image_count; /* images with the entry symbol in this process; over 1 is worth a warning */
+  size_t image_count; /* once bound: images with the entry symbol in this process; over 1 gives a warning */
   const lb_attempt* attempts;
   size_t attempt_count;
   const char* sentence; /* the message: what was wrong and the command that fixes it; or what was bound */
@@ -176,7 +177,7 @@ typedef struct lb_report {
   void* storage;        /* private */
 } lb_report;
 
-/* The message, which the field `sentence` has, too. Never NULL; "" for NULL. */
+/* The message: the same text as the field `sentence`. Never NULL; "" for NULL. */
 const char* lb_report_message(const lb_report* report);
 
 /* Attempt number `index`, in the order in which they were made; NULL past the last */
@@ -187,9 +188,10 @@ const char* lb_report_text(lb_report* report);
 
 /*
  * The report as one JSON object, always valid UTF-8. The text belongs to the report. Never NULL; "{}" when out of
- * memory and after LB_OUTCOME_INVALID_ARGUMENT. Keys: runtime, title, bound, path, version, minimum, built, images,
- * message, sentence (the same, by its older name), warning, complete (false when memory ran out and attempts are
- * missing), attempts: [{source, outcome, path, version, detail}]. Keys are only ever added.
+ * memory, after LB_OUTCOME_INVALID_ARGUMENT, and for a call by the runtime that lb_bind() is opening. Keys: runtime,
+ * title, bound, path, version, minimum, built, images, message, sentence (the same, by its older name), warning,
+ * complete (false when memory ran out and attempts are missing), attempts: [{source, outcome, path, version, detail}].
+ * Keys are only ever added.
  */
 const char* lb_report_json(lb_report* report);
 
@@ -214,11 +216,11 @@ typedef struct lb_binding {
 #define LB_BINDING_INIT {0, 0}
 
 /*
- * Finds, opens and checks the runtime, once. Returns 0 when `binding` holds a usable runtime and an lb_outcome
- * (never LB_OUTCOME_BOUND) when none was usable. Thread-safe and without a lock: threads that call at the same time
- * each search, the first to find a runtime decides, and none waits for another. A success is kept for the life of the
- * process and later calls return it at once, whatever places they name; the runtime is never unloaded. A failure is not
- * kept: the next call tries again.
+ * Finds, opens and checks the runtime, once. Returns 0 when `binding` holds a usable runtime, otherwise an lb_outcome
+ * (never LB_OUTCOME_BOUND). Thread-safe and without a lock: threads that call at the same time each search, the first
+ * to find a runtime decides, and none waits for another. A success is kept for the life of the process and later calls
+ * return it at once, whatever places they name; the runtime is never unloaded. A failure is not kept: the next call
+ * tries again.
  *
  * A later call whose minimum is above the bound version returns LB_OUTCOME_BOUND_OLDER: the binding stays as it is for
  * those who asked for less, and the report names both versions. A mistake in the arguments (`size` is not set, a NULL)
@@ -228,17 +230,18 @@ typedef struct lb_binding {
  * 3 options->directories. 4 the folder of the library that contains this loader; for a stub, then packages around it.
  * 5 the system's search. In steps 2 to 5 an unsuitable candidate is recorded and the search goes on.
  *
- * Trust: in steps 3 and 4, and in run paths and PATH, a candidate is refused when others than the administrator, this
- * user, and those who can change this library's own file may write to it, to its folder, or to a folder between that
- * and the root of the application or package. In a process with raised privileges, only the administrator may write, in
- * every folder up to the top. docs/threats.md has the rule.
+ * Trust: a candidate of step 3 or 4, of a run path or, on Windows, of step 5 is refused if anyone may write to it or to
+ * a folder above it, except the administrator, this user, and users who can change this library's own file. Folders are
+ * checked up to the one that is searched; around a stub, up to the root of the application; in step 5, up to the top.
+ * In a process with raised privileges, only the administrator may have write access, and every folder up to the top
+ * counts. docs/threats.md has the rule.
  *
- * The runtime is opened by absolute path only, after its head was read. Step 5 walks the folders that the system's own
- * loader would search, never the current folder; an empty or relative element of a list is left out. Linux (glibc):
- * LD_LIBRARY_PATH, the run paths of the library that contains this loader, /etc/ld.so.cache, the default folders. musl:
- * LD_LIBRARY_PATH, /etc/ld-musl-<processor>.path or its default folders. macOS: DYLD_LIBRARY_PATH, the run paths of the
- * library and of the program, DYLD_FALLBACK_LIBRARY_PATH or /usr/local/lib and /usr/lib. Windows: the application's
- * folder and PATH. A process with raised privileges reads no environment variable: see lb_environment().
+ * The runtime is opened by absolute path only, after its file header was checked. Step 5 walks the folders that the
+ * system's own loader would search, never the current folder; an empty or relative element of a list is left out. Linux
+ * (glibc): LD_LIBRARY_PATH, the run paths of the library that contains this loader, /etc/ld.so.cache, the default
+ * folders. musl: LD_LIBRARY_PATH, /etc/ld-musl-<processor>.path or its default folders. macOS: DYLD_LIBRARY_PATH, the
+ * run paths of the library and of the program, DYLD_FALLBACK_LIBRARY_PATH or /usr/local/lib and /usr/lib. Windows: the
+ * application's folder and PATH. A process with raised privileges reads no environment variable: see lb_environment().
  *
  * On Windows a copy in the system folder is refused in every step, loaded already or not, unless step 1 names that very
  * file; what the runtime itself needs may come from there. On macOS the library that contains this loader stays loaded

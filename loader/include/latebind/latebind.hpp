@@ -1,5 +1,5 @@
 /*
- * latebind.hpp: latebind.h for C++11 and newer, in this header alone. Each name wraps what has the same name with lb_.
+ * latebind.hpp: latebind.h for C++11 and newer, in this header alone. Each name wraps the one with the prefix lb_.
  *
  *   static latebind::binding ort(lb_onnxruntime); // needs no constructor at run time
  *   latebind::report report = ort.bind();         // throws latebind::error; bind(report) returns the outcome instead
@@ -43,7 +43,7 @@ class report {
   lb_report report_;
 };
 
-/* No usable runtime: what() is the sentence for users, text() the whole report. */
+/* No usable runtime: what() is the message for users, text() the whole report. */
 class error : public std::runtime_error {
  public:
   error(lb_outcome outcome, report& why) : std::runtime_error(why->sentence), outcome_(outcome), text_(why.text()) {}
@@ -95,7 +95,7 @@ class binding {
   template <class Function>
   static Function* as(void* address) noexcept {
     Function* function = nullptr;
-    static_assert(sizeof function == sizeof address, "POSIX and Windows open libraries with such pointers");
+    static_assert(sizeof function == sizeof address, "pointers to functions and to data must have the same size");
     std::memcpy(&function, &address, sizeof function);
     return function;
   }

@@ -9,21 +9,22 @@
  *   NULL restores the search. Returns 0, or 1 when memory ran out and nothing changed.
  * int lb_openvino_available(const char* function)
  *   Binds the runtime. Returns 1 if the runtime has that function, or, for NULL, if there is a runtime; else 0. After a
- *   failure, each call searches again; calls of the runtime's functions search again only if the path, the environment
- *   or the loaded libraries changed.
+ *   failure, each call of lb_openvino_available() searches again, but a call of a runtime function does so only if the
+ *   path, the environment or the loaded libraries changed.
  * const char* lb_openvino_message(void)
- *   Why the last binding failed, and what to do; "" when none did. lb_openvino_sentence() is its older name.
+ *   The last error: why no runtime could be bound and what to do, or which function the bound runtime lacks (not for
+ *   onnxruntime, which returns an OrtStatus); "" when there was none. lb_openvino_sentence() is its older name.
  * const char* lb_openvino_version(void), const char* lb_openvino_file(void)
  *   The version of the bound runtime, and its file; "" when none is bound.
  * const char* lb_openvino_report(void)
  *   What the last binding tried, as lb_report_json() has it; "{}" before the first.
  * int lb_openvino_on_missing(lb_on_missing handler, void* context)
  *   Sets a function of the program that gets the message when a call fails because there is no runtime. It is called
- *   before the call returns its error, and once for each message. It may print the message: if a C++ wrapper then
- *   throws and nothing catches the exception, the process ends. It must return, and call no function of the runtime.
- *   lb_openvino_available() never calls it.
- *   Set it once, at the start. Returns 0, or 1 when there is one already or memory ran out, and nothing changed.
- *   Without one, LATEBIND_ON_MISSING=print in the environment prints the message to the standard error stream.
+ *   before the call returns its error, and once for each message. It may print the message, which may get lost if a C++
+ *   wrapper throws and nothing catches the exception. The function must return, and must not call the runtime.
+ *   lb_openvino_available() never calls it. Set it once, at the start. Returns 0; or 1, and changes nothing, when one
+ *   is set already, `handler` is NULL or memory ran out. Without one, LATEBIND_ON_MISSING=print in the environment
+ *   prints the message to the standard error stream.
  *
  * All texts are UTF-8 and live as long as the process. All functions may be called by several threads at once.
  */
