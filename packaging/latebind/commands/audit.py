@@ -91,7 +91,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     if arguments.output:
         if arguments.output.is_file() or arguments.output.suffix == ".json":
             advice = "Name a folder: --output reports writes reports/audit.json."
-            raise LatebindError("is a file, and --output takes a folder", where=str(arguments.output), advice=advice)
+            raise LatebindError("--output takes a folder, not a file", where=str(arguments.output), advice=advice)
         write_text(arguments.output / "audit.json", audit_json(report))
     return report.exit_status
 

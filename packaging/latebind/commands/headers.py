@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def declare_headers(add: Add) -> None:
     """`latebind headers`."""
     command = add("headers", _headers, "get the official headers of a runtime")
-    command.add_argument("runtime", metavar="RUNTIME", help="the runtime: onnxruntime or openvino")
+    command.add_argument("runtime", metavar="RUNTIME", help="onnxruntime or openvino; litert only with --from")
     command.add_argument(
         "version", nargs="?", default="", metavar="VERSION", help="such as 1.21 or 1.21.0 (default: the oldest known)"
     )

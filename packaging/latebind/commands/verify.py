@@ -38,7 +38,9 @@ def declare_verify(add: Add) -> None:
     verify = add(
         "verify", _verify, "install the packages in clean environments, run your programs with them, and report"
     )
-    verify.add_argument("--all", action="store_true", dest="everything", help="test all targets, versions and CPythons")
+    verify.add_argument(
+        "--all", action="store_true", dest="everything", help="test all targets, runtime versions and CPython versions"
+    )
     verify.add_argument(
         "-k", dest="select", action="append", default=[], metavar="PATTERN",
         help="run the test cases whose ids match, such as win-x64 or 1.2*; !PATTERN leaves them out; may be repeated",
@@ -46,7 +48,7 @@ def declare_verify(add: Add) -> None:
     verify.add_argument(
         "--shard", default="1/1", metavar="I/N", help="run the I-th of N equal shares of the test cases"
     )
-    verify.add_argument("--list", action="store_true", help="list the test cases, with those that cannot run here")
+    verify.add_argument("--list", action="store_true", help="list the test cases, including those that cannot run here")
     verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages in that folder; pack nothing")
     add_machines(verify)
     add_target(verify)
@@ -103,7 +105,7 @@ def declare_matrix(add: Add) -> None:
         "--python",
         action="append",
         metavar="X.Y",
-        help="Python version of the jobs (default: this one's); may be repeated",
+        help="Python version of the jobs (default: that of this Python); may be repeated",
     )
     add_target(matrix, "all of the project's")
 
@@ -162,7 +164,8 @@ def _write_kit(
     options = [*(["--all"] if arguments.everything else []), *(f"-k={pattern}" for pattern in arguments.select)]
     write_kit(project, artifacts, arguments.kit, source, options)
     print(
-        f"{arguments.kit}: {plural(len(artifacts), 'package')}; run verify.sh or verify.ps1 there, and merge the result"
+        f"{arguments.kit}: {plural(len(artifacts), 'package')}\n"
+        "  Run verify.sh or verify.ps1 in it on the other computer, then here: latebind verify --merge results-*.zip"
     )
     return 0
 
