@@ -37,7 +37,7 @@ def pack_tiny(latebind, tiny):
     [
         (["pack", "--taget", "linux-x64"], "arguments: --taget linux-x64\nhelp: Did you mean --target?"),
         (["verify", "--lst"], "argument: --lst\nhelp: Did you mean --list?"),
-        (["cibuildwheel", "a", "--json"], "argument: --json\nhelp: It prints text or a file, and no JSON."),
+        (["cibuildwheel", "a", "--json"], "argument: --json\nhelp: This command has no JSON output."),
         (["plan", "linux-x64"], "argument: linux-x64\nhelp: See latebind plan --help."),
     ],
 )

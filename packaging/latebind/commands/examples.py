@@ -39,7 +39,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind verify --all --list", "list every test case, and why one would not run"),
         ("latebind verify -k win -k '!1.2*'", "only some of them"),
         ("latebind verify --merge a/verify.json b/verify.json", "merge the reports of several machines"),
-        ("latebind verify --kit kit", "a folder that verifies the packages on another person's Mac or Windows"),
+        ("latebind verify --kit kit", "a folder that verifies the packages on another computer"),
     ),
     "gate": (("latebind gate", "check reports/verify.json"),),
     "matrix": (("latebind matrix --python 3.10 --python 3.14", "two Python versions on each target"),),
@@ -70,7 +70,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ('eval "$(latebind completion bash)"', "for bash; add the line to ~/.bashrc"),
         ('eval "$(latebind completion zsh)"', "for zsh; add the line to ~/.zshrc"),
         ("latebind completion fish > ~/.config/fish/completions/latebind.fish", "for fish"),
-        ("latebind completion powershell > latebind.ps1", "for PowerShell; run the file in $PROFILE"),
+        ("latebind completion powershell > latebind.ps1", "for PowerShell; run the file from $PROFILE"),
     ),
 }  # fmt: skip
 

@@ -26,16 +26,17 @@ _BY_HAND = "no file is left to write; the steps above are left to do by hand"
 _BLOCKED = "nothing can be written yet: do the steps above by hand, then run this again"
 _OPTION = (
     "note: latebind only reads the text of the project, because with its default options CMake makes no library that "
-    "links a runtime. If it needs an option, write it below [native] in latebind.toml: define = { NAME = true }"
+    "links a runtime. If the project needs an option for that, set it below [native] in latebind.toml: "
+    "define = { NAME = true }"
 )
 _WITHOUT = (
     "note: CMake configured the project without its downloads ({names}), which `latebind build` needs. Name an archive "
-    "of each in [native.sources], or let CMake download them; here --download allows it"
+    "of each in [native.sources], or let CMake download them, as `latebind init --download` does"
 )
 _OPENED = (
     "note: latebind only reads the text of the project, because CMake makes no library here that links a runtime. "
-    "{file} opens {title} itself: such code needs no stub. To bind it with the stub, let it call the runtime's "
-    "functions directly, and link the runtime"
+    "{file} opens {title} itself: such code needs no stub. To use the stub instead, call the runtime's functions "
+    "directly, and link the runtime"
 )
 _CALLED = {
     "RegisterCustomOps": "Copy latebind.toml from https://github.com/latebind/latebind/tree/main/examples/custom-op",
@@ -43,14 +44,15 @@ _CALLED = {
 }
 _LONGEST = 100
 """Lines of a new file that is shown without --verbose."""
-_HEADERS = "If it lacks the headers of the runtime, get them and run this again:"
+_HEADERS = "If the headers of the runtime are missing, get them and run this again:"
 _NOT_LINKED = (
-    "  If your code opens it with dlopen(), nothing links it, and there is nothing to change.\n"
+    "  If your code opens a runtime with dlopen(), there is nothing to change.\n"
     "  To link the stub: latebind stub RUNTIME --output stubs. For a new project: latebind new NAME"
 )
 _UNKNOWN = (
     "nothing to change: no target_link_libraries() names a runtime, its file, or a variable set to one\n"
-    "  If yours is linked in another way, call latebind_add_runtime(TARGET RUNTIME), and write a latebind.toml.\n"
+    "  If your project links a runtime in another way, call latebind_add_runtime(TARGET RUNTIME), and write a "
+    "latebind.toml.\n"
     "  For a new project: latebind new NAME"
 )
 

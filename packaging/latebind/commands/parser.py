@@ -98,7 +98,7 @@ class Parser(argparse.ArgumentParser):
         suggestions = [near for option in options if (near := _nearest(option, actions))]
         hint = f"Did you mean {', '.join(suggestions)}?" if suggestions else ""
         if "--json" in arguments:
-            hint = "It prints text or a file, and no JSON."
+            hint = "This command has no JSON output."
         noun = "argument" if len(arguments) == 1 else "arguments"
         self.error(f"unrecognized {noun}: {' '.join(arguments)}\n{hint}")
 

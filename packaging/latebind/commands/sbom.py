@@ -28,7 +28,7 @@ def declare_sbom(add: Add) -> None:
         action="append",
         default=[],
         metavar="NAME@VERSION[=SUPPLIER]",
-        help="a project whose code is in the wheel; replaces one that was found with the same name; may be repeated",
+        help="a project whose code is in the wheel; replaces one of that name that latebind found; may be repeated",
     )
     formats = ("cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3")
     command.add_argument(
@@ -48,7 +48,7 @@ def _sbom(arguments: argparse.Namespace) -> int:
 
     named = [read_part(text) for text in arguments.part]
     if arguments.output.is_file():
-        text = "is a file, and --output takes a folder"
+        text = "--output takes a folder, not a file"
         raise LatebindError(text, where=str(arguments.output), advice="Name a folder for the new wheels.")
     for path in arguments.wheels:
         wheel = find_contents(path, named)
@@ -66,4 +66,5 @@ def _describe(wheel: Wheel) -> None:
     parts = ", ".join(f"{part.name} {part.version}" for part in wheel.bill.linked if part.version)
     print(f"  {plural(len(wheel.bill.libraries), 'native file')}; contains: {parts or 'nothing known'}")
     for name in wheel.unversioned:
-        LOG.say(f"warning: {wheel.path.name} contains {name}, but not its version\n  help: --part {name}@VERSION")
+        text = f"warning: {wheel.path.name} contains {name}, but its version is unknown"
+        LOG.say(f"{text}\n  help: --part {name}@VERSION")
