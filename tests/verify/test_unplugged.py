@@ -453,7 +453,7 @@ def test_a_share_that_got_no_cell_is_no_failure(project):
 def test_a_matrix_of_what_is_no_python_is_refused(project, latebind, python):
     ended = latebind("-C", project.root, "matrix", "--python", python)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert f"{python!r} is not a Python version" in ended.stderr
+    assert f"{python!r} is not a minor version of Python 3" in ended.stderr
 
 
 @needs_mount

@@ -84,8 +84,8 @@ def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
         raise InputError(
             "there is nothing to verify",
             where=config.file.name,
-            advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, SDK "
-            "archives verify.sdk.",
+            advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, "
+            "JARs verify.java, SDK archives verify.sdk.",
         )
     share_ids = {case.id for case in share((configured.case for configured in cases), *request.shard)}
     selected = tuple(

@@ -66,14 +66,14 @@ def test_a_machine_for_machine_code_alone_needs_no_python(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('rid = "win-x64"', 'rid = "win-x86"', "rid: win-x86 is not a target; known are linux-x64"),
+        ('rid = "win-x64"', 'rid = "win-x86"', "rid: win-x86 is not a target; use one of linux-x64"),
         ('rid = "win-x64"', "", "missing required field `rid`"),
         ('title = "wine 8.0 with CPython 3.11.9"', "title = 8", "Expected `str`, got `int` - at `$.title`"),
-        ('command = ["wine.py", "DEST", "--"]', "command = []", "command: it must not be empty"),
-        ('platforms = ["win_amd64"]', "platforms = []", "platforms: it must not be empty"),
+        ('command = ["wine.py", "DEST", "--"]', "command = []", "command: must not be empty"),
+        ('platforms = ["win_amd64"]', "platforms = []", "platforms: must not be empty"),
         ('"3.11.9"', '"3.11"', "python_version: 3.11 is not of the form 3.11.9"),
         ('"{python}"', '"python.exe"', "python: python.exe is not an absolute path"),
-        ('"{python}"', '"/nowhere/python.exe"', "/nowhere/python.exe does not exist; the machine was moved or removed"),
+        ('"{python}"', '"/nowhere/python.exe"', "/nowhere/python.exe is not a file; the machine may have been moved"),
         ("path_prefix", "prefix", "unknown field `prefix`"),
         ("path_prefix", "jobs = -1\npath_prefix", "jobs: -1 is less than 0"),
         ("rid =", "rid", "not a machine file"),
@@ -118,10 +118,10 @@ def test_where_the_files_are_looked_for(tmp_path, monkeypatch):
 
 
 def test_a_named_folder_must_be_there(tmp_path, monkeypatch):
-    with pytest.raises(InputError, match="--machines names a folder that does not exist"):
+    with pytest.raises(InputError, match="--machines does not name an existing folder"):
         machines_folder(tmp_path / "gone", tmp_path)
     monkeypatch.setenv("LATEBIND_MACHINES", str(tmp_path / "gone"))
-    with pytest.raises(InputError, match="LATEBIND_MACHINES names a folder"):
+    with pytest.raises(InputError, match="LATEBIND_MACHINES does not name"):
         machines_folder(None, tmp_path)
 
 
@@ -173,7 +173,7 @@ def test_a_platform_that_uv_does_not_know_is_told():
 
 def test_without_uv_nothing_is_installed_for_others(monkeypatch, tmp_path):
     monkeypatch.setattr(installers, "find_uv", lambda: None)
-    with pytest.raises(NotRun, match="uv, which installs for win-x64 from here, is not installed"):
+    with pytest.raises(NotRun, match="installing packages for win-x64 from here needs uv"):
         foreign_installer(wine(), tmp_path)
 
 

@@ -153,6 +153,7 @@ NEGATIVE = Scenario(name="absent", title="", says=("{title} was not found", "{mi
         (finish_run(3, error=LoadError("ONNX Runtime was not found")), 'the error message lacks "1.19"'),
         (finish_run(3, error=LoadError("Segmentation fault")), "the error message lacks"),
         (finish_run(), "loading was expected to fail"),
+        (finish_run(3), "the consumer ended with status 3, but its result has no error message"),
         (finish_run(139), "loading was expected to fail, but the consumer ended by SIGSEGV (11)"),
     ],
 )
@@ -182,7 +183,7 @@ def test_an_invalid_result_is_an_error_with_its_place(raw, message):
     ("since", "minimum", "says"),
     [
         ("1.20", "1.19", "1 case passed; CreateLoraAdapter needs ONNX Runtime 1.20, but the minimum is 1.19"),
-        ("1.20", "1.22", "1 case passed; nothing newer than ONNX Runtime 1.20 is called, and the minimum is 1.22"),
+        ("1.20", "1.22", "1 case passed; nothing newer than ONNX Runtime 1.20 is called, but the minimum is 1.22"),
         ("1.14", "1.19", "1 case passed"),
         ("1.19", "1.19", "1 case passed"),
     ],

@@ -118,7 +118,7 @@ def machines_folder(folder: Path | None, workdir: Path) -> Path | None:
     named = folder or (Path(os.environ[MACHINES_VARIABLE]) if os.environ.get(MACHINES_VARIABLE) else None)
     if named is not None and not named.is_dir():
         origin = "--machines" if folder else MACHINES_VARIABLE
-        raise InputError(f"{origin} names a folder that does not exist", where=str(named), advice=_ADVICE)
+        raise InputError(f"{origin} does not name an existing folder", where=str(named), advice=_ADVICE)
     usual = workdir / _FOLDER
     return named or (usual if usual.is_dir() else None)
 
@@ -153,9 +153,9 @@ def _read(file: Path) -> Machine:
 def _problems(machine: Machine) -> Iterator[str]:
     """What is wrong with the values of a file."""
     if machine.rid not in targets():
-        yield f"rid: {machine.rid} is not a target; known are {', '.join(targets())}"
+        yield f"rid: {machine.rid} is not a target; use one of {', '.join(targets())}"
     if not machine.command:
-        yield "command: it must not be empty"
+        yield "command: must not be empty"
     if machine.jobs < 0:
         yield f"jobs: {machine.jobs} is less than 0"
     if machine.level == "glue":
@@ -163,13 +163,13 @@ def _problems(machine: Machine) -> Iterator[str]:
             yield "python: a machine of the level glue has none"
         return
     if not machine.platforms:
-        yield "platforms: it must not be empty; no wheel would install"
+        yield "platforms: must not be empty, or no wheel installs there"
     if not _VERSION.fullmatch(machine.python_version):
         yield f"python_version: {machine.python_version} is not of the form 3.11.9"
     if not machine.python.is_absolute():
         yield f"python: {machine.python} is not an absolute path"
     elif not machine.python.is_file():
-        yield f"python: {machine.python} does not exist; the machine was moved or removed"
+        yield f"python: {machine.python} is not a file; the machine may have been moved or removed"
 
 
 def unusable(described: Iterable[Machine], home: Path) -> Mapping[Rid, NotRun]:
@@ -195,5 +195,5 @@ def _trouble(machine: Machine, home: Path) -> NotRun | None:
     if machine.python_version in printed:  # an emulator may print warnings around it
         return None
     seen = " ".join(printed)[-200:] or "nothing"
-    text = f"{machine.title} has CPython {seen}, but its file states {machine.python_version}"
+    text = f"CPython of {machine.title} printed {seen} as its version, but its file states {machine.python_version}"
     return NotRun("no-machine", text, advice=advice)

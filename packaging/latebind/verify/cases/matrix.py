@@ -41,7 +41,7 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
     strange = [text for text in pythons if not _MINOR.fullmatch(text)]
     if strange:
         raise InputError(
-            f"{strange[0]!r} is not a Python version", where="--python", advice="Write a minor version: 3.12."
+            f"{strange[0]!r} is not a minor version of Python 3", where="--python", advice="Write it as 3.12."
         )
     hosted = [rid for rid in rids if target(rid).runner]  # GitHub has no machine for the others
     counts = {(rid, python): max(1, len(cases_of(config, rid, python))) for rid in hosted for python in pythons}

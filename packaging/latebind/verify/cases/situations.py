@@ -102,7 +102,7 @@ def rename(data: bytes, old: str, new: str) -> bytes:
     """
     before, after = (b"\0" + name.encode("ascii") + b"\0" for name in (old, new))
     if len(before) != len(after) or before not in data:
-        raise InputError(f"the runtime's library does not hold the name {old}")
+        raise InputError(f"the runtime's library does not contain the text {old}")
     return data.replace(before, after)
 
 
@@ -117,7 +117,7 @@ def dependency_of(library: Path) -> tuple[str, str]:
             stem, dot, rest = name.partition(".")
             if b"\0" + name.encode() + b"\0" in data and not stem.startswith("ld-"):
                 return name, stem[:-1] + ("q" if stem[-1:] != "q" else "z") + dot + rest
-    raise InputError("the runtime's library needs no other library by name", where=str(library))
+    raise InputError("the runtime's library needs no library that this test can rename", where=str(library))
 
 
 # ---- set-ups -------------------------------------------------------------------------------------------------------

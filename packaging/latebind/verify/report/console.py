@@ -34,9 +34,10 @@ _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b")
 _ORDER = (State.PASSED, State.EMULATED, State.GLUE, State.NOT_RUN, State.FAILED)
 """What matters most is next to the prompt."""
 _ADVICE = {
-    "no-index": "Check the network, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has cached need neither.",
-    "no-machine": "Run it on such a machine, in CI (latebind ci), from a kit (latebind verify --kit DIR) or on an "
-    f"emulator: {DOCS}/verify.md#machines",
+    "no-index": "Check the network, unset UV_OFFLINE, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has "
+    "cached need none of these.",
+    "no-machine": "Verify on a machine of that target, in CI (latebind ci), from a kit (latebind verify --kit DIR) or "
+    f"on an emulator: {DOCS}/verify.md#machines",
 }
 """What to do next, by the reason for which test cases were not run."""
 

@@ -88,4 +88,5 @@ def lock_application(
 
 def _assert_denied(argv: list[str | Path], user: int | None, otherwise: str) -> None:
     if run(argv, user=user, check=False).returncode == 0:
-        raise LatebindError(f"{otherwise} by user {user}: this file system ignores permissions")
+        who = "this user" if user is None else f"user {user}"
+        raise LatebindError(f"{otherwise} by {who}: this file system ignores permissions")

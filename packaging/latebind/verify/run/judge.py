@@ -115,7 +115,7 @@ def _newest(call: Recorded, values: Mapping[str, str]) -> str:
     if needed > minimum:
         return f"; {call.function} needs {values['title']} {call.since}, but the minimum is {minimum}"
     if Version(values["floor"]) <= needed < minimum:
-        return f"; nothing newer than {values['title']} {call.since} is called, and the minimum is {minimum}"
+        return f"; nothing newer than {values['title']} {call.since} is called, but the minimum is {minimum}"
     return ""
 
 
@@ -186,7 +186,9 @@ def _is_in(path: str, inside: Sequence[str]) -> bool:
 
 def _check_refusal(expectation: Expectation, ended: ConsumerRun) -> list[str]:
     message = ended.result.message
-    if ended.status != NOTHING_LOADED or not message:
+    if ended.status == NOTHING_LOADED and not message:
+        return [f"the consumer {ending(ended.status)}, but its result has no error message"]
+    if ended.status != NOTHING_LOADED:
         return [f"loading was expected to fail, but the consumer {ending(ended.status)}"]
     texts = [text.format_map(expectation.values) for text in expectation.scenario.says]
     lower = message.lower()

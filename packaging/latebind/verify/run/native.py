@@ -96,7 +96,8 @@ def _by_cmake(
 def _own_compiler(language: str) -> Path:
     compiler = _find_program(_COMPILERS[language])
     if compiler is None:
-        raise NotRun("no-compiler", f"building a program in {language} needs CMake and a compiler on PATH")
+        names = ", ".join(_COMPILERS[language])
+        raise NotRun("no-compiler", f"building a program in {language} needs a compiler on PATH: {names}")
     return compiler
 
 
