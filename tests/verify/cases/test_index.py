@@ -63,5 +63,5 @@ def test_the_minimum_is_the_first_version_that_a_target_has_for_any_python(tmp_p
     assert {asked: error.reason for asked, error in answers.trouble.items()} == dict.fromkeys(
         (newer, none, *older), "no-distribution"
     )
-    says = "the newest onnxruntime that the index has for osx-x64 is 1.23.2, and 1.25 or newer is needed"
+    says = "the newest onnxruntime that the index has for osx-x64 is 1.23.2, but 1.25 or newer is needed"
     assert {answers.trouble[asked].message for asked in older} == {says}

@@ -163,7 +163,7 @@ def test_every_form_tells_what_blocks_and_what_next(form):
     bad = row("failed", reason="it\x1b | broke")
     text = GATE_RENDERERS[form](judge_gate(requiring(), report(*complete(requiring()), bad)))
     assert bad.id in text
-    assert "fix it, and run" in text
+    assert "fix the cause, and run" in text
     assert "\x1b" not in text
     if form == "json":
         document = json.loads(text)

@@ -139,7 +139,7 @@ def test_packages_that_carry_each_others_files_are_not_apart(tmp_path, packages,
 
     assert ended.status == 0, "it works, and yet each library should come with its own package"
     (wrong,) = unproven(made_for, ended)
-    assert wrong.startswith("native libraries came out of 2 packages instead of 3: ")
+    assert wrong.startswith("native libraries came from 2 packages instead of 3: ")
 
 
 def with_build_files(package, folder, old, new, add=()):

@@ -221,7 +221,7 @@ def _resolve_latest(question: Question, installer: Installer, python: Path) -> s
     latest = installer.resolve(question.distribution, python, question.target, question.python)
     if Version(latest) < Version(question.minimum):
         why = f"the newest {question.distribution} that the index has for {question.target} is {latest}"
-        raise NotRun("no-distribution", f"{why}, and {question.minimum} or newer is needed")
+        raise NotRun("no-distribution", f"{why}, but {question.minimum} or newer is needed")
     return latest
 
 

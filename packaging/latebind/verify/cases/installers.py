@@ -94,7 +94,7 @@ def foreign_installer(machine: Machine, home: Path) -> Installer:
     """Makes and fills environments of a machine of another target. Raises NotRun `no-machine` without uv."""
     uv = find_uv()
     if uv is None:
-        raise NotRun("no-machine", f"uv, which installs for {machine.rid} from here, is not installed", advice=_ADVICE)
+        raise NotRun("no-machine", f"installing packages for {machine.rid} from here needs uv", advice=_ADVICE)
     return ForeignUv(uv, home, machine=machine)
 
 
@@ -240,7 +240,7 @@ def uv_platform(machine: Machine) -> str:
     platform_by_tag = {platform.wheel_tag: platform.uv_platform for platform in targets().values()}
     name = f"{match[2]}-manylinux_{match[1]}" if match else platform_by_tag.get(tag)
     if name is None:
-        raise NotRun("no-machine", f"uv knows no platform of the wheel tag {tag}, which {machine.title} installs")
+        raise NotRun("no-machine", f"uv knows no platform for {tag}, the newest wheel tag of {machine.title}")
     return name
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from latebind.compilers.mono import FRAMEWORK
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -85,11 +86,12 @@ def apart(seen: Application) -> list[str]:
         if path.startswith(f"{seen.cache}/") and "/runtimes/" in path
     }
     expected = {member.file for member in _native(seen.packages) if member.rid == seen.rid} & seen.loaded
-    wrong = [f"{file} was not loaded out of a package in {seen.cache}" for file in sorted(expected - set(homes))]
+    wrong = [f"{file} was not loaded from a package in {seen.cache}" for file in sorted(expected - set(homes))]
     folders = sorted(set(homes.values()))
     if len(folders) != seen.parts:
         listing = ", ".join(folders)
-        wrong.append(f"native libraries came out of {len(folders)} packages instead of {seen.parts}: {listing}")
+        found = plural(len(folders), "package")
+        wrong.append(f"native libraries came from {found} instead of {seen.parts}: {listing or 'none'}")
     return wrong
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _EXPRESSION = re.compile(r"[\s()]")
 _ADVICE = (
-    "Repeat -k for alternatives: -k win -k osx. For all of several, write a glob of the id: -k '*/win-*/*-1.2*/*'. "
-    "To leave test cases out: -k '!win'."
+    "Repeat -k for alternatives: -k win -k osx. To match several words at once, write a glob of the id: "
+    "-k '*/win-*/*-1.2*/*'. To leave test cases out: -k '!win'."
 )
 
 
@@ -61,7 +61,8 @@ def read_shard(text: str) -> tuple[int, int]:
         and 1 <= int(index) <= int(count)
     ):
         return int(index), int(count)
-    raise InputError(f"{text} is not a share", where="--shard", advice="Write the share and how many there are: 2/5.")
+    advice = "Write the number of the share and the number of shares: 2/5."
+    raise InputError(f"{text} is not a share", where="--shard", advice=advice)
 
 
 def in_shard(case: Case, index: int, count: int) -> bool:

@@ -68,7 +68,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     version: str
     scenario: str
     outcome: State
-    reason: Annotated[str, Meta(description="for not run: one of the list; for failed: what was expected and found")]
+    reason: Annotated[str, Meta(description="if not run: one of the listed reasons; if failed: what was expected")]
     summary: str
     seconds: float
     log: Annotated[str, Meta(description="relative to the report; empty when nothing ran")]
@@ -76,7 +76,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     facts: dict[str, Any]
     entries: Annotated[
         tuple[str, ...],
-        Meta(description="the entries of [verify].runtimes that the test case answers; [''] when it needs no version"),
+        Meta(description="the entries of [verify].runtimes that the test case covers; [''] when it needs no version"),
     ] = ()
     machine: Annotated[int, Meta(description="index in machines of the machine whose outcome counts")] = 0
     elsewhere: Annotated[
