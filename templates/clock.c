@@ -1,6 +1,6 @@
 /*
  * clock.c: preloaded into every program of the second run of `latebind reproduce`, which then sees another date. Linux
- * only. Clocks that measure elapsed time are left alone, and waits until a point in time get the true one.
+ * only. Clocks that measure elapsed time are left alone, and a wait with a deadline gets the true time.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Another day and another hour, and not so far off that the certificates of a package index would have expired. */
+/* Another day and another hour, but not so far ahead that the certificates of a package index have expired. */
 #define AHEAD ((9L * 24 + 5) * 3600)
 
 static int tells_the_date(clockid_t clock) {
@@ -44,7 +44,7 @@ int timespec_get(struct timespec* now, int base) {
   return base == TIME_UTC && clock_gettime(CLOCK_REALTIME, now) == 0 ? base : 0;
 }
 
-/* A time of the false clock is further away than the end of any wait; a time of another clock is not. */
+/* The true time of a deadline. One that was computed from the shifted clock is further ahead than any wait is long. */
 static const struct timespec* truly(const struct timespec* until, struct timespec* moment) {
   struct timespec now;
   syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);

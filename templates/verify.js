@@ -1,5 +1,5 @@
 "use strict";
-// Filters marks, shows what a mark stands for, and opens a test case. Text is only ever set as text.
+// Filters marks, shows what a mark stands for, and opens a test case. Text from the report is never parsed as HTML.
 const rows = JSON.parse(document.getElementById("cases").textContent);
 const find = (query, from = document) => [...from.querySelectorAll(query)];
 const by = (id) => document.getElementById(id);

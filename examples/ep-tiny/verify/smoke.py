@@ -46,7 +46,7 @@ def cases():
 
 def main(words=None):
     """Write the result, as https://github.com/latebind/latebind/blob/main/docs/consumers.md describes it."""
-    parser = argparse.ArgumentParser(allow_abbrev=False)  # --runtime is an argument of its own
+    parser = argparse.ArgumentParser(allow_abbrev=False)  # --runtime is not short for --runtime-path
     parser.add_argument("--out", type=Path)
     given, _ = parser.parse_known_args(words)
     wrong = cases()
