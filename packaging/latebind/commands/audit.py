@@ -46,7 +46,7 @@ def _declare_choice(audit: argparse.ArgumentParser) -> None:
         "--profile",
         choices=("loads", "runtime", "all"),
         help="checks to apply. loads: that packages install, load and are safe; runtime: that they bind late; all: "
-        "every check (default: all for the project, runtime with --preset, loads for other packages)",
+        "every check (default: audit.profile for the project, runtime with --preset, loads for other packages)",
     )
     codes = "codes or their prefixes, such as LB1,LB305"
     which.add_argument("--select", action="append", metavar="CODES", help=f"apply these checks only: {codes}")
@@ -54,7 +54,7 @@ def _declare_choice(audit: argparse.ArgumentParser) -> None:
     audit.add_argument(
         "--fail-on",
         choices=("error", "warning", "never"),
-        help="lowest severity that fails the command (default: error)",
+        help="lowest severity that fails the command (default: audit.fail_on of the project, else error)",
     )
     audit.add_argument(
         "--baseline", type=Path, metavar="FILE", help="report only findings that FILE does not list; count the others"

@@ -29,7 +29,9 @@ def declare_stub(add: Add) -> None:
     command.add_argument(
         "--output", type=Path, required=True, metavar="DIR", help="folder for one stub per target: linux-x64, ..."
     )
-    command.add_argument("--minimum", metavar="VERSION", help="oldest version to bind (default: the preset's)")
+    command.add_argument(
+        "--minimum", metavar="VERSION", help="oldest version to bind (default: that of the preset or file)"
+    )
     command.add_argument(
         "--functions",
         action="append",

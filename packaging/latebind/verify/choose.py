@@ -165,11 +165,11 @@ def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tupl
     if machine.level == "glue" and not kind.glue and not (kind.versions == "none" and consumer.is_cross_built):
         raise NotRun("no-machine", f"{machine.title} runs no runtime")
     if not machine.is_host and configured.native_only:
-        runtime = case.runtime or "this"
-        raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
+        runtime = case.runtime or "its runtime"
+        raise NotRun("not-emulated", f"[verify.own] sets native_only for {runtime}, which skips other machines")
     is_built_here = not consumer.has_interpreters
     if not machine.is_host and is_built_here and not consumer.is_cross_built:
-        raise NotRun("not-emulated", "applications of .NET, Node.js and pkg-config are built by the machine itself")
+        raise NotRun("not-emulated", f"{case.consumer} builds its program on the machine that runs it")
     if not machine.is_host or is_built_here:
         return machine, chosen.pythons[:1]
     pythons = tuple(python for python in chosen.pythons if python.minor == configured.python)

@@ -92,7 +92,7 @@ def ask_index(argv: Sequence[str | Path], environment: Mapping[str, str], requir
         return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
     except ToolError as error:
         if _reason(error) == "no-distribution":
-            raise NotRun("no-distribution", f"the index has no {requirement} for this Python") from error
+            raise NotRun("no-distribution", f"the index has no {requirement} for this target and Python") from error
         raise _no_answer(error) from error
 
 
@@ -108,7 +108,7 @@ def ask_uv(
         return ask_index(argv, environment, requirement)
     except NotRun as error:
         if was_offline:
-            why = "UV_OFFLINE is set" if is_set_offline() else "the package index does not answer"
+            why = "UV_OFFLINE is set" if is_set_offline() else "the package index gave no usable answer"
             raise NotRun("no-index", f"{why}, and uv's cache has no {requirement}") from error
         if error.reason != "no-index":
             raise
@@ -140,7 +140,7 @@ def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: 
 
 def _no_answer(error: ToolError) -> NotRun:
     asked = _URL.search(error.message)
-    return NotRun("no-index", f"{asked[0] if asked else 'the package index'} does not answer: {error.message}")
+    return NotRun("no-index", f"{asked[0] if asked else 'the package index'} gave no usable answer: {error.message}")
 
 
 def _reason(error: ToolError) -> str:

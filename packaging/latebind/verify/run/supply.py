@@ -117,7 +117,8 @@ class Supply:
             argv: list[str | Path] = [python_of(env), "-I", script, folder]
             run(argv, env=consumer_environment(python_of(env), folder), timeout=_TIME_LIMIT, log=log)
             if not any(folder.iterdir()):
-                raise InputError("the data script wrote nothing", where=str(script))
+                advice = "Write a file or more into the folder that is the script's argument."
+                raise InputError("the data script wrote nothing", where=str(script), advice=advice)
 
     def reference(  # noqa: PLR0913  # what is computed, where, and what need not be
         self,
