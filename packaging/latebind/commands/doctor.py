@@ -62,7 +62,7 @@ def _describe(findings: Sequence[Row]) -> Iterator[str]:
         if finding.is_target and not finding.there:
             not_run.setdefault(finding.fix, []).append(finding.what)
     if not_run:
-        yield "packages that do not run here:"
+        yield "targets whose packages do not run here:"
     for fix, names in not_run.items():
         yield from (f"  {', '.join(names)}", f"    {fix}")
 

@@ -19,7 +19,11 @@ def declare_headers(add: Add) -> None:
     command = add("headers", _headers, "get the official headers of a runtime")
     command.add_argument("runtime", metavar="RUNTIME", help="onnxruntime or openvino; litert only with --from")
     command.add_argument(
-        "version", nargs="?", default="", metavar="VERSION", help="such as 1.21 or 1.21.0 (default: the oldest known)"
+        "version",
+        nargs="?",
+        default="",
+        metavar="VERSION",
+        help="such as 1.21 or 1.21.0 (default: the oldest supported)",
     )
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder for the headers")
     command.add_argument(

@@ -46,7 +46,12 @@ def declare_new(add: Add) -> None:
         default="onnxruntime",
         help="the runtime that it uses (default: onnxruntime)",
     )
-    new.add_argument("--language", choices=("c", "c++"), default="c", help="language of the library (default: c)")
+    new.add_argument(
+        "--language",
+        choices=("c", "c++"),
+        default="c",
+        help="language of the library (default: c); an execution provider is in C",
+    )
 
 
 def _new(arguments: argparse.Namespace) -> int:

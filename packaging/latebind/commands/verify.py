@@ -43,7 +43,7 @@ def declare_verify(add: Add) -> None:
     )
     verify.add_argument(
         "-k", dest="select", action="append", default=[], metavar="PATTERN",
-        help="run the test cases whose ids match, such as win-x64 or 1.2*; !PATTERN leaves them out; may be repeated",
+        help="run test cases whose ids match, such as win-x64 or 1.2*; !PATTERN leaves out matches; may be repeated",
     )  # fmt: skip
     verify.add_argument(
         "--shard", default="1/1", metavar="I/N", help="run the I-th of N equal shares of the test cases"
