@@ -82,7 +82,7 @@ typedef struct lb_runtime {
   const char* const* file_names; /* NULL-terminated, names to try in a folder and in the system's search, best
                                     first: "libonnxruntime.so.1", "libonnxruntime.so" */
   const char* const* file_globs; /* NULL-terminated, '*' only, for folders: "libonnxruntime.so.*" */
-  const char* entry_symbol;      /* "OrtGetApiBase": no image without it is the runtime */
+  const char* entry_symbol;      /* "OrtGetApiBase": an image without it is not the runtime */
   lb_read_version read_version;
   lb_version minimum;     /* older is unsuitable, and so is another major version; 0.0.0 accepts any */
   lb_version built;       /* the newest version whose interface the host was written for */

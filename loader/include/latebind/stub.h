@@ -1,6 +1,6 @@
 /*
  * stub.h: lets a program configure the stub that it links instead of a runtime, and query it. All of it is optional: by
- * default the stub looks where the loader looks (latebind.h), and for the runtime's package near its own.
+ * default the stub looks where the loader looks (latebind.h), and in the runtime's packages around its own library.
  *
  * LB_DECLARE_STUB(openvino) declares, for the stub of that runtime:
  *
