@@ -44,7 +44,7 @@ _CALLED = {
 }
 _LONGEST = 100
 """Lines of a new file that is shown without --verbose."""
-_HEADERS = "If the headers of the runtime are missing, get them and run this again:"
+_HEADERS = "If CMake lacks the headers of the runtime, get them and run this again:"
 _NOT_LINKED = (
     "  If your code opens a runtime with dlopen(), there is nothing to change.\n"
     "  To link the stub: latebind stub RUNTIME --output stubs. For a new project: latebind new NAME"
