@@ -88,7 +88,7 @@ def test_ep_tiny(installed_latebind, example, official_header):
 
 NEGOTIATED = (
     "TRY(lb_ep_negotiate(base, &ort, &version));\n"
-    "  if (!ort) return NULL; // this runtime has no interface, not even to create an error status"
+    "  if (!ort) return NULL; // this runtime has no API table, not even one that creates an error status"
 )
 UNCHECKED = "version = ORT_API_VERSION;\n  ort = base->GetApi(version);"
 LATEST, BUILT = ("wheel/*/works", "!1.23*"), ("*/dotnet-build/*/works", "!1.23*")
