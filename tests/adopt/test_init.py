@@ -358,10 +358,13 @@ def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project
     [
         (
             "add_library(onnxruntime SHARED IMPORTED)\n",
-            "onnxruntime: this imported target names its own library, not the stub",
+            "not the stub; get the target from find_package(onnxruntime)\n",
         ),
         ("target_link_libraries(voice PRIVATE openvino::runtime)\n", "openvino::runtime is the C++ interface"),
-        ("FetchContent_Declare(openvino)\ntarget_link_libraries(voice openvino_c)\n", "downloads openvino; remove it"),
+        (
+            "FetchContent_Declare(openvino)\ntarget_link_libraries(voice openvino_c)\n",
+            "this downloads openvino; replace it with find_package(OpenVINO)",
+        ),
     ],
 )
 def test_what_a_person_must_do_is_said(latebind, project, cmake, message):

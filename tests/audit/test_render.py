@@ -33,7 +33,7 @@ def test_json_is_what_the_schema_says(report):
         "code": "LB101",
         "severity": "error",
         "subject": "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl!latenn/liblatenn.so",
-        "message": "links libonnxruntime.so.1, so it loads only where a file of exactly that name is found",
+        "message": "links libonnxruntime.so.1, so it works only where a file of exactly that name is found",
         "evidence": ["NEEDED libonnxruntime.so.1"],
         "fix": "Remove ONNX Runtime from target_link_libraries() and open it at run time with lb_bind().",
         "assumption": "",

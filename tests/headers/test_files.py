@@ -76,7 +76,7 @@ def test_where_they_are_not_or_not_one_it_says_so(tmp_path):
     write_files(tmp_path / "two", {"a/onnxruntime_c_api.h": C_API, "b/onnxruntime_c_api.h": C_API})
     assert extract_headers(ORT, tmp_path / "two").version == "1.21"
     write_files(tmp_path / "two", {"b/onnxruntime_c_api.h": "// another\n"})
-    with pytest.raises(InputError, match=r"several folders have onnxruntime_c_api\.h: a/, b/"):
+    with pytest.raises(InputError, match=r"several folders have different onnxruntime_c_api\.h: a/, b/"):
         extract_headers(ORT, tmp_path / "two")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from latebind.tables.presets import preset
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
@@ -47,8 +49,8 @@ def _list_own_libraries(discovery: Found) -> Iterator[str]:
     mentions = [mention for mention in discovery.of("imported") if mention.runtime not in looked_up]
     for runtime in dict.fromkeys(mention.runtime for mention in mentions):
         places = [f"{_locate(discovery, item)}: {item.target}" for item in mentions if item.runtime == runtime]
-        text = "this imported target names its own library, not the stub; get the target from find_package()"
-        yield from _render_hint(f"{text}({runtime})", places)
+        text = "this imported target names its own library, not the stub; get the target from find_package"
+        yield from _render_hint(f"{text}({_name_package(runtime)})", places)
 
 
 def _list_fetches(discovery: Found) -> Iterator[str]:
@@ -57,7 +59,14 @@ def _list_fetches(discovery: Found) -> Iterator[str]:
     mentions = [mention for mention in discovery.of("fetch") if mention.runtime not in looked_up]
     for runtime in dict.fromkeys(mention.runtime for mention in mentions):
         places = [f"{_locate(discovery, item)}: {item.command.name}" for item in mentions if item.runtime == runtime]
-        yield from _render_hint(f"this downloads {runtime}; remove it, because find_package() finds the stub", places)
+        text = f"this downloads {runtime}; replace it with find_package({_name_package(runtime)}), which finds the stub"
+        yield from _render_hint(text, places)
+
+
+def _name_package(runtime: str) -> str:
+    """The name with which find_package() finds the stub of a runtime."""
+    stub = preset(runtime).stub
+    return stub.packages[0] if stub is not None else runtime
 
 
 def _lookups(discovery: Found) -> list[Mention]:

@@ -79,7 +79,7 @@ class ElfFile:
     def _read_segments(self) -> Iterator[Segment]:
         table, entry, count = self._headers[0], self._headers[4], self._headers[5]
         if table + entry * count > len(self.data):
-            raise InputError("the program headers are after the end of the file")
+            raise InputError("the program headers end after the end of the file")
         for index in range(count):
             if self.is_64:
                 kind, flags, offset, address, _, size, room, page = self.unpack("IIQQQQQQ", table + entry * index)

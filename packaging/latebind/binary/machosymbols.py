@@ -50,7 +50,7 @@ class Symbols:
         self._tables = tables
         self._row = struct.Struct(order + ("IBBHQ" if is_64 else "IBBHI"))
         if tables.symbols + tables.count * self._row.size > len(data):
-            raise ValueError("the symbol table is after the end of the file")
+            raise ValueError("the symbol table ends after the end of the file")
         if tables.strings + tables.strings_size > len(data):
             raise ValueError("the string table ends after the end of the file")
         start = tables.symbols
@@ -115,7 +115,7 @@ class _Trie:
 
     def __init__(self, data: Data, start: int, size: int) -> None:
         if start + size > len(data):
-            raise ValueError("the export trie is after the end of the file")
+            raise ValueError("the export trie ends after the end of the file")
         self._data = data[start : start + size]
 
     def exports(self, base: int, code: Sequence[tuple[int, int]], libraries: Sequence[str]) -> Iterator[Export]:

@@ -116,5 +116,5 @@ CASES = [
     Case("LB506", "the plain runtime is always required, and offered as an extra",
          requires("onnxruntime>=1.19\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
          requires("onnxruntime>=1.19; extra == 'cpu'\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
-         at="/METADATA", says="offers them as extras", severity="warning"),
+         at="/METADATA", says="without an extra, though it has extras for them", severity="warning"),
 ]  # fmt: skip

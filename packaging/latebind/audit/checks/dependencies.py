@@ -52,7 +52,8 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
 def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """Several distributions install the runtime in the same folder, so any two of them overwrite each other.
 
-    An unconditional requirement installs the plain one next to the one that the user chose, such as the GPU build.
+    A requirement outside of extras installs its distribution next to the one that the user chose, such as the GPU
+    build.
     """
     inner = f"{package.dist_info}/METADATA"
     names = {canonicalize_name(name) for name in runtime.python.extras.values()}
@@ -68,8 +69,8 @@ def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit
         if text not in chosen:
             yield Hit(
                 inner=inner,
-                message=f"always requires {requirement.name}, one of {len(names)} distributions of {runtime.title}"
-                f"{', and offers them as extras' if chosen else ''}",
+                message=f"requires {requirement.name}, one of {len(names)} distributions of {runtime.title}, without "
+                f"an extra{', though it has extras for them' if chosen else ''}",
                 evidence=(text, *chosen),
             )
 

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     "Executable stack",
     "error",
     profiles=("loads",),
-    because="glibc 2.41 and newer refuse to load the library. The finding is a warning for programs, which still "
-    "start.",
+    because="glibc 2.41 and newer refuse to load the library into a running program. The finding is a warning for "
+    "programs, which still start.",
     example="liblatenn.so: GNU_STACK RWE",
     fix="Link with -Wl,-z,noexecstack and add a .note.GNU-stack section to assembly files.",
 )
 def executable_stack(image: Image) -> Iterator[Hit | Skip]:
-    """One such library makes the stack of the whole process executable. glibc 2.41 and newer refuse to load it."""
+    """One such library makes the stack of the whole process executable.
+
+    glibc 2.41 and newer allow that only while a program starts, and refuse to load the library later.
+    """
     if image.exec_stack:
         yield Hit(
             message="requests an executable stack",

@@ -158,9 +158,9 @@ SLOW_SEVERITY: Severity = "warning"
 def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     """Files are read in worker processes with limits on time and memory.
 
-    If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. A reader
-    that only took too long is a warning: the audit of this file is not finished. The limit is on CPU time, so a busy
-    machine does not change the result.
+    If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. The
+    finding is a warning if the reader only took too long: the audit of this file is not finished. Except on Windows,
+    the limit for slow readers is on CPU time, so a busy machine does not change the result.
     """
     for file in package.files:
         if file.died:
@@ -195,7 +195,7 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
     seeks_paths=True,
     because="Nothing fails.",
     example="liblatenn.so contains /home/ci/latenn/src/core.c",
-    fix="Compile with -ffile-prefix-map=$PWD=. (and -fmacro-prefix-map for __FILE__) and strip the result.",
+    fix="Compile with -ffile-prefix-map=$PWD=., which also changes __FILE__, and strip the result.",
 )
 def build_path(package: Contents) -> Iterator[Hit | Skip]:
     """Such a path reveals who built the file and where, and makes two builds of the same source differ."""
@@ -222,8 +222,8 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
 def nested_library(package: Contents) -> Iterator[Hit | Skip]:
     """Tools that read packages do not look into archives inside them: linkage and known vulnerabilities go unseen.
 
-    The names come from the directory of a zip, and from the first 128 MiB of a tar (gzip, bzip2 or xz). Archives inside
-    archives are not opened.
+    The names come from the directory of a zip, and from the first 128 MiB of a tar, which may be compressed with gzip,
+    bzip2 or xz. Archives over 64 MiB, and archives inside archives, are not opened.
     """
     for file in package.files:
         if file.nested:

@@ -28,7 +28,7 @@ _LENIENT = (2, 35)
     "Thread-local storage that a running program has no room for",
     "warning",
     profiles=("loads",),
-    because="glibc refuses to load the library into a running program, unless little of its reserve is used.",
+    because="The loader refuses to load the library into a running program. Programs that link the library start.",
     example="libspeech.so: DF_STATIC_TLS, and a TLS segment of 2,700 bytes",
     fix="Compile without -ftls-model=initial-exec (jemalloc: --disable-initial-exec-tls).",
 )

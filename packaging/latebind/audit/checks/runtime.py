@@ -47,7 +47,7 @@ def runtime_linked(
         yield _supply_skip(package, runtime)
     elif linked and not _is_named(file.base, file, runtime):
         yield Hit(
-            message=f"links {', '.join(linked)}, so it loads only where a file of exactly that name is found",
+            message=f"links {', '.join(linked)}, so it works only where a file of exactly that name is found",
             evidence=tuple(linked.values()),
             fix=f"Remove {runtime.title} from target_link_libraries(){_instead(file, runtime, policy)}",
         )

@@ -200,7 +200,7 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
         if lacking and tag is not None and tag.floor < numeric(version):
             names = names.difference(lacking)
             yield Hit(
-                message=f"uses {', '.join(lacking[:3])} without linking librt, where glibc before {version} has it; "
+                message=f"uses {', '.join(lacking[:3])} without linking librt, as glibc before {version} requires; "
                 f"the tag promises glibc {version_text(tag.floor)}",
                 evidence=some(lacking),
                 fix="Link with -lrt.",
@@ -210,9 +210,9 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
         listed = sorted(names)
         others = f" and {plural(len(listed[3:]), 'more function')}" if listed[3:] else ""
         yield Hit(
-            message=f"uses {', '.join(listed[:3])}{others} without linking the part of glibc that defines it",
+            message=f"uses {', '.join(listed[:3])}{others} without linking their part of glibc",
             evidence=some(listed),
-            fix="Link with -ldl, -lpthread or -lm, whichever defines the symbol. glibc before 2.34 needs it.",
+            fix="Link with the library that defines the symbol: -lm, or for glibc before 2.34 -ldl, -lpthread or -lrt.",
             severity="note",
         )
 
