@@ -112,7 +112,7 @@ def test_a_definition_in_latebind_toml_counts(latebind, project):
                 "FetchContent_Declare(json URL x)\n"
                 'if(WITH_CPM)\nCPMAddPackage(NAME asio URL x)\nCPMAddPackage("gh:a/b#1")\nendif()'
             ),
-            "CMake stopped at the first one. The CMake files also declare asio, json.",
+            "CMake stopped at this download. The CMake files also declare asio, json.",
         ),
     ],
 )

@@ -98,10 +98,10 @@ def test_the_short_form_passes_inputs_that_the_called_workflow_has():
     [
         (f"{CHECKOUT.commit} # {CHECKOUT.version}", "0" * 40 + " # v1.0.0", "v1.0.0 is older than"),
         (f"{CHECKOUT.commit} # {CHECKOUT.version}", "0" * 40, "is older than"),
-        (f"{CHECKOUT.commit} # {CHECKOUT.version}", "v7", "is not pinned by a commit"),
+        (f"{CHECKOUT.commit} # {CHECKOUT.version}", "v7", "is not pinned to a commit"),
         (pin_latebind(), "latebind[native,verify]==0.0.1", "installs latebind"),
         ("target: win-x64", "target: win-arm64", "no job builds it"),
-        ("  npm:\n", "  registry:\n", "no job `npm` publishes"),
+        ("  npm:\n", "  registry:\n", "has no job `npm`, which publishes"),
     ],
 )
 def test_what_is_out_of_date_is_reported_with_its_line(text, before, after, message):

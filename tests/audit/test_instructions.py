@@ -15,7 +15,7 @@ def test_finding_names_the_function_that_runs_at_import_and_the_level(bench):
     (finding,) = find_newer(bench, *SKYLAKE)
 
     assert finding.message == (
-        "is compiled as a whole for processors with AVX-512, and ends in an illegal instruction on others that the "
+        "is compiled entirely for processors with AVX-512, and crashes with an illegal instruction on others that the "
         "package admits: 100% of its vector code is VEX-encoded"
     )
     assert [re.sub(r"\d+ of \d+|\d+$", "N", line) for line in finding.evidence] == [

@@ -160,6 +160,7 @@ def check_name(name: str) -> None:
     if module in _DEVICES:
         raise InputError(f"{name} is a device name on Windows, so no folder can have it", advice=advice)
     if keyword.iskeyword(module) or module in sys.stdlib_module_names:
-        raise InputError(f"{name} is a keyword or a module of Python, which a package would hide", advice=advice)
+        text = f"{name} is a keyword of Python, or a standard module that a package would hide"
+        raise InputError(text, advice=advice)
     if module in (*presets(), "latebind", "consumer", "runtime"):
         raise InputError(f"{name} is the name of another package or of a part of the project", advice=advice)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _AT_LOAD = (
     "global objects of ONNX Runtime are created while the library is loaded: without a runtime, the program then "
-    "ends. On Windows, the system also holds a lock. Create each object in a function"
+    "ends. On Windows, the system also holds the loader lock then. Create each object in a function"
 )
 _UNCAUGHT = (
     "has C functions that catch no exceptions, but the project uses Ort::, which throws without a runtime. The "

@@ -43,12 +43,12 @@ NO_CONSUMER = (
     f"{SCRIPT} for a wheel, and name it below [verify] ({DOCS}/consumers.md)"
 )
 _NO_COMPONENT = (
-    "no install() has COMPONENT {component}, which latebind.toml packs: add it to the install() of your library, such "
+    "no install() has COMPONENT {component}, but latebind.toml packs it: add it to the install() of your library, such "
     "as install(TARGETS mylib COMPONENT {component})"
 )
 _NO_HEADERS = (
     "the project has no copy of ONNX Runtime's headers: run `latebind headers onnxruntime --output {headers}`, and "
-    'write headers = "third_party/onnxruntime" below its [[runtime]]'
+    'write headers = "third_party/onnxruntime" below the [[runtime]] of onnxruntime'
 )
 _NO_LIBRARY = (
     "no add_library() makes a shared library that links the runtime. A package needs one, so init writes no "
@@ -131,7 +131,7 @@ def _elsewhere(root: Path, facts: Facts, configured: dict[str, Any]) -> list[str
     return [
         f"{folder}/pyproject.toml: init changes this file only if no other folder has a pyproject.toml and {folder} "
         f"contains the folder of the Python package. For a wheel, add hatchling and latebind's two hooks to this "
-        f"file, name a consumer below [verify], and add to the package\n"
+        f"file, name a consumer below [verify], and add this line to the package's table in latebind.toml:\n"
         f'    wheel = {{ source = "{folder}", name = "{name}", extras = "channels" }}'
         for folder, name in sorted(names.items())
     ]

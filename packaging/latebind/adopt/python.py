@@ -50,7 +50,7 @@ def edit_pyproject(text: str, package: str, folder: Path, version: str) -> tuple
         note = f"pyproject.toml builds with {backend}; for a wheel with the native files write build-backend = "
         return (
             text,
-            f'{note}"hatchling.build", requires = ["hatchling>=1.28", "latebind>=0.1"], and run this again',
+            f'{note}"hatchling.build", requires = ["hatchling>=1.28", "latebind>=0.1"], then run latebind init again',
             False,
         )
     asked = any(re.match(r"latebind\b", name) for name in system.get("requires", ()))

@@ -130,12 +130,12 @@ def _check_pins(lines: list[str]) -> Iterator[Outdated]:
             if match["ref"] != reference:
                 yield Outdated(
                     line=number,
-                    message=f"{name} is not the installed latebind's",
+                    message=f"{name}@{match['ref']} does not match the installed latebind",
                     advice=f"Write {name}@{reference}.",
                 )
         elif not _COMMIT.fullmatch(match["ref"]):
             pin = f"{release.commit} # {release.version}" if release else "<commit> # <version>"
-            message = f"{name}@{match['ref']} is not pinned by a commit"
+            message = f"{name}@{match['ref']} is not pinned to a commit"
             yield Outdated(line=number, message=message, advice=f"Write {name}@{pin}.")
         elif release and release.commit != match["ref"] and _is_older(match["version"], release.version):
             yield Outdated(
@@ -181,6 +181,6 @@ def _check_publishers(jobs: dict[str, int], publishers: list[Publisher]) -> Iter
         if publisher.job not in jobs:
             yield Outdated(
                 line=jobs["release"],
-                message=f"no job `{publisher.job}` publishes the packages that the configuration lists",
+                message=f"has no job `{publisher.job}`, which publishes packages that the configuration lists",
                 advice="Run latebind ci --force, or remove the job `release` if you publish elsewhere.",
             )

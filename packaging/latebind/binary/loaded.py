@@ -58,7 +58,7 @@ def _elf(data: bytes, name: str) -> Loaded:
     file = ElfFile(data)
     id_slice = file.build_id_place
     if id_slice.start == id_slice.stop:
-        raise InputError("has no build id", where=name, advice="Call latebind_hardening() on it, which adds one.")
+        raise InputError("has no build id", where=name, advice="latebind_hardening() in CMake adds one.")
     masked = bytearray(data)
     for part in (*_SECTION_HEADERS, id_slice):
         masked[part] = bytes(part.stop - part.start)

@@ -101,7 +101,7 @@ def _slices(data: Data) -> Iterator[bytes]:
     for index in range(count):
         _, _, start, size = layout.unpack_from(data, 8 + index * layout.size)[:4]
         if start + size > len(data):
-            raise InputError(f"cut off: a slice ends at byte {start + size}, but the file at byte {len(data)}")
+            raise InputError(f"cut off: a slice ends at byte {start + size}, but the file ends at byte {len(data)}")
         yield data[start : start + size]
 
 
@@ -187,7 +187,7 @@ class MachoFile:
     def _string(self, position: int, length: int) -> str:
         (offset,) = self._unpack("I", position + 8)
         if offset >= length:
-            raise ValueError(f"the name of the load command at byte {position} is outside it")
+            raise ValueError(f"the name in the load command at byte {position} is outside the command")
         return name_in(self.data[position + offset : position + length])
 
     def _library(self, kind: LinkKind, position: int, length: int) -> None:
@@ -204,14 +204,15 @@ class MachoFile:
         head, sections = ("16sQQQQIIII", 72) if is_64 else ("16sIIIIIIII", 56)
         name, address, _, offset, size, _, _, count, _ = struct.unpack_from(self.order + head, self.data, position + 8)
         if offset + size > len(self.data):
-            raise ValueError(f"cut off: a segment ends at byte {offset + size}, but the file at byte {len(self.data)}")
+            end = offset + size
+            raise ValueError(f"cut off: a segment ends at byte {end}, but the file ends at byte {len(self.data)}")
         segment = name.rstrip(b"\0")
         self.has_dwarf |= segment == b"__DWARF"
         if segment == b"__TEXT":
             self.base = address
         layout = struct.Struct(self.order + ("16s16sQQ8I" if is_64 else "16s16s9I"))
         if sections + count * layout.size > length:
-            raise ValueError(f"the sections of the segment at byte {position} are outside it")
+            raise ValueError(f"the section headers of the segment at byte {position} are outside its load command")
         for index in range(count):
             title, _, start, room, where, _, _, _, flags, first, size, *_ = layout.unpack_from(
                 self.data, position + sections + index * layout.size

@@ -41,7 +41,8 @@ class PeFile:
         for section in self._sections:
             if section.size and section.offset + section.size > len(data):
                 raise InputError(
-                    f"cut off: a section ends at byte {section.offset + section.size}, but the file at byte {len(data)}"
+                    f"cut off: a section ends at byte {section.offset + section.size}, "
+                    f"but the file ends at byte {len(data)}"
                 )
 
     def _read_headers(self) -> None:

@@ -80,13 +80,13 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
         if archive.problems:
             problem = archive.problems[0]
             what = " ".join(filter(None, (problem.kind, printable(problem.member), printable(problem.detail))))
-            text = f"is unsafe to write again: {what}"
+            text = f"is unsafe to rewrite: {what}"
             raise InputError(text, where=str(path), advice=f"See all problems: latebind audit {path.name}.")
         info = _dist_info(archive, path)
         fields = read_headers(archive.read(f"{info}/METADATA"), f"{path.name}!{info}/METADATA")
         if canonicalize_name(_first(fields, "name")) != name:
             text = f"METADATA names {printable(_first(fields, 'name')) or 'nothing'}, but the file name has {name}"
-            raise InputError(text, where=str(path), advice="Build the wheel again, or give the file its own name.")
+            raise InputError(text, where=str(path), advice="Build the wheel again, or give it the name in METADATA.")
         inside = [member.name for member in archive.members if not member.is_folder]
         native_files = tuple(_libraries(archive, path.stem.rpartition("-")[2]))
     replaced = {part.name: part for part in named}

@@ -77,10 +77,10 @@ def row(what: str, bad, good, says: str, at: str = f"!{LIB}", severity: str = "w
 
 
 CASES = [
-    row("all code for AVX2", of(WHOLE, *HASWELL), of(WHOLE), "is compiled as a whole for processors with AVX,"),
+    row("all code for AVX2", of(WHOLE, *HASWELL), of(WHOLE), "is compiled entirely for processors with AVX,"),
     row("all code for AVX2, which no code asks for", of(WHOLE, *HASWELL), of(DISPATCHING), "no cpuid or xgetbv"),
     row("data that looks like code for every processor", of(DATA + WHOLE, *HASWELL), of(DATA + WHOLE),
-        "is compiled as a whole for processors with AVX,"),
+        "is compiled entirely for processors with AVX,"),
     row("all code for AVX-512", of(WHOLE, *SKYLAKE), of(WHOLE), "EVEX-encoded, which is AVX-512"),
     row("all code for AVX2, and a kernel asks for more", of(WHOLE + INIT + ASKS, *HASWELL, name=MODULE),
         of(WHOLE + ASKS, *HASWELL, name=MODULE), "PyInit__fast", at=f"!{MODULE}"),
@@ -99,7 +99,7 @@ CASES = [
 ]  # fmt: skip
 OF_WINDOWS = [
     row("Windows: all code for AVX2", windows(for_windows(WHOLE, *HASWELL)), windows(for_windows(WHOLE)),
-        "is compiled as a whole for processors with AVX,", at="!latenn/latenn.dll"),
+        "is compiled entirely for processors with AVX,", at="!latenn/latenn.dll"),
     row("Windows: a module, and a kernel asks",
         windows(for_windows(WHOLE + INIT + ASKS, *HASWELL, exports=["PyInit__fast"])),
         windows(for_windows(DISPATCHING + INIT, exports=["PyInit__fast"])), "PyInit__fast", at="!latenn/latenn.dll"),

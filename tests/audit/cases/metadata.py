@@ -74,7 +74,7 @@ CASES = [
          at="/METADATA", says="not UTF-8"),
     *(Case("LB507", what, lambda bench, line=line: bench.wheel(metadata=line), whole, at="/METADATA", says=says,
            severity="warning") for what, line, says in (
-        ("a license that SPDX does not have", "License-Expression: Banana-1.0\n", "names no SPDX license expression"),
+        ("a license that SPDX does not have", "License-Expression: Banana-1.0\n", "an invalid SPDX license expression"),
         ("two ways to name the license", "License: MIT\nLicense-Expression: MIT\n", "both License and License-Ex"),
         ("a license file that is missing", "License-File: COPYING\n", "license file COPYING, which is not in"),
     )),

@@ -93,7 +93,7 @@ def _find_missing(package: Contents, image: Image) -> Iterator[Hit]:
         if missing:
             yield Hit(
                 message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {first(missing)}"
-                + "; the file loads without" * late,
+                + "; the file loads anyway" * late,
                 evidence=some(missing),
                 severity="warning" if late else None,
             )

@@ -205,7 +205,7 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
                 inner=file.name,
                 message="contains paths of the build machine",
                 evidence=file.paths,
-                fix="Build the library in a neutral folder: it was copied into the package." * file.is_grafted,
+                fix="Build this library, which was copied into the package, in a folder like /src." * file.is_grafted,
             )
 
 
@@ -244,7 +244,7 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
 def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Debug information is often most of a library's size, and contains paths of the build machine.
 
-    In a package of the project itself it is a warning, because a debug build has replaced the release build.
+    The finding is a warning in a package of the project itself, where a debug build has replaced the release build.
     """
     is_of_project = policy.allowed_exports(file.base or package.path.name, package.project) is not None
     if image.has_debug_info:

@@ -36,7 +36,7 @@ _LEVEL = re.compile(r"[-_.](modern|baseline|generic|compat|legacy|portable)(?=[-
     kinds=INSTALLED,
     formats=EVERY_FORMAT,
     example="fast.cpython-312-x86_64-linux-gnu.so, compiled with -march=native",
-    fix="Compile without -march=native, -mavx and /arch:AVX, or choose code at run time, as GCC's target_clones do.",
+    fix="Compile without -march=native, -mavx and /arch:AVX, or choose code at run time, as GCC's target_clones does.",
 )
 def illegal_instructions(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     """The tags and RIDs for x86-64 promise SSE2, or SSSE3 on macOS, and admit processors without AVX.
@@ -44,11 +44,10 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
     Among these are Intel's Celeron and Pentium up to 2020, and virtual machines with a generic processor. Rosetta 2 has
     no AVX before macOS 15. A compiler with `-march=native` uses AVX in all functions.
 
-    The check reports a library in which nearly all typical vector instructions are VEX-encoded, if a function that runs
-    when it is loaded has such instructions or calls one that has, or if the library never checks what the processor
-    supports. A file whose name says for which processors it is, such as `fuzz_avx2.so`, or `x-modern.node` next to
-    `x-baseline.node`, is chosen by the program and is not reported. AVX-512 is named only if the library certainly
-    needs it.
+    The check reports a library in which nearly all typical vector instructions are VEX-encoded, if the library also
+    runs them while it is loaded, or if it never checks what the processor supports. A file whose name says which
+    processors it is for, such as `fuzz_avx2.so`, or `x-modern.node` next to `x-baseline.node`, is chosen by the program
+    and is not reported. AVX-512 is named only if the library certainly needs it.
 
     `-Wl,-z,x86-64-v3` writes the level into the notes of an ELF file. On processors below that level, glibc 2.33 and
     newer refuse to load the file: `CPU ISA level is lower than required`.
@@ -66,7 +65,7 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
     has_rosetta_only = image.format == "macho" and numeric(image.min_os or "0") >= _ALL_MACS_HAVE_AVX
     where = "under Rosetta before macOS 15" if has_rosetta_only else "on others that the package admits"
     yield Hit(
-        message=f"is compiled as a whole for processors with {level}, and ends in an illegal instruction {where}: "
+        message=f"is compiled entirely for processors with {level}, and crashes with an illegal instruction {where}: "
         f"{code.share}% of its vector code is VEX-encoded",
         evidence=tuple(_show(code)),
         severity="note" if has_rosetta_only else "warning",

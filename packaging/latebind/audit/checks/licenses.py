@@ -37,7 +37,7 @@ _PEP_639 = Version("2.4")
     fix="Set license and license-files in pyproject.toml, license_file in latebind.toml, or <license> in the nuspec.",
 )
 def license_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """Most licenses require that every copy includes their text, and companies reject packages without one."""
+    """Most licenses require that every copy includes their text, and companies reject packages without a license."""
     yield from find_reader(package.kind).find_license_problems(package)
 
 
@@ -102,7 +102,7 @@ def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]
         try:
             canonicalize_license_expression(text)
         except InvalidLicenseExpression as error:
-            yield f"names no SPDX license expression: {error}", line
+            yield f"has an invalid SPDX license expression: {error}", line
     files = {file.name for file in package.files}
     for text in fields.get("license-file", ()) if is_new else ():
         if f"{package.dist_info}/licenses/{text}" not in files:

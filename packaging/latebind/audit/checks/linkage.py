@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import Contents, File
     from latebind.binary import Format, Image
 
-_OF_THE_SYSTEM = "Name the system's packages that users have to install (apt, dnf), or add the library to the package."
+_OF_THE_SYSTEM = "Document which system packages users have to install (apt, dnf), or add the library to the package."
 _OF_A_TAG = "Add the library to the package (auditwheel repair does that), or link it statically."
-_OF_A_PART = "Add the library to the package, or name what users have to install for this part."
+_OF_A_PART = "Add the library to the package, or document what users have to install for this part."
 
 
 @check(
@@ -33,9 +33,9 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
     "error",
     profiles=("loads",),
     because="Nothing in the package loads without the library. The finding is a warning if other modules load, if a "
-    "DLL is needed on first use only, or if the package's Python opens the library outside the package. It is a note "
-    "if the package's Python opens its own copy first, if a dependency installs the library, or if manylinux allows it "
-    "and slim containers lack it.",
+    "DLL is needed on first use only, or if the package's Python code opens the library outside the package. It is a "
+    "note if the package's Python code opens its own copy first, if a dependency installs the library, or if manylinux "
+    "allows it but slim containers lack it.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
@@ -70,7 +70,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
             yield Hit(
                 message=f"needs {name}, which the package has as {inside}: it is found only if already loaded",
                 evidence=(needs(image, name),),
-                fix=f"Name the file {posixpath.basename(name)}, or link its users again with the name {inside}.",
+                fix=f"Rename the file to {posixpath.basename(name)}, or relink what needs it with the name {inside}.",
                 severity="note" if opened else "warning",
                 assumption=assume_opened(opened) if opened else "",
             )
@@ -109,7 +109,7 @@ def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> I
     yield Hit(
         message=f"needs {name}; the package has a copy as {copy.name}, where the loader does not look",
         evidence=(needs(image, name), f"copy: {copy.name}"),
-        fix=f"Write the path from the file itself: install_name_tool -change {name} @loader_path/... (delocate does).",
+        fix=f"Make the path relative to the file: install_name_tool -change {name} @loader_path/... (or use delocate).",
         severity="error" if is_sure and is_strong else "warning",
     )
 
@@ -171,7 +171,7 @@ def _judge_supplier(provider: Supplier, name: str) -> Hit:
     """How sure it is that a dependency installs a library."""
     text = f"needs {name}, expected from {provider.name}"
     if provider.is_guess:
-        message = f"needs {name}, which is not in the package; {provider.name}, which it requires, may install it"
+        message = f"needs {name}, which is not in the package; its dependency {provider.name} may install it"
         assumption = f"{provider.name} installs it, as its name or version suggests"
         fix = f"Check that {provider.name} installs it."
         return Hit(message=message, fix=fix, severity="note", assumption=assumption)

@@ -33,10 +33,10 @@ _DELOCATED = "/DLC/"
     fix="Link with -Wl,-install_name,@rpath/liblatenn.dylib (CMake: MACOSX_RPATH ON, the default).",
 )
 def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
-    """Everything that links the library records its install name, and looks for it only there.
+    """A binary that links the library records its install name, and the loader looks for the library only there.
 
-    An absolute path is correct only for system libraries. Any other path leaks the build machine's layout, and anyone
-    who can write to it can inject code.
+    An absolute path is correct only for system libraries. Any other absolute path leaks the build machine's layout,
+    and anyone who can write to it can inject code.
     """
     name = image.soname
     if name.startswith("/") and not name.startswith(_DELOCATED) and not platforms.is_macos(name):
@@ -90,8 +90,7 @@ def _judge_functions(image: Image, floor: floors.Version, promiser: str) -> Iter
     if newer:
         names, worst = name_newest(newer)
         yield Hit(
-            message=f"uses {names}, which macOS has since {worst}, but {promiser} promises "
-            f"{floors.version_text(floor)}",
+            message=f"uses {names}, added in macOS {worst}, but {promiser} promises {floors.version_text(floor)}",
             evidence=(*some(sorted(newer)), f"promised by {promiser}"),
             fix="Compile with Apple's headers and MACOSX_DEPLOYMENT_TARGET set to the promised version, or raise the "
             "tag.",

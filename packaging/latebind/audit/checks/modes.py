@@ -38,16 +38,16 @@ def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit 
     """npm and pip keep whether a file in the package is executable.
 
     npm makes the files in `bin` executable. uv makes those in the scripts folder of a wheel's `.data` executable, but
-    pip keeps their mode (`zip_item_is_executable` in `pip/_internal/operations/install/wheel.py`). Windows packs files
-    without such modes, and so does pnpm, unless they are in `bin`. Nothing is reported where a file of the package
-    calls chmod, unless the program is in that folder. The mode of a program in a package with neither `bin` nor scripts
-    may be changed by the package that starts it.
+    pip keeps their mode (`zip_item_is_executable` in `pip/_internal/operations/install/wheel.py`). Packages that are
+    made on Windows or with pnpm lack these modes, except for the files in `bin`. Nothing is reported where a file of
+    the package calls chmod, unless the program is in the scripts folder. The mode of a program in a package with
+    neither `bin` nor scripts may be changed by the package that starts it.
     """
     if not is_program(image) or file.mode & _EXECUTABLE:
         return
     mode = f"{file.mode & 0o777:03o}"
     if package.wheel is not None and SCRIPTS in file.name and not misfits(package, file):
-        text = f"is a program with the mode {mode} in the scripts folder, where pip, unlike uv, leaves it so"
+        text = f"is a program with the mode {mode} in the scripts folder, where pip, unlike uv, keeps the mode"
         yield Hit(message=text, evidence=(f"mode {mode}",), fix="Pack the program with the mode 755.")
     if "chmod" in package.helpers:
         return
@@ -60,7 +60,7 @@ def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit 
     elif manifest is not None and not _is_made_executable(manifest, file.name.partition("/")[2]):
         is_part = not manifest.fields.get("bin") and not manifest.table("scripts")
         text = (
-            "which does not start unless the package that uses it changes that"
+            "which does not start unless the package that uses it changes the mode"
             if is_part
             else "and bin does not name it"
         )

@@ -43,9 +43,8 @@ def judge_old_glibc(package: Contents, file: File, image: Image, newer: dict[str
     is_bound_at_once = image.relro == "full"
     listed = some([f"undefined {name}, of glibc {version_text(since)}" for name, since in newer.items()])
     return Hit(
-        message=f"uses {names}, which glibc has since {worst}, but the tag promises "
-        f"{version_text(tag.floor) if tag else ''}",
+        message=f"uses {names}, added in glibc {worst}, but the tag promises {version_text(tag.floor) if tag else ''}",
         evidence=(*listed, *(["BIND_NOW"] if is_bound_at_once else [])),
-        fix="Compile all static libraries, too, in the image of that manylinux, and link with libc.",
+        fix="Compile all static libraries, too, in the image for that manylinux tag, and link with libc.",
         severity="error" if is_bound_at_once and must_load(package, file, image) else "warning",
     )

@@ -101,7 +101,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     fix="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
 )
 def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
-    """A second copy of the runtime adds 15-27 MB, meets the user's own copy in one process, and is never updated.
+    """A second copy of the runtime adds 15-27 MB, can clash with the user's copy in one process, and is never updated.
 
     A plugin for the runtime, such as an execution provider of ONNX Runtime, is recognized by its exports. It does not
     count as a copy, even if its file is named like one.
@@ -193,8 +193,8 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
         )
     if runtime.name in policy.drop_ins:
         return (
-            f". `drop_in` replaces what is found by a search, not a library that is named by its path: `latebind init` "
-            f"lists those. Write -l{runtime.name}, or link latebind::{runtime.name}."
+            f". `drop_in` replaces a library that a search finds, not one that is named by its path, as imported "
+            f"targets do (`latebind init` lists those). Link with -l{runtime.name} or latebind::{runtime.name} instead."
         )
     return " and open it at run time with lb_bind()."
 

@@ -31,7 +31,7 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
 
 @check(
     "LB114",
-    "Needed library that is in the package, but not searched there",
+    "Needed library in a folder that is not searched",
     "warning",
     profiles=("loads",),
     because="The loader does not find the needed library, unless the package loads it first by its path; or the "
@@ -46,13 +46,14 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
 def library_not_searched(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     """A loader looks for a needed library in the search paths of what needs it, and in the system's folders.
 
-    Not even the folder of the binary itself is among them. A library that was loaded already is found by its name: on
-    Linux by its SONAME, on macOS by an install name that begins with @rpath. So this is a warning, and a note if the
-    package's Python code opens the library by its path, as with ctypes. musl finds no library that way.
+    On Linux and macOS, the folder of the binary itself is not among them. A library that was loaded already is found
+    by its name: on Linux by its SONAME, on macOS by an install name that begins with @rpath. So this is a warning, and
+    a note if the package's Python code opens the library by its path, as with ctypes. musl finds no library that way.
 
-    Nothing is reported where another binary of the package finds the library, where it is a module, which Python may
-    import first, and for wheels' `.data/data`, which is installed into Python's own folders. Windows looks in the
-    folder of the module alone, so there a DLL in `.data/data` is not found after `pip install --user`.
+    Nothing is reported if another binary of the package finds the library, or if the library is a module, which Python
+    may import first. On Linux and macOS, nothing is reported for libraries in a wheel's `.data/data`, which is
+    installed into Python's own folders. Windows searches the folder of the module, but not the folder where
+    `pip install --user` puts a DLL from `.data/data`.
     """
     yield from _judge_opened(package, file)
     if image.format == "pe":
@@ -119,9 +120,7 @@ def _judge_windows(package: Contents, file: File, image: Image) -> Iterator[Hit]
             continue
         if package.helpers & _ADDS_FOLDER and len(in_data) < len(holders):
             continue
-        where = (
-            "relative to sys.prefix: pip install --user puts it elsewhere" if in_data else "and is not searched there"
-        )
+        where = "where Windows does not search after pip install --user" if in_data else "where Windows does not search"
         late = " on first use" * is_late(image, name)
         yield Hit(
             message=f"needs {name}{late}, which is in the package as {holders[0]}, {where}",

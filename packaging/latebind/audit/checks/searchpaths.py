@@ -35,8 +35,8 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "warning",
     profiles=("loads",),
     because="A library of the build machine is missing on other machines. The finding is an error if other users can "
-    "put a library there that is loaded, and a note if everything that is needed is found without the path, if the "
-    "package's Python opens it first, or if the file is for another processor than the tag.",
+    "put a library there that is loaded, and a note if every needed library is found without the path, if the "
+    "package's Python code opens the libraries first, or if the file is for another processor than the tag.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
@@ -62,7 +62,8 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
             )
             severity, assumption = _path_severity(package, file, image, bad, is_unsafe=bool(unsafe))
             who = f"; other users can write {where}" if unsafe else ""
-            who += "; no needed library is searched there" if severity == "note" and not _list_searched(image) else ""
+            is_unused = severity == "note" and not _list_searched(image)
+            who += "; no needed library is searched for there" * is_unused
             yield Hit(
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
@@ -134,7 +135,7 @@ def _path_severity(
     fix="Link without an rpath: set CMAKE_SKIP_INSTALL_RPATH ON.",
 )
 def search_path_present(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to it.
+    """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to the library.
 
     Libraries that need each other have one on purpose.
     """

@@ -99,7 +99,7 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
         if name.startswith(_ALLOCATION) and name not in _PLACEMENT and _HEAP_OF_TCMALLOC not in name
     ]
     fix = (
-        "Ask the library's project, or build it with hidden visibility: it was copied into the package."
+        "This library was copied into the package: build it with hidden visibility, or ask its project to do so."
         * file.is_grafted
     ) or _FIX_ON_MACOS * (image.format == "macho")
     if allocation:

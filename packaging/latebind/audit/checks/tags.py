@@ -31,13 +31,13 @@ _OLDEST_OF_ZIG: floors.Version = (2, 17)
     because="The library does not load on some systems that the tag includes. The finding is a warning for symbols "
     "that glibc keeps to itself (GLIBC_PRIVATE).",
     example="liblatenn.so needs GLIBC_2.34 for pthread_create; the tag promises 2.28",
-    fix="Build for the older glibc (with zig, or in the image of that manylinux), or raise the tag.",
+    fix="Build for the older glibc (with zig, or in a manylinux image for it), or promise a newer glibc.",
 )
 def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
 
-    Installers look only at the tag, so they install the package there anyway. It is a warning if no module loads the
-    library and the package works without it, unless no other library fits.
+    Installers look only at the tag, so they install the package there anyway. The finding is a warning if no module
+    loads the library and the package works without it, unless all libraries of the package need a newer glibc.
     """
     versions = floors.glibc_versions(image)
     if "GLIBC_PRIVATE" in versions:
@@ -63,9 +63,9 @@ def _name_older_glibc(image: Image, promised: floors.Version) -> str:
     """How to build for the glibc that a tag promises; zig has no version before 2.17."""
     version = floors.version_text(promised)
     if promised < _OLDEST_OF_ZIG:
-        return f"Raise the tag: compilers that are maintained build for glibc 2.17 and newer, not for {version}."
+        return f"Promise a newer glibc: maintained compilers build for glibc 2.17 and newer, not for {version}."
     target = f"{image.arch}-linux-gnu.{version}"
-    return f"Build for glibc {version} (zig -target {target}, or the image of that manylinux), or raise the tag."
+    return f"Build for glibc {version} (zig -target {target}, or a manylinux image for it), or promise a newer glibc."
 
 
 def _floor_severity(package: Contents, file: File, image: Image) -> Severity:

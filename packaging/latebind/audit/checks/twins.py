@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     because="All packages of one version promise the same library.",
     kinds=INSTALLED,
     formats=("elf", "macho", "pe"),
-    example="liblatenn.so of the wheel and of the nupkg have different SHA-256",
+    example="liblatenn.so in the wheel and liblatenn.so in the nupkg have different checksums",
     fix="Pack all from one build: latebind pack.",
 )
 def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:

@@ -51,7 +51,8 @@ _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
     "error",
     profiles=("loads",),
     because="Python cannot import a module with an undefined symbol. The finding is a warning if another library may "
-    "define the symbol, and a note for plugins of other programs, such as .duckdb_extension files, and of MPI.",
+    "define the symbol, and a note for symbols of MPI and for plugins of other programs, such as .duckdb_extension "
+    "files.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     fix="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
@@ -61,21 +62,21 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
     come from the package or from another needed library. Weak symbols may stay undefined. So may `Py*` in Python
-    packages and, in add-ons for Node.js and libraries next to them, what its program exports or has loaded: V8, libuv,
-    OpenSSL, zlib and libstdc++. A glibc function whose library is not
-    linked is a note, since the program that loads it has glibc. It is a warning for functions of librt that CPython
-    does not link, such as shm_open, if the tag promises a glibc that has them there alone. musl has fewer functions,
-    and looks for all of them at once.
+    packages and, in add-ons for Node.js and libraries next to them, what Node.js exports or has loaded: V8, libuv,
+    OpenSSL, zlib and libstdc++. The finding is a note for a glibc function whose library is not linked, since the
+    program has loaded glibc. It is a warning for functions of librt that CPython does not link, such as shm_open, if
+    the glibc of the tag has them only in librt. musl has fewer functions, and looks for all of them when it loads a
+    library.
 
-    A function of glibc without a version that the glibc of the tag lacks, such as __isoc23_strtol of glibc 2.38, comes
-    from a static library that was compiled on a newer system. A function with a version is bound to one library, so a
-    function of libm that is bound to libc.so.6 may not be found. A symbol of libstdc++ without a version must be in the
-    oldest libstdc++ that the tag admits, and a function of musl in its oldest version.
+    An unversioned function that the glibc of the tag lacks, such as __isoc23_strtol of glibc 2.38, comes from a static
+    library that was compiled on a newer system. A function with a version is bound to one library, so a function of
+    libm that is bound to libc.so.6 may not be found. A symbol of libstdc++ without a version must be in the oldest
+    libstdc++ that the tag admits, and a function of musl must be in the oldest musl that it admits.
 
     On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`), apart from those
-    of C, Objective-C and C++, which every process has, and of frameworks that others load. On macOS and Windows it also
-    covers symbols bound to a library of the package that does not export them. A slice for a processor that no tag
-    names is not judged.
+    of C, Objective-C and C++, which every process has, and those of frameworks, if the file links one, which loads
+    others. On macOS and Windows it also covers symbols bound to a library of the package that does not export them. A
+    slice for a processor that no tag names is not judged.
     """
     if is_spare_slice(package, file, image):
         return
@@ -178,7 +179,7 @@ def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator
             message=f"has {plural(len(newer), 'symbol')} of libstdc++ without a version, but the tag promises "
             f"GLIBCXX_{version_text(limit)}, which lacks them: {first([*newer])}",
             evidence=some([f"{name} of GLIBCXX_{version_text(since)}" for name, since in newer.items()]),
-            fix="Link with libstdc++ itself (g++, not gcc or ld), in the image of that manylinux.",
+            fix="Link with libstdc++ itself (g++, not gcc or ld), in the image for that manylinux tag.",
             severity="note" if _has_unknown_library(package, image) else "warning",
             assumption="a needed library outside the package exports them, as those of manylinux's GCC do"
             if _has_unknown_library(package, image)
@@ -224,7 +225,7 @@ def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
     if newer and floor is not None:
         newest, worst = name_newest(newer)
         yield Hit(
-            message=f"uses {newest}, which musl has since {worst}, but the tag promises {version_text(floor)}",
+            message=f"uses {newest}, added in musl {worst}, but the tag promises {version_text(floor)}",
             evidence=some([*newer]),
             fix="Build in an older Alpine, or look the function up with dlsym().",
             severity="warning",

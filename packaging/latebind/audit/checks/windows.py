@@ -38,10 +38,10 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
 
     The message, `The specified module could not be found`, names a different file. If an older copy is loaded already,
     newer code crashes. For a wheel, the finding is a note if it needs only DLLs that CPython itself installs:
-    VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a required package installs the DLLs, such
-    as msvc-runtime, or a runtime package of the same version. A program does not find those of CPython, which are next
-    to python.exe. DLLs in a wheel for other systems, and what Microsoft's own DLLs import when they first use it, do
-    not count.
+    VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a required package installs the DLLs:
+    msvc-runtime, for example, or a runtime package of the same version. A program does not find the DLLs of CPython,
+    which are next to python.exe. DLLs in a wheel for other systems, and what Microsoft's own DLLs import when they
+    first use it, do not count.
     """
     if not platforms.admits_windows(package):
         return
@@ -94,7 +94,7 @@ def _installer_name(dependency: Supplier) -> str:
     "Debug run-time library needed",
     "error",
     profiles=("loads",),
-    because="The library loads only on machines of developers. The finding is a warning if the package works without "
+    because="The library loads only on developers' machines. The finding is a warning if the package works without "
     "the file, or if the file needs the library on first use only.",
     formats=("pe",),
     example="latenn.dll: import of VCRUNTIME140D.dll",
@@ -103,7 +103,8 @@ def _installer_name(dependency: Supplier) -> str:
 def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Only Visual Studio installs the debug run-time library, and it may not be redistributed.
 
-    It is a warning if the package also works without the debug build, or if it is needed on first use only.
+    The finding is a warning if the package also works without the debug build, or if the DLLs are needed on first use
+    only.
     """
     libraries = [name for name in image.needed if platforms.is_debug_runtime(name)]
     if libraries:

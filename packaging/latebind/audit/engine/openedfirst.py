@@ -49,4 +49,4 @@ def is_opened_elsewhere(package: Contents, name: str) -> bool:
 
 def assume_opened(name: str) -> str:
     """What a finding assumes on a library that Python code opens."""
-    return f"the package's Python opens {posixpath.basename(name)} by its path first"
+    return f"the package's Python code opens {posixpath.basename(name)} by its path first"

@@ -70,7 +70,10 @@ def _read_runtime(path: Path) -> RuntimePreset:
         raise InputError(f"{unknown[0]!r} is not a key of a runtime", where=str(path), advice=f"Did you mean {near!r}?")
     missing = [key for key in _ASKED if not table.get(key)]
     if missing:
-        advice = "Set name, entry_symbols (its exports), file_globs (its files) and linked_globs (what links it)."
+        advice = (
+            "Set name, entry_symbols (its exports), file_globs (its files) and linked_globs (files that binaries need "
+            "if they link it)."
+        )
         raise InputError(f"lacks {', '.join(missing)}", where=str(path), advice=advice)
     python = {"folder": "", "extras": {}, **_table(table.get("python", {}))}
     defaults = {**dict.fromkeys(("environment", "floor", "floor_reason", "built"), ""), "title": table["name"]}

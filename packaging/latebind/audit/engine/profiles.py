@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from latebind.model import Profile
 
 PROFILES: Mapping[Profile, str] = {
-    "loads": "Those that find whether a package installs and loads, and security holes. The default for other packages",
+    "loads": "Those on security holes, and on whether a package installs and loads. The default for other packages",
     "runtime": "Those on late binding: whether the runtime is linked, bundled, renamed, embedded or required",
     "all": "Every check. The default for your own project",
 }

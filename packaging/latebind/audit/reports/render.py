@@ -44,7 +44,7 @@ def audit_schema() -> dict[str, Any]:
         "evidence": {"type": "array", "items": text},
         "fix": text,
         "assumption": {**text, "description": "what the finding assumes; empty for nothing"},
-        "cause": {**text, "description": "the same in all findings of one check for one reason"},
+        "cause": {**text, "description": "identifies the cause; findings of one check with the same cause share it"},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
