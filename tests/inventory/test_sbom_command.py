@@ -180,7 +180,7 @@ BAD = {
         lambda wheel, folder: rewritten(wheel, folder, lambda *entry: None if entry[0].endswith("RECORD") else entry),
         "has no some_thing-1.0.dist-info/RECORD",
     ),
-    "a member outside": (lambda wheel, folder: rewritten(wheel, folder, add=[("../x", b"")]), "unsafe to write again"),
+    "a member outside": (lambda wheel, folder: rewritten(wheel, folder, add=[("../x", b"")]), "unsafe to rewrite"),
     "a RECORD in another encoding": (
         lambda wheel, folder: rewritten(
             wheel, folder, lambda name, data: (name, b"\xff" if name.endswith("RECORD") else data)
