@@ -188,7 +188,7 @@ def test_every_whole_macos_is_a_floor_and_a_tag_that_installers_know(tmp_path, m
 def test_a_kind_of_wheel_that_there_is_not_is_answered_with_those_that_there_are(tmp_path, kind):
     (problem,) = problems(tmp_path, CONFIG.replace('"python/tiny"', f'"python/tiny", kind = "{kind}"'))
     assert problem[1] == f"package.tiny.wheel.kind: {kind!r} is not a kind of wheel"
-    assert '"py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to cp31' in problem[2]
+    assert '"py3-none", "cpython", or the oldest CPython to support: cp32-abi3 to cp31' in problem[2]
 
 
 @pytest.mark.parametrize("kind", ["NuGet", "npm"])

@@ -17,7 +17,7 @@ _AT_LOAD = (
     "ends. On Windows, the system also holds the loader lock then. Create each object in a function"
 )
 _UNCAUGHT = (
-    "has C functions that catch no exceptions, but the project uses Ort::, which throws without a runtime. The "
+    "the C functions here catch no exceptions, but the project uses Ort::, which throws without a runtime. The "
     "process then ends. Catch Ort::Exception in these functions, or call lb_onnxruntime_available(NULL) of "
     "<latebind/stub.h> first"
 )

@@ -87,7 +87,8 @@ def _make_dynamic(text: str, project: dict[str, Any], version: str) -> tuple[str
     if static == ["version"] and "dynamic" not in project and len(stated.findall(text)) == 1:
         text, static = stated.sub("", text), []
     if static:
-        return text, f"pyproject.toml: latebind fills in {', '.join(static)}; list them in `dynamic` instead"
+        quoted = ", ".join(f'"{key}"' for key in static)
+        return text, f"pyproject.toml: latebind fills in {', '.join(static)}; list {quoted} in `dynamic` instead"
     missing = [key for key in _FILLED if key not in project.get("dynamic", ())]
     listed = ", ".join(f'"{key}"' for key in missing)
     if missing and "dynamic" in project:

@@ -85,17 +85,17 @@ def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tup
     oldest = ABI3T if is_threaded(kind) else _OLDEST
     if not WHEEL_KINDS.match(kind) or (floor and not oldest <= floor <= newest()):
         last = "cp{}{}-abi3".format(*newest())
-        kinds = f'"py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to {last}'
+        kinds = f'"py3-none", "cpython", or the oldest CPython to support: cp32-abi3 to {last}'
         return (
             f"package.{package}.wheel.kind: {kind!r} is not a kind of wheel",
-            f"Write {kinds}, cp315-abi3.abi3t to {last}.abi3t for free-threaded CPython too.",
+            f"Write {kinds}. For free-threaded CPython, too, append .abi3t, from cp315-abi3 on.",
         )
     if kind == "py3-none":
         return None
     if kind != others:
         return (
             f"package.{package}.wheel.kind is {kind}, but another package has {others}",
-            "One native build makes Python modules of one kind: give all packages with modules the same.",
+            "One native build makes Python modules of one kind: give all packages with modules the same kind.",
         )
     if elsewhere:
         return (

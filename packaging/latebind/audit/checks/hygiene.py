@@ -228,7 +228,9 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
     for file in package.files:
         if file.nested:
             count = plural(len(file.nested), "native file")
-            yield Hit(inner=file.name, message=f"contains {count} that were not audited", evidence=some([*file.nested]))
+            yield Hit(
+                inner=file.name, message=f"contains {count} that the audit did not read", evidence=some([*file.nested])
+            )
 
 
 @check(

@@ -54,7 +54,7 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
     """
     if image.isa:
         yield Hit(
-            message=f"needs {image.isa}, so glibc refuses to load it on processors that the package admits",
+            message=f"needs {image.isa}, so glibc refuses to load it on some processors that the package admits",
             evidence=(f"GNU_PROPERTY_X86_ISA_1_NEEDED {image.isa}",),
             fix="Link without -Wl,-z,x86-64-v2, -v3 and -v4.",
         )

@@ -49,7 +49,8 @@ def static_tls(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     if users and users <= programs:
         return
     yield Hit(
-        message=f"needs {image.static_tls} bytes in the thread-local block of a running program, which has {limit}",
+        message=f"needs {image.static_tls} bytes in the thread-local block of a running program, "
+        f"which has {limit} free",
         evidence=("DF_STATIC_TLS", f"PT_TLS of {image.static_tls} bytes"),
     )
 

@@ -42,7 +42,7 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
 )
 def search_path_outside(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A folder of the build machine is missing elsewhere, or holds another library than expected.
+    """A folder of the build machine is missing elsewhere, or has a different library than expected.
 
     An empty or relative entry means the current folder, and `/tmp` is for all users: anyone who can write there can
     inject code. `@executable_path` is the folder of the program: Python's, unless the file is a program itself.

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 PROFILES: Mapping[Profile, str] = {
     "loads": "Those on security holes, and on whether a package installs and loads. The default for other packages",
-    "runtime": "Those on late binding: whether the runtime is linked, bundled, renamed, embedded or required",
+    "runtime": "Those on late binding: whether the runtime is linked, bundled, renamed, embedded or required. The "
+    "default with `--preset`",
     "all": "Every check. The default for your own project",
 }
 """The values of `--profile`, from the narrowest to the widest."""
