@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import SubjectKind
 
 _MOST_DEATHS = 5
+_ADVICE = "Make the packages first: latebind pack. Or name an existing file or folder."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,15 +135,14 @@ def find_subjects(paths: Sequence[Path]) -> list[tuple[Path, SubjectKind]]:
     kind_by_path: dict[Path, SubjectKind] = {}
     for path in paths:
         if not path.exists():
-            advice = "Make the packages first: latebind pack. Or name an existing file or folder."
-            raise InputError("no such file or folder", where=str(path), advice=advice)
+            raise InputError("no such file or folder", where=str(path), advice=_ADVICE)
         kind = kind_of(path)
         if kind != "folder":
             kind_by_path[path] = kind
             continue
         files = sorted(file for file in _files(path) if not _holds_symbols(file))
         if not files:
-            raise InputError("this folder holds nothing to audit", where=str(path))
+            raise InputError("this folder has nothing to audit", where=str(path), advice=_ADVICE)
         packages = [file for file in files if find_format(file.name)]
         kind_by_path.update({package: kind_of(package) for package in packages})
         if not packages or any(_is_binary(file) for file in files if not find_format(file.name)):

@@ -57,7 +57,9 @@ def read_part(text: str) -> Part:
     """
     match = _NAMED.fullmatch(text)
     if match is None:
-        raise LatebindError(f"--part {text!r} is not NAME@VERSION", advice="Such as --part libfoo@1.2.3='Foo project'.")
+        raise LatebindError(
+            f"--part {text!r} is not NAME@VERSION", advice="For example: --part libfoo@1.2.3='Foo project'."
+        )
     name, version = match["name"], match["version"]
     known_part = known_parts().get(name)
     declared_part = Part(

@@ -238,7 +238,7 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
     "Debug information left in",
     "note",
     profiles=("all",),
-    because="Debug information takes space.",
+    because="Debug information takes space. The finding is a warning in a package of the project itself.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: section .debug_info",
     fix="Strip the library (cmake --install --strip) and keep its symbols in a separate archive.",
@@ -246,7 +246,7 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
 def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Debug information is often most of a library's size, and contains paths of the build machine.
 
-    The finding is a warning in a package of the project itself, where a debug build has replaced the release build.
+    In a package of the project itself, it shows that a debug build has replaced the release build.
     """
     is_of_project = policy.allowed_exports(file.base or package.path.name, package.project) is not None
     if image.has_debug_info:

@@ -48,11 +48,11 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     macOS, and the DLLs of every Windows 10 on Windows. macOS looks for an absolute path nowhere else, so a copy in the
     package does not help.
 
-    The finding is a note if a package in `Requires-Dist` installs the library, or may install it, as its name or the
-    search path suggests. It is also a note for the library of a driver, which a machine has if it has the hardware, and
-    for libraries of X11, OpenGL and GLib, which manylinux allows but slim containers lack. It is a warning if other
-    modules of the package load without the library, if no tag promises anything, or if desktop systems or all base
-    systems have the library, but no tag allows it.
+    The finding is a note if a dependency installs the library, or may install it, as its name or the search path
+    suggests. It is also a note for the library of a driver, which a machine has if it has the hardware, and for
+    libraries of X11, OpenGL and GLib, which manylinux allows but slim containers lack. It is a warning if only an extra
+    requires the dependency, if other modules of the package load without the library, if no tag promises anything, or
+    if desktop systems or all base systems have the library, but no tag allows it.
     """
     if is_for_android(file.folder):
         return

@@ -28,8 +28,8 @@ _OLDEST_OF_ZIG: floors.Version = (2, 17)
     "Newer glibc needed than promised",
     "error",
     profiles=("loads",),
-    because="The library does not load on some systems that the tag includes. The finding is a warning for symbols "
-    "that glibc keeps to itself (GLIBC_PRIVATE).",
+    because="The library does not load on some systems that the tag includes. The finding is a warning if the package "
+    "works without the library, and for symbols that glibc keeps to itself (GLIBC_PRIVATE).",
     example="liblatenn.so needs GLIBC_2.34 for pthread_create; the tag promises 2.28",
     fix="Build for the older glibc (with zig, or in a manylinux image for it), or promise a newer glibc.",
 )
@@ -88,7 +88,8 @@ def unjudged_platform(package: Contents, file: File) -> str:
     "Newer C++ run-time library needed than promised",
     "error",
     profiles=("loads",),
-    because="The library does not load on some systems that the tag includes.",
+    because="The library does not load on some systems that the tag includes. The finding is a warning if the package "
+    "works without the library.",
     kinds=("wheel",),
     example="libspeech.so needs GLIBCXX_3.4.30; manylinux_2_28 promises 3.4.24",
     fix="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",

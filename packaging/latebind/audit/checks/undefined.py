@@ -50,9 +50,9 @@ _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
     "Undefined symbol that nothing provides",
     "error",
     profiles=("loads",),
-    because="Python cannot import a module with an undefined symbol. The finding is a warning if another library may "
-    "define the symbol, and a note for symbols of MPI and for plugins of other programs, such as .duckdb_extension "
-    "files.",
+    because="Python cannot import a module with an undefined symbol. The finding is a warning if the package works "
+    "without the library, or if another library may define the symbol. It is a note for plugins of other programs, "
+    "such as .duckdb_extension files, and for symbols of MPI if the package works without the library.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     fix="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",

@@ -36,7 +36,7 @@ class Waiver:
         if not self.reason.strip():
             raise LatebindError(
                 f"the waiver of {self.code} for {self.subject} has no reason",
-                advice="Write in `reason` why the finding is accepted. Every report prints it.",
+                advice="Write in `reason` why the finding is accepted. Reports print it.",
             )
 
     def covers(self, finding: Finding) -> bool:

@@ -58,7 +58,8 @@ def kind_of(path: Path) -> SubjectKind:
         raise InputError(
             "is neither a package nor a native binary",
             where=str(path),
-            advice="Name wheels, nupkgs, npm packages, sdists, zip archives, folders, or ELF, Mach-O or PE files.",
+            advice="Name wheels, nupkgs, npm packages, JARs, sdists, SDKs, zip archives, folders, or ELF, Mach-O or PE "
+            "files.",
         )
     return "binary"
 
