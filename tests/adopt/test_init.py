@@ -152,7 +152,7 @@ def test_a_python_package_in_a_subfolder_is_left_to_a_person(latebind, project):
     (project / "python" / "pyproject.toml").write_text('[project]\nname = "voices"\n', encoding="utf-8")
     (hint,) = list_hints(latebind, project)
     assert hint.startswith(
-        "python/pyproject.toml: init changes this file only if no other folder has a pyproject.toml and"
+        "python/pyproject.toml: init changes this file only if it is the only pyproject.toml outside of"
     )
     assert hint.endswith('wheel = { source = "python", name = "voices", extras = "channels" }')
 

@@ -4,7 +4,7 @@ import pytest
 from latebind.audit.audit import audit_paths
 from latebind.audit.engine.policy import Policy
 
-from tests.audit.cases.linkage import LIB, PROVIDER, linked, plugin, wheel
+from tests.audit.cases.linkage import LIB, PROVIDER, contents, linked, plugin, runtime, wheel
 
 STUB = Policy(drop_ins=frozenset({"onnxruntime"}))
 
@@ -29,3 +29,8 @@ def test_the_fix_names_how_the_library_gets_the_runtime(bench, code, make, polic
     fix = fix_of(bench, code, make, policy)
     assert says in fix
     assert never not in fix
+
+
+def test_a_repair_tool_gets_the_name_without_the_hash_that_it_added(bench):
+    copy = wheel({"latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1": contents(runtime())})
+    assert "--exclude 'libonnxruntime.so*'." in fix_of(bench, "LB103", copy)

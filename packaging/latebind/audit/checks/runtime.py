@@ -10,6 +10,7 @@ from latebind.audit.engine import platforms
 from latebind.audit.engine.reader import find_reader, package_readers
 from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.engine.wording import links, own_name, some
+from latebind.audit.readers.contents import GRAFTED
 from latebind.config.ep import EP_EXPORTS
 from latebind.text import human_size, plural
 
@@ -116,7 +117,8 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
             inner=file.name,
             message=f"bundles a copy of {runtime.title} ({human_size(file.size)})",
             evidence=tuple(filter(None, (f"file {file.base}", soname, *_entry_symbols(file, runtime)))),
-            fix=f"Remove it{_suppliers(package, runtime)}. If a repair tool added it, pass --exclude '{file.base}'.",
+            fix=f"Remove it{_suppliers(package, runtime)}. If a repair tool added it, pass that tool "
+            f"--exclude '{_name_excluded(file)}'.",
         )
 
 
@@ -208,6 +210,12 @@ def fits_any(name: str, globs: Iterable[str]) -> bool:
 def _is_named(name: str, file: File, runtime: RuntimePreset) -> bool:
     """Whether the name is that of one of the runtime's libraries and the file's exports do not make it a plugin."""
     return fits_any(name, runtime.file_globs) and not _is_plugin(file, runtime)
+
+
+def _name_excluded(file: File) -> str:
+    """What repair tools exclude a library by, without the hash that they add: a glob, a part of a path, or a name."""
+    stem = GRAFTED.sub("", file.base).partition(".")[0]
+    return {"elf": f"{stem}.so*", "macho": stem}.get(file.format or "", f"{stem}.dll")
 
 
 def _is_plugin(file: File, runtime: RuntimePreset) -> bool:
