@@ -39,7 +39,7 @@ _OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|
     fix="Catch Ort::Exception in each C function, or let callers ask lb_onnxruntime_available() first.",
 )
 def nothing_caught(file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Without a runtime, the first function of `Ort::` throws, and an exception must not leave a C function.
+    """Without a runtime, the first call of an `Ort::` function throws, and an exception must not leave a C function.
 
     A library is reported only if it certainly catches nothing: it uses a shared C++ library to throw, but not to catch.
     A library that contains its C++ library, or that catches any exception, is not reported.

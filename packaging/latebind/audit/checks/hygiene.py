@@ -195,7 +195,7 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
     seeks_paths=True,
     because="Nothing fails.",
     example="liblatenn.so contains /home/ci/latenn/src/core.c",
-    fix="Compile with -ffile-prefix-map=$PWD=., which also changes __FILE__, and strip the result.",
+    fix="With GCC or clang, compile with -ffile-prefix-map=$PWD=., which also changes __FILE__. Strip the result.",
 )
 def build_path(package: Contents) -> Iterator[Hit | Skip]:
     """Such a path reveals who built the file and where, and makes two builds of the same source differ."""

@@ -119,7 +119,7 @@ def signature_wrong(image: Image) -> Iterator[Hit | Skip]:
 
     An ad-hoc signature, which linkers write by default, is enough. It has a hash of each page of the file. A page that
     was changed later, by a tool that does not sign the file again, has another hash, and macOS kills the process that
-    reads it. The check compares the hashes of the pages. It verifies no certificate and nothing outside the file.
+    reads it. The check compares the hashes of the pages. It verifies neither certificates nor other files.
     """
     is_arm = image.arch in ("aarch64", "arm64e")
     pages = image.signed_pages

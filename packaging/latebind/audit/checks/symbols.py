@@ -33,6 +33,10 @@ _FIX_ON_MACOS = (
     "linker ignores this list and exports operator new and delete, unless `latebind build` runs zig."
 )
 """For C++ symbols alone, which a static C++ library can leave in a library that hides all others."""
+_FIX_ON_WINDOWS = (
+    "Remove __declspec(dllexport) from C++ code, or list the exports in a .def file. In a project that latebind "
+    "builds, write hide = true below [native] in latebind.toml."
+)
 
 
 @check(
@@ -48,8 +52,9 @@ _FIX_ON_MACOS = (
 def export_outside_policy(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Every export is an interface that others can bind to, and a name that can clash with another library's.
 
-    Applies if the configuration lists what a package exports. The C++ symbols of a Python module do not count: nobody
-    links a module, and pybind11 and nanobind export their exceptions on Windows. LB202 reports such symbols.
+    The check applies if the configuration lists what a package exports. The C++ symbols of a Python module do not
+    count: nobody links a module, and pybind11 and nanobind export their exceptions on Windows. LB202 reports such
+    symbols.
     """
     allowed = policy.allowed_exports(file.base or package.path.name, package.project)
     if allowed is None:
@@ -101,7 +106,7 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     fix = (
         "This library was copied into the package: build it with hidden visibility, or ask its project to do so."
         * file.is_grafted
-    ) or _FIX_ON_MACOS * (image.format == "macho")
+    ) or {"macho": _FIX_ON_MACOS, "pe": _FIX_ON_WINDOWS}.get(image.format, "")
     if allocation:
         yield Hit(
             message=f"exports operator new or delete among {plural(len(names), 'C++ symbol')}: {first(allocation)}",
@@ -150,8 +155,8 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
 def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
     """A name without a wildcard in `exports` is a promise. If the export is missing, loading or the first call fails.
 
-    One library of the package must export it on each platform. Applies if the configuration lists what a package
-    exports.
+    One library of the package must export it on each platform. The check applies if the configuration lists what a
+    package exports.
     """
     groups: dict[tuple[tuple[str, ...], str, Format], list[tuple[File, Image]]] = {}
     for file, image in package.images:

@@ -55,7 +55,8 @@ _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
     "such as .duckdb_extension files, and for symbols of MPI if the package works without the library.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
-    fix="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
+    fix="Link the library that defines the symbol, or resolve it at run time. On Linux, -Wl,-z,defs reports "
+    "the symbol at build time.",
 )
 def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Such a library loads only into a process that happens to have the symbol. Anywhere else it fails, often late.
