@@ -41,7 +41,7 @@ _LEVEL = re.compile(r"[-_.](modern|baseline|generic|compat|legacy|portable)(?=[-
 def illegal_instructions(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     """The tags and RIDs for x86-64 promise SSE2, or SSSE3 on macOS, and admit processors without AVX.
 
-    Among these are Intel's Celeron and Pentium up to 2020, and virtual machines with a generic processor. Rosetta 2 has
+    Among these are Intel's Celeron and Pentium up to 2021, and virtual machines with a generic processor. Rosetta 2 has
     no AVX before macOS 15. A compiler with `-march=native` uses AVX in all functions.
 
     The check reports a library in which nearly all typical vector instructions are VEX-encoded, if the library also

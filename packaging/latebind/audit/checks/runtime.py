@@ -102,10 +102,10 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     fix="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
 )
 def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
-    """A second copy of the runtime adds 15-27 MB, can clash with the user's copy in one process, and is never updated.
+    """A second copy of the runtime can clash with the user's copy in one process, and is never updated.
 
-    A plugin for the runtime, such as an execution provider of ONNX Runtime, is recognized by its exports. It does not
-    count as a copy, even if its file is named like one.
+    It takes space: 15-27 MB for ONNX Runtime. A plugin for the runtime, such as an execution provider of ONNX Runtime,
+    is recognized by its exports. It does not count as a copy, even if its file is named like one.
     """
     copies = [file for file in package.native if _is_named(file.base, file, runtime) and not _is_own(package, runtime)]
     if copies and _is_supply(package, runtime):
