@@ -68,7 +68,7 @@ def test_a_cut_off_universal_file_is_refused(bench, length):
     ("number", "offset", "value", "what"),
     [
         (0x19, 4, 0, "length 0"),
-        (0xD, 8, 9999, "outside it"),
+        (0xD, 8, 9999, "outside the command"),
         (0x2, 8, 1 << 30, "symbol table"),
         (0x2, 12, 1 << 28, "symbol table"),
         (0x2, 16, 1 << 30, "string table"),
