@@ -177,7 +177,7 @@ def test_latebind_commands_that_are_shown_are_understood():
 
 
 def test_no_page_shows_a_configuration_that_nothing_loads():
-    pages = [page for page in PAGES for kind, block in FENCE.findall(text_of(page)) if "[native]" in block]
+    pages = [page for page in PAGES for kind, block in FENCE.findall(text_of(page)) if "\n[native]" in f"\n{block}"]
     assert pages == []
 
 

@@ -38,7 +38,7 @@ def test_an_npm_package_is_for_the_target_that_its_fields_choose(tmp_path, rid):
 
 def test_a_tarball_without_package_json_is_refused(tmp_path):
     write_tar(tmp_path / "tiny-1.2.3.tgz", [Entry(name="package/index.js", data=b"")])
-    with pytest.raises(InputError, match=r"has no package\.json"):
+    with pytest.raises(InputError, match=r"has no valid package/package\.json"):
         read_packages(tmp_path)
 
 

@@ -240,7 +240,7 @@ def test_what_needs_a_newer_sdk_says_so_with_an_old_one(tmp_path, packages, name
     if int(sdk.partition(".")[0]) >= layout(name).needs_sdk:
         pytest.skip("not run: the SDK here is new enough")
 
-    with not_run("no-sdk", r"8\.0 or newer; 3\.1"):
+    with not_run("no-sdk", r"8\.0 or newer, but 3\.1"):
         build_consumer(made_for, tmp_path / "w")
 
 
