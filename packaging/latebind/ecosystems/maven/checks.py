@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.engine.registry import Hit, Skip, check
 from latebind.audit.engine.wording import some
 from latebind.ecosystems.maven.pom import ECOSYSTEM
-from latebind.ecosystems.maven.reading import NATIVE, find_pom, list_metadata, name_platforms
+from latebind.ecosystems.maven.reading import NATIVE, find_pom, is_inherited, list_metadata, name_platforms
 from latebind.tables.presets import presets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.audit.readers.contents import Contents
+    from latebind.ecosystems.maven.pom import Pom
     from latebind.tables.presets import RuntimePreset
 
 
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     """Scanners and build tools identify a JAR by the POM in it, whatever the JAR is called.
 
-    A JAR that includes others has several POMs, and nobody can tell which one describes it.
+    A JAR that includes others has several POMs, and nobody can tell which one describes it. A classifier may follow
+    the version in the file name: tiny-1.2.3-linux-x86_64.jar. Nothing is compared if the POM gets its version from its
+    parent or from a property.
     """
     places, found = list_metadata(package), find_pom(package)
     if found is None:
@@ -42,9 +46,19 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     if not package.path.name.startswith(f"{pom.name}-"):
         text = f"is named {pom.name} in its POM, but the file is {package.path.name}"
         yield Hit(inner=inner, message=text, evidence=(f"artifactId: {pom.name}",))
-    elif package.path.name != f"{pom.name}-{pom.version}.jar":
+    elif not is_inherited(pom.version, pom) and not _match_version(pom).match(package.path.name, len(pom.name)):
         text = f"has version {pom.version} in its POM, but the file is {package.path.name}"
         yield Hit(inner=inner, message=text, evidence=(f"version: {pom.version}",), severity="error")
+
+
+def _match_version(pom: Pom) -> re.Pattern[str]:
+    """What follows the artifact's name. A repository replaces -SNAPSHOT with the time and number of the build.
+
+    Source: "Maven2 Repository Layout".
+    """
+    release, snapshot, _ = pom.version.partition("-SNAPSHOT")
+    build = r"-(SNAPSHOT|\d{8}\.\d{6}-\d+)" if snapshot else ""
+    return re.compile(rf"-{re.escape(release)}{build}(-.+)?\.jar$")
 
 
 @check(

@@ -43,6 +43,7 @@ class Pom:
     group: str
     name: str
     version: str
+    has_parent: bool = False
     licenses: tuple[str, ...] = ()
     dependencies: tuple[MavenArtifact, ...] = ()
 
@@ -96,7 +97,7 @@ def find_runtime_artifact(runtime: RuntimePreset) -> str:
 
 
 def read_pom(text: bytes, where: str) -> Pom:
-    """Coordinates, licenses and dependencies of a POM without a parent. Raises InputError for one that is none."""
+    """What a POM itself states about its artifact. Raises InputError for a file that is not a POM."""
     try:
         root = defusedxml.ElementTree.fromstring(text)
     except (defusedxml.ElementTree.ParseError, defusedxml.DefusedXmlException, ValueError) as error:
@@ -113,6 +114,7 @@ def read_pom(text: bytes, where: str) -> Pom:
         group=read(root, "groupId"),
         name=read(root, "artifactId"),
         version=read(root, "version"),
+        has_parent=root.find(f"{space}parent") is not None,
         licenses=tuple(read(one, "name") for one in root.iterfind(f"{space}licenses/{space}license")),
         dependencies=tuple(
             MavenArtifact(

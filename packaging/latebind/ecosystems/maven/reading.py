@@ -35,6 +35,11 @@ def find_pom(package: Contents) -> tuple[str, Pom] | None:
         return None
 
 
+def is_inherited(version: str, pom: Pom) -> bool:
+    """Whether a version comes from the POM's parent or a property, which Maven does not write into the POM of a JAR."""
+    return "${" in version or (pom.has_parent and not version)
+
+
 def list_metadata(package: Contents) -> list[str]:
     """The POMs in a JAR; one that took in others has several."""
     return sorted(file.name for file in package.files if _METADATA.fullmatch(file.name))
@@ -73,7 +78,7 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
 
 def _find_license_problems(package: Contents) -> Iterator[Hit]:
     pom = find_pom(package)
-    if pom is not None and not any(pom[1].licenses):
+    if pom is not None and not pom[1].has_parent and not any(pom[1].licenses):
         yield Hit(inner=pom[0], message="names no license", evidence=("missing: <licenses>",))
 
 
@@ -90,7 +95,7 @@ def _find_dependency_problems(package: Contents, policy: Policy, runtime: Runtim
         if text.startswith(("[", "(")) and (high or "," not in text):
             message = f"pins or caps {dependency.id}: {dependency.version}"
             yield Hit(inner=pom[0], message=message, evidence=(stated,))
-        elif minimum and comparable_version(low) != comparable_version(minimum):
+        elif minimum and not is_inherited(text, pom[1]) and comparable_version(low) != comparable_version(minimum):
             asked = f"{low} or newer" if low else "in any version"
             message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
             yield Hit(inner=pom[0], message=message, evidence=(stated, f"minimum: {minimum}"))
