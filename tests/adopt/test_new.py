@@ -109,6 +109,10 @@ def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):
     assert [path.name for path in (tmp_path / "demo").iterdir()] == ["mine.txt"]
 
 
-def test_an_unknown_language_is_refused(latebind, tmp_path):
-    assert_refused(latebind("-C", tmp_path, "new", "demo", "--language", "cpp"), "c++")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(("--language", "cpp"), "c++"), (("--kind", "ep", "--language", "c++"), "--kind ep makes no project in C++")],
+)
+def test_a_language_that_no_project_is_made_in_is_refused(latebind, tmp_path, options, message):
+    assert_refused(latebind("-C", tmp_path, "new", "demo", *options), message)
     assert not (tmp_path / "demo").exists()

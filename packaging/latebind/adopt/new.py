@@ -110,6 +110,7 @@ def _camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[-._]+", name))
 
 
+_LANGUAGES = {"library": ("c", "c++"), "ep": ("c",)}
 _WRITERS: Mapping[str, Callable[[str, str, str], dict[str, str]]] = {
     "library": project_files,
     "ep": lambda name, _language, author: provider_files(name, author),
@@ -120,9 +121,12 @@ _WRITERS: Mapping[str, Callable[[str, str, str], dict[str, str]]] = {
 def make_project(folder: Path, language: str, kind: str = "library") -> list[str]:
     """Write a new project, named after its folder, and return the paths of its files in it.
 
-    Raises InputError when the name cannot be a package's, or the folder exists and is not empty.
+    Raises InputError for a name that no package can have, a folder that exists and is not empty, and an execution
+    provider in C++.
     """
     check_name(folder.name)
+    if language not in _LANGUAGES[kind]:
+        raise InputError(f"--kind {kind} makes no project in {language.upper()}", advice="Leave out --language.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(
             "already exists and is not an empty folder",
