@@ -47,6 +47,17 @@ def test_a_profile_chooses_the_checks(run, tmp_path, monkeypatch, capfd):
     assert "--profile runtime" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("where", [".", "here"])
+def test_a_project_applies_its_own_rules(run, tmp_path, tiny, monkeypatch, capfd, where):
+    """By default, every check applies to a project; `.` names the current folder as well as its path does."""
+    monkeypatch.chdir(tiny)
+    monkeypatch.setenv("AUDIT_PROJECT", "." if where == "." else str(tiny))
+    with zipfile.ZipFile(tmp_path / "bad-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("bad/__init__.py", "")
+    assert run(tmp_path) == 1
+    assert "--profile" not in capfd.readouterr().out
+
+
 def test_a_missing_path_is_refused(run, tmp_path, capfd):
     assert run(tmp_path / "none") == 2
     assert "no such file or folder" in capfd.readouterr().err

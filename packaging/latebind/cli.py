@@ -167,6 +167,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "-C",
         "--project",
+        action=_NameProject,
         type=Path,
         default=Path(),
         metavar="DIR",
@@ -178,6 +179,7 @@ def _parser() -> Parser:
         metavar="DIR",
         help="folder for build/, stage/, dist/ and reports/ (default: the project's folder)",
     )
+    parser.set_defaults(names_project=False)
     _add_levels(parser, default=False)
     everywhere = Parser(add_help=False)
     _add_levels(everywhere, default=argparse.SUPPRESS)  # also after the command, without resetting one before it
@@ -217,6 +219,19 @@ def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
 
 class _Help(GroupedHelp):
     groups = _GROUPS
+
+
+class _NameProject(argparse.Action):
+    """Keeps the folder of -C, and that it was given: `audit` then applies the project's rules, also with `-C .`."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002  # argparse calls it so
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,  # noqa: ARG002
+    ) -> None:
+        namespace.project, namespace.names_project = values, True
 
 
 class _CMakeDir(argparse.Action):

@@ -72,7 +72,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     if arguments.explain:
         _explain(arguments.explain)
         return 0
-    project = _open_project(arguments) if not arguments.paths or arguments.project != Path() else None
+    project = _open_project(arguments) if not arguments.paths or arguments.names_project else None
     paths = arguments.paths or ([project.dist] if project else [])
     if project is not None and not arguments.paths:
         _describe_dist(project)
