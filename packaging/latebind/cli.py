@@ -76,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, _interrupt)  # a cancelled job must end what it started
+    arguments.names_project = arguments.project is not None  # `-C .`, too, makes `audit` apply the project's rules
+    arguments.project = arguments.project or Path()
     LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
     try:
         _check_project(arguments.project)
@@ -167,9 +169,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "-C",
         "--project",
-        action=_NameProject,
         type=Path,
-        default=Path(),
         metavar="DIR",
         help="folder of latebind.toml (default: the current one)",
     )
@@ -179,7 +179,6 @@ def _parser() -> Parser:
         metavar="DIR",
         help="folder for build/, stage/, dist/ and reports/ (default: the project's folder)",
     )
-    parser.set_defaults(names_project=False)
     _add_levels(parser, default=False)
     everywhere = Parser(add_help=False)
     _add_levels(everywhere, default=argparse.SUPPRESS)  # also after the command, without resetting one before it
@@ -219,19 +218,6 @@ def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
 
 class _Help(GroupedHelp):
     groups = _GROUPS
-
-
-class _NameProject(argparse.Action):
-    """Keeps the folder of -C, and that it was given: `audit` then applies the project's rules, also with `-C .`."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,  # noqa: ARG002  # argparse calls it so
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,  # noqa: ARG002
-    ) -> None:
-        namespace.project, namespace.names_project = values, True
 
 
 class _CMakeDir(argparse.Action):
