@@ -197,7 +197,7 @@ def _parser() -> Parser:
     for command in commands.choices.values():
         _add_json(command)
     completion = add(
-        "completion", lambda arguments: complete(parser, arguments.shell), "print the completion script of a shell"
+        "completion", lambda arguments: complete(parser, arguments.shell), "print a shell's completion script"
     )
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     return parser

@@ -34,9 +34,7 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
         )
     problems = [problem for artifact in artifacts if (problem := _explain_problem(artifact.path, config))]
     if problems:
-        raise InputError(
-            "; ".join(problems), where=str(folder), advice="Keep only what latebind pack makes now in that folder."
-        )
+        raise InputError("; ".join(problems), where=str(folder), advice="Remove each of these files from the folder.")
     return artifacts
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 NOT_RUN_REASONS: Mapping[str, str] = {
     "no-dotnet": "there is no .NET SDK on this machine",
-    "no-sdk": "this needs a full .NET SDK of 8.0 or newer",
+    "no-sdk": "the .NET SDK on this machine is too old for this kind of application",
     "no-mono": "there is no Mono with the reference assemblies of .NET Framework on this machine",
     "no-node": "there is no Node.js with npm on this machine",
     "no-program": "a program that makes or runs such packages is not on this machine",

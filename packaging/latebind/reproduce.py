@@ -53,7 +53,7 @@ SECOND = Circumstances(
     variables=(("TZ", "Asia/Kathmandu"), ("LC_ALL", "C"), ("USER", "two"), ("LOGNAME", "two"), ("PYTHONHASHSEED", "7")),
     other_date=True,
 )
-_NO_CLOCK = 'the date, for which Linux and zig are needed: pip install "{requirement}"'
+_NO_CLOCK = 'the date (needs Linux and zig: pip install "{requirement}")'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

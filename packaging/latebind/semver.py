@@ -23,8 +23,8 @@ def semantic_version(version: str, largest: int = LARGEST_IN_NUGET) -> str:
     Development releases get a number first, since SemVer sorts numbers before words and they must come before
     alphas. A post-release becomes the fourth number, which NuGet knows and SemVer does not.
 
-    Raises VersionError for what NuGet cannot express: epochs, local versions, development releases of pre-releases, and
-    numbers above the `largest`.
+    Raises VersionError for what NuGet cannot express: epochs, local versions, development releases of pre-releases or
+    post-releases, and numbers above the `largest`.
     """
     try:
         parsed = Version(version)
@@ -32,17 +32,18 @@ def semantic_version(version: str, largest: int = LARGEST_IN_NUGET) -> str:
         raise VersionError(f"{version!r} is not a version", advice="Use the form 1.2.3 or 1.2.3rc1.") from error
     release = [*parsed.release, 0, 0][: max(3, len(parsed.release))]
     too_much = (
-        (parsed.epoch, "an epoch"),
-        (parsed.local, "a local version"),
-        (parsed.is_devrelease and (parsed.pre or parsed.post is not None), "a development release of a pre-release"),
-        (parsed.post is not None and parsed.pre, "a post-release of a pre-release"),
-        (max(*release, parsed.post or 0) > largest, f"a number above {largest}"),
-        (len(release) + (parsed.post is not None) > 4, "more than four numbers"),  # noqa: PLR2004  # NuGet's limit
+        (parsed.epoch, "has an epoch"),
+        (parsed.local, "has a local version"),
+        (parsed.is_devrelease and parsed.post is not None, "is a development release of a post-release"),
+        (parsed.is_devrelease and parsed.pre, "is a development release of a pre-release"),
+        (parsed.post is not None and parsed.pre, "is a post-release of a pre-release"),
+        (max(*release, parsed.post or 0) > largest, f"has a number above {largest}"),
+        (len(release) + (parsed.post is not None) > 4, "has more than four numbers"),  # noqa: PLR2004  # NuGet's limit
     )
     for present, what in too_much:
         if present:
             name = "NuGet" if largest == LARGEST_IN_NUGET else "npm"
-            text = f"version {version} has {what}, which {name} cannot express"
+            text = f"version {version} {what}, which {name} cannot express"
             raise VersionError(text, advice="Use the form 1.2.3.")
     if parsed.post is not None:
         release.append(parsed.post)

@@ -110,7 +110,7 @@ def test_what_the_table_does_not_name_is_not_downloaded(tmp_path, commands, name
     (project / "native" / "other").mkdir()
     with pytest.raises(BuildError) as caught:
         stage(project)
-    assert f'name it there: {name} = "third_party/' in caught.value.advice
+    assert f'name it in that table: {name} = "third_party/' in caught.value.advice
 
 
 def test_a_download_without_the_table_is_reported(tmp_path, capsys):

@@ -135,7 +135,7 @@ def test_importing_the_same_again_changes_nothing(packed_machine, tmp_path):
 def test_other_sources_are_refused_and_nothing_is_written(packed_machine, tmp_path, tiny, change):
     _, workdir, _ = packed_machine
     write_client(tiny, tiny=SOURCE.replace(*change), latebind=CONFIG.replace(*change))
-    with pytest.raises(BuildError, match=r"built from other sources: [0-9a-f]{12}, the project's are [0-9a-f]{12}"):
+    with pytest.raises(BuildError, match=r"built from other sources: their hash is [0-9a-f]{12}, the project's is"):
         import_native(load(tiny / "latebind.toml"), [workdir / "stage"], tmp_path / "here")
     assert not (tmp_path / "here").exists()
 
@@ -163,7 +163,7 @@ def test_another_floor_than_the_project_promises_is_refused(packed_machine, tmp_
     shutil.copytree(workdir / "stage" / "linux-x64", folder)
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     (folder / "manifest.json").write_text(json.dumps(manifest | {"floor": floor}), encoding="utf-8")
-    with pytest.raises(BuildError, match=f"are for version {floor or 'none'}, but the project promises 2.28"):
+    with pytest.raises(BuildError, match=f"are for glibc {floor or 'of any version'}, but the project promises 2.28"):
         import_native(config, [folder], tmp_path / "here")
 
 
@@ -173,7 +173,7 @@ def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(packed
     import_native(config, [plain], here, "linux-x64")
     write_client(tiny, latebind=CONFIG.replace("2.28", "2.34"))
     raised = load(tiny / "latebind.toml")
-    with pytest.raises(BuildError, match=r"are for version 2\.28, but the project promises 2\.34"):
+    with pytest.raises(BuildError, match=r"are for glibc 2\.28, but the project promises 2\.34"):
         stage_target(raised, target("linux-x64"), here)
     import_native(raised, [plain], here, "linux-x64")
     assert stage_target(raised, target("linux-x64"), here).manifest.floor == "2.34"
@@ -261,7 +261,7 @@ def test_a_link_cannot_import_another_file_of_this_machine(packed_machine, tmp_p
     library.symlink_to(secret)
     if kind == "folder":
         (folder / "manifest.json").unlink()
-    with pytest.raises(InputError, match="is or passes a link to"):
+    with pytest.raises(InputError, match="leads through a link to"):
         import_native(config, [folder], tmp_path / "here", "linux-x64")
     assert not (tmp_path / "here").exists()
 

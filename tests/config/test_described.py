@@ -80,7 +80,7 @@ WRONG = [
     ),
     ('built = "2.9"', 'built = "2"', 10, "'2' is not two or three numbers", "1.19"),
     ('minimum = "2.1"', 'minimum = "2.1rc1"', 3, "'2.1rc1' is not two or three numbers", "1.19"),
-    ('"libthing.so", ', "", 11, "no file name for linux, which a target needs", 'files.linux = ["libthing.so"]'),
+    ('"libthing.so", ', "", 11, "no file name without * for linux, which", 'files.linux = ["libthing.so"]'),
     (
         '"libthing.so", ',
         '"lib/thing.so", ',

@@ -370,7 +370,7 @@ def test_a_wheel_that_does_not_admit_the_machines_python_makes_its_cells_not_run
 
 @pytest.mark.parametrize(
     ("script", "message"),
-    [("exit 1", "has no SDK for this"), ("exit 0", "printed no version, but: nothing"), ("echo It was not",
+    [("exit 1", "reports no SDK version"), ("exit 0", "printed no version, but: nothing"), ("echo It was not",
      "printed no version, but: It was not")],
     ids=["fails", "says-nothing", "says-something-else"],
 )  # fmt: skip

@@ -50,8 +50,8 @@ def sources_advice(config: Config, output: str) -> str:
     """What to do when a build failed since it may not download; "" for other errors."""
     name = find_refused(output) if config.document.native.sources else ""
     return name and (
-        f"Builds of projects with [native.sources] download nothing. Put an archive or a folder of it below "
-        f'{config.document.native.source}/, and name it there: {name} = "third_party/{name}.tar.gz".'
+        f"Builds of projects with [native.sources] download nothing. Put the dependency's archive or folder below "
+        f'{config.document.native.source}/, and name it in that table: {name} = "third_party/{name}.tar.gz".'
     )
 
 

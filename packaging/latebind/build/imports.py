@@ -57,7 +57,8 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
     for native in imported:
         if native.manifest.source_hash != current:
             raise BuildError(
-                f"built from other sources: {native.manifest.source_hash[:12]}, the project's are {current[:12]}",
+                f"built from other sources: their hash is {native.manifest.source_hash[:12]}, the project's is "
+                f"{current[:12]}",
                 where=native.origin,
                 advice="Build it again from the same revision, configuration and version.",
             )
@@ -186,7 +187,7 @@ def _check_import(origin: str, manifest: StageManifest, files: Mapping[str, byte
             raise BuildError(
                 f"{file.path} was changed after it was built",
                 where=origin,
-                advice="Exclude the file from the repair tool (auditwheel repair --exclude, delocate --exclude).",
+                advice="Exclude the file from the repair tool (auditwheel repair --exclude, delocate-wheel --exclude).",
             )
     return ImportedFiles(origin=origin, manifest=manifest, files=files)
 
@@ -254,7 +255,9 @@ def _bytes(path: Path, folder: Path) -> bytes:
     """A file of an imported folder. A link out of the folder would put a file of this machine into packages."""
     if not path.resolve().is_relative_to(folder.resolve()):
         advice = f"Packages would hold that file. Put a copy into {folder}, or remove the link."
-        raise InputError(f"is or passes a link to {path.resolve()}, outside the folder", where=str(path), advice=advice)
+        raise InputError(
+            f"leads through a link to {path.resolve()}, outside the folder", where=str(path), advice=advice
+        )
     if path.exists() and not path.is_file():  # reading a pipe or a device may never end
         raise InputError("is not a file", where=str(path))
     try:

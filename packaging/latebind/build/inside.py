@@ -44,7 +44,7 @@ def refuse_links_outside(
         if any(real.is_relative_to(one) and not _is_of_git(real.relative_to(one)) for one in (top, *lexical)):
             continue
         raise BuildError(
-            f"is or passes a link to {real}, which is outside the sources",
+            f"leads through a link to {real}, which is outside the sources",
             where=f"{key}: {os.path.relpath(path, config.root)}",
             advice=f"A package contains only files below {top}, and none of git's own. Replace the link with a copy "
             f"of the file, or remove it.",

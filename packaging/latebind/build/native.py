@@ -126,11 +126,12 @@ def apply_soversion(config: Config, stage: Stage, workdir: Path) -> Iterator[Sta
 
 def refuse_floor(config: Config, manifest: StageManifest, where: str) -> None:
     """Refuse native files that were built elsewhere for another floor than the project's. Raises BuildError."""
-    floor = config.floor(find_target(manifest.rid))
+    platform = find_target(manifest.rid)
+    floor, title = config.floor(platform), platform.libc_title
     if manifest.floor != floor:
         raise BuildError(
-            f"the native files of {manifest.rid} are for version {manifest.floor or 'none'}, but the project "
-            f"promises {floor or 'none'}",
+            f"the native files of {manifest.rid} are for {title} {manifest.floor or 'of any version'}, but the project "
+            f"promises {floor or 'any version'}",
             where=where,
             advice=f"Build and import them again, or write that version below [targets] in {config.file.name}.",
         )
@@ -168,7 +169,8 @@ def _report_links(stage: Stage) -> None:
     for shipped in sorted(set(stage.links.values())):
         others = ", ".join(sorted(path.name for path, target in stage.links.items() if target == shipped))
         LOG.say(
-            f"{stage.rid}: packages contain {shipped.name}, its SONAME, but not its links {others} (the SDK has them)"
+            f"{stage.rid}: packages contain {shipped.name}, named by its SONAME, but no links to it: {others} "
+            "(an SDK has them)"
         )
-        LOG.say("  help: open the library by that name, or write CMAKE_PLATFORM_NO_VERSIONED_SONAME = true below")
+        LOG.say("  help: open the library by its SONAME, or write CMAKE_PLATFORM_NO_VERSIONED_SONAME = true below")
         LOG.say("  [native.define], which makes CMake ignore VERSION and SOVERSION")

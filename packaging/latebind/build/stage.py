@@ -107,14 +107,14 @@ class Stage:
         )
         if not libraries:
             static = ", ".join(path.name for path in self.static_libraries(component))
-            raise BuildError(
-                f"component {component} installed no shared library for {self.rid}",
-                where=f"stage/{self.rid}",
-                advice=f"It installed {static}. Write add_library(... SHARED), or BUILD_SHARED_LIBS = true in define "
-                "below [native]."
-                if static
-                else f"Add install(TARGETS ... COMPONENT {component}) to the CMake project.",
-            )
+            advice = f"Add install(TARGETS ... COMPONENT {component}) to the CMake project."
+            if static:
+                advice = f"It installed {static}. Write add_library(... SHARED), or BUILD_SHARED_LIBS = true below "
+                advice += "[native.define]."
+            elif self.manifest.imported:
+                advice = f"Import its files, too: latebind stage --import FOLDER --target {self.rid}"
+            text = f"component {component} installed no shared library for {self.rid}"
+            raise BuildError(text, where=f"stage/{self.rid}", advice=advice)
         names = [path.name for path in libraries]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:

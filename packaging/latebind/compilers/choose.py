@@ -87,13 +87,13 @@ def installers_toolchain(configured: str, target: Target, sources: Iterable[Path
         raise InputError(
             f"{chosen!r} is not a toolchain",
             where=TOOLCHAIN_VARIABLE,
-            advice=f"Write one of: {', '.join(TOOLCHAINS)} (this machine's own compiler, or zig); or leave it out.",
+            advice=f"Write one of: {', '.join(TOOLCHAINS)} (this machine's own compiler, or zig); or unset it.",
         )
     if chosen == "host":
         try:
             find_host(target)
         except NotRun as error:
-            advice = f"Install one, name it in CC, or set {TOOLCHAIN_VARIABLE}=zig."
+            advice = f"Install a C compiler, name it in CC, or set {TOOLCHAIN_VARIABLE}=zig."
             raise NotRun(error.reason, error.message, advice=advice) from None
     return chosen or ("host" if is_sdist and can_compile(target, sources) else configured)
 

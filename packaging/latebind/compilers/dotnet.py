@@ -66,7 +66,7 @@ def sdk_version(environment: Mapping[str, str], folder: Path) -> str:
     try:
         output = run([program, "--version"], cwd=folder, env=environment, timeout=_VERSION_LIMIT).output
     except ToolError as error:
-        raise NotRun("no-dotnet", f"{program} has no SDK for this: {error.message}", advice=_ADVICE) from error
+        raise NotRun("no-dotnet", f"{program} reports no SDK version: {error.message}", advice=_ADVICE) from error
     version = output.strip().rpartition("\n")[2]
     if not _VERSION.match(version):
         raise NotRun("no-dotnet", f"{program} printed no version, but: {version or 'nothing'}", advice=_ADVICE)

@@ -116,8 +116,8 @@ def find_host(target: Target) -> Toolchain:
         raise NotRun(
             "no-compiler",
             f"the machine's own compiler builds for {' and '.join(own_rids)}, not for {target.rid}",
-            advice=f'Write toolchain = "zig" below [targets.{target.rid}], or build it on such a machine and '
-            "import its stage: latebind stage --import FOLDER.",
+            advice=f'Write toolchain = "zig" below [targets.{target.rid}], or build it on {target.rid} and '
+            "import the stage: latebind stage --import FOLDER.",
         )
     names = ("cl", "clang-cl", "clang", "gcc") if sys.platform == "win32" else ("cc", "gcc", "clang")
     compilers = [os.environ["CC"]] if os.environ.get("CC") else names

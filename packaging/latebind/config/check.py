@@ -49,8 +49,8 @@ def check_config(config: Config, reader: Reader) -> None:
             and platform.libc == "glibc"
             and Version(document.targets.glibc) < Version(platform.floor)
         ):
-            text = f"glibc {document.targets.glibc} is older than {rid} can be built for"
-            reader.problem(("targets", "glibc"), text, f'Write glibc = "{platform.floor}" or a newer one.')
+            text = f"{rid} cannot be built for glibc {document.targets.glibc}: the oldest is {platform.floor}"
+            reader.problem(("targets", "glibc"), text, f'Write glibc = "{platform.floor}" or newer.')
     for rid in document.targets.options:
         _check_excluded(config, reader, rid)
     check_runtimes(config, reader)
@@ -134,7 +134,7 @@ def _check_packages(config: Config, reader: Reader) -> None:
             )  # fmt: skip
         elif package.wheel is not None and not _DISTRIBUTION.match(config.wheel_name(name)):
             text = f"{config.wheel_name(name)!r} is not the name of a distribution"
-            reader.problem(("package", name, "wheel"), text, "Set package.<name>.wheel.name.")
+            reader.problem(("package", name, "wheel"), text, f"Set package.{name}.wheel.name.")
         kind = package.wheel.kind if package.wheel is not None else "py3-none"
         titles = [key.title for key in package_keys() if key.name in package.tables]
         elsewhere = "NuGet" if package.nuget is not None else next(iter(titles), "")
@@ -203,4 +203,4 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
         reader.problem(("project", "name"), text, "Write it with letters, digits and . _ + - only, or remove sdk.")
     if isinstance(package.sdk, SdkConfig) and package.sdk.soversion != config.soversion:
         text = f"package {name} has soversion {package.sdk.soversion}, but another package has {config.soversion}"
-        reader.problem((*here, "soversion"), text, "Write one number: the packages are in one archive.")
+        reader.problem((*here, "soversion"), text, "Use the same number: one archive has all packages.")

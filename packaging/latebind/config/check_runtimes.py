@@ -84,7 +84,7 @@ def _check_preset(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) ->
 
 def _check_drop_in(reader: Reader, runtime: RuntimeUse, here: tuple[Key, ...]) -> None:
     if runtime.drop_in and runtime.describe and runtime.describe.stub is None:
-        advice = f"List its functions below [runtime.describe.stub], or take a preset: {', '.join(presets())}."
+        advice = f"List its functions below [runtime.describe.stub], or use a preset: {', '.join(presets())}."
         reader.problem((*here, "drop_in"), f"there is no stub of {runtime.name}", advice)
     elif runtime.headers and not runtime.drop_in:
         text = "headers has an effect only with drop_in"

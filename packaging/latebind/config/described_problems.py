@@ -78,7 +78,7 @@ def _file_problems(files: DescribedFiles, systems: Iterable[str]) -> Iterator[Pr
     named = {"linux": files.linux, "macos": files.macos, "windows": files.windows}
     for system in sorted(set(systems)):
         if not any("*" not in name for name in named[system]):
-            text = f"no file name for {system}, which a target needs"
+            text = f"no file name without * for {system}, which a target needs"
             yield ("files",), text, f'Write files.{system} = ["{_ENDINGS[system][1]}"], or leave those targets out.'
     for system, names in named.items():
         ending, example = _ENDINGS[system]

@@ -31,7 +31,7 @@ def expand(document: Document, reader: Reader) -> Document:
     minimums = {package.ep.minimum: name for name, package in eps.items() if package.ep is not None}
     if len(minimums) > 1:
         text = "execution providers of one project have different minimums"
-        advice = "Write one number, or give each minimum a latebind.toml of its own."
+        advice = "Use one minimum for all, or a project with its own latebind.toml for each minimum."
         reader.problem(("package", [*minimums.values()][-1], "ep"), text, advice)
     about = document.project.description.rstrip(".")
     packages = {name: _expand_package(package, about) for name, package in document.package.items()}

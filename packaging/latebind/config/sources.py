@@ -76,9 +76,7 @@ def _check_wheel_sources(config: Config, reader: Reader) -> None:
         if own_name and canonicalize_name(own_name) != canonicalize_name(wheel_name):
             shown = PurePosixPath(source, "pyproject.toml")
             message = f"the wheel is named {own_name} in {shown}, but {wheel_name} in {config.file.name}"
-            reader.problem(
-                ("package", name, "wheel"), message, f'Write name = "{own_name}" in wheel of package.{name}.'
-            )
+            reader.problem(("package", name, "wheel"), message, f'Set package.{name}.wheel.name = "{own_name}".')
         backend = _find(tables, "build-system", "build-backend") or "setuptools"
         if own_name and backend not in _BACKENDS and not _find(tables, "build-system", "backend-path"):
             message = f"{backend} does not run latebind's hooks, which put the native files into the wheel"

@@ -70,7 +70,7 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
             raise
         _assert_sound(derived, dry_run=dry_run)
         if derived.blockers and earlier.publishable:
-            text = "contains a publishable release, which a dry run does not replace"
+            text = "contains a publishable release, which a dry run whose gate fails does not replace"
             raise InputError(text, where=str(output), advice="Name another folder, or remove it.")
         for name, data in derived.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

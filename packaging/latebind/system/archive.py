@@ -104,7 +104,7 @@ class ZipReader:
             starts = sorted({info.header_offset for info in infos})
             self._ends = dict(pairwise([*starts, self._zip.start_dir]))
             if starts and starts[0]:
-                self._problem("prefix", "", f"{human_size(starts[0])} before the first member belong to another file")
+                self._problem("prefix", "", f"{human_size(starts[0])} precede the archive's first member")
             self.members = tuple(self._admit(infos))
             stack.pop_all()
 

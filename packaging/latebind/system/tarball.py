@@ -47,7 +47,9 @@ class TarReader:
                 for member in archive:
                     total += member.size
                     if total > _BOMB:
-                        self._problem("bomb", member.name, f"{human_size(total)} up to here; the rest was not read")
+                        self._problem(
+                            "bomb", member.name, f"{human_size(total)} up to this member; the rest was not read"
+                        )
                         return
                     if self._admits(member, seen):
                         yield member, self._blocks(archive, member)

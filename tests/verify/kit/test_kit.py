@@ -80,7 +80,7 @@ def test_a_link_takes_no_other_file_of_this_computer_into_a_kit(project, tmp_pat
     (tmp_path / "secret").write_text("secret", encoding="utf-8")
     (root / "verify/secret.json").symlink_to(tmp_path / "secret")
     ended = run_program(*CLI, "-C", root, "verify", "--kit", tmp_path / "kit", "--dist", project.dist)
-    assert_refused(ended, "verify/secret.json: is or passes a link to")
+    assert_refused(ended, "verify/secret.json: leads through a link to")
     assert not (tmp_path / "kit").exists()
 
 
