@@ -54,11 +54,11 @@ makes the same nupkgs from the same files.""",
 a whole process. It compares them with a process of the same Python that does nothing.""",
     "stub": """One C program is linked with the runtime, and the other with the stub `latebind::onnxruntime`.
 The first row compares the best of 20 turns with a million calls of `GetAllocatorWithDefaultOptions` each. The other
-rows compare the time until the first call has returned with `dlopen()`, `dlsym()` and the same call. Each round runs
+rows compare the time to the end of the first call with that of `dlopen()`, `dlsym()` and the same call. Each round runs
 both programs.""",
 }
 
-_LARGE = """The next table has each large model, as a share of the time of `InferenceSession.run`. The "floor" is a
+_LARGE = """The next table shows each large model's time as a share of that of `InferenceSession.run`. The "floor" is a
 run with all values bound in advance, which measures the computation in the runtime alone. No program can be faster
 with this runtime."""
 
