@@ -21,7 +21,10 @@ from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as abov
 class ProjectTable(Table, frozen=True):
     """The name of the project, and its description in packages."""
 
-    name: Annotated[str, Meta(description="Name of the project. Reports and symbol archives use it.", min_length=1)]
+    name: Annotated[
+        str,
+        Meta(description="Name of the project. Reports, SDK archives and symbol archives use it.", min_length=1),
+    ]
     version: Annotated[str, Meta(description="Version of all packages, in the form of PEP 440.", min_length=1)]
     description: Annotated[
         str,
@@ -34,7 +37,13 @@ class ProjectTable(Table, frozen=True):
     license_file: Annotated[str, Meta(description="File with the license text, relative to this file.")] = ""
     authors: Annotated[tuple[str, ...], Meta(description="Names of the authors for package metadata.")] = ()
     repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
-    readme: Annotated[str, Meta(description="Markdown file for NuGet packages, relative to this file.")] = ""
+    readme: Annotated[
+        str,
+        Meta(
+            description="README file in Markdown for NuGet and npm packages, and for execution providers; relative to "
+            "this file."
+        ),
+    ] = ""
     icon: Annotated[
         str, Meta(description="PNG or JPEG file for NuGet packages, at most 1 MB, relative to this file.")
     ] = ""
@@ -56,7 +65,7 @@ class Waive(Table, frozen=True):
 
 
 class Audit(Table, frozen=True):
-    """Settings of the audit. The options of `latebind audit` have the same names and take precedence."""
+    """Settings of the audit. Options of `latebind audit` take precedence, except that `--ignore` adds to `ignore`."""
 
     profile: Annotated[Profile, Meta(description="Set of checks to apply: all, or a smaller set.")] = "all"
     select: Annotated[
