@@ -180,7 +180,7 @@ def test_every_other_line_stays(tmp_path):
             '"setuptools.build_meta"',
             "built by setuptools.build_meta, which does not run latebind",
         ),
-        ('"hatchling.build"', '"hatchling.build"\nbackend-path = ["."]', "remove backend-path"),
+        ('"hatchling.build"', '"hatchling.build"\nbackend-path = ["."]', "cannot have a backend-path"),
         ('build-backend = "hatchling.build"\n', "", "built by setuptools, which does not run"),
         ("[build-system]\n", "build-system.x = 1\nbuild-system.", "cannot be rewritten"),
     ],

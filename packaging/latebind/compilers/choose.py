@@ -87,7 +87,7 @@ def installers_toolchain(configured: str, target: Target, sources: Iterable[Path
         raise InputError(
             f"{chosen!r} is not a toolchain",
             where=TOOLCHAIN_VARIABLE,
-            advice=f"Write one of: {', '.join(TOOLCHAINS)} (this machine's own compiler, or zig); or unset it.",
+            advice="Set it to host (this machine's own compiler) or zig, or unset it.",
         )
     if chosen == "host":
         try:
