@@ -222,7 +222,7 @@ CASES = [
     Case("LB602", "a link in an sdist that climbs out; one that stays inside is allowed", CLIMBING,
          INSIDE, at="!latenn-1.0/docs/link", says="a link to ../../other/x, outside"),
     Case("LB602", "data before the archive", before(b"#!/bin/sh\n"), before(b""), at=".whl",
-         says="before the first member"),
+         says="precede the archive's first member"),
     Case("LB603", "names that differ by case alone", hostile(member("GOOD.txt")), honest, at="!GOOD.txt", says="case",
          severity="warning"),
     Case("LB603", "a name that Windows reserves", hostile(member("latenn/aux.h")), honest, at="!latenn/aux.h",
