@@ -117,6 +117,8 @@ def test_text_that_others_hold_too_is_not_enough():
     assert [part.name for part in find_parts(zlib + b"\0 zlib-ng 2.3.3\0")] == ["zlib-ng"]
     header = b"OpenSSL 3.5.0 8 Apr 2025\0"  # what a user of its headers may print
     assert not find_parts(header)
+    re2 = b"\0DFA out of memory: \0pattern length \0program size \0"  # as ONNX Runtime has it, 1.19.2 to 1.32.0
+    assert [part.name for part in find_parts(re2)] == ["re2"]
     assert [part.version for part in find_parts(header + b'OPENSSLDIR: "/usr"\0')] == ["3.5.0"]
 
 
