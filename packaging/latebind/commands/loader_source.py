@@ -31,7 +31,7 @@ def declare_loader_source(add: Add) -> None:
         "output",
         type=Path,
         metavar="FOLDER",
-        help="folder to write to; without --single, for cmake -DLATEBIND_DESCRIBED=FOLDER",
+        help="folder to write to; without --single, pass it to CMake as -DLATEBIND_DESCRIBED=FOLDER",
     )
 
 

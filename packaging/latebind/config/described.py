@@ -66,7 +66,11 @@ class DescribedStub(Table, frozen=True):
         ),
     ] = msgspec.field(default_factory=dict)
     library: Annotated[
-        str, Meta(description="Name after -l in link commands. The default follows from the file's name.")
+        str,
+        Meta(
+            description="Name after -l in link commands. The default comes from the first file name on Linux or macOS: "
+            "thing for libthing.so.1."
+        ),
     ] = ""
     packages: Annotated[
         tuple[str, ...],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\0\n]+)")
 _SHOWN = 3
-_FROM_A_COPY = "Get the file from the release again, and check SHA256SUMS against its attestation."
+_FROM_A_COPY = "Take the file from the release again, and check SHA256SUMS against its attestation."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,10 @@ def check_release(folder: Path) -> Checked:
     named = {problem.file for problem in problems}
     problems += (problem for problem in _different(folder, derived, origin) if problem.file not in named)
     same = origin.latebind == __version__
-    note = f"made by latebind {origin.latebind}, checked by {__version__}: reports were not compared"
+    note = (
+        f"made by latebind {origin.latebind}, checked by {__version__}: "
+        f"{SBOMS}/ and {SURFACE} were compared, other generated files were not"
+    )
     return Checked(problems=tuple(problems), release=derived, notes=() if same else (note,))
 
 
@@ -89,7 +92,7 @@ def _sums(folder: Path) -> Iterator[Contradiction]:
     for number, line in enumerate(lines, 1):
         match = _LINE.fullmatch(line)
         if not match or match[2] in recorded:
-            why = f"line {number} {'names the file of an earlier line' if match else 'is not a checksum and a name'}"
+            why = f"line {number} is {'there twice' if match else 'not a checksum and a name'}"
             yield Contradiction(file=SUMS, why=why, fix=_FROM_A_COPY)
         else:
             recorded[match[2]] = match[1]

@@ -49,5 +49,5 @@ CASES = [
          sdist(setup_py="1", pyproject_toml=SETUPTOOLS), "warning", "!tiny-1.0.0/setup.py", "second"),
     case("a backend of its own that it lacks", sdist(pyproject_toml=IN_TREE),
          sdist(pyproject_toml=IN_TREE, **{"-own/own/backend_py": "1"}), at="!tiny-1.0.0/pyproject.toml",
-         says="names the build backend own.backend in a folder that does not have it"),
+         says="names the build backend own.backend, but no folder in backend-path has it"),
 ]  # fmt: skip

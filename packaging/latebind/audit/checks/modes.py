@@ -40,8 +40,9 @@ def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit 
     npm makes the files in `bin` executable. uv makes those in the scripts folder of a wheel's `.data` executable, but
     pip keeps their mode (`zip_item_is_executable` in `pip/_internal/operations/install/wheel.py`). Packages that are
     made on Windows or with pnpm lack these modes, except for the files in `bin`. Nothing is reported where a file of
-    the package calls chmod, unless the program is in the scripts folder. The mode of a program in a package with
-    neither `bin` nor scripts may be changed by the package that starts it.
+    the package calls chmod, unless the program is in the scripts folder. If an npm package has neither
+    `bin` nor scripts, another package starts its programs, and may change their mode first. The finding assumes that it
+    does not.
     """
     if not is_program(image) or file.mode & _EXECUTABLE:
         return

@@ -123,8 +123,8 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
     CPython (`cp313t`) has objects of another layout, so a module without Py_GIL_DISABLED corrupts its memory; one with
     it does not load in CPython with the GIL.
 
-    Undocumented functions of CPython come and go. Code that an old Cython generated uses some that the tag's CPython no
-    longer exports, and code for a newer CPython uses some that it does not export yet.
+    Undocumented functions of CPython come and go. Code that an old Cython generated may use functions that the tag's
+    CPython no longer exports. Code for a newer CPython may use functions that the tag's CPython does not export yet.
     """
     promised = _list_promised(file, wheel)
     if not image.python_module or not promised:

@@ -58,7 +58,7 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
     elif _lacks_backend(package, top, backend):
         yield Hit(
             inner=f"{top}/pyproject.toml",
-            message=f"names the build backend {backend} in a folder that does not have it",
+            message=f"names the build backend {backend}, but no folder in backend-path has it",
             evidence=(f"build-backend = {backend}",),
         )
     elif not project:
