@@ -57,7 +57,7 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     ] = ""
     package: Annotated[
         str,
-        Meta(description="Java package of the class NativeLibrary. The default follows from group and name."),
+        Meta(description="Java package of the class NativeLibrary. The default comes from group and name."),
     ] = ""
     release: Annotated[
         int,
