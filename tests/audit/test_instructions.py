@@ -19,9 +19,9 @@ def test_finding_names_the_function_that_runs_at_import_and_the_level(bench):
         "package admits: 100% of its vector code is VEX-encoded"
     )
     assert [re.sub(r"\d+ of \d+|\d+$", "N", line) for line in finding.evidence] == [
-        "runs when the library is loaded, with VEX-encoded instructions: PyInit__fast",
-        "VEX-encoded, of the typical vector instructions in the samples: N",
-        "EVEX-encoded, which is AVX-512: N",
+        "VEX-encoded code that runs when the library is loaded: PyInit__fast",
+        "VEX-encoded instructions: N typical vector instructions in the samples",
+        "EVEX-encoded instructions (AVX-512): N",
         "no cpuid or xgetbv instruction",
     ]
     assert (finding.severity, finding.assumption) == ("warning", "")

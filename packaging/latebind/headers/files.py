@@ -42,7 +42,7 @@ def extract_headers(runtime: RuntimePreset, place: Path, source: str = "") -> He
     files = _read_folder(place) if place.is_dir() else _read_archive(place)
     bases = sorted(path.removesuffix(name) for path in files if path == name or path.endswith(f"/{name}"))
     if len({files[f"{base}{name}"] for base in bases}) != 1:
-        reason = f"several folders have different {name}: {', '.join(bases)}" if bases else f"there is no {name} in it"
+        reason = f"several folders have different {name}: {', '.join(bases)}" if bases else f"contains no {name}"
         raise InputError(reason, where=str(place), advice="Name a folder of headers, a NuGet package or a wheel.")
     base, globs = bases[0], supply.globs if supply else ("*",)
     chosen = _below(files, base, PurePosixPath(name).parent, globs)

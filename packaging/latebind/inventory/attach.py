@@ -32,14 +32,14 @@ def attach_sbom(wheel: Wheel, folder: Path, format_: SbomFormat, *, force: bool 
         raise InputError(
             f"has an SBOM already: {', '.join(wheel.sboms)}",
             where=str(wheel.path),
-            advice="Add another one with --force; it replaces only latebind's own.",
+            advice="Add another SBOM with --force, which replaces an SBOM that latebind added, but no other.",
         )
     output = folder / wheel.path.name
     if output.resolve() == wheel.path.resolve() and not force:
         raise InputError(
             "would be replaced by the new wheel",
             where=str(wheel.path),
-            advice="Name another folder with --output, or replace it with --force.",
+            advice="Name another folder with --output, or replace the wheel with --force.",
         )
     name = f"{wheel.info}/sboms/{sbom_name(format_)}"
     data = render_bill(wheel.bill, format_)

@@ -81,7 +81,7 @@ CASES = [
     row("all code for AVX2, which no code asks for", of(WHOLE, *HASWELL), of(DISPATCHING), "no cpuid or xgetbv"),
     row("data that looks like code for every processor", of(DATA + WHOLE, *HASWELL), of(DATA + WHOLE),
         "is compiled entirely for processors with AVX,"),
-    row("all code for AVX-512", of(WHOLE, *SKYLAKE), of(WHOLE), "EVEX-encoded, which is AVX-512"),
+    row("all code for AVX-512", of(WHOLE, *SKYLAKE), of(WHOLE), "EVEX-encoded instructions (AVX-512)"),
     row("all code for AVX2, and a kernel asks for more", of(WHOLE + INIT + ASKS, *HASWELL, name=MODULE),
         of(WHOLE + ASKS, *HASWELL, name=MODULE), "PyInit__fast", at=f"!{MODULE}"),
     row("a constructor for AVX2",

@@ -81,7 +81,7 @@ CASES = [
     Case("LB507", "a license expression in old metadata",
          wheel(metadata="License-Expression: MIT\n", metadata_version="2.3"),
          wheel(metadata="License-Expression: MIT\nLicense-File: LICENSE\n"), at="/METADATA",
-         says="which metadata 2.3 lacks", severity="warning"),
+         says="which metadata version 2.3 does not have", severity="warning"),
     Case("LB507", "an SBOM of nested lists", wheel({LIB: good(), SBOM: b"[" * 100_000}),
          wheel({LIB: good(), SBOM: b"[]"}), at=f"!{SBOM}", says="is not JSON", severity="note"),
     Case("LB507", "an SBOM that is not JSON", wheel({LIB: good(), SBOM: b"<"}), wheel({LIB: good(), SBOM: b"{}"}),

@@ -66,7 +66,7 @@ def test_every_way_ends_with_the_consumers_result(drive, action):
 def test_runs_that_disagree_are_a_failure(drive, action, mode):
     ended, result, _ = drive(*action, mode=mode)
     assert ended.returncode == 1
-    assert "differ from run" in result["failed"][0]["message"]
+    assert "differ from the result of run" in result["failed"][0]["message"]
 
 
 @pytest.mark.parametrize("action", ["--fork", "--spawn"])

@@ -27,10 +27,10 @@ _RIDS = ("android-arm64", "android-x64")
     "it.",
     kinds=("wheel", "nupkg"),
     example="liblatenn.so in a wheel tagged android_24_arm64_v8a, with segments aligned to 4096 bytes",
-    fix="Link with -Wl,-z,max-page-size=16384, or with NDK r28 or newer, where that is the default.",
+    fix="Link with -Wl,-z,max-page-size=16384, or use NDK r28 or newer, which aligns to 16 KB by default.",
 )
 def small_pages(package: Contents) -> Iterator[Hit | Skip]:
-    """Newer Android devices have pages of 16 KB, and their loader refuses 64-bit libraries with smaller alignment.
+    """Some newer Android devices have pages of 16 KB, and their loader refuses 64-bit libraries with smaller alignment.
 
     Google Play requires 16 KB alignment in apps for Android 15 and newer. This is the only Android rule that latebind
     checks.

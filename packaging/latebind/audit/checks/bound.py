@@ -47,7 +47,7 @@ def _find_misplaced(image: Image) -> Iterator[Hit]:
     )
     if names:
         yield Hit(
-            message=f"binds {first(names)} of libm.so.6 to {_LIBC}, and does not link libm.so.6",
+            message=f"binds {first(names)} of libm.so.6 to {_LIBC}, but does not link libm.so.6",
             evidence=some([f"{name} of {_LIBC}" for name in names]),
             fix="Link with -lm.",
             severity="warning",
@@ -67,7 +67,7 @@ def _find_undefined_versions(package: Contents, file: File, image: Image) -> Ite
             yield Hit(
                 message=f"needs version {first(lacking)} of {library}, which the copy in the package does not define",
                 evidence=tuple(f"VERNEED {name} of {library}" for name in lacking),
-                fix=f"Link with the {library} that is packaged, or package the one that was linked.",
+                fix=f"Link with the packaged {library}, or package the {library} that was linked.",
                 severity="warning" if is_common or not must_load(package, file, image) else "error",
             )
 

@@ -25,11 +25,11 @@ _VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")
     "Same library twice",
     "note",
     profiles=("loads",),
-    because="The copy takes space. The finding is a warning if different libraries share a name by which "
-    "another file needs one of them, because a process loads only the first.",
+    because="The copy takes space. The finding is a warning if another file needs a library by a name that "
+    "several different libraries have, because a process loads only the first of them.",
     kinds=TWINS,
     example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
-    fix="Keep one file: install only the name that is opened. Packages cannot contain links.",
+    fix="Keep one file: install the library only under the name by which it is opened. Packages cannot contain links.",
 )
 def library_twice(package: Contents) -> Iterator[Hit | Skip]:
     """The loader treats two files as two libraries: twice the size, and two sets of global state in one process.

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     "is a warning for a pinned version, and a note for an upper limit.",
     kinds=TWINS,
     example="Requires-Dist: onnxruntime==1.20.1",
-    fix='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, ">=1.19.0" as a peer.',
+    fix='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, or ">=1.19.0" in '
+    "peerDependencies.",
 )
 def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A late-binding library runs on every release from its minimum on.

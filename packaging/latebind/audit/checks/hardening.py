@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def executable_stack(image: Image) -> Iterator[Hit | Skip]:
     """One such library makes the stack of the whole process executable.
 
-    glibc 2.41 and newer allow that only while a program starts, and refuse to load the library later.
+    glibc 2.41 and newer allow an executable stack only while a program starts, and refuse to load the library later.
     """
     if image.exec_stack:
         yield Hit(
@@ -40,7 +40,7 @@ def executable_stack(image: Image) -> Iterator[Hit | Skip]:
     "Text relocations",
     "note",
     profiles=("loads",),
-    because="glibc and musl load the library. SELinux refuses it in confined programs.",
+    because="glibc and musl load the library, but SELinux keeps confined programs from loading it.",
     example="liblatenn.so: DT_TEXTREL",
     fix="Compile everything, including assembly, with -fPIC, and link with -Wl,-z,text.",
 )
@@ -64,9 +64,9 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
     fix="Link with -Wl,-z,relro,-z,now.",
 )
 def relro_missing(image: Image) -> Iterator[Hit | Skip]:
-    """Without RELRO the table of function addresses stays writable, and is the first target of an attacker.
+    """Without RELRO, the table of function addresses stays writable, so attackers can redirect calls.
 
-    Partial RELRO leaves the lazily bound part writable.
+    With partial RELRO, the lazily bound part of the table stays writable.
     """
     if image.is_static and not image.imports:
         return  # nothing is bound at load time
@@ -91,8 +91,9 @@ def relro_missing(image: Image) -> Iterator[Hit | Skip]:
 def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
     """Without ASLR, code is at addresses that an attacker knows. Without NX, data can be executed.
 
-    One such DLL weakens its whole process. The finding is a note for 64-bit code that refuses high addresses, and for
-    64-bit code without the flag for NX, since 64-bit Windows protects every 64-bit process.
+    One such DLL weakens its whole process. The finding is a note for 64-bit code without the flag HIGH_ENTROPY_VA,
+    whose addresses Windows still randomizes, and for 64-bit code without NX_COMPAT, since Windows enforces NX in every
+    64-bit process.
     """
     if image.aslr == "none":
         seen = "the flag MH_PIE is not set" if image.format == "macho" else "DYNAMIC_BASE is not set"

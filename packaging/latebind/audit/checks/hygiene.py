@@ -43,7 +43,7 @@ FOR_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|
     fix="Build or download the package again.",
 )
 def unreadable(package: Contents) -> Iterator[Hit | Skip]:
-    """An unreadable file cannot be installed, or an installer reads it differently and installs unaudited content."""
+    """Installers refuse an unreadable file, or they read it differently and install content that was not audited."""
     if package.damage:
         yield Hit(inner="", message=f"cannot be read: {package.damage.rpartition(': ')[2]}", evidence=(package.damage,))
     for problem in package.problems:
@@ -65,10 +65,10 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     fix="Pack plain files under relative names, each once, with latebind pack or the ecosystem's own tool.",
 )
 def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
-    """Members that leave their folder, links, bombs and repeated names attack the user who unpacks the archive.
+    """Links, repeated names, decompression bombs and paths like ../x can harm the user who unpacks the archive.
 
-    Of two members with one name, some readers take the first and some the last, so they see different packages. The
-    same holds for data before the archive, which hides a second file in it.
+    If two members have the same name, some readers take the first and others the last, so they see different packages.
+    Data in front of the archive can hide a second file from some readers in the same way.
     """
     for problem in package.problems:
         if problem.kind in _UNSAFE:
@@ -86,7 +86,7 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     fix="Rename the file so that it is valid on Windows and differs from others by more than case.",
 )
 def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
-    """On Windows and macOS, names that differ only by case are one file. Windows also reserves some names."""
+    """On Windows and macOS, names that differ only by case name the same file. Windows also reserves some names."""
     tags = package.wheel.platforms if package.wheel is not None else ("any",)
     for_linux = all("linux" in tag for tag in tags)
     for problem in package.problems:
@@ -113,8 +113,8 @@ def _is_unportable(part: str) -> bool:
     "Unreadable binary",
     "error",
     always=True,
-    because="The binary does not load. The finding is a note for test data, and a warning for an empty file next to "
-    "other modules.",
+    because="The binary does not load. The finding is a note for test data, and a warning for an empty module file "
+    "next to other modules.",
     example="an ELF file whose last segment is cut off",
     fix="Build the binary again, and compare its size and hash with the build's output.",
 )
@@ -181,7 +181,7 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     fix="Exclude the files in the build configuration, and build from a clean checkout.",
 )
 def leftovers(package: Contents) -> Iterator[Hit | Skip]:
-    """Bytecode, version control and desktop files make packages differ from build to build."""
+    """Bytecode, desktop files and files of version control make packages differ from build to build."""
     for file in package.files:
         if _LEFTOVERS.search(file.name):
             yield Hit(inner=file.name, message="is a leftover of the build that no user needs", evidence=(file.name,))
@@ -217,13 +217,13 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
     because="The audit did not read the files in the archive. They load only if a program unpacks them.",
     kinds=(*WHOLE, "folder"),
     example="latenn/native.zip with libonnxruntime.so",
-    fix="Install the library as a file of the package, where its loader and other tools find it.",
+    fix="Package the library as a file of its own, where its loader and other tools find it.",
 )
 def nested_library(package: Contents) -> Iterator[Hit | Skip]:
-    """Tools that read packages do not look into archives inside them: linkage and known vulnerabilities go unseen.
+    """Tools that read packages do not look into archives inside them, so they miss known vulnerabilities there.
 
-    The names come from the directory of a zip, and from the first 128 MiB of a tar, which may be compressed with gzip,
-    bzip2 or xz. Archives over 64 MiB, and archives inside archives, are not opened.
+    The check reads names from the directory of a zip, and from the first 128 MiB of a tar, which may be compressed with
+    gzip, bzip2 or xz. Archives over 64 MiB, and archives inside archives, are not opened.
     """
     for file in package.files:
         if file.nested:
@@ -238,7 +238,7 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
     "Debug information left in",
     "note",
     profiles=("all",),
-    because="Debug information takes space. The finding is a warning in a package of the project itself.",
+    because="Debug information takes space. The finding is a warning in packages of your own project.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: section .debug_info",
     fix="Strip the library (cmake --install --strip) and keep its symbols in a separate archive.",
@@ -246,7 +246,7 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
 def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Debug information is often most of a library's size, and contains paths of the build machine.
 
-    In a package of the project itself, it shows that a debug build has replaced the release build.
+    In a package of your own project, it usually means that a debug build was packed instead of the release build.
     """
     is_of_project = policy.allowed_exports(file.base or package.path.name, package.project) is not None
     if image.has_debug_info:

@@ -42,7 +42,7 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
     """The tags and RIDs for x86-64 promise SSE2, or SSSE3 on macOS, and admit processors without AVX.
 
     Among these are Intel's Celeron and Pentium up to 2021, and virtual machines with a generic processor. Rosetta 2 has
-    no AVX before macOS 15. A compiler with `-march=native` uses AVX in all functions.
+    no AVX before macOS 15. On a machine with AVX, `-march=native` makes the compiler use AVX in all functions.
 
     The check reports a library in which nearly all typical vector instructions are VEX-encoded, if the library also
     runs them while it is loaded, or if it never checks what the processor supports. A file whose name says which
@@ -84,9 +84,9 @@ def _is_chosen(package: Contents, file: File) -> bool:
 
 def _show(code: VectorCode) -> Iterator[str]:
     if code.at_load:
-        yield f"runs when the library is loaded, with VEX-encoded instructions: {code.at_load}"
-    yield f"VEX-encoded, of the typical vector instructions in the samples: {code.vex} of {code.vex + code.legacy}"
+        yield f"VEX-encoded code that runs when the library is loaded: {code.at_load}"
+    yield f"VEX-encoded instructions: {code.vex} of {code.vex + code.legacy} typical vector instructions in the samples"
     if code.wide:
-        yield f"EVEX-encoded, which is AVX-512: {code.wide}"
+        yield f"EVEX-encoded instructions (AVX-512): {code.wide}"
     if not code.chooses:
         yield "no cpuid or xgetbv instruction"

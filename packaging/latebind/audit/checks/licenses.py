@@ -45,7 +45,7 @@ def find_missing_file(package: Contents) -> Iterator[Hit]:
     """A package whose license is a file, and which has none. The notice of latebind's loader is not its license."""
     names = [file.name for file in package.files if _LICENSE.search(file.name)]
     if names and all(name.endswith(f"/{_NOTICE}") for name in names):
-        yield Hit(message=f"contains no license file but that of latebind's loader, {_NOTICE}", evidence=tuple(names))
+        yield Hit(message=f"contains no license file except for latebind's loader, {_NOTICE}", evidence=tuple(names))
     elif not names:
         seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
         yield Hit(message="contains no license file", evidence=(seen,))
@@ -60,7 +60,7 @@ def find_missing_file(package: Contents) -> Iterator[Hit]:
     "cannot be read.",
     kinds=("wheel",),
     example="License-File: LICENSE in METADATA, but no file latenn-1.0.dist-info/licenses/LICENSE",
-    fix="Write license as an SPDX expression and list license-files in pyproject.toml, then build again.",
+    fix="In pyproject.toml, write license as an SPDX expression and list license-files. Then build again.",
 )
 def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
     """Metadata 2.4 names the license as an SPDX expression, and lists the files with its text (PEP 639).
@@ -96,7 +96,7 @@ def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]
     for text in fields.get("license-expression", ()):
         line = f"License-Expression: {text}"
         if not is_new:
-            yield f"has License-Expression, which metadata {written} lacks", line
+            yield f"has License-Expression, which metadata version {written} does not have", line
         if fields.get("license"):
             yield "has both License and License-Expression", line
         try:

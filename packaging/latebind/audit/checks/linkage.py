@@ -33,9 +33,9 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     "error",
     profiles=("loads",),
     because="Nothing in the package loads without the library. The finding is a warning if other modules load, if a "
-    "DLL is needed on first use only, or if the package's Python code opens the library outside the package. It is a "
-    "note if the package's Python code opens its own copy first, if a dependency installs the library, or if manylinux "
-    "allows it but slim containers lack it.",
+    "DLL is needed on first use only, or if the package's Python code opens the library at a path outside the package. "
+    "It is a note if that code opens its own copy first, if a dependency installs the library, or if manylinux allows "
+    "it but slim containers lack it.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
@@ -43,16 +43,16 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
 def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """A binary fails to load when a library is neither in its package nor on every system that its tag covers.
 
-    Libraries in folders of Android's ABIs, such as arm64-v8a, are not judged.
-    System libraries are those of manylinux on Linux (PEP 600, as auditwheel applies it), `/usr/lib` and `/System` on
-    macOS, and the DLLs of every Windows 10 on Windows. macOS looks for an absolute path nowhere else, so a copy in the
-    package does not help.
+    Libraries in folders of Android's ABIs, such as arm64-v8a, are not judged. System libraries are those that manylinux
+    allows on Linux (PEP 600, as auditwheel applies it), those in `/usr/lib` and `/System` on macOS, and the DLLs that
+    every Windows 10 has. macOS looks for a library with an absolute path only at that path, so a copy in the package
+    does not help.
 
     The finding is a note if a dependency installs the library, or may install it, as its name or the search path
-    suggests. It is also a note for the library of a driver, which a machine has if it has the hardware, and for
-    libraries of X11, OpenGL and GLib, which manylinux allows but slim containers lack. It is a warning if only an extra
-    requires the dependency, if other modules of the package load without the library, if no tag promises anything, or
-    if desktop systems or all base systems have the library, but no tag allows it.
+    suggests. It is also a note for libraries of drivers, which only machines with the hardware have, and for libraries
+    of X11, OpenGL and GLib, which manylinux allows but slim containers lack. It is a warning if only an extra requires
+    the dependency, if other modules of the package load without the library, if no tag promises anything, or if desktop
+    systems or all base systems have the library, but no tag allows it.
     """
     if is_for_android(file.folder):
         return
@@ -70,7 +70,8 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
             yield Hit(
                 message=f"needs {name}, which the package has as {inside}: it is found only if already loaded",
                 evidence=(needs(image, name),),
-                fix=f"Rename the file to {posixpath.basename(name)}, or relink what needs it with the name {inside}.",
+                fix=f"Rename the file to {posixpath.basename(name)}, or relink the files that need it, "
+                f"so that they name {inside}.",
                 severity="note" if opened else "warning",
                 assumption=assume_opened(opened) if opened else "",
             )
@@ -160,7 +161,7 @@ def _find_expected_source(package: Contents, file: File, image: Image, name: str
 
 def _judge_essential(package: Contents, name: str) -> Hit:
     """A library of the base systems. A manylinux tag promises that the wheel has it, unless it is a part of glibc."""
-    message = f"needs {name}, which the base systems of distributions have"
+    message = f"needs {name}, which the base systems of Linux distributions have"
     tags = map(platforms.linux_tag, package.wheel.platforms) if package.wheel else ()
     if not any(tags) or name.startswith("libnss_"):
         return Hit(message=message, fix=_OF_THE_SYSTEM, severity="note")

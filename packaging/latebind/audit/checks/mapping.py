@@ -63,14 +63,15 @@ def static_tls(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     because="macOS 15.4 and newer refuse to load the file.",
     formats=("macho",),
     example="libspeech.dylib: LC_RPATH @loader_path, twice",
-    fix="Delete one with install_name_tool -delete_rpath, and sign the file again.",
+    fix="Delete the repeated path with install_name_tool -delete_rpath, and sign the file again.",
 )
 def search_path_twice(image: Image) -> Iterator[Hit]:
-    """dyld reports `duplicate LC_RPATH`. Apple's linker of Xcode 15 leaves the second one out; other tools do not."""
+    """dyld reports `duplicate LC_RPATH`. Apple's linker leaves duplicates out since Xcode 15; other tools do not."""
     twice = sorted({path for path in image.rpath if image.rpath.count(path) > 1})
     if twice:
+        times = image.rpath.count(twice[0])
         yield Hit(
-            message=f"has the search path {twice[0]} {image.rpath.count(twice[0])} times, which macOS 15.4 refuses",
+            message=f"has the search path {twice[0]} {times} times, which macOS 15.4 and newer refuse",
             evidence=tuple(f"LC_RPATH {path}" for path in twice),
         )
 

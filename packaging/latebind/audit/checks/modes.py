@@ -32,15 +32,15 @@ SCRIPTS = ".data/scripts/"
     formats=("elf", "macho"),
     kinds=("npm", "wheel"),
     example="package/bin/tiny has the mode 644, and bin does not name it",
-    fix='Pack the program with the mode 755. In npm packages "bin" has the same effect.',
+    fix='Pack the program with the mode 755. In npm packages, naming it in "bin" has the same effect.',
 )
 def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """npm and pip keep whether a file in the package is executable.
+    """npm and pip keep the executable bit that a file has in the package.
 
-    npm makes the files in `bin` executable. uv makes those in the scripts folder of a wheel's `.data` executable, but
-    pip keeps their mode (`zip_item_is_executable` in `pip/_internal/operations/install/wheel.py`). Packages that are
-    made on Windows or with pnpm lack these modes, except for the files in `bin`. Nothing is reported where a file of
-    the package calls chmod, unless the program is in the scripts folder. If an npm package has neither
+    npm makes the files that `bin` names executable. uv makes the files in the scripts folder of a wheel's `.data`
+    executable, but pip keeps their mode (`zip_item_is_executable` in `pip/_internal/operations/install/wheel.py`). In
+    packages that are made on Windows or with pnpm, only the files that `bin` names are executable. Nothing is reported
+    if a file of the package calls chmod, unless the program is in the scripts folder. If an npm package has neither
     `bin` nor scripts, another package starts its programs, and may change their mode first. The finding assumes that it
     does not.
     """

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     "Runtime linked",
     "error",
     profiles=("loads", "runtime"),
-    because="The library loads with one release of the runtime only, which breaks the promise of late binding.",
+    because="The library loads only where the runtime has exactly the linked file name, which breaks the promise of "
+    "late binding.",
     formats=EVERY_FORMAT,
     example="liblatenn.so: NEEDED libonnxruntime.so.1; latenn.dll: delay import of onnxruntime.dll",
     fix="Remove the runtime from target_link_libraries() and open it at run time with lb_bind().",
@@ -38,8 +39,8 @@ def runtime_linked(
 ) -> Iterator[Hit | Skip]:
     """The loader looks for a linked runtime under one exact file name when it loads the library.
 
-    Distributions of the runtime do not agree on that name. The library therefore loads next to one release only, or
-    not at all, and the loader's message names neither the missing package nor its version.
+    Distributions and releases of the runtime do not agree on that name. The library therefore loads with some of them
+    only, or with none, and the loader's message names neither the missing package nor its version.
     """
     linked = dict(link for link in links(image) if fits_any(link[0], runtime.linked_globs))
     if _is_own(package, runtime) and all(posixpath.basename(name).lower() in package.bases for name in linked):
@@ -96,7 +97,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     "Runtime bundled",
     "error",
     profiles=("runtime",),
-    because="A package that binds late promises not to contain the runtime. Other packages can leave this check out.",
+    because="A package that binds late promises not to contain the runtime. Suppress this check for other packages.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
     fix="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
@@ -104,8 +105,8 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
 def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A second copy of the runtime can clash with the user's copy in one process, and is never updated.
 
-    It takes space: 15-27 MB for ONNX Runtime. A plugin for the runtime, such as an execution provider of ONNX Runtime,
-    is recognized by its exports. It does not count as a copy, even if its file is named like one.
+    A copy of ONNX Runtime takes 15-27 MB. A plugin for the runtime, such as an execution provider of ONNX Runtime, is
+    recognized by its exports. It does not count as a copy, even if its file is named like one.
     """
     copies = [file for file in package.native if _is_named(file.base, file, runtime) and not _is_own(package, runtime)]
     if copies and _is_supply(package, runtime):
@@ -127,7 +128,7 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
     "Renamed copy of the runtime",
     "error",
     profiles=("runtime",),
-    because="A package that binds late promises not to contain the runtime. Other packages can leave this check out.",
+    because="A package that binds late promises not to contain the runtime. Suppress this check for other packages.",
     formats=EVERY_FORMAT,
     example="libspeech_rt.so exports OrtGetApiBase",
     fix="Remove the copy from the package and open the user's own runtime with lb_bind().",
@@ -137,7 +138,7 @@ def runtime_renamed(
 ) -> Iterator[Hit | Skip]:
     """A copy under another name is still a copy.
 
-    Its SONAME, its install name or the entry symbol that it exports gives it away.
+    The check recognizes the copy by its SONAME, its install name or the entry symbol that it exports.
     """
     if _is_named(file.base or package.path.name, file, runtime) and package.kind != "binary":
         return
@@ -160,7 +161,7 @@ def runtime_renamed(
     "error",
     profiles=("runtime",),
     seeks_markers=lambda policy: [marker for runtime in policy.runtimes for marker in runtime.markers],
-    because="A package that binds late promises not to contain the runtime. Other packages can leave this check out.",
+    because="A package that binds late promises not to contain the runtime. Suppress this check for other packages.",
     formats=EVERY_FORMAT,
     example="_core.abi3.so contains the text of OrtApis::GetApi and exports only PyInit__core",
     fix="Link the library without the runtime's static archives; open the user's own runtime with lb_bind().",
@@ -170,7 +171,8 @@ def runtime_embedded(
 ) -> Iterator[Hit | Skip]:
     """A statically linked runtime appears in no table of the file.
 
-    It is recognized by strings that only the runtime's own code contains, never by names that its users also contain.
+    The check recognizes it by strings that only the runtime's own code contains, never by names that code using the
+    runtime contains, too.
     """
     markers = [marker for marker in runtime.markers if marker in file.markers]
     named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
@@ -195,8 +197,9 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
         )
     if runtime.name in policy.drop_ins:
         return (
-            f". `drop_in` replaces a library that a search finds, not one that is named by its path, as imported "
-            f"targets do (`latebind init` lists those). Link with -l{runtime.name} or latebind::{runtime.name} instead."
+            ". `drop_in` replaces a library that the linker finds by its name, not one that is linked by its path, as "
+            "imported targets are (`latebind init` lists them). "
+            f"Link with -l{runtime.name} or latebind::{runtime.name} instead."
         )
     return " and open it at run time with lb_bind()."
 

@@ -34,8 +34,8 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     "Needed library in a folder that is not searched",
     "warning",
     profiles=("loads",),
-    because="The loader does not find the needed library, unless the package loads it first by its path; or the "
-    "package's Python code opens a library at a path that the package does not have. The finding is a note if the "
+    because="The loader does not find the needed library unless the package loads it first by its path, or the "
+    "package's Python code opens a library at a path that does not exist in the package. The finding is a note if the "
     "package's Python code visibly loads the library first, or if a script of the package sets LD_LIBRARY_PATH or "
     "DYLD_LIBRARY_PATH.",
     formats=EVERY_FORMAT,
@@ -44,11 +44,12 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     "@loader_path/lib.",
 )
 def library_not_searched(package: Contents, file: File, image: Image) -> Iterator[Hit]:
-    """A loader looks for a needed library in the search paths of what needs it, and in the system's folders.
+    """A loader looks for a needed library in the search paths of the file that needs it, and in the system's folders.
 
-    On Linux and macOS, the folder of the binary itself is not among them. A library that was loaded already is found
-    by its name: on Linux by its SONAME, on macOS by an install name that begins with @rpath. So this is a warning, and
-    a note if the package's Python code opens the library by its path, as with ctypes. musl finds no library that way.
+    On Linux and macOS, these do not include the folder of the file itself. But the loader also finds a library that is
+    already loaded: glibc by its SONAME, and macOS by an install name that begins with @rpath. So the finding is a
+    warning, and a note if the package's Python code opens the library by its path first, as with ctypes. musl does not
+    find loaded libraries by their SONAME.
 
     Nothing is reported if another binary of the package finds the library, or if the library is a module, which Python
     may import first. On Linux and macOS, nothing is reported for libraries in a wheel's `.data/data`, which is

@@ -35,8 +35,8 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "warning",
     profiles=("loads",),
     because="A library of the build machine is missing on other machines. The finding is an error if other users can "
-    "put a library there that is loaded, and a note if every needed library is found without the path, if the "
-    "package's Python code opens the libraries first, or if the file is for another processor than the tag.",
+    "put a library there, which is then loaded. It is a note if every needed library is found without the path, if the "
+    "package's Python code opens the libraries first, or if the file is for another processor than the tag's.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
@@ -44,8 +44,8 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
 def search_path_outside(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """A folder of the build machine is missing elsewhere, or has a different library than expected.
 
-    An empty or relative entry means the current folder, and `/tmp` is for all users: anyone who can write there can
-    inject code. `@executable_path` is the folder of the program: Python's, unless the file is a program itself.
+    An empty or relative entry starts at the current folder, and every user can write to `/tmp`: anyone who can write to
+    such a folder can inject code. `@executable_path` is the folder of the program: for a Python module, that of Python.
 
     The finding is a warning if a needed library is neither in the package nor in the system, and no path leads into the
     package. It is a note if every needed library is found without the entry, or is already loaded, as libc always is.
@@ -79,8 +79,8 @@ def _place_program(image: Image, path: str) -> str:
 
 
 _PATH_FIXES: Mapping[Format, str] = {
-    "elf": "Link without it: set CMAKE_SKIP_RPATH ON, or start every path with $ORIGIN.",
-    "macho": "Link without it: set CMAKE_SKIP_RPATH ON, or start every path with @loader_path.",
+    "elf": "Set CMAKE_SKIP_RPATH ON to link without the path, or start every path with $ORIGIN.",
+    "macho": "Set CMAKE_SKIP_RPATH ON to link without the path, or start every path with @loader_path.",
 }
 
 
@@ -137,7 +137,7 @@ def _path_severity(
 def search_path_present(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to the library.
 
-    Libraries that need each other have one on purpose.
+    Libraries that need other libraries of the package have a search path on purpose.
     """
     inside = provided_libraries(package)
     serves = any(posixpath.basename(name) in inside for name in image.needed)

@@ -33,8 +33,8 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
     "Secret included",
     "error",
     profiles=("loads",),
-    because="A secret gives access to others. The finding is a warning for key stores, and for a .env whose first "
-    "settings do not look like secrets; it is a note for test data.",
+    because="Anyone who has the package can use the secret. The finding is a warning for key stores, and for a .env "
+    "whose first settings do not look like secrets; it is a note for test data.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn/.env",
     fix="Remove the file, revoke the secrets in it, and delete the published package.",

@@ -53,8 +53,8 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     """Every export is an interface that others can bind to, and a name that can clash with another library's.
 
     The check applies if the configuration lists what a package exports. The C++ symbols of a Python module do not
-    count: nobody links a module, and pybind11 and nanobind export their exceptions on Windows. LB202 reports such
-    symbols.
+    count: nobody links against a module, and pybind11 and nanobind export their exceptions on Windows. LB202 reports
+    such symbols.
     """
     allowed = policy.allowed_exports(file.base or package.path.name, package.project)
     if allowed is None:
@@ -80,7 +80,7 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     "C++ symbols exported",
     "note",
     profiles=("all",),
-    because="The symbols clash only with a second library that exports the same names. The finding is a warning for "
+    because="Nothing fails until a process loads a second library with the same exports. The finding is a warning for "
     "operator new and delete.",
     formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
@@ -91,8 +91,8 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     """C++ symbols of two libraries in one process are merged by name, even if they come from different versions.
 
     An exported `operator new` or `delete` can replace the allocator of the whole process, so it is a warning. Symbols
-    that are passed on from another library, such as libc++ on macOS, do not count. Windows merges nothing, but there
-    too the names bind callers to one compiler and its run-time library.
+    that are re-exported from another library, such as libc++ on macOS, do not count. Windows does not merge symbols,
+    but the names bind callers to one compiler and its run-time library there, too.
     """
     names = [
         export.name for export in list_offered_exports(image) if export.name.startswith(_CXX) and not export.forward
@@ -131,7 +131,8 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
 def data_exported(image: Image) -> Iterator[Hit | Skip]:
     """Programs that link an exported variable record its size and address, so it can never grow.
 
-    On Linux, copy relocations split it in two. On Windows, its users must declare it as imported.
+    On Linux, a copy relocation gives the program its own copy of the variable. On Windows, programs must declare the
+    variable as imported.
     """
     names = [
         export.name

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     kinds=INSTALLED,
     formats=("elf", "macho", "pe"),
     example="liblatenn.so in the wheel and liblatenn.so in the nupkg have different checksums",
-    fix="Pack all from one build: latebind pack.",
+    fix="Make all packages from one build: latebind pack.",
 )
 def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
     """The wheel, the nupkg, the npm packages and the SDK archives of one version promise the same library.
 
-    If their bytes differ, one of them was not built from what was tested.
+    If the library's bytes differ, one of the packages does not have the build that was tested.
     """
     collections = [package for package in packages if not _is_whole(package)]
     wholes = [package for package in packages if _is_whole(package)]
@@ -64,7 +64,7 @@ def _find_differences(first: TwinFacts, second: TwinFacts) -> Iterator[Hit]:
     kinds=TWINS,
     formats=("elf", "macho", "pe"),
     example="liblatenn_backend.so is in the wheel, but not in runtimes/linux-x64/native/",
-    fix="Pack all from one build: latebind pack.",
+    fix="Make all packages from one build: latebind pack.",
 )
 def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
     """A library that only one of the packages contains works in one ecosystem and fails in the other."""

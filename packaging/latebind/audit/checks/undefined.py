@@ -63,21 +63,21 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
     come from the package or from another needed library. Weak symbols may stay undefined. So may `Py*` in Python
-    packages and, in add-ons for Node.js and libraries next to them, what Node.js exports or has loaded: V8, libuv,
-    OpenSSL, zlib and libstdc++. The finding is a note for a glibc function whose library is not linked, since the
-    program has loaded glibc. It is a warning for functions of librt that CPython does not link, such as shm_open, if
-    the glibc of the tag has them only in librt. musl has fewer functions, and looks for all of them when it loads a
-    library.
+    packages and, in add-ons for Node.js and libraries next to them, symbols that Node.js exports or has loaded: those
+    of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a function of a glibc library that is not
+    linked, such as libm, since the program has usually loaded that library. It is a warning for functions such as
+    shm_open if the tag's glibc has them only in librt, which CPython may not load. musl has fewer functions than glibc,
+    and looks for all of them when it loads the library.
 
     An unversioned function that the glibc of the tag lacks, such as __isoc23_strtol of glibc 2.38, comes from a static
     library that was compiled on a newer system. A function with a version is bound to one library, so a function of
     libm that is bound to libc.so.6 may not be found. A symbol of libstdc++ without a version must be in the oldest
     libstdc++ that the tag admits, and a function of musl must be in the oldest musl that it admits.
 
-    On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`), apart from those
-    of C, Objective-C and C++, which every process has, and those of frameworks, if the file links one, which loads
-    others. On macOS and Windows it also covers symbols bound to a library of the package that does not export them. A
-    slice for a processor that no tag names is not judged.
+    On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`). It leaves out
+    symbols of C, Objective-C and C++, which every process has. If the file links a framework, it also leaves out
+    symbols of other frameworks, which that framework may load. On macOS and Windows it also covers symbols bound to a
+    library of the package that does not export them. A slice for a processor that no tag names is not judged.
     """
     if is_spare_slice(package, file, image):
         return
@@ -182,7 +182,7 @@ def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator
             evidence=some([f"{name} of GLIBCXX_{version_text(since)}" for name, since in newer.items()]),
             fix="Link with libstdc++ itself (g++, not gcc or ld), in the image for that manylinux tag.",
             severity="note" if _has_unknown_library(package, image) else "warning",
-            assumption="a needed library outside the package exports them, as those of manylinux's GCC do"
+            assumption="a needed library outside the package exports them, as the libraries of manylinux's GCC do"
             if _has_unknown_library(package, image)
             else "",
         )
@@ -212,7 +212,7 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
         listed = sorted(names)
         others = f" and {plural(len(listed[3:]), 'more function')}" if listed[3:] else ""
         yield Hit(
-            message=f"uses {', '.join(listed[:3])}{others} without linking their part of glibc",
+            message=f"uses {', '.join(listed[:3])}{others} without linking the part of glibc that has them",
             evidence=some(listed),
             fix="Link with the library that defines the symbol: -lm, or for glibc before 2.34 -ldl, -lpthread or -lrt.",
             severity="note",

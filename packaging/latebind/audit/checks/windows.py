@@ -36,12 +36,12 @@ _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
 def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.
 
-    The message, `The specified module could not be found`, names a different file. If an older copy is loaded already,
-    newer code crashes. For a wheel, the finding is a note if it needs only DLLs that CPython itself installs:
-    VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a required package installs the DLLs:
-    msvc-runtime, for example, or a runtime package of the same version. A program does not find the DLLs of CPython,
-    which are next to python.exe. DLLs in a wheel for other systems, and what Microsoft's own DLLs import when they
-    first use it, do not count.
+    The error message, `The specified module could not be found`, does not name the missing DLL. If an older copy is
+    loaded already, newer code may crash. For a wheel, the finding is a note if it needs only DLLs that CPython itself
+    installs: VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a required package installs the
+    DLLs: msvc-runtime, for example, or a runtime package of the same version. A program of the package does not find
+    the DLLs of CPython, which are next to python.exe. DLLs in a wheel for other systems, and DLLs that Microsoft's own
+    DLLs delay-load, do not count.
     """
     if not platforms.admits_windows(package):
         return
@@ -130,7 +130,7 @@ def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterato
 def pdb_path(image: Image) -> Iterator[Hit | Skip]:
     """The linker records the full path of the PDB, which reveals who built the DLL and where.
 
-    It also makes two builds of the same source differ. A debugger needs only the file name.
+    The path also makes two builds of the same source differ. A debugger needs only the file name.
     """
     if "\\" in image.pdb or "/" in image.pdb:
         yield Hit(message="records the full path of its debug database", evidence=(f"PDB path {image.pdb}",))

@@ -36,7 +36,7 @@ class Waiver:
         if not self.reason.strip():
             raise LatebindError(
                 f"the waiver of {self.code} for {self.subject} has no reason",
-                advice="Write in `reason` why the finding is accepted. Reports print it.",
+                advice="Write in `reason` why the finding is accepted. Reports print this reason.",
             )
 
     def covers(self, finding: Finding) -> bool:

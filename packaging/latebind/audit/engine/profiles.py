@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from latebind.model import Profile
 
 PROFILES: Mapping[Profile, str] = {
-    "loads": "Those that decide whether a package installs and loads, or whether it has a security hole. The default "
-    "for other packages",
-    "runtime": "Those on late binding: whether the runtime is linked, bundled, renamed, embedded or required. The "
+    "loads": "Checks of whether a package installs and loads, and whether it has a security hole. The default for "
+    "other packages",
+    "runtime": "Checks of late binding: whether the runtime is linked, bundled, renamed, embedded or required. The "
     "default with `--preset`",
     "all": "Every check. The default for your own project",
 }

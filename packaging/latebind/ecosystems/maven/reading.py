@@ -100,7 +100,7 @@ def _find_dependency_problems(package: Contents, policy: Policy, runtime: Runtim
             message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
             yield Hit(inner=pom[0], message=message, evidence=(stated, f"minimum: {minimum}"))
     if minimum and not dependencies and policy.bound.get(package.project) == runtime.name:
-        message = f"does not name {suppliers[0]}, whose configured minimum is {minimum}"
+        message = f"does not depend on {suppliers[0]}, whose configured minimum is {minimum}"
         yield Hit(inner=pom[0], message=message, evidence=(f"missing: {suppliers[0]}",))
 
 

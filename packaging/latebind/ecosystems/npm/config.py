@@ -72,7 +72,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
         """The key, the problem and advice for each value that types cannot refuse."""
         if len(self.name) + _LONGEST_TARGET > MAX_NPM_NAME or self.name in _RESERVED:
             text = f"npm does not accept {self.name!r} as the name of a package"
-            yield "name", text, f"Choose another one, of at most {MAX_NPM_NAME - _LONGEST_TARGET} characters."
+            yield "name", text, f"Choose another name, of at most {MAX_NPM_NAME - _LONGEST_TARGET} characters."
         for name, range_ in self.dependencies.items():
             if not NPM_NAME.fullmatch(name) or not _RANGE.fullmatch(range_.strip()):
                 yield (

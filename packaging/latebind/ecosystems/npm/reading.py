@@ -72,7 +72,7 @@ def _find_dependency_problems(package: Contents, policy: Policy, runtime: Runtim
     text = str(manifest.table("peerDependencies").get(name, ""))
     low = text.replace(" ", "").removeprefix(">=")
     if low == text or comparable_version(low) != comparable_version(minimum):
-        what = f"has {name} {text} as a peer" if text else f"does not name {name} as a peer"
+        what = f"has the peer dependency {name} {text}" if text else f"has no peer dependency {name}"
         yield Hit(
             inner=manifest.inner,
             message=f"{what}, but the configured minimum is {minimum}",

@@ -182,7 +182,7 @@ def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
 def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """Applications choose one of several packages of ONNX Runtime, and the library registers with any of them.
 
-    A dependency adds the plain package next to the user's own choice. For wheels, LB506 reports the same.
+    A dependency installs one of these packages next to the one that the user chose. For wheels, LB506 reports the same.
     """
     nuspec = readable_nuspec(package) if package.providers else None
     ids = {name.lower() for name in runtime.nuget.ids}
@@ -255,11 +255,11 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     fix="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
 )
 def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """ONNX Runtime unloads a provider that is unregistered, and custom operators with their session options.
+    """ONNX Runtime unloads a provider when it is unregistered, and custom operators with their session options.
 
-    On Linux the library's own startup files must then run the destructors of its static objects, by __cxa_finalize.
-    Without that call, as in libraries that zig links, the process runs them when it ends, after the code is gone. musl
-    never unloads a library.
+    On Linux, startup files that are linked into the library must then call __cxa_finalize, which runs the destructors
+    of its static objects. Without that call, as in libraries that zig links, the process runs the destructors when it
+    ends, after their code is gone. musl never unloads a library.
     """
     names = {symbol.name for symbol in image.imports}
     is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names

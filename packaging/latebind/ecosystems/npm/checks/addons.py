@@ -29,7 +29,7 @@ _OF_NODE_18 = 108
     "Add-on for Node-API that uses V8",
     "warning",
     profiles=("loads",),
-    because="Some versions of Node.js lack these functions, or use another layout for their objects. The finding is a "
+    because="Some versions of Node.js lack these functions, or lay out their objects differently. The finding is a "
     "note if the loader looks for a function only when it is called.",
     formats=EVERY_FORMAT,
     kinds=("npm",),
@@ -74,7 +74,7 @@ def _is_for_node_api(file: File, image: Image) -> bool:
     fix="Use Node-API, or package an add-on for each version and choose by process.versions.modules.",
 )
 def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
-    """An add-on without Node-API is for one ABI version (NODE_MODULE_VERSION), which must be that of Node.js.
+    """An add-on without Node-API loads only in a Node.js with the same ABI version (NODE_MODULE_VERSION).
 
     Nothing is reported if the package has an install script, which may build or download the add-on. An add-on whose
     path names its ABI version is not reported either, because the package chooses by it, unless all add-ons are for

@@ -85,12 +85,13 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "Install script",
     "warning",
     profiles=("loads",),
-    because="npm 12 and --ignore-scripts skip the script. The finding is a note if the script runs only for an "
-    "installation from git, or only makes files executable that already are. It is also a note if the package, or one "
-    "that it requires, has the native file or the program that bin starts, unless the script's own file is missing.",
+    because="npm 12 skips the script, as does npm with --ignore-scripts. The finding is a note if the script runs only "
+    "for an installation from git, or only makes files executable that already are. It is also a note if the package, "
+    "or a package that it requires, has the native file or the program that bin starts, unless the script's own file "
+    "is missing.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
-    fix="Put the native files into one package for each platform, and find them with require.resolve().",
+    fix="Make one package for each platform with its native files, and find the files with require.resolve().",
 )
 def install_script(package: Contents) -> Iterator[Hit | Skip]:
     """A package that needs its script does not work where scripts are blocked, which is the safe setting.

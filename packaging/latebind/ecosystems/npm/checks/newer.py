@@ -39,7 +39,7 @@ _OF_CONVENTION = re.compile(r"/(?:prebuilds|build/(?:Release|Debug))/")
     "that the package does not open, though it opens others.",
     kinds=("npm",),
     example="tiny.node needs GLIBC_2.34 for pthread_create; Node.js needs 2.28",
-    fix="Build for glibc 2.28, in the manylinux_2_28 image or with zig, or name the systems in the README.",
+    fix="Build for glibc 2.28, in the manylinux_2_28 image or with zig, or list the supported systems in the README.",
 )
 def newer_than_node(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """No field of package.json names a version of glibc, so npm installs the package wherever Node.js runs.

@@ -49,11 +49,11 @@ _NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\
     "error",
     profiles=("loads",),
     because="npm installs the package on systems where none of its native files load. The finding is a warning if a "
-    "field is missing, has an unknown value or names a processor without an add-on; it is an error if all values are "
-    "other names, such as macos for darwin. It is a note if other files fit or the package has no native files.",
+    "field is missing, has an unknown value or names a processor without an add-on; it is an error if every value is "
+    "a wrong name, such as macos for darwin. It is a note if other files fit or the package has no native files.",
     kinds=("npm",),
     example='"cpu": ["x64"] and an aarch64 library',
-    fix="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
+    fix="Set os and cpu to the values of process.platform and process.arch on the system that the files are for.",
 )
 def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """npm chooses a package for a platform by `os`, `cpu` and `libc` (LB903), and never by its name.
@@ -136,7 +136,7 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
 
 @check(
     "LB903",
-    "C library not the one that package.json names",
+    "C library other than package.json names",
     "error",
     profiles=("loads",),
     because="The file does not load where npm installs it. The finding is a warning if package.json names no C "
@@ -144,14 +144,14 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     "program and a note for any other file.",
     kinds=("npm",),
     example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
-    fix='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
+    fix='Write "libc": ["glibc"] or ["musl"] in the package.json of each package for one Linux platform.',
 )
 def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """Binaries for glibc do not load on musl systems such as Alpine, and binaries for musl not on glibc systems.
+    """Binaries for glibc do not load on musl systems such as Alpine, and binaries for musl do not on glibc systems.
 
-    npm installs a package for Linux alone on every Linux if it has no field `libc`. node-gyp-build opens an add-on
-    without `.glibc` or `.musl` in its name on every Linux, too, as the package bindings does in build/Release. A few
-    such add-ons for glibc do work with musl.
+    npm installs a package that is only for Linux on every Linux system if it has no field `libc`. On every Linux
+    system, too, node-gyp-build opens an add-on without `.glibc` or `.musl` in its name, and the package bindings opens
+    an add-on in build/Release. A few such add-ons for glibc do work with musl.
     """
     manifest = read_manifest(package)
     if manifest is None or not admits(manifest.read_values("os"), "linux"):
@@ -216,7 +216,7 @@ def _is_for_linux(file: File) -> bool:
     fix="Build the add-on for that platform, or delete the folder, so that npm builds the add-on from source.",
 )
 def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
-    """Packages with one add-on for each platform keep them in folders such as linux-arm64.
+    """Packages with one add-on for each platform keep these add-ons in folders such as linux-arm64.
 
     In a folder for several processors (darwin-x64+arm64, darwin-x64_arm64 or darwin-universal), an add-on needs a slice
     for each. The loaders of napi-rs choose an add-on by its name in the same way: tiny.linux-x64-gnu.node.

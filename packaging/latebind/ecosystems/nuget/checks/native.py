@@ -29,7 +29,7 @@ _OTHER_PLACES = ("build/", "buildtransitive/", "buildmultitargeting/", "tools/",
 def nested_native(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet copies all of `runtimes/<rid>/native/` into one folder.
 
-    A file that looks for another in a subfolder does not find it, and files with the same name overwrite each other.
+    A library that looks for a file in a subfolder does not find it, and files with the same name overwrite each other.
     """
     for file in package.files:
         rid, rest = native_place(file.name)
@@ -57,10 +57,10 @@ def _is_bundle(path: str) -> bool:
     fix="Rename the native library so that it differs from the assembly by more than case.",
 )
 def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
-    """Both are copied to one output folder.
+    """NuGet copies both files to the same output folder.
 
-    On systems that ignore case in file names, one overwrites the other, or the loader opens the assembly instead of
-    the native library.
+    On systems that ignore case in file names, one file overwrites the other, or the loader opens the assembly instead
+    of the native library.
     """
     managed: dict[str, File] = {}
     for file in package.files:
@@ -90,7 +90,7 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
 def native_misplaced(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet chooses native files by platform only in `runtimes/<rid>/native/`.
 
-    Files elsewhere are for all platforms or none.
+    Projects get native files from other folders on every platform, or not at all.
     """
     for file in package.native:
         rid, _ = native_place(file.name)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     fix="Keep exactly one well-formed .nuspec at the root, with id, version, authors and description.",
 )
 def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet reads the nuspec first. A file that does not have exactly one nuspec at its root is not a package."""
+    """NuGet reads the nuspec first. An archive that does not have exactly one nuspec at its root is not a package."""
     names = [file.name for file in package.files if file.name.lower().endswith(".nuspec")]
     root = [name for name in names if "/" not in name]
     if len(root) != 1:

@@ -27,7 +27,7 @@ _PSMDCP = "package/services/metadata/core-properties/"
     fix="Write the package with latebind pack or dotnet pack. A zip archive of the right files is not a nupkg.",
 )
 def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """A nupkg is an OPC package. Feeds and signing tools refuse one without its parts or content types."""
+    """A nupkg is an OPC package. Feeds and signing tools refuse a nupkg that lacks OPC parts or content types."""
     names = {file.name for file in package.files}
     try:
         defaults, overrides = content_types(package)

@@ -70,7 +70,7 @@ class Rule:
 def nuget_rule_broken(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet warns about a broken rule when it packs: part of the package is ignored, or older clients cannot read it.
 
-    Tools that write the archive themselves do not run these rules, so you never see the warnings.
+    Tools that write the archive themselves do not check these rules, so you never see the warnings.
     """
     nuspec_file = None if package.is_symbols else readable_nuspec(package)
     if nuspec_file is None:

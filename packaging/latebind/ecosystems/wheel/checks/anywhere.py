@@ -36,8 +36,8 @@ _OLDEST_GLIBC: floors.Version = (2, 17)
     "Native code in a package for any platform",
     "warning",
     profiles=("loads",),
-    because="The package fails on platforms that it has no code for. The finding is a note if only Root-Is-Purelib "
-    "is wrong, if the files are for all common systems and processors, or if the package's name ends with a system.",
+    because="The package fails on platforms for which it has no code. The finding is a note if only Root-Is-Purelib "
+    "is wrong, if the files are for all common systems and processors, or if the package is named for a system.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl has native code for Linux on x64 (glibc 2.29 or newer)",
     fix="Make a wheel for each platform, tagged with the platform of its binaries, and set Root-Is-Purelib: false.",
@@ -46,9 +46,9 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     """Installers install a wheel tagged `any` on every system, and a pure wheel in the folder for pure packages.
 
     The finding lists the systems and processors of the binaries, with the glibc or macOS that they need, and the common
-    ones that have none: Linux on x64, arm64 and 32-bit ARM, with glibc 2.17 or newer and with musl, macOS on x64 and
-    arm64, and Windows on x64. A package whose name ends with a system is usually required by another one, with a marker
-    for that system.
+    systems for which there is no binary: Linux on x64, arm64 and 32-bit ARM, with glibc 2.17 or newer and with musl,
+    macOS on x64 and arm64, and Windows on x64. A package whose name ends with that of a system is usually required by
+    another package, with a marker for that system.
     """
     native = [file.name for file in package.native]
     if not native:

@@ -42,8 +42,8 @@ _WITH_GIL = "_Py_Dealloc"
     "error",
     profiles=("loads",),
     because="Some versions of Python that the tag includes cannot import the module. The finding is a warning if "
-    "every version so far exports the names or if variants of a library lack some versions, and a note if newer "
-    "versions have the names in their stable ABI.",
+    "every version so far exports the names, or if a library has variants for some versions only. It is a note if the "
+    "oldest CPython of the tag exports the names, but does not have them in its stable ABI yet.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
@@ -54,10 +54,10 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
 
     Only names of the stable ABI exist in all of them, each from the version that added it. With any other name, the
     import or the first call fails or behaves differently in some of these Pythons. The finding is a warning if every
-    CPython so far exports the name, and a note if only the stable ABI got the name late: CPython 3.8 exports
-    `PyUnicode_AsUTF8AndSize`, which is in the stable ABI since 3.10. LB310 reports a module that only one Python finds
-    by its name. On Windows the names must come from python3.dll, or from python3t.dll under abi3t, because
-    python311.dll exists in CPython 3.11 only.
+    CPython so far exports the name, and a note if CPython exported the name before its stable ABI had it: CPython 3.8
+    exports `PyUnicode_AsUTF8AndSize`, which is in the stable ABI since 3.10. If only one Python finds the module by its
+    name, LB310 reports it instead. On Windows the names must come from python3.dll, or from python3t.dll under abi3t,
+    because python311.dll exists in CPython 3.11 only.
 
     Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Code that
     uses the layout of PyObject, which abi3t hides, leaves no trace in a binary, so it is not checked.
@@ -120,8 +120,8 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
 
     `python311.dll` exists in CPython 3.11 only, and so do `libpython3.11.so` and `Python.framework/Versions/3.11`. If
     the wheel's ABI tag is none, its Python tag or the module's file name says which CPython it is for. Free-threaded
-    CPython (`cp313t`) has objects of another layout, so a module without Py_GIL_DISABLED corrupts its memory; one with
-    it does not load in CPython with the GIL.
+    CPython (`cp313t`) has objects of another layout, so a module that was compiled without Py_GIL_DISABLED corrupts its
+    memory. A module compiled with it does not load in CPython with the GIL.
 
     Undocumented functions of CPython come and go. Code that an old Cython generated may use functions that the tag's
     CPython no longer exports. Code for a newer CPython may use functions that the tag's CPython does not export yet.
@@ -251,7 +251,7 @@ def _judge_twins(package: Contents, wheel: WheelName, served: list[int]) -> Iter
         tags = format_tags(wheel)
         lacking = format_minors(missing)
         message = f"has variants for {format_minors(served)}, but none for {lacking}, which {tags} includes"
-        fix = "Add one for each Python that the tag includes, or limit Requires-Python."
+        fix = "Add a variant for each Python that the tag includes, or limit Requires-Python."
         yield Hit(message=message, evidence=(f"tag {tags}",), severity="warning", fix=fix)
 
 

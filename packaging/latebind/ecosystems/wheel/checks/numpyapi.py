@@ -47,8 +47,8 @@ _REQUIRE_NUMPY = ("pandas", "scipy", "scikit-learn", "matplotlib", "xarray", "h5
     "Module for another NumPy than the package requires",
     "warning",
     profiles=("loads",),
-    because="The import fails with some versions of NumPy that installers accept, and, for a module of NumPy 1, with "
-    "the version that they choose.",
+    because="The import fails with some versions of NumPy that installers accept, and, for a module that was "
+    "compiled for NumPy 1, with the version that they choose.",
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so is compiled for NumPy 1; Requires-Dist: numpy>=1.22",
     fix="Compile with NumPy 2, whose modules also work with NumPy 1, and require at least the version that they need.",
@@ -58,13 +58,13 @@ def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
 
     The headers of NumPy compare the versions when a module calls `import_array()`: `A module that was compiled using
     NumPy 1.x cannot be run in NumPy 2`, `module was compiled against NumPy C-API version 0x10 (NumPy 1.23) but the
-    running NumPy has C-API version 0xe`. In modules of Cython that do not call it, Cython compares the size of an
-    object: `numpy.ufunc size changed, may indicate binary incompatibility`.
+    running NumPy has C-API version 0xe`. In Cython modules that do not call this function, Cython's code compares the
+    size of an object: `numpy.ufunc size changed, may indicate binary incompatibility`.
 
     The check reads the versions that a module needs from its code. It compares them with each NumPy that Requires-Dist
     admits and that has wheels for the CPythons of the tag. Modules of pybind11 and nanobind use NumPy without its
-    headers and are not judged. Nor are packages that do not require NumPy, unless they require one that does, such as
-    pandas: installers choose the newest NumPy for it.
+    headers and are not judged. Nor are packages that do not require NumPy, unless they require a package that does,
+    such as pandas, for which installers choose the newest NumPy.
     """
     users = [file for file in package.files if file.numpy is not None]
     ranges, source = _list_ranges(package) if users else ({}, "")

@@ -42,7 +42,7 @@ _OF_PLATFORM = "Give the module the suffix that the tag's Python uses: sysconfig
     "Extension module in a wheel for every Python",
     "error",
     profiles=("loads",),
-    because="Other versions of Python install the wheel and cannot import the module. The finding is a warning if the "
+    because="Other versions of Python install the wheel, but cannot import the module. The finding is a warning if the "
     "file name fits every Python or the wheel is for any platform, and a note if the name is that of the stable ABI.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
@@ -52,8 +52,8 @@ _OF_PLATFORM = "Give the module the suffix that the tag's Python uses: sysconfig
 def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """An extension module loads only in the CPython it was built for, but `py3-none` promises every Python.
 
-    A wheel may hold a module for each Python that its tag and Requires-Python admit. Then nothing is reported, as for
-    `cp311-none`, which only CPython 3.11 installs. Every CPython loads a module of the stable ABI.
+    Nothing is reported if the wheel has a module for each Python that its tag and Requires-Python admit, or if the tag
+    admits one Python only, such as `cp311-none`. Most versions of CPython 3 load a module of the stable ABI.
     """
     severity: Severity
     is_generic = any(not tag.startswith("cp") for tag in wheel.pythons)

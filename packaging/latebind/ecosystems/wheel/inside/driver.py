@@ -51,7 +51,7 @@ def main() -> int:
         sys.path.remove(options.site)
         sys.path.insert(0, options.site)
     if options.read_only and _writable(Path(options.read_only)):
-        sys.stderr.write(f"a write into {options.read_only} was not denied\n")
+        sys.stderr.write(f"a write to {options.read_only} was not denied\n")
         return WRITABLE
     planted = _plant_library(Path(options.plant)) if options.plant else None
     if options.preload:
@@ -217,7 +217,7 @@ def _together(statuses: list[int], arguments: list[str]) -> int:
     differing = [n for n, result in enumerate(results) if _essence(result) != _essence(results[worst])]
     if differing and not any(statuses):
         results[worst].setdefault("failed", []).append(
-            {"name": "all at once", "message": f"the results of runs {differing} differ from run {worst}"}
+            {"name": "all at once", "message": f"the results of runs {differing} differ from the result of run {worst}"}
         )
         statuses = [1]
     Path(out).write_text(json.dumps(results[worst]), encoding="utf-8")
