@@ -88,7 +88,7 @@ def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tup
         kinds = f'"py3-none", "cpython", or the oldest CPython to support: cp32-abi3 to {last}'
         return (
             f"package.{package}.wheel.kind: {kind!r} is not a kind of wheel",
-            f"Write {kinds}. For free-threaded CPython, too, append .abi3t, from cp315-abi3 on.",
+            f"Write {kinds}. To support free-threaded CPython, too, append .abi3t to cp315-abi3 or newer.",
         )
     if kind == "py3-none":
         return None

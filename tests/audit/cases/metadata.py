@@ -101,7 +101,7 @@ CASES = [
     Case("LB505", "a wheel without a license file", wheel(license_file=False),
          wheel({LIB: good(), "LICENSE": b"MIT"}, license_file=False), at=".whl", says="license", severity="note"),
     Case("LB505", "a wheel with the license of latebind's loader alone", wheel({LIB: good(), LOADER: b"MIT"},
-         license_file=False), wheel({LIB: good(), LOADER: b"MIT"}), at=".whl", says="but that of latebind's loader",
+         license_file=False), wheel({LIB: good(), LOADER: b"MIT"}), at=".whl", says="except that of latebind's loader",
          severity="note"),
     Case("LB505", "a nuspec that names a missing license file",
          nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('"expression">MIT', '"file">LICENSE.txt')), nupkg(),

@@ -245,5 +245,5 @@ def test_a_project_whose_assembly_the_package_would_lack_is_refused(tmp_path):
     (other / "Plain.csproj").rename(other / "Other.csproj")
     (tmp_path / "feed").mkdir()
 
-    with pytest.raises(BuildError, match=r"needs Other\.dll, which the NuGet package will not have"):
+    with pytest.raises(BuildError, match=r"needs Other\.dll, which the NuGet package will not contain"):
         build(project, tmp_path)

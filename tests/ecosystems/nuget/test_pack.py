@@ -155,7 +155,7 @@ def test_a_package_over_the_feeds_limit_is_split_unless_it_must_not_be(tmp_path,
     assert len(packages) == len(list((tmp_path / "dist").iterdir())) == files
     warnings = capsys.readouterr().err
     assert warnings.count("warning: Demo.") == sum(package.size > limit for package in packages)
-    assert ('Write split = "auto" instead of false' in warnings) == (split is False)
+    assert ('write split = "auto" instead of false' in warnings) == (split is False)
 
 
 @pytest.mark.parametrize(("name", "data"), [("icon.png", PNG), ("a.jpg", JPEG), ("b.JPEG", JPEG)])

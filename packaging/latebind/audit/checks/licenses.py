@@ -45,7 +45,8 @@ def find_missing_file(package: Contents) -> Iterator[Hit]:
     """A package whose license is a file, and which has none. The notice of latebind's loader is not its license."""
     names = [file.name for file in package.files if _LICENSE.search(file.name)]
     if names and all(name.endswith(f"/{_NOTICE}") for name in names):
-        yield Hit(message=f"contains no license file except for latebind's loader, {_NOTICE}", evidence=tuple(names))
+        text = f"contains no license file except that of latebind's loader, {_NOTICE}"
+        yield Hit(message=text, evidence=tuple(names))
     elif not names:
         seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
         yield Hit(message="contains no license file", evidence=(seen,))

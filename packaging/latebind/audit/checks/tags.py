@@ -36,8 +36,8 @@ _OLDEST_OF_ZIG: floors.Version = (2, 17)
 def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
 
-    Installers look only at the tag, so they install the package there anyway. The finding is a warning if no module
-    loads the library and the package works without it, unless all libraries of the package need a newer glibc.
+    Installers look only at the tag, so they install the package on such systems anyway. The finding is a warning if no
+    module loads the library and the package works without it, unless all libraries of the package need a newer glibc.
     """
     versions = floors.glibc_versions(image)
     if "GLIBC_PRIVATE" in versions:

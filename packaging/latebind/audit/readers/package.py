@@ -132,7 +132,7 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
         raise LatebindError(
             f"{raw.name} needs {human_size(raw.size)} of temporary space: {error.strerror}",
             where=tempfile.gettempdir(),
-            advice="Set TMPDIR to a folder with more room.",
+            advice="Set TMPDIR to a folder with more free space.",
         ) from error
     if file.is_managed:
         file = replace(file, names=helper_names(data))

@@ -152,7 +152,7 @@ def icon(root: Path, file: str) -> list[Entry]:
             if head
             else "not a PNG or JPEG",
             where=where,
-            advice="Save the icon as .png or .jpg; 128 × 128 pixels are shown.",
+            advice="Save the icon as .png or .jpg. NuGet shows 128 × 128 pixels.",
         )
     if len(data) > ICON_LIMIT:
         raise BuildError(f"the icon has {len(data)} bytes, but NuGet accepts at most {ICON_LIMIT}", where=where)

@@ -167,7 +167,7 @@ def _refuse_lacking(built: Path, assets: Path, csproj: Path, name: str, required
     """
     for other in sorted(set(built.glob("*.dll")) - {built / f"{name}.dll"}):
         raise BuildError(
-            f"the managed project needs {other.name}, which the NuGet package will not have",
+            f"the managed project needs {other.name}, which the NuGet package will not contain",
             where=str(csproj),
             advice="Compile its sources into this project instead of referencing another project or file.",
         )
@@ -180,8 +180,8 @@ def _refuse_lacking(built: Path, assets: Path, csproj: Path, name: str, required
             raise BuildError(
                 f"the managed project references the package {id_}, which the NuGet package will not require",
                 where=str(csproj),
-                advice='Write PrivateAssets="all" if only the build needs it. Otherwise remove it: the NuGet package '
-                "requires only nuget.runtime and the packages in `requires`.",
+                advice='If only the build needs it, write PrivateAssets="all". Otherwise remove the reference: the '
+                "NuGet package requires only nuget.runtime and the packages in `requires`.",
             )
 
 

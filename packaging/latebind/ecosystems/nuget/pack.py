@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from latebind.ecosystems.nuget.managed import ManagedBuild
 
 
-_TOO_LARGE = 'Write split = "auto" instead of false, which makes one package for each target.'
+_TOO_LARGE = 'To make one package for each target, write split = "auto" instead of false.'
 _TOO_LARGE_PART = "Move some of its libraries into a component and package of their own, or publish on another feed."
 
 

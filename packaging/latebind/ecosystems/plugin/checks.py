@@ -63,7 +63,7 @@ def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
     because="The provider works until another library in the process has a symbol with the same name.",
     formats=EVERY_FORMAT,
     example="libacme_ep.so exports 2,638 other symbols",
-    fix="Hide everything else: latebind_ep() in CMake, a version script, an exports list, or a .def file.",
+    fix="Hide everything else with latebind_ep() in CMake, a version script, an exports list, or a .def file.",
 )
 def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     """A process may hold several execution providers, each with its own copy of the same C++ libraries.

@@ -72,7 +72,7 @@ def ep_files(config: Config, package: str, stage: Stage) -> EpFiles:
             f"{'no library' if not entry_libraries else 'more than one library'} of component {component} exports "
             f"{EP_EXPORTS[0]}: {named}",
             where=str(stage.root),
-            advice="Install one library with that export into the component.",
+            advice="Install exactly one library with that export into the component.",
         )
     staged = [stage.root / file.path for file in stage.manifest.files if file.path.startswith(f"{component}/")]
     matched = [path for path in staged if any(fnmatchcase(path.name, glob) for glob in ep.companions)]

@@ -120,7 +120,7 @@ def _libdir(config: Config, packages: Sequence[str], stage: Stage) -> str:
         return "lib"
     if len(libdirs) > 1:
         raise BuildError(
-            f"libraries are installed in {' and '.join(libdirs)}, but an SDK has one folder for all",
+            f"libraries are installed in {' and '.join(libdirs)}, but an SDK has one folder for all libraries",
             where=str(stage.root),
             advice="Install all of them in ${CMAKE_INSTALL_LIBDIR}.",
         )
@@ -228,7 +228,7 @@ def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[
             data = path.read_bytes()
             if headers.setdefault(header, data) != data:
                 raise BuildError(
-                    f"two packages install different headers as {header}, but an SDK has one folder for all",
+                    f"two packages install different headers as {header}, but an SDK has one folder for all headers",
                     where=str(path),
                     advice="Install them in folders of their own: DESTINATION include/<name>.",
                 )

@@ -100,7 +100,7 @@ def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> Non
             raise
         if apart := _apart(bench):
             environment.install(apart, log=bench.log)
-        raise LatebindError(f"the packages cannot be installed with what the index has: {error.message}") from error
+        raise LatebindError(f"the packages cannot be installed from the index: {error.message}") from error
 
 
 def _list_requirements(bench: Bench, wheels: list[Artifact], names: list[str]) -> list[str]:

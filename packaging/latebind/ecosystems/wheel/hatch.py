@@ -173,7 +173,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         wrong += [] if set(fields["dependencies"]) <= set(core.dependencies) else ["dependencies"]
         if wrong:
             raise BuildError(
-                f"the project and {self._config.file.name} differ in: {', '.join(wrong)}",
+                f"[project] and {self._config.file.name} differ in: {', '.join(wrong)}",
                 where=f"{self.root}/pyproject.toml",
                 advice=f"In [project], replace these fields by entries in the list `dynamic`: {', '.join(wrong)}.",
             )

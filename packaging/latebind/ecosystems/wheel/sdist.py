@@ -61,7 +61,7 @@ def _refuse_unbuildable(root: Path, name: str) -> None:
         raise BuildError(
             f"{name} would have no pyproject.toml at its root, and installers could not build it",
             where=name,
-            advice="Keep it among the files of [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml.",
+            advice="Add it to the files that [tool.hatch.build.targets.sdist] selects in the wheel's pyproject.toml.",
         )
     outside = [path for path in forced_includes(root) if not path.resolve().is_relative_to(root.resolve())]
     if outside:
@@ -93,7 +93,7 @@ def _refuse_other_sources(run: PackRun, unpacked: Config, name: str) -> None:
     raise BuildError(
         f"{name} would have native code that differs from the project's: {shown}",
         where=name,
-        advice=f"The wheel's own files may not be in {SDIST_NATIVE}/, where an sdist has the native code.",
+        advice=f"Move the wheel's own files out of {SDIST_NATIVE}/, where latebind puts an sdist's native code.",
     )
 
 

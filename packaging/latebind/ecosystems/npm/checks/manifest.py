@@ -186,7 +186,7 @@ def _has_addon(package: Contents, manifest: Manifest) -> bool:
 def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     """npm leaves out links, and unpacks all folders of the tarball into one.
 
-    Packages below node_modules are installed only if `bundleDependencies` names them; otherwise they are dead weight.
+    Packages below node_modules are installed only if `bundleDependencies` names them; npm ignores all others.
     """
     if package.links:
         what = f"{plural(len(package.links), 'link')} that npm leaves out: {', '.join(package.links[:3])}"
@@ -207,8 +207,8 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     "error",
     profiles=("loads",),
     because="Importing the package or starting its program fails. The finding is a warning for types, for a file that "
-    "Node.js does not use or replaces by index.js, and for the main of a package that only has programs (bin). If that "
-    "main is index.js, which npm init writes, it is a note.",
+    "Node.js does not use or replaces by index.js, and for the main of a package that only has programs (bin). It is a "
+    "note if that main is index.js, which npm init writes.",
     kinds=("npm",),
     example='"main": "./index.cjs", which the tarball lacks',
     fix="Correct main, exports, types and bin in package.json, or add the file.",

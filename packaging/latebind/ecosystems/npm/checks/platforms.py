@@ -136,7 +136,7 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
 
 @check(
     "LB903",
-    "C library other than package.json names",
+    "C library differs from package.json",
     "error",
     profiles=("loads",),
     because="The file does not load where npm installs it. The finding is a warning if package.json names no C "

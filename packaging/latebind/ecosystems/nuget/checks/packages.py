@@ -29,7 +29,7 @@ _PORTABLE = b"BSJB"
     "Build file that NuGet does not import",
     "error",
     profiles=("loads",),
-    because="The file has no effect, so applications lack the files that it should copy.",
+    because="The build file has no effect, so applications lack the files that it should copy.",
     kinds=("nupkg",),
     example="build/net461/native.targets in Latenn.1.0.0.nupkg",
     fix="Name the file after the package: build/net461/Latenn.targets. It may import others.",
