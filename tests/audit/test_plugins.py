@@ -96,7 +96,7 @@ def test_explain_and_sarif_know_third_party_checks(latebind, install_checks, fol
     [
         ("import acme_missing\n", "the checks of acme-checks cannot be loaded: ModuleNotFoundError"),
         (TELEMETRY.replace("ACME001", "LB999"), "acme-checks declares a check LB999"),
-        (TELEMETRY.replace("(package)", "(image)"), "check ACME001 asks for 'image', which a package check"),
+        (TELEMETRY.replace("(package)", "(image)"), "check ACME001 has the parameter 'image', which a package check"),
         (TELEMETRY.replace("ACME001", "acme-1"), "'acme-1' is not a valid check code"),
     ],
     ids=["import", "prefix", "parameter", "code"],
@@ -144,5 +144,5 @@ def test_the_parameters_of_a_check_decide_on_its_scope_unless_it_is_given():
     assert declare(lambda packages, policy: (packages, policy)).scope == "set"
     declare_binary = check("ACME003", "t", "note", scope="binary", **fields)
     assert declare_binary(lambda package: (package,)).scope == "binary"
-    with pytest.raises(LatebindError, match="asks for 'image', which a set check does not get"):
+    with pytest.raises(LatebindError, match="has the parameter 'image', which a set check does not get"):
         declare(lambda packages, image: (packages, image))

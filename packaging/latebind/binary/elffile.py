@@ -67,7 +67,7 @@ class ElfFile:
         self.is_64 = data[4:5] == b"\2"
         self.order = ">" if data[5:6] == b"\2" else "<"
         if data[4:5] not in (b"\1", b"\2") or len(data) < (64 if self.is_64 else 52):
-            raise InputError("the ELF header is cut off or of an unknown class")
+            raise InputError("the ELF header is cut off or has an unknown class")
         self.type, self.machine = self.unpack("HH", 16)
         self._headers = self.unpack("QQIHHHHHH" if self.is_64 else "IIIHHHHHH", 32 if self.is_64 else 28)
         self.segments = list(self._read_segments())
@@ -79,7 +79,7 @@ class ElfFile:
     def _read_segments(self) -> Iterator[Segment]:
         table, entry, count = self._headers[0], self._headers[4], self._headers[5]
         if table + entry * count > len(self.data):
-            raise InputError("the program headers end after the end of the file")
+            raise InputError("the program headers extend past the end of the file")
         for index in range(count):
             if self.is_64:
                 kind, flags, offset, address, _, size, room, page = self.unpack("IIQQQQQQ", table + entry * index)
@@ -143,7 +143,7 @@ class ElfFile:
     def bytes_of(self, part: Segment | Section) -> bytes:
         """The bytes of a segment or section in the file."""
         if part.offset + part.size > len(self.data):
-            raise ValueError(f"a table ends at byte {part.offset + part.size}, after the end of the file")
+            raise ValueError(f"a table ends at byte {part.offset + part.size}, past the end of the file")
         return self.data[part.offset : part.offset + part.size]
 
     def place_of(self, address: int) -> int:

@@ -122,7 +122,7 @@ def _tables(file: ElfFile) -> tuple[Iterator[tuple[int, ...]], Sequence[int]]:
     start = file.place_of(file.last(_DT_SYMTAB))
     count = _count(file, start, size)
     if start + count * size > len(file.data):
-        raise ValueError("the symbol table ends after the end of the file")
+        raise ValueError("the symbol table extends past the end of the file")
     part = file.data[start : start + count * size]
     if file.is_64:
         symbols: Iterator[tuple[int, ...]] = struct.iter_unpack(f"{file.order}IBBHQQ", part)

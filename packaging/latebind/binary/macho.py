@@ -141,11 +141,11 @@ class MachoFile:
         _, self.cpu, self.subtype, self.type, count, size, self.flags = self._unpack("7I", 0)
         position, end = 32 if self.is_64 else 28, (32 if self.is_64 else 28) + size
         if end > len(self.data):
-            raise ValueError("the load commands end after the end of the file")
+            raise ValueError("the load commands extend past the end of the file")
         for _ in range(count):
             command, length = self._unpack("II", position)
             if length < 8 or position + length > end:  # noqa: PLR2004  # the two words just read
-                raise ValueError(f"the load command at byte {position} has the length {length}")
+                raise ValueError(f"the load command at byte {position} has the invalid length {length}")
             self._take(command, position, length)
             position += length
 

@@ -52,7 +52,7 @@ class Symbols:
         if tables.symbols + tables.count * self._row.size > len(data):
             raise ValueError("the symbol table ends after the end of the file")
         if tables.strings + tables.strings_size > len(data):
-            raise ValueError("the string table ends after the end of the file")
+            raise ValueError("the string table extends past the end of the file")
         start = tables.symbols
         self._types = data[start + 4 : start + tables.count * self._row.size : self._row.size]
 
@@ -97,7 +97,7 @@ class Symbols:
         if self._tables.ranges:
             first, number = self._tables.ranges[group * 2 : group * 2 + 2]
         if first + number > self._tables.count:
-            raise ValueError("a group of symbols ends after the table")
+            raise ValueError("a group of symbols extends past the end of the table")
         start = self._tables.symbols
         strings, end = self._tables.strings, self._tables.strings + self._tables.strings_size
         for position in range(
@@ -115,7 +115,7 @@ class _Trie:
 
     def __init__(self, data: Data, start: int, size: int) -> None:
         if start + size > len(data):
-            raise ValueError("the export trie ends after the end of the file")
+            raise ValueError("the export trie extends past the end of the file")
         self._data = data[start : start + size]
 
     def exports(self, base: int, code: Sequence[tuple[int, int]], libraries: Sequence[str]) -> Iterator[Export]:
@@ -167,12 +167,12 @@ class _Trie:
             if not byte & 0x80:
                 return value, position
             if shift > 63:  # noqa: PLR2004  # bits of an address
-                raise ValueError("a number of the export trie is too long")
+                raise ValueError("a number in the export trie is too long")
 
     def _text(self, position: int) -> tuple[bytes, int]:
         stop = self._data.find(b"\0", position)
         if stop < 0:
-            raise ValueError("a name of the export trie has no end")
+            raise ValueError("a name in the export trie is not terminated")
         return self._data[position:stop], stop + 1
 
 

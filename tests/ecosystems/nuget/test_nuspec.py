@@ -122,7 +122,7 @@ def test_frameworks_have_their_long_names():
         ({"description": 4001 * "x"}, "description: 4001 characters, but the NuGet gallery accepts at most 4000"),
         ({"authors": (2000 * "x", 2000 * "y")}, "authors: 4001 characters"),
         ({"tags": (2000 * "x", 2000 * "y")}, "tags: 4001 characters"),
-        ({"tags": ("a b",)}, "holds a space"),
+        ({"tags": ("a b",)}, "contains a space"),
         ({"repository": "git@example.org:a"}, "not a web address"),
         ({"dependencies": (Dependency(id="-x", range="1.0.0"),)}, "the id '-x' is invalid"),
     ],

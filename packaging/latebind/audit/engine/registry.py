@@ -177,8 +177,8 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
         unknown = [name for name in parameters if name not in PARAMETERS[chosen]]
         if unknown:
             raise LatebindError(
-                f"check {code} asks for {unknown[0]!r}, which a {chosen} check does not get",
-                advice=f"Name any of these as parameters: {', '.join(PARAMETERS[chosen])}.",
+                f"check {code} has the parameter {unknown[0]!r}, which a {chosen} check does not get",
+                advice=f"Use only these parameters: {', '.join(PARAMETERS[chosen])}.",
             )
         if not _CODE.fullmatch(code):
             raise LatebindError(

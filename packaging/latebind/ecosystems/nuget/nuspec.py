@@ -129,14 +129,16 @@ def _problems(nuspec: Nuspec) -> list[str]:
     if not any(author.strip() for author in nuspec.authors):
         problems.append("there are no authors (project.authors)")
     if any("," in author for author in nuspec.authors):
-        problems.append("an author's name holds a comma, which separates authors")
+        problems.append("an author's name contains a comma, which separates authors")
     if not nuspec.description.strip():
         problems.append("there is no description (project.description)")
     texts = {"authors": ",".join(nuspec.authors), "description": nuspec.description, "tags": " ".join(nuspec.tags)}
     for name, text in texts.items():
         if len(text) > MAX_DESCRIPTION:
             problems.append(f"{name}: {len(text)} characters, but the NuGet gallery accepts at most {MAX_DESCRIPTION}")
-    problems += [f"the tag {tag!r} holds a space, which separates tags" for tag in nuspec.tags if re.search(r"\s", tag)]
+    problems += [
+        f"the tag {tag!r} contains a space, which separates tags" for tag in nuspec.tags if re.search(r"\s", tag)
+    ]
     if nuspec.repository and not nuspec.repository.startswith(("https://", "http://")):
         problems.append(f"the repository {nuspec.repository!r} is not a web address")
     return problems

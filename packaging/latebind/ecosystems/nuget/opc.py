@@ -95,7 +95,7 @@ def _check_names(names: Sequence[str], *, where: str) -> None:
         if _UNPORTABLE.search(name):
             raise InputError(f"{name!r} cannot be unpacked under that name on every system", where=where)
         if path.parts[0].lower() in _RESERVED or name.lower() == CONTENT_TYPES.lower():
-            raise InputError(f"{name} is at a path that the container reserves for its own parts", where=where)
+            raise InputError(f"{name} is at a path that OPC reserves for its own parts", where=where)
         other = seen.setdefault(name.casefold(), name)
         if other != name or names.count(name) > 1:
             detail = "is in the package twice" if other == name else f"differs from {other} only by case"

@@ -28,7 +28,7 @@ _VERSIONED = re.compile(r"\d+(\.\d+)*$|\.\d")
     fix="Use the portable RID: osx-x64, linux-x64, win-x64.",
 )
 def not_portable(package: Contents) -> Iterator[Hit | Skip]:
-    """Since .NET 8 only portable RIDs are used. Folders for a distribution or an OS version are ignored."""
+    """Since .NET 8, folders for a distribution or an OS version are ignored, unless a project sets UseRidGraph."""
     for rid, inner in _rids(package):
         if _judge(rid) == "not portable":
             yield Hit(
