@@ -14,7 +14,7 @@ def name_at(data: Data, position: int) -> str:
     """The name at a place. Raises ValueError when it has no end, or is longer than 65,536 bytes."""
     stop = data.find(b"\0", position, position + _LONGEST)
     if stop < 0:
-        raise ValueError(f"the name at byte {position} is not terminated")
+        raise ValueError(f"the name at byte {position} does not end within {_LONGEST} bytes")
     return data[position:stop].decode("utf-8", "backslashreplace")
 
 

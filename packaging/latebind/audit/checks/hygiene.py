@@ -142,7 +142,8 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
 
 
 SLOW_FIX = (
-    "The audit of this file is not finished. If it is not unusually large, report a bug to latebind and attach it."
+    "The audit of this file is not finished. If the file is not unusually large, report a bug to latebind and "
+    "attach the file."
 )
 SLOW_SEVERITY: Severity = "warning"
 
