@@ -154,7 +154,7 @@ SLOW_SEVERITY: Severity = "warning"
     "error",
     always=True,
     of_unread=True,
-    because="The file may be hostile. The finding is a warning if the reader was only too slow.",
+    because="The file may be hostile. The finding is a warning if the reader only took too long.",
     example="an ELF file that makes the parser crash or loop",
     fix="Do not load this file. If your own build made it, report a bug to latebind and attach the file.",
 )

@@ -139,7 +139,7 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     "Helper and library disagree on the provider's name",
     "warning",
     profiles=("all",),
-    because="Applications that select the provider by this name find no device, unless the library composes its name "
+    because="Applications that select the provider by this name find no device, unless the library composes that name "
     "at run time.",
     kinds=("wheel", "nupkg"),
     example="get_ep_names() returns AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",

@@ -48,7 +48,7 @@ _REQUIRE_NUMPY = ("pandas", "scipy", "scikit-learn", "matplotlib", "xarray", "h5
     "warning",
     profiles=("loads",),
     because="The import fails with some versions of NumPy that installers accept, and, for a module that was "
-    "compiled for NumPy 1, with the version that they choose.",
+    "compiled for NumPy 1, even with the version that they choose.",
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so is compiled for NumPy 1; Requires-Dist: numpy>=1.22",
     fix="Compile with NumPy 2, whose modules also work with NumPy 1, and require at least the version that they need.",
