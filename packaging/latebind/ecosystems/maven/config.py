@@ -57,7 +57,10 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     ] = ""
     package: Annotated[
         str,
-        Meta(description="Java package of the class NativeLibrary. The default comes from group and name."),
+        Meta(
+            description="Java package of the class NativeLibrary. The default comes from group and name, such as "
+            "io.github.acme.core."
+        ),
     ] = ""
     release: Annotated[
         int,
