@@ -47,8 +47,8 @@ def executable_stack(image: Image) -> Iterator[Hit | Skip]:
 def text_relocations(image: Image) -> Iterator[Hit | Skip]:
     """To load such a library, the loader has to make code writable.
 
-    Android and confined programs under SELinux refuse that. Other systems load the library, but cannot share its code
-    between processes, and each load takes longer.
+    Android refuses to do so, and SELinux forbids it in confined programs. Other systems load the library, but cannot
+    share its code between processes, and each load takes longer.
     """
     if image.text_relocations:
         yield Hit(message="has relocations in its code (text relocations)", evidence=("DT_TEXTREL or DF_TEXTREL",))

@@ -37,7 +37,7 @@ _PEP_639 = Version("2.4")
     fix="Set license and license-files in pyproject.toml, license_file in latebind.toml, or <license> in the nuspec.",
 )
 def license_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """Most licenses require that every copy includes their text, and companies reject packages without a license."""
+    """Most licenses require that every copy includes their text, and many companies reject packages without it."""
     yield from find_reader(package.kind).find_license_problems(package)
 
 

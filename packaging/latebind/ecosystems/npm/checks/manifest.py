@@ -94,7 +94,7 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     fix="Make one package for each platform with its native files, and find the files with require.resolve().",
 )
 def install_script(package: Contents) -> Iterator[Hit | Skip]:
-    """A package that needs its script does not work where scripts are blocked, which is the safe setting.
+    """A package that needs its install script does not work where scripts are blocked, which is the safe setting.
 
     A binding.gyp at the root counts as a script: npm runs node-gyp for it.
     """
