@@ -196,7 +196,7 @@ def test_no_configuration(latebind, tmp_path):
         ({"cmakelists": CMAKE.replace("COMPONENT tiny", "COMPONENT other")},
          "help: The CMake project installs: other. Name one of these, or write"),
         ({"cmakelists": CMAKE.replace("COMPONENT tiny", "")},
-         "help: Name one: write install(TARGETS mylib COMPONENT tiny)."),
+         "help: Add one: write install(TARGETS mylib COMPONENT tiny)."),
     ],
     ids=["configure", "compile", "install", "no component"],
 )  # fmt: skip

@@ -117,7 +117,7 @@ def _mono() -> Row:
     try:
         return Row(what="mono", there=True, detail=_version(mono.find(os.environ).program))
     except NotRun as reason:
-        detail = f"applications for .NET Framework are not tried: {reason.message}"
+        detail = f"applications for .NET Framework are not tested: {reason.message}"
         return Row(what="mono", there=False, detail=detail, fix=reason.advice)
 
 

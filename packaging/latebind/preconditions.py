@@ -97,7 +97,7 @@ def _wrong_folders(config: Config) -> Iterator[tuple[str, str, str]]:
             yield (
                 key,
                 f"{name!r} contains the whole project",
-                "Move the package's own files into a folder.",
+                "Move the package's files into a folder of their own.",
             )
         elif not any(path.is_file() for glob in globs for path in folder.glob(glob)):
             yield key, f"{name!r} has no {' or '.join(globs)}", "Name the folder that has it."

@@ -111,7 +111,7 @@ def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(("--language", "cpp"), "c++"), (("--kind", "ep", "--language", "c++"), "--kind ep makes no project in C++")],
+    [(("--language", "cpp"), "c++"), (("--kind", "ep", "--language", "c++"), "--kind ep has no template for C++")],
 )
 def test_a_language_that_no_project_is_made_in_is_refused(latebind, tmp_path, options, message):
     assert_refused(latebind("-C", tmp_path, "new", "demo", *options), message)

@@ -37,7 +37,7 @@ def test_a_pattern_chooses_among_those_of_files_and_a_name_adds_one(tmp_path):
         ("bad.h", "int f(;\n", InputError, "does not compile as C\n.*error: expected parameter"),
         ("cxx.h", "class A { };\n", InputError, "does not compile as C"),
         ("empty.def", "LIBRARY x\n", LatebindError, "no function of empty.def can be in a stub"),
-        ("data.txt", "f\n", InputError, "is neither a shared library, a .def file nor a header"),
+        ("data.txt", "f\n", InputError, "is not a shared library, a .def file or a header"),
     ],
 )
 def test_what_has_no_functions_is_refused(tmp_path, name, text, kind, says):

@@ -176,7 +176,7 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["openvino", "--functions", "ov_x"], "the functions of OpenVINO are known"),
+        (["openvino", "--functions", "ov_x"], "latebind already knows the functions of OpenVINO"),
         (["onnxruntme"], "onnxruntme is not a known runtime"),
         (["onnxruntime", "--headers", "empty"], "holds no header"),
         (["onnxruntime", "--target", "linux-x86"], "linux-x86"),

@@ -26,10 +26,15 @@ def test_an_ep_implies_exports_wheel_package_and_runtime(tmp_path):
         ('"1.23.1"', '"1.22"', 14, "ONNX Runtime 1.22 cannot register an execution provider from Python"),
         ('["1.25"]', '["2.0"]', 14, "'2.0' is not a release of ONNX Runtime"),
         ('"TinyExecutionProvider"', '"Tiny EP"', 14, "'Tiny EP' is not the name of an execution provider"),
-        (EP, f'{EP}\nwheel = {{ source = "python" }}', 15, "package.tiny.wheel is made from package.tiny.ep"),
+        (EP, f'{EP}\nwheel = {{ source = "python" }}', 15, "latebind makes package.tiny.wheel from package.tiny.ep"),
         (EP, f'{EP}\nnuget = {{ id = "A", managed = "net" }}', 15, "the assembly of package.tiny is generated"),
-        (EP, f'{EP}\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.23"', 14, "are in [[runtime]] and in package"),
-        (EP, f'{EP}\nnpm = {{ name = "a" }}', 15, "which is only made for Python and .NET"),
+        (
+            EP,
+            f'{EP}\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.23"',
+            14,
+            "are both in [[runtime]] and in package",
+        ),
+        (EP, f'{EP}\nnpm = {{ name = "a" }}', 15, "which latebind makes for Python and .NET only"),
         (
             EP,
             f"{EP}\n[package.two]\ncomponent = 'two'\nep = {{ id = 'two', names = ['TwoExecutionProvider'] }}",

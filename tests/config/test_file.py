@@ -395,7 +395,7 @@ def test_every_form_of_a_version_but_its_odd_spellings_is_accepted(tmp_path, ver
         (
             'name = "tiny"',
             'name = "../../tiny"',
-            "project.name has one of / \\ :, but file names contain the project's name",
+            "project.name contains one of / \\ :, but file names contain the project's name",
         ),
         ('name = "tiny"', r'name = "tiny\njobs: {}"', "project.name has line breaks or control characters"),
         ("[project]", '[project]\nrepository = "https://x\\nLibs: -levil"', "project.repository has line breaks"),

@@ -86,7 +86,7 @@ def test_test_cases_use_a_package_that_the_target_has(project):
     [
         ('["extre"]', "'extre' is not a package of this project", "Did you mean extra?"),
         ('["extra", "tiny"]', "win-x64 has no package left", "Remove win-x64 from targets.include"),
-        ('["tiny"]', "extra is made for win-x64 but requires tiny, which is not", "Exclude extra as well"),
+        ('["tiny"]', "extra is made for win-x64 but requires tiny, which is excluded", "Exclude extra as well"),
     ],
 )
 def test_a_list_that_cannot_work_is_refused(project, excluded, message, advice):

@@ -152,7 +152,7 @@ HIDDEN = {
     "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "is not part of a release"),
     "an extra package": (add_package, EVIL, "is not among the packages"),
     "a lower minimum": (edit_file("latebind.toml", "1.20", "1.19"), WHEEL, "but latebind.toml says 1.19"),
-    "a lower minimum inside": (lower, WHEEL, "its SBOM binds onnxruntime vers:generic/>=1.10|<2"),
+    "a lower minimum inside": (lower, WHEEL, "its SBOM lists onnxruntime vers:generic/>=1.10|<2"),
     "a removed export": (edit_file("api/api.json", "tiny_add", "tiny_bad"), "api/api.json", '"tiny_bad" instead of'),
     "an export renamed inside": (rename_export, NPM_ARM, "exports different functions in different packages"),
     "a swapped twin": (swap, WHEEL, "LB"),

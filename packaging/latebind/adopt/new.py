@@ -126,7 +126,7 @@ def make_project(folder: Path, language: str, kind: str = "library") -> list[str
     """
     check_name(folder.name)
     if language not in _LANGUAGES[kind]:
-        raise InputError(f"--kind {kind} makes no project in {language.upper()}", advice="Leave out --language.")
+        raise InputError(f"--kind {kind} has no template for {language.upper()}", advice="Leave out --language.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(
             "already exists and is not an empty folder",
@@ -162,7 +162,7 @@ def check_name(name: str) -> None:
     if "." in name:
         raise InputError(f"{name} has a dot, which a C function and a Python package cannot have", advice=advice)
     if module in _DEVICES:
-        raise InputError(f"{name} is a device name on Windows, so no folder can have it", advice=advice)
+        raise InputError(f"{name} is a device name on Windows, so no folder can have this name", advice=advice)
     if keyword.iskeyword(module) or module in sys.stdlib_module_names:
         text = f"{name} is a keyword of Python, or a standard module that a package would hide"
         raise InputError(text, advice=advice)

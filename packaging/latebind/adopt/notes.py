@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from latebind.adopt.find import Found, Mention
 
 _AT_LOAD = (
-    "global objects of ONNX Runtime are created while the library is loaded: without a runtime, the program then "
-    "ends. On Windows, the system also holds the loader lock then. Create each object in a function"
+    "global objects of ONNX Runtime are created while the library is loaded: without a runtime, the program ends at "
+    "that point. On Windows, the system also holds the loader lock meanwhile. Create each object in a function"
 )
 _UNCAUGHT = (
     "the C functions here catch no exceptions, but the project uses Ort::, which throws without a runtime. The "

@@ -52,8 +52,8 @@ _NO_HEADERS = (
 )
 _NO_LIBRARY = (
     "no add_library() makes a shared library that links the runtime. A package needs one, so init writes no "
-    "latebind.toml. If a function of yours makes the library, write latebind.toml, and install the library with a "
-    "COMPONENT"
+    "latebind.toml. If a CMake function of your own creates the library, write latebind.toml yourself, and install the "
+    "library with a COMPONENT"
 )
 
 

@@ -119,7 +119,7 @@ class NativeBuild:
                 f"the build for {python.abi} installed no Python module for it",
                 where=str(self.config.cmake_source),
                 advice="Make modules with latebind_add_python_module(), pybind11_add_module() or "
-                "nanobind_add_module(), which name them for the CPython that is found.",
+                "nanobind_add_module(), which name each module for the CPython that CMake finds.",
             )
         for module in modules:
             (prefix / module.relative_to(aside)).parent.mkdir(parents=True, exist_ok=True)
@@ -252,7 +252,7 @@ class NativeBuild:
 
     def _refuse_missing_components(self, existing: Sequence[str]) -> None:
         named = [component for component in existing if component != _NO_COMPONENT]
-        begin = f"The CMake project installs: {', '.join(named)}. Name one of these, or" if named else "Name one:"
+        begin = f"The CMake project installs: {', '.join(named)}. Name one of these, or" if named else "Add one:"
         for package in self.packages:
             component = self.config.packages[package].component
             if component not in existing:

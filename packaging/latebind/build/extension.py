@@ -170,9 +170,9 @@ def _refuse_foreign_compiler(interpreter: Interpreter, kind: str, target: Target
     """Refuse this machine's compiler where the headers are another build's. Raises BuildError."""
     if toolchain.name != "zig" and interpreter.minor != own_abi_python(kind):
         raise BuildError(
-            f"CPython {own_abi_python(kind)} is not installed, and the compiler of this machine needs its pyconfig.h",
+            f"this machine's compiler needs the pyconfig.h of CPython {own_abi_python(kind)}, which is not installed",
             where="wheel.pythons",
-            advice=f'Install it, or build {target.rid} with zig: remove toolchain = "host".',
+            advice=f'Install that CPython, or build {target.rid} with zig: remove toolchain = "host".',
         )
 
 
@@ -210,13 +210,13 @@ def refuse_interpreter(kind: str) -> None:
         )
     if floor is not None and not is_threaded(kind) and sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise BuildError(
-            f"a wheel of kind {kind} needs the stable ABI of CPython with the GIL, but this one is free-threaded",
+            f"a wheel of kind {kind} needs a CPython with the GIL, but this one is free-threaded",
             where=sys.executable,
             advice='Run latebind with an ordinary CPython, or set wheel.kind = "cp315-abi3.abi3t" or "cpython".',
         )
     if floor is not None and sys.version_info[:2] < floor:
         raise BuildError(
-            f"a wheel of kind {kind} is for CPython {floor[0]}.{floor[1]} and newer, but this is "
+            f"a wheel of kind {kind} is for CPython {floor[0]}.{floor[1]} and newer, but this is CPython "
             f"{sys.version_info.major}.{sys.version_info.minor}",
             where=sys.executable,
             advice="Run latebind with that CPython or a newer one; its headers declare what the module may use.",
@@ -229,7 +229,8 @@ def refuse_foreign(kind: str, rid: str) -> None:
         raise NotRun(
             "no-interpreter",
             f"only a CPython on {rid} can build a wheel of kind cpython for it, but this machine is {host_rid()}",
-            advice='Build it on such a machine (cibuildwheel), or set wheel.kind = "cpXY-abi3", which needs none.',
+            advice=f"Build it on {rid} (cibuildwheel), list the CPython versions in wheel.pythons, or set wheel.kind = "
+            '"cpXY-abi3".',
         )
 
 

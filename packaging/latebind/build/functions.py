@@ -92,7 +92,7 @@ def _read(path: Path, declared: Declared) -> None:
         for export in image.exports:
             declared.add(export.name, is_function=export.kind == "func")
     else:
-        raise InputError("is neither a shared library, a .def file nor a header", where=str(path))
+        raise InputError("is not a shared library, a .def file or a header", where=str(path))
 
 
 def _read_def(data: bytes, declared: Declared) -> None:
@@ -139,7 +139,9 @@ def _read_header(path: Path, declared: Declared) -> None:
     if ended.returncode != 0 or start < 0:
         errors = ended.output if start < 0 else ended.output[:start]
         text = f"does not compile as C\n{tail(errors)}"
-        raise InputError(text, where=str(path), advice="Name a header of the C interface that can be included alone.")
+        raise InputError(
+            text, where=str(path), advice="Name a header of the C interface that can be included on its own."
+        )
     tree, _ = json.JSONDecoder().raw_decode(ended.output[start:])
     for declaration, file in _locate_declarations(tree.get("inner", [])):
         is_function = declaration.get("kind") == "FunctionDecl"

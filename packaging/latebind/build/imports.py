@@ -91,7 +91,7 @@ def _select(imported: Sequence[ImportedFiles], source: Path, rid: str) -> Sequen
     if not selected:
         names = ", ".join(native.manifest.rid for native in imported)
         advice = f"Leave --target out, or name {names}."
-        raise InputError(f"has files for {names}, none for {rid}", where=str(source), advice=advice)
+        raise InputError(f"has files for {names}, but none for {rid}", where=str(source), advice=advice)
     return selected
 
 
@@ -109,7 +109,7 @@ def _from_wheel(wheel: Path) -> ImportedFiles:
             raise InputError(
                 "the wheel does not say what it was built from",
                 where=str(wheel),
-                advice="Build it with latebind's hatchling hook, which puts that into its metadata.",
+                advice="Build it with latebind's hatchling hook, which records the sources in its metadata.",
             )
         manifest = _manifest(archive.read(carried), f"{wheel.name}!{carried}")
         files = {}

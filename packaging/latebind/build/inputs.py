@@ -77,7 +77,8 @@ class SourceBoundary:
                 f"the native code includes files that latebind does not count as sources: {self._list_paths(foreign)}",
                 where=self._config.file.name,
                 advice=f"Move them out of folders for outputs ({', '.join(NAMES)}), caches and packages of this "
-                "project (where C, C++, Cython and CMake files do count), or remove them from native.exclude.",
+                "project, or remove them from native.exclude. In a package's folder, files of C, C++, Cython and CMake "
+                "count as sources.",
             )
 
     def note_outside(self, searched: Iterable[Path]) -> None:
@@ -92,7 +93,7 @@ class SourceBoundary:
         if outside:
             LOG.say(
                 f"note: the compiler looks for headers outside {self._folder}: {self._list_paths(outside)}. "
-                "The build fails if it finds any there."
+                "The build fails if it includes a header from there."
             )
 
     @property

@@ -46,8 +46,8 @@ def refuse_links_outside(
         raise BuildError(
             f"leads through a link to {real}, which is outside the sources",
             where=f"{key}: {os.path.relpath(path, config.root)}",
-            advice=f"A package contains only files below {top}, and none of git's own. Replace the link with a copy "
-            f"of the file, or remove it.",
+            advice=f"A package contains only files below {top}, and nothing from .git. Replace the link with a copy of "
+            f"the file, or remove it.",
         )
 
 

@@ -76,7 +76,7 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
     since = table.since
     if not 0 < len(since) <= _MOST:
         text = f"a stub of {runtime.title} would have {len(since):,} functions"
-        raise LatebindError(text, advice=f"Choose between 1 and {_MOST:,} with a pattern: thing_*.")
+        raise LatebindError(text, advice=f"Select 1 to {_MOST:,} functions with a pattern: thing_*.")
     failures = runtime.stub.failures if runtime.stub else {}
     flags = "0" if runtime.stub is None or runtime.stub.system else "LB_FLAG_NO_SYSTEM"
     entries = [

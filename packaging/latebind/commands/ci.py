@@ -22,7 +22,9 @@ def declare_ci(add: Add) -> None:
     command.add_argument("--check", action="store_true", help="write nothing; exit 1 if the workflow is out of date")
     command.add_argument("--force", action="store_true", help="replace the workflow, including your changes to it")
     command.add_argument(
-        "--reusable", action="store_true", help="write a short workflow that calls latebind's own; it publishes nothing"
+        "--reusable",
+        action="store_true",
+        help="write a short workflow that calls latebind's reusable workflow; it publishes nothing",
     )
 
 

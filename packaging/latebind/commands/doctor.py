@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def declare_doctor(add: Add) -> None:
     """`latebind doctor`."""
-    doctor = add("doctor", _doctor, "what this machine can build and run, and how to install what is missing")
+    doctor = add("doctor", _doctor, "show what this machine can build and run, and how to install what is missing")
     add_machines(doctor)
     add_format(doctor)
 

@@ -64,7 +64,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "sbom": (
         ("latebind sbom dist/*.whl", "new wheels in wheelhouse/"),
-        ("latebind sbom some.whl --part 'ujson@5.10=UltraJSON'", "name what cannot be found"),
+        ("latebind sbom some.whl --part 'ujson@5.10=UltraJSON'", "name a project that latebind does not find"),
     ),
     "completion": (
         ('eval "$(latebind completion bash)"', "for bash; add the line to ~/.bashrc"),

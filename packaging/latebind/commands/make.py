@@ -65,7 +65,9 @@ def declare_pack(add: Add) -> None:
 def declare_reproduce(add: Add) -> None:
     """`latebind reproduce`."""
     reproduce = add(
-        "reproduce", _reproduce, "pack twice in different folders, times and locales, and compare the bytes"
+        "reproduce",
+        _reproduce,
+        "pack twice, in different folders, at different times and in different locales, and compare the bytes",
     )
     add_format(reproduce)
     add_target(reproduce)

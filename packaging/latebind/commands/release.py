@@ -81,7 +81,9 @@ def _check(arguments: argparse.Namespace) -> int:
              "--previous": arguments.previous, "--dry-run": arguments.dry_run}  # fmt: skip
     vain = [name for name, value in options.items() if value]
     if vain:
-        raise LatebindError(f"{', '.join(vain)} would have no effect with --check", advice="Leave it out.")
+        raise LatebindError(
+            f"{', '.join(vain)} would have no effect with --check", advice=f"Leave out {', '.join(vain)}."
+        )
     checked: Checked = check_release(arguments.check)
     _show(arguments.format, checked.release, checked.problems, checked.notes)
     shut = arguments.publishable and checked.release is not None and bool(checked.release.blockers)

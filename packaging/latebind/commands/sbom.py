@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def declare_sbom(add: Add) -> None:
     """`latebind sbom`."""
-    command = add("sbom", _sbom, "add an SBOM to any wheel: its libraries, and the projects whose code is in them")
+    command = add("sbom", _sbom, "add an SBOM to any wheel, with its libraries and the projects whose code is in them")
     command.add_argument("wheels", type=Path, nargs="+", metavar="WHEEL", help="wheels; they are not changed")
     command.add_argument(
         "--output",

@@ -113,7 +113,7 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
 
     runtime = preset(arguments.runtime)
     if arguments.functions:
-        text = f"the functions of {runtime.title} are known"
+        text = f"latebind already knows the functions of {runtime.title}"
         raise LatebindError(text, advice="Leave --functions out; it is for a runtime that a file describes.")
     minimum = arguments.minimum or runtime.floor
     if not RUNTIME_VERSION.match(minimum):

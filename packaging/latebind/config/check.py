@@ -70,7 +70,7 @@ def _check_excluded(config: Config, reader: Reader, rid: str) -> None:
     for name, package in config.packages.items():
         needed = [other for other in package.requires if other in excluded]
         if needed and name not in excluded:
-            text = f"{name} is made for {rid} but requires {needed[0]}, which is not"
+            text = f"{name} is made for {rid} but requires {needed[0]}, which is excluded"
             reader.problem(here, text, f"Exclude {name} as well, or remove {needed[0]} from this list.")
 
 
@@ -193,14 +193,14 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
     if not package.sdk:
         return
     if package.ep is not None:
-        text = f"package {name} is an execution provider, but no program links one"
+        text = f"package {name} is an execution provider, which no program links"
         reader.problem(here, text, "Remove sdk: the wheel and the nupkg contain all that a program needs.")
     elif config.wheel_kind(name) not in ("", "py3-none"):
-        text = f"package {name} contains a Python module, but no program links one"
+        text = f"package {name} contains a Python module, which no program links"
         reader.problem(here, text, "Write sdk = true for a package with a library of its own.")
     elif not _CMAKE_NAME.match(config.project.name):
         text = f"{config.project.name!r} cannot be the name of a CMake package"
         reader.problem(("project", "name"), text, "Write it with letters, digits and . _ + - only, or remove sdk.")
     if isinstance(package.sdk, SdkConfig) and package.sdk.soversion != config.soversion:
         text = f"package {name} has soversion {package.sdk.soversion}, but another package has {config.soversion}"
-        reader.problem((*here, "soversion"), text, "Use the same number: one archive has all packages.")
+        reader.problem((*here, "soversion"), text, "Use the same number: one SDK archive contains all packages.")

@@ -100,7 +100,7 @@ def _check_described(
     for keys, text, advice in version_problems("minimum", runtime.minimum):
         reader.problem((*here, *keys), text, advice)
     if described.python is None:
-        text = "no wheel supplies the runtime, so nothing could be verified"
+        text = "no wheel supplies the runtime, so nothing can be verified"
         reader.problem(
             (*here, "describe"), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }.'
         )

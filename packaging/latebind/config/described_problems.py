@@ -39,7 +39,7 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
         text = f"{described.name!r} cannot be part of a name in C"
         yield ("name",), text, "Use lowercase letters, digits and _, starting with a letter."
     if described.environment and not C_FUNCTION.match(described.environment):
-        text = f"{described.environment!r} is not the name of a variable"
+        text = f"{described.environment!r} cannot be the name of an environment variable"
         yield ("environment",), text, f"Leave it out to use {described.name.upper()}_LIB_PATH."
     if not described.advice.isprintable():
         yield ("advice",), "the advice has line breaks or control characters", "Write one plain line."
@@ -49,7 +49,7 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
         yield (
             ("entry",),
             f"{described.entry!r} is not the name of a C function",
-            "Name an exported one: nm -D shows them.",
+            "Name an exported function: nm -D lists them.",
         )
     if described.stub:
         yield from _stub_problems(described.stub)
@@ -101,7 +101,7 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
 def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
     if described.python is None:
         if not described.advice:
-            text = "no wheel supplies it, and there is no advice on how to get it"
+            text = "no wheel supplies the runtime, and there is no advice on how to get it"
             yield ("python",), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }, or advice.'
         return
     folder = PurePosixPath(described.python.folder)
@@ -109,7 +109,7 @@ def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
         text = f"{described.python.folder!r} is not a folder below site-packages"
         yield ("python", "folder"), text, 'Write where the wheel has the library: "thing/lib".'
     if not described.python.extras:
-        yield ("python", "extras"), "no distribution supplies it", 'Name one: extras = { cpu = "thing" }.'
+        yield ("python", "extras"), "no distribution supplies the runtime", 'Name one: extras = { cpu = "thing" }.'
     for extra, distribution in described.python.extras.items():
         if not _PACKAGE.match(extra) or not _PACKAGE.match(distribution):
             text = f'{extra} = "{distribution}" is not the name of an extra and of a distribution'

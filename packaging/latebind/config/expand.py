@@ -68,18 +68,18 @@ def _check(name: str, package: Package, document: Document, reader: Reader) -> N
             reader.problem(here, f"package.{name}.exports is missing")
         return
     if any(runtime.name == EP_RUNTIME for runtime in document.runtime):
-        text = f"the supported versions of {EP_RUNTIME} are in [[runtime]] and in package.{name}.ep"
+        text = f"the supported versions of {EP_RUNTIME} are both in [[runtime]] and in package.{name}.ep"
         reader.problem(
             (*here, "ep"), text, "Remove the [[runtime]]: ONNX Runtime passes itself to an execution provider."
         )
     if package.wheel is not None:
-        text = f"package.{name}.wheel is made from package.{name}.ep"
+        text = f"latebind makes package.{name}.wheel from package.{name}.ep"
         reader.problem((*here, "wheel"), text, "Remove the table wheel.")
     for table in package.tables:
-        text = f"package.{name} is an execution provider, which is only made for Python and .NET"
+        text = f"package.{name} is an execution provider, which latebind makes for Python and .NET only"
         reader.problem((*here, table), text, f"Remove the table {table}.")
     if package.nuget is not None and (package.nuget.managed or package.nuget.runtime):
-        text = f"the assembly of package.{name} is generated, and it requires no runtime"
+        text = f"latebind generates the assembly of package.{name}, which requires no runtime"
         reader.problem((*here, "nuget"), text, "Remove managed and runtime.")
     if len(document.project.description) > _LONGEST_SUMMARY:
         text = f"project.description has more than {_LONGEST_SUMMARY} characters, which PyPI refuses in a wheel"

@@ -30,7 +30,7 @@ def check_texts(raw: dict[str, Any], reader: Reader) -> None:
     project = raw.get("project")
     name = project.get("name", "") if isinstance(project, dict) else ""
     if isinstance(name, str) and set(_SEPARATORS) & set(name):
-        text = f"project.name has one of {' '.join(_SEPARATORS)}, but file names contain the project's name"
+        text = f"project.name contains one of {' '.join(_SEPARATORS)}, but file names contain the project's name"
         reader.problem(("project", "name"), text, "Remove it from the name.")
 
 

@@ -61,7 +61,7 @@ def _minimums(package: ReleasePackage, derived: Derived) -> Iterator[Contradicti
         runtime = runtimes.get(name)
         if runtime is None or stated != version_range(runtime):
             minimum = runtime.minimum if runtime else "nothing about it"
-            why = f"its SBOM binds {name} {stated}, but {CONFIG} says {minimum}"
+            why = f"its SBOM lists {name} {stated}, but {CONFIG} says {minimum}"
             yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 

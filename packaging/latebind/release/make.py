@@ -70,7 +70,7 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
             raise
         _assert_sound(derived, dry_run=dry_run)
         if derived.blockers and earlier.publishable:
-            text = "contains a publishable release, which a dry run whose gate fails does not replace"
+            text = "contains a publishable release; a dry run whose gate fails does not replace it"
             raise InputError(text, where=str(output), advice="Name another folder, or remove it.")
         for name, data in derived.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
     if derived.blockers and not dry_run:
         blockers = [f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in derived.blockers]
         remaining = [f"... and {len(blockers) - _SHOWN} more"] if len(blockers) > _SHOWN else []
-        advice = "To see the folder as it would be: latebind release --dry-run."
+        advice = "To preview the folder: latebind release --dry-run."
         raise GateError("\n".join(["the gate failed:", *blockers[:_SHOWN], *remaining]), advice=advice)
 
 
@@ -152,7 +152,7 @@ def _replacing(output: Path) -> Iterator[Path]:
     marks = (layout.RELEASE_MANIFEST, layout.SUMS)
     holder = next((folder for folder in output.parents if all((folder / name).is_file() for name in marks)), None)
     if holder is not None:
-        text = f"is inside the release {holder}, whose manifest names every file"
+        text = f"is inside the release {holder}, which may contain only the files in its manifest"
         raise InputError(text, where=str(output), advice="Name a folder outside of it.")
     with replacing_folder(output, layout.RELEASE_MANIFEST, "a release") as aside:
         yield aside

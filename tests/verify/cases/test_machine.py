@@ -59,7 +59,7 @@ def test_a_machine_for_machine_code_alone_needs_no_python(tmp_path):
     text = 'rid = "osx-arm64"\ntitle = "a processor"\ncommand = ["run"]\nlevel = "glue"\n'
     (machine,) = machines(write(tmp_path, text, "osx-arm64.toml")).values()
     assert (machine.level, machine.python_version) == ("glue", "")
-    with pytest.raises(InputError, match="python: a machine of the level glue has none"):
+    with pytest.raises(InputError, match="python: not allowed for a machine of the level glue"):
         machines(write(tmp_path, text + 'python = "{python}"\n', "osx-arm64.toml"))
 
 

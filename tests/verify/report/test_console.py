@@ -91,8 +91,8 @@ def test_without_a_network_the_last_lines_say_what_to_do():
         "Verification failed: no test case that loads the library could run: the package index cannot be reached."
     )
     assert advice == (
-        "help: Check the network, unset UV_OFFLINE, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has cached "
-        "need none of these."
+        "help: Check the network, unset UV_OFFLINE, or set UV_DEFAULT_INDEX to a mirror. For packages that uv has "
+        "cached, none of this is necessary."
     )
 
 

@@ -160,7 +160,7 @@ def _problems(machine: Machine) -> Iterator[str]:
         yield f"jobs: {machine.jobs} is less than 0"
     if machine.level == "glue":
         if machine.python != Path():
-            yield "python: a machine of the level glue has none"
+            yield "python: not allowed for a machine of the level glue"
         return
     if not machine.platforms:
         yield "platforms: must not be empty, or no wheel installs there"

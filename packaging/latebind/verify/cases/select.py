@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _EXPRESSION = re.compile(r"[\s()]")
 _ADVICE = (
-    "Repeat -k for alternatives: -k win -k osx. To match several words at once, write a glob of the id: "
+    "Repeat -k for alternatives: -k win -k osx. To match several words at once, write a glob for the id: "
     "-k '*/win-*/*-1.2*/*'. To leave test cases out: -k '!win'."
 )
 

@@ -34,8 +34,8 @@ _EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b")
 _ORDER = (State.PASSED, State.EMULATED, State.GLUE, State.NOT_RUN, State.FAILED)
 """What matters most is next to the prompt."""
 _ADVICE = {
-    "no-index": "Check the network, unset UV_OFFLINE, or set UV_DEFAULT_INDEX to a mirror. Packages that uv has "
-    "cached need none of these.",
+    "no-index": "Check the network, unset UV_OFFLINE, or set UV_DEFAULT_INDEX to a mirror. For packages that "
+    "uv has cached, none of this is necessary.",
     "no-machine": "Verify on a machine of that target, in CI (latebind ci), from a kit (latebind verify --kit DIR) or "
     f"on an emulator: {DOCS}/verify.md#machines",
 }

@@ -220,7 +220,7 @@ def _missing_shares(report: Report) -> Iterator[Blocker]:
             options = " ".join(f"--target {rid}" for rid in rids.split())
             yield Blocker(
                 subject=f"share {index}/{number} of {rids}",
-                why="was reported by no machine",
+                why="is not in the report",
                 fix=f"Run latebind verify {options} --shard {index}/{number}, and merge its report.",
             )
 

@@ -117,7 +117,7 @@ class Supply:
             argv: list[str | Path] = [python_of(env), "-I", script, folder]
             run(argv, env=consumer_environment(python_of(env), folder), timeout=_TIME_LIMIT, log=log)
             if not any(folder.iterdir()):
-                advice = "Write a file or more into the folder that is the script's argument."
+                advice = "Write at least one file into the folder that the script gets as its argument."
                 raise InputError("the data script wrote nothing", where=str(script), advice=advice)
 
     def reference(  # noqa: PLR0913  # what is computed, where, and what need not be
