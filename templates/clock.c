@@ -1,6 +1,6 @@
 /*
- * clock.c: preloaded into every program of the second run of `latebind reproduce`, which then sees another date. Linux
- * only. Clocks that measure elapsed time are left alone, and a wait with a deadline gets the true time.
+ * clock.c: preloaded into every program of the second run of `latebind reproduce`, so that it sees another date. Linux
+ * only. Clocks that measure elapsed time stay the same, and a wait with a deadline gets the true time.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,7 +44,7 @@ int timespec_get(struct timespec* now, int base) {
   return base == TIME_UTC && clock_gettime(CLOCK_REALTIME, now) == 0 ? base : 0;
 }
 
-/* The true time of a deadline. One that was computed from the shifted clock is further ahead than any wait is long. */
+/* The true time of a deadline. If it is further ahead than any wait, it was computed from the shifted clock. */
 static const struct timespec* truly(const struct timespec* until, struct timespec* moment) {
   struct timespec now;
   syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);

@@ -194,7 +194,7 @@ static void ORT_API_CALL release_ep(OrtEpFactory* self, OrtEp* ep) {
   (void)self, free(ep);
 }
 
-// Every release up to 1.31 calls it without a check for NULL, though the header calls it optional.
+// Every release up to 1.31 calls this function without a check for NULL, though the header describes it as optional.
 static OrtStatus* ORT_API_CALL no_transfer(OrtEpFactory* self, OrtDataTransferImpl** made) {
   (void)self;
   *made = NULL;

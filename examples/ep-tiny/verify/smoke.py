@@ -22,7 +22,7 @@ B = np.array([[2, 2, -2], [-1, 0.5, 1]], np.float32)
 def cases():
     """Register, run on a device without the CPU's kernels, release, unregister.
 
-    Return what was wrong with each case, "" for nothing; {} for no device.
+    Return the problem of each case, "" if there is none; or {} without a device.
     """
     known = {row.ep_name for row in onnxruntime.get_ep_devices()}
     onnxruntime.register_execution_provider_library(ep.get_ep_name(), ep.get_library_path())

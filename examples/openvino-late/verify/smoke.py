@@ -26,7 +26,7 @@ def main(words=None):
     except RuntimeError as error:
         given.out.write_text(json.dumps({"error": {"message": str(error)}}), encoding="utf-8")
         return 3
-    result = {"passed": ["doubles"] if right else []}  # the stub itself records which runtime it was
+    result = {"passed": ["doubles"] if right else []}  # the stub itself records which runtime it bound
     given.out.write_text(json.dumps(result), encoding="utf-8")
     return 0 if right else 1
 

@@ -27,7 +27,7 @@ static inline int lb_ep_is_listed(const char* version, const char* list) {
  * base: what CreateEpFactories() was given. api: gets the interface, or NULL if the runtime is refused.
  * version: gets the version of the interface: set ort_version_supported of every structure to it.
  * Returns NULL, or a status that names the runtime's version and the supported ones. If both the result and *api are
- * NULL, the runtime has no interface at all, and so none to make a status: return NULL then, without a factory. */
+ * NULL, the runtime has no interface at all, not even one to create a status: then return NULL, without a factory. */
 static inline OrtStatus* lb_ep_negotiate(const OrtApiBase* base, const OrtApi** api, uint32_t* version) {
   const char* runtime = base->GetVersionString ? base->GetVersionString() : NULL;
   unsigned major = 0, minor = 0;

@@ -32,7 +32,7 @@ typedef struct lb_version {
   uint32_t patch;
 } lb_version;
 
-/* LATEBIND_VERSION of the loader that is compiled in, which may not be this header's */
+/* LATEBIND_VERSION of the compiled loader, which may differ from this header's */
 const char* lb_loader_version(void);
 
 /* Reads "1.19", "1.19.2" or "1.20.0-rc1" (what follows the numbers is ignored). Returns 0 on success. */
@@ -43,7 +43,7 @@ int lb_version_compare(lb_version left, lb_version right);
 /* ---- describing a runtime ------------------------------------------------------------------------------- */
 
 /*
- * Reads a version out of a loaded runtime. `entry` is the address of the runtime's entry symbol. On success
+ * Reads the version of a loaded runtime. `entry` is the address of the runtime's entry symbol. On success
  * writes a NUL-terminated version text ("1.19.2") to `text` (at most `size` bytes) and returns 0; any other
  * value means that the image is not the runtime that it claims to be; `text` may then say why, for the report. Must not
  * call anything in the runtime beyond what is needed to read the version: the image may be too old for everything else.
@@ -94,13 +94,13 @@ typedef struct lb_runtime {
 /* ---- options -------------------------------------------------------------------------------------------- */
 
 enum {
-  LB_FLAG_GLOBAL = 1u << 0,    /* RTLD_GLOBAL: shows the runtime's symbols to later libraries; not on Windows */
+  LB_FLAG_GLOBAL = 1u << 0,    /* RTLD_GLOBAL: exports the runtime's symbols to later libraries; no effect on Windows */
   LB_FLAG_NO_SYSTEM = 1u << 1, /* leave out step 5, the system's search */
-  LB_FLAG_NO_LOADED = 1u << 2  /* leave out step 2, images that are loaded already: for plugins that share a symbol */
+  LB_FLAG_NO_LOADED = 1u << 2  /* leave out step 2, loaded images: for plugins that all have the same entry symbol */
 };
 
 /*
- * Set `size`; every other field may be zero. Paths are UTF-8. lb_bind() keeps no pointer to it after it returns, and
+ * Set `size`; every other field may be zero. Paths are UTF-8. lb_bind() keeps no pointer to it after it returns. It
  * refuses unknown flags, and a longer struct whose extra bytes are not all zero: only a newer loader knows their
  * meaning.
  */
@@ -169,7 +169,7 @@ typedef struct lb_report {
   const char* version; /* the bound runtime's own version, or "" */
   lb_version minimum;  /* the minimum version that was used */
   lb_version built;
-  size_t image_count; /* once bound: images with the entry symbol in this process; over 1 gives a warning */
+  size_t image_count; /* once bound: images with the entry symbol in this process; more than 1 sets `warning` */
   const lb_attempt* attempts;
   size_t attempt_count;
   const char* sentence; /* the message: what was wrong and the command that fixes it; or what was bound */
@@ -188,7 +188,7 @@ const char* lb_report_text(lb_report* report);
 
 /*
  * The report as one JSON object, always valid UTF-8. The text belongs to the report. Never NULL; "{}" when out of
- * memory, after LB_OUTCOME_INVALID_ARGUMENT, and for a call by the runtime that lb_bind() is opening. Keys: runtime,
+ * memory, after LB_OUTCOME_INVALID_ARGUMENT, and when called by the runtime that lb_bind() is opening. Keys: runtime,
  * title, bound, path, version, minimum, built, images, message, sentence (the same, by its older name), warning,
  * complete (false when memory ran out and attempts are missing), attempts: [{source, outcome, path, version, detail}].
  * Keys are only ever added.
@@ -223,8 +223,8 @@ typedef struct lb_binding {
  * tries again.
  *
  * A later call whose minimum is above the bound version returns LB_OUTCOME_BOUND_OLDER: the binding stays as it is for
- * those who asked for less, and the report names both versions. A mistake in the arguments (`size` is not set, a NULL)
- * returns LB_OUTCOME_INVALID_ARGUMENT, even when the runtime is bound already; the report names it.
+ * callers with a lower minimum, and the report names both versions. A mistake in the arguments (`size` is not set, or a
+ * NULL) returns LB_OUTCOME_INVALID_ARGUMENT, even when the runtime is bound already; the report names the mistake.
  *
  * Order: 1 options->path, else the environment variable: a failure there is final. 2 images already loaded.
  * 3 options->directories. 4 the folder of the library that contains this loader; for a stub, then packages around it.

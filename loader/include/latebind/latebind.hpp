@@ -1,5 +1,6 @@
 /*
- * latebind.hpp: latebind.h for C++11 and newer, in this header alone. Each name wraps the one with the prefix lb_.
+ * latebind.hpp: latebind.h for C++11 and newer, in this header alone. Each class or function wraps
+ * the C name with the prefix lb_.
  *
  *   static latebind::binding ort(lb_onnxruntime); // needs no constructor at run time
  *   latebind::report report = ort.bind();         // throws latebind::error; bind(report) returns the outcome instead

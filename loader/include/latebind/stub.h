@@ -17,7 +17,7 @@
  * const char* lb_openvino_version(void), const char* lb_openvino_file(void)
  *   The version of the bound runtime, and its file; "" when none is bound.
  * const char* lb_openvino_report(void)
- *   What the last binding tried, as lb_report_json() has it; "{}" before the first.
+ *   What the last binding tried, in the JSON of lb_report_json(); "{}" before the first.
  * int lb_openvino_on_missing(lb_on_missing handler, void* context)
  *   Sets a function of the program that gets the message when a call fails because there is no runtime. It is called
  *   before the call returns its error, and once for each message. It may print the message, which may get lost if a C++

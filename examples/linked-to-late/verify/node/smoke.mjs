@@ -16,6 +16,6 @@ const [y, why] = [new Float32Array(3), Buffer.alloc(4000)];
 const failed = run(MODEL, MODEL.length, new Float32Array([1, 2, 3]), y, 3, why, why.length);
 const right = String(y) === '2,4,6';
 const message = why.toString('utf8', 0, why.indexOf(0));
-// The stub itself records which runtime it was.
+// The stub itself records which runtime it bound.
 fs.writeFileSync(values.out, JSON.stringify(failed ? { error: { message } } : { passed: right ? ['doubles'] : [] }));
 process.exitCode = failed ? 3 : Number(!right);
