@@ -84,8 +84,8 @@ WRONG = [
         "built = 2.0 is older than the minimum, 2.1",
         "the newest version that you tried",
     ),
-    ('built = "2.9"', 'built = "2"', 10, "'2' is not two or three numbers", "1.19"),
-    ('minimum = "2.1"', 'minimum = "2.1rc1"', 3, "'2.1rc1' is not two or three numbers", "1.19"),
+    ('built = "2.9"', 'built = "2"', 10, "'2' does not have two or three numbers", "1.19"),
+    ('minimum = "2.1"', 'minimum = "2.1rc1"', 3, "'2.1rc1' does not have two or three numbers", "1.19"),
     ('"libthing.so", ', "", 11, "no file name without * for linux, which", 'files.linux = ["libthing.so"]'),
     (
         '"libthing.so", ',

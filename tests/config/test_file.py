@@ -116,8 +116,8 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
     [
         (RUNTIME.replace("onnxruntime", "onnxrunime"), "'onnxrunime' is not a known", "Did you mean onnx"),
         (RUNTIME.replace("1.19", "1.18"), "ONNX Runtime 1.18 cannot be the minimum: no wheel before 1.19", "Write min"),
-        (RUNTIME.replace("1.19", "new"), "'new' is not two or three numbers", "Write it as 1.19"),
-        (RUNTIME.replace("1.19", "99"), "'99' is not two or three numbers", "Write it as 1.19 or 1.19.2."),
+        (RUNTIME.replace("1.19", "new"), "'new' does not have two or three numbers", "Write it as 1.19"),
+        (RUNTIME.replace("1.19", "99"), "'99' does not have two or three numbers", "Write it as 1.19 or 1.19.2."),
         (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum must be a string, not a number", 'Write it as "1.19"'),
         (RUNTIME + 'headers = "include"\n', "headers has an effect only with drop_in", "Write drop_in = true"),
         (RUNTIME + 'drop_in = true\nheaders = "nowhere"\n', "the folder nowhere does not exist", "Name the folder"),

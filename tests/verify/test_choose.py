@@ -42,7 +42,7 @@ def test_a_list_has_each_case_with_the_reason_why_it_would_not_run_here_and_thei
     lines = list_cases(chosen).splitlines()
 
     assert lines[:-1] == [name + "  not run: no-machine" * (name in missing) for name in ids]
-    assert lines[-1] == f"{len(ids)} test cases, {len(missing)} of them would not run here"
+    assert lines[-1] == f"{len(ids)} test cases, {len(missing)} of them cannot run here"
 
 
 def test_a_cpython_that_is_not_installed_keeps_only_what_it_would_run_from_running():

@@ -32,7 +32,7 @@ typedef struct lb_version {
   uint32_t patch;
 } lb_version;
 
-/* LATEBIND_VERSION of the compiled loader, which may differ from this header's */
+/* LATEBIND_VERSION of the compiled-in loader, which may differ from this header's */
 const char* lb_loader_version(void);
 
 /* Reads "1.19", "1.19.2" or "1.20.0-rc1" (what follows the numbers is ignored). Returns 0 on success. */

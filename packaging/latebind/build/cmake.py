@@ -116,7 +116,7 @@ class NativeBuild:
         modules = [path for path in aside.rglob("*") if module_abi(path.name) == python.abi]
         if not modules:
             raise BuildError(
-                f"the build for {python.abi} installed no Python module for it",
+                f"the build installed no Python module for {python.abi}",
                 where=str(self.config.cmake_source),
                 advice="Make modules with latebind_add_python_module(), pybind11_add_module() or "
                 "nanobind_add_module(), which name each module for the CPython that CMake finds.",

@@ -119,7 +119,7 @@ class Stage:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise BuildError(
-                f"component {component} installed {twice[0]} in several folders, but a package has one folder for all",
+                f"component {component} installed {twice[0]} in several folders, but a package has only one folder",
                 where=str(self.root),
                 advice="Give the libraries different names, or install one of them only.",
             )

@@ -26,8 +26,8 @@ _BY_HAND = "no file is left to write; the steps above are left to do by hand"
 _BLOCKED = "nothing can be written yet: do the steps above by hand, then run this again"
 _OPTION = (
     "note: latebind only reads the text of the project, because with its default options CMake makes no library that "
-    "links a runtime. If the project needs an option for that, set it below [native] in latebind.toml: "
-    "define = { NAME = true }"
+    "links a runtime. If the project has an option that adds such a library, set it below [native] in "
+    "latebind.toml: define = { NAME = true }"
 )
 _WITHOUT = (
     "note: CMake configured the project without its downloads ({names}), which `latebind build` needs. Name an archive "

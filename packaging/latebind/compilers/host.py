@@ -126,7 +126,7 @@ def find_host(target: Target) -> Toolchain:
         if path:
             return _Host(path)
     if " " in compilers[0]:
-        advice = "Set CC to one program, and flags in CFLAGS."
+        advice = "Set CC to one program, and write flags into CFLAGS."
         raise NotRun("no-compiler", f"CC is {compilers[0]!r}, which is not one program", advice=advice)
     raise NotRun(
         "no-compiler",

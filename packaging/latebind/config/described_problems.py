@@ -61,7 +61,7 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
 def version_problems(key: str, version: str) -> Iterator[Problem]:
     """A problem of the key unless the version has the form that C code can have."""
     if not RUNTIME_VERSION.match(version):
-        yield (key,), f"{version!r} is not two or three numbers", "Write it as 1.19 or 1.19.2."
+        yield (key,), f"{version!r} does not have two or three numbers", "Write it as 1.19 or 1.19.2."
 
 
 def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Problem]:

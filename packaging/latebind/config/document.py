@@ -91,6 +91,8 @@ class Document(Table, frozen=True):
     targets: Annotated[Targets, Meta(description="Targets, and the oldest systems that they support.")]
     package: Annotated[dict[str, Package], Meta(description="[package.<name>]: a package to make.", min_length=1)]
     native: Annotated[Native, Meta(description="The CMake project.")] = Native()
-    runtime: Annotated[tuple[RuntimeUse, ...], Meta(description="[[runtime]]: what is bound late.")] = ()
+    runtime: Annotated[
+        tuple[RuntimeUse, ...], Meta(description="[[runtime]]: the runtimes that the packages bind late.")
+    ] = ()
     audit: Annotated[Audit, Meta(description="Waivers.")] = Audit()
     verify: Annotated[Verify, Meta(description="Consumers and runtime versions.")] = Verify()

@@ -136,7 +136,7 @@ def list_cases(chosen: ChosenCases) -> str:
         except NotRun as error:
             lines.append(f"{configured.case.id}  not run: {error.reason}")
             unable += 1
-    return "\n".join([*lines, f"{plural(len(chosen.cases), 'test case')}, {unable} of them would not run here"])
+    return "\n".join([*lines, f"{plural(len(chosen.cases), 'test case')}, {unable} of them cannot run here"])
 
 
 def _minor(machine: Machine | None) -> str:

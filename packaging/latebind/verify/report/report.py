@@ -78,7 +78,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         tuple[str, ...],
         Meta(description="the entries of [verify].runtimes that the test case covers; [''] when it needs no version"),
     ] = ()
-    machine: Annotated[int, Meta(description="index in machines of the machine whose outcome counts")] = 0
+    machine: Annotated[int, Meta(description="index of the machine whose outcome counts, in the list `machines`")] = 0
     elsewhere: Annotated[
         tuple[Elsewhere, ...], Meta(description="how the test case ended on other machines, in a merged report")
     ] = ()
