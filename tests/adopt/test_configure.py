@@ -156,11 +156,11 @@ def test_headers_that_no_command_installs_here_are_not_packed(latebind, project)
 def test_code_that_opens_the_runtime_itself_is_named(latebind, project):
     edit(project / "CMakeLists.txt", "target_link_libraries(", "if(WIN32)\ntarget_link_libraries(")
     edit(project / "CMakeLists.txt", "install(", "endif()\ninstall(")
-    assert "If the project needs an option" in latebind("init", project).stdout
+    assert "If the project has an option" in latebind("init", project).stdout
     (project / "open.c").write_text('void *open(void) { return dlopen("libonnxruntime.so.1", 1); }\n')
     shown = latebind("init", project).stdout
     assert "open.c opens ONNX Runtime itself: such code needs no stub" in shown
-    assert "If the project needs an option" not in shown
+    assert "If the project has an option" not in shown
 
 
 def test_what_a_project_downloads_is_downloaded_when_allowed(latebind, project, tmp_path):

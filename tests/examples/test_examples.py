@@ -112,7 +112,7 @@ NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
     ("old", "new", "patterns", "says"),
     [
         (NEGOTIATED, UNCHECKED, UNSUPPORTED, "ended by SIGSEGV (11) and wrote no result"),
-        (NEGOTIATED, UNCHECKED, OLDEST, "Check it for NULL, or call lb_ep_negotiate()"),
+        (NEGOTIATED, UNCHECKED, OLDEST, "Check the result, or call lb_ep_negotiate()"),
         (NEGOTIATED, "version = 23;\n  ort = base->GetApi(1);", UNSUPPORTED, "loading was expected to fail"),
         (".GetName = factory_name", ".GetName = vendor", LATEST,
          "names: the devices are for ['Tiny'], but get_ep_names() returns ['TinyExecutionProvider']"),
