@@ -47,7 +47,7 @@ static inline OrtStatus* lb_ep_negotiate(const OrtApiBase* base, const OrtApi** 
   }
   const OrtApi* first = base->GetApi(1); /* every real runtime has the first version */
   if (!first) return NULL;
-  /* One string literal: check LB805 of `latebind audit` skips the name in this message, and compares the factory's. */
+  /* Keep this one string literal: LB805 of `latebind audit` then skips the name in it, and checks the factory's. */
   snprintf(message, sizeof message,
            LATEBIND_EP_NAME " " LATEBIND_EP_VERSION " needs ONNX Runtime " LATEBIND_EP_RANGE "; this is %s", runtime);
   return first->CreateStatus(ORT_NOT_IMPLEMENTED, message);
