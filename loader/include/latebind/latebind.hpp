@@ -57,7 +57,7 @@ class error : public std::runtime_error {
   std::string text_;
 };
 
-/* A runtime and the place where it is kept once it is bound; static, since a runtime is never unloaded. */
+/* A runtime and the place where it is kept once it is bound; make it static, because a runtime is never unloaded. */
 class binding {
  public:
   explicit constexpr binding(const lb_runtime& runtime) noexcept : runtime_(&runtime), binding_ LB_BINDING_INIT {}
