@@ -316,7 +316,7 @@ def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
 def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
     alone = latebind("doctor").stdout.split("targets whose packages do not run here:\n")[1]
     assert re.search(
-        r"^  linux-arm64, .*win-x64\n +Verify them on such a machine, or here with .*/verify\.md#machines$",
+        r"^  linux-arm64, .*win-x64\n +Verify them on a machine of the target, or here with .*/verify\.md#machines$",
         alone,
         re.MULTILINE,
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from latebind.verify.cases.machine import Machine
 
 
-_EMULATED = f"Verify them on such a machine, or here with an emulator that a file describes: {DOCS}/verify.md#machines"
+_EMULATED = f"Verify them on a machine of the target, or here with an emulator: {DOCS}/verify.md#machines"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +137,7 @@ def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
         built = f"built here by {' or '.join(builders)}" if builders else "not built here"
         runs = _runs(rid, machines.get(rid))
         detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"
-        fix = _EMULATED if target.emulator else "Verify them on such a machine."
+        fix = _EMULATED if target.emulator else "Verify them on a machine of the target."
         findings.append(
             Row(
                 what=rid,
