@@ -130,7 +130,7 @@ def test_a_check_is_given_the_values_that_it_names():
         yield from images
 
     assert declare(judge).parameters == ("image", "runtime")
-    with pytest.raises(LatebindError, match="asks for 'images'"):
+    with pytest.raises(LatebindError, match="has the parameter 'images'"):
         declare(check_images)
 
 
