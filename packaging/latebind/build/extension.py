@@ -216,7 +216,7 @@ def refuse_interpreter(kind: str) -> None:
         )
     if floor is not None and sys.version_info[:2] < floor:
         raise BuildError(
-            f"a wheel of kind {kind} is for CPython {floor[0]}.{floor[1]} and newer, but this is CPython "
+            f"a wheel of kind {kind} needs CPython {floor[0]}.{floor[1]} or newer, but this is "
             f"{sys.version_info.major}.{sys.version_info.minor}",
             where=sys.executable,
             advice="Run latebind with that CPython or a newer one; its headers declare what the module may use.",
