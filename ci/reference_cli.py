@@ -22,8 +22,8 @@ _HEAD = """\
 latebind [-C DIR] [--workdir DIR] [-v | -q] COMMAND ...
 ```
 
-What each exit status means is in [versions](../versions.md). `NO_COLOR` is obeyed. `latebind COMMAND --help` prints
-what is below.
+What each exit status means is in [versions](../versions.md). With `NO_COLOR` set, the output has no colors.
+`latebind COMMAND --help` prints what is below.
 """
 
 
