@@ -55,7 +55,7 @@ def main() -> None:
     named = spread((here[0] - opened[0]) / 1e6 for _, here, _, opened, _ in rows)
     found = spread((here[0] - opened[0]) / 1e6 for _, _, _, opened, here in rows)
     claims = [
-        claim("time of a call through the stub, as a share of a linked program's", 1.02, calls, noise=noise),
+        claim("time of a call through the stub, relative to a call in a linked program", 1.02, calls, noise=noise),
         claim("the first call minus dlopen() and dlsym(), if a variable names the file, ms", 1, named),
         claim("the first call minus dlopen() and dlsym(), if the search finds the file, ms", 1, found),
     ]

@@ -236,9 +236,9 @@ typedef struct lb_binding {
  * In a process with raised privileges, only the administrator may have write access, and every folder up to the top
  * counts. docs/threats.md has the rule.
  *
- * The runtime is opened by absolute path only, after its file header was checked. Step 5 walks the folders that the
- * system's own loader would search, never the current folder; an empty or relative element of a list is left out. Linux
- * (glibc): LD_LIBRARY_PATH, the run paths of the library that contains this loader, /etc/ld.so.cache, the default
+ * The runtime is opened by absolute path only, after its file header was checked. Step 5 searches the folders that the
+ * system's own loader would search, except the current folder: it skips empty and relative entries of search paths.
+ * Linux (glibc): LD_LIBRARY_PATH, the run paths of the library that contains this loader, /etc/ld.so.cache, the default
  * folders. musl: LD_LIBRARY_PATH, /etc/ld-musl-<processor>.path or its default folders. macOS: DYLD_LIBRARY_PATH, the
  * run paths of the library and of the program, DYLD_FALLBACK_LIBRARY_PATH or /usr/local/lib and /usr/lib. Windows: the
  * application's folder and PATH. A process with raised privileges reads no environment variable: see lb_environment().

@@ -36,8 +36,8 @@ def static_tls(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     """Code for the initial-exec model needs its variables in the block that each thread got when it started.
 
     glibc reserves 1664 bytes in this block for libraries that are loaded later; the error is `cannot allocate memory in
-    static TLS block`. musl reserves nothing. Programs, and libraries that only programs of the package link, get their
-    room when the process starts.
+    static TLS block`. musl reserves nothing. The check skips programs, and libraries that are linked only by programs
+    of the package: their variables get memory when the process starts.
     """
     limit = 0 if image.libc == "musl" else _SURPLUS
     if image.static_tls <= limit or image.file_type == "executable" or image.interpreter:
