@@ -204,7 +204,7 @@ def _result(output: Path, name: str, framework: str) -> ManagedBuild:
     if not assembly.is_file():
         raise BuildError(
             f"the managed project did not make {assembly.name}",
-            advice="Set AssemblyName to the name of the assembly that the project makes.",
+            advice="Write the literal name as <AssemblyName> into the .csproj file: latebind reads it only there.",
         )
     return ManagedBuild(
         framework=framework,
