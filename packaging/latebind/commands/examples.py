@@ -31,7 +31,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind audit", "everything in dist/"),
         ("latebind audit some.whl some.nupkg", "any packages"),
         ("latebind audit --profile runtime some.whl", "check whether a runtime is linked or bundled"),
-        ("latebind audit --explain LB101", "what a check means and how to fix it"),
+        ("latebind audit --explain LB101", "what a check finds and how to fix it"),
         ("latebind audit dist --format github", "annotations on a pull request"),
     ),
     "verify": (

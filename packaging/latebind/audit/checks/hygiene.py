@@ -68,7 +68,7 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """Links, repeated names, decompression bombs and paths like ../x can harm the user who unpacks the archive.
 
     If two members have the same name, some readers take the first and others the last, so they see different packages.
-    Data in front of the archive can hide a second file from some readers in the same way.
+    Data in front of the first member can contain a second archive, which some readers take instead.
     """
     for problem in package.problems:
         if problem.kind in _UNSAFE:

@@ -45,6 +45,6 @@ def judge_old_glibc(package: Contents, file: File, image: Image, newer: dict[str
     return Hit(
         message=f"uses {names}, added in glibc {worst}, but the tag promises {version_text(tag.floor) if tag else ''}",
         evidence=(*listed, *(["BIND_NOW"] if is_bound_at_once else [])),
-        fix="Compile all static libraries, too, in the image for that manylinux tag, and link with libc.",
+        fix="Also compile the static libraries in the image for that manylinux tag, and link with libc.",
         severity="error" if is_bound_at_once and must_load(package, file, image) else "warning",
     )

@@ -175,7 +175,7 @@ def _groups_differ(package: Contents, spec: ParsedNuspec) -> Broken:
     if missing:
         yield "", f"lib/ or ref/ has files for {', '.join(missing)}, but the nuspec has no such dependency group"
     if surplus:
-        yield "", f"the nuspec has a dependency group for {', '.join(surplus)}, but lib/ and ref/ have no such files"
+        yield "", f"lib/ and ref/ have no files for {', '.join(surplus)}, but the nuspec has such a dependency group"
 
 
 def _find_undotted(package: Contents, spec: ParsedNuspec) -> Broken:
