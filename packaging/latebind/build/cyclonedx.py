@@ -135,7 +135,7 @@ def _late(runtime: Late, version: str) -> dict[str, Any]:
         "type": "library",
         "bom-ref": f"{_LATE}{runtime.name}",
         "name": runtime.name,
-        "description": f"{runtime.title}, bound at run time and not contained.",
+        "description": f"{runtime.title}, bound at run time and not included in the package.",
         "supplier": {"name": runtime.supplier},
         **version_fields,
     }

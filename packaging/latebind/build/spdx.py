@@ -45,7 +45,7 @@ def spdx(bill: Bill) -> dict[str, Any]:
     for late in bill.runtimes:
         id_ = _id("late-bound", late.name)
         packages.append(_package(id_, late.name, plain_range(late.range), supplier=late.supplier))
-        packages[-1]["summary"] = f"{late.title}, bound at run time and not contained."
+        packages[-1]["summary"] = f"{late.title}, bound at run time and not included in the package."
         packages[-1]["comment"] = _RANGE + late.range
         links.append(_link(_ITSELF, "DEPENDS_ON", id_))
         links.append(_link(id_, "RUNTIME_DEPENDENCY_OF", _ITSELF))

@@ -47,7 +47,7 @@ def test_a_needed_library_gets_a_name_that_no_system_has(library):
 
 def test_a_file_that_needs_nothing_is_refused(tmp_path):
     (tmp_path / "text.so").write_bytes(b"no library")
-    with pytest.raises(InputError, match="needs no library that this test can rename"):
+    with pytest.raises(InputError, match="has no dependency that this test can rename"):
         spoil.dependency_of(tmp_path / "text.so")
 
 

@@ -117,7 +117,7 @@ def dependency_of(library: Path) -> tuple[str, str]:
             stem, dot, rest = name.partition(".")
             if b"\0" + name.encode() + b"\0" in data and not stem.startswith("ld-"):
                 return name, stem[:-1] + ("q" if stem[-1:] != "q" else "z") + dot + rest
-    raise InputError("the runtime's library needs no library that this test can rename", where=str(library))
+    raise InputError("the runtime's library has no dependency that this test can rename", where=str(library))
 
 
 # ---- set-ups -------------------------------------------------------------------------------------------------------
