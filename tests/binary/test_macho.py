@@ -87,7 +87,7 @@ def test_tables_that_lie_are_refused(bench, number, offset, value, what):
     ("trie", "what"),
     [
         (b"\x00\x01a\x00\x00", "loop"),  # a branch back to the root
-        (b"\x00\x01a", "no end"),
+        (b"\x00\x01a", "is not terminated"),
         (b"\x80" * 12, "too long"),
         (b"\x00\x01a\x00\x7f", "cannot be read"),
     ],

@@ -27,7 +27,7 @@ def test_an_ep_implies_exports_wheel_package_and_runtime(tmp_path):
         ('["1.25"]', '["2.0"]', 14, "'2.0' is not a release of ONNX Runtime"),
         ('"TinyExecutionProvider"', '"Tiny EP"', 14, "'Tiny EP' is not the name of an execution provider"),
         (EP, f'{EP}\nwheel = {{ source = "python" }}', 15, "latebind makes package.tiny.wheel from package.tiny.ep"),
-        (EP, f'{EP}\nnuget = {{ id = "A", managed = "net" }}', 15, "the assembly of package.tiny is generated"),
+        (EP, f'{EP}\nnuget = {{ id = "A", managed = "net" }}', 15, "latebind generates the assembly of package.tiny"),
         (
             EP,
             f'{EP}\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.23"',

@@ -244,7 +244,7 @@ def test_a_python_without_headers_is_told_how_to_get_them(tmp_path):
 
 def test_an_older_cpython_than_the_floor_is_refused(tmp_path):
     newer = f"cp3{sys.version_info.minor + 1}-abi3"
-    with pytest.raises(BuildError, match=rf"kind {newer} is for CPython 3\.{sys.version_info.minor + 1} and newer"):
+    with pytest.raises(BuildError, match=rf"kind {newer} needs CPython 3\.{sys.version_info.minor + 1} or newer"):
         pack_project(write_module_client(tmp_path / "tiny", newer), host_rid())
 
 
