@@ -88,9 +88,11 @@ def sdist_pyproject(file: Path, module_kind: str = "") -> str:
     if system.get("build-backend") == BACKEND:
         return text  # an unpacked sdist
     if system.get("build-backend") != "hatchling.build" or "backend-path" in system:
-        text = f"the sdist would be built by {system.get('build-backend', 'setuptools')}, which does not run latebind"
-        if "backend-path" in system:
-            text = "the sdist has its own build backend and backend-path, so the project cannot have a backend-path"
+        text = (
+            "the sdist has its own build backend and backend-path, so the project cannot have a backend-path"
+            if "backend-path" in system
+            else f"the sdist would be built by {system.get('build-backend', 'setuptools')}, which does not run latebind"
+        )
         raise BuildError(
             text,
             where=f"{file}, [{_TABLE}]",

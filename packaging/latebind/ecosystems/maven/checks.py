@@ -46,19 +46,19 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     if not package.path.name.startswith(f"{pom.name}-"):
         text = f"is named {pom.name} in its POM, but the file is {package.path.name}"
         yield Hit(inner=inner, message=text, evidence=(f"artifactId: {pom.name}",))
-    elif not is_inherited(pom.version, pom) and not _match_version(pom).match(package.path.name, len(pom.name)):
+    elif not is_inherited(pom.version, pom) and not _has_version(package.path.name, pom):
         text = f"has version {pom.version} in its POM, but the file is {package.path.name}"
         yield Hit(inner=inner, message=text, evidence=(f"version: {pom.version}",), severity="error")
 
 
-def _match_version(pom: Pom) -> re.Pattern[str]:
-    """What follows the artifact's name. A repository replaces -SNAPSHOT with the time and number of the build.
+def _has_version(file_name: str, pom: Pom) -> bool:
+    """Whether a file is named for the POM's version. A repository replaces -SNAPSHOT with the build's time and number.
 
     Source: "Maven2 Repository Layout".
     """
     release, snapshot, _ = pom.version.partition("-SNAPSHOT")
     build = r"-(SNAPSHOT|\d{8}\.\d{6}-\d+)" if snapshot else ""
-    return re.compile(rf"-{re.escape(release)}{build}(-.+)?\.jar$")
+    return re.fullmatch(rf"{re.escape(f'{pom.name}-{release}')}{build}(-.+)?\.jar", file_name) is not None
 
 
 @check(

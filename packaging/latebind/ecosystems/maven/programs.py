@@ -43,8 +43,8 @@ def find_jdk(oldest: int, environment: Mapping[str, str] = os.environ) -> Path:
         raise NotRun("no-program", f"there is no javac {where}", advice=advice)
     major = read_major(compiler)
     if major < oldest:
-        found = f"is from Java {major}" if major else "does not report its version"
-        raise NotRun("no-program", f"Java {oldest} or newer is needed, but {compiler} {found}", advice=newer)
+        actual = f"is from Java {major}" if major else "does not report its version"
+        raise NotRun("no-program", f"Java {oldest} or newer is needed, but {compiler} {actual}", advice=newer)
     return compiler.parent
 
 

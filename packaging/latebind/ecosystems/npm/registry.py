@@ -82,8 +82,8 @@ def answer(question: Question, home: Path) -> tuple[str, ...]:
         versions = fitting(question, _list_versions(question.distribution, home))
     if not versions:
         newer = f"{question.minimum} or newer"
-        wanted = {"latest": newer, "minimum": newer, EACH_MINOR: newer, BELOW_FLOOR: f"older than {question.minimum}"}
-        asked = f"{question.distribution} {wanted.get(question.entry, question.entry)}"
+        ranges = {"latest": newer, "minimum": newer, EACH_MINOR: newer, BELOW_FLOOR: f"older than {question.minimum}"}
+        asked = f"{question.distribution} {ranges.get(question.entry, question.entry)}"
         raise NotRun("no-distribution", f"the npm registry has no {asked}")
     return versions
 

@@ -90,8 +90,8 @@ def apart(seen: Application) -> list[str]:
     folders = sorted(set(homes.values()))
     if len(folders) != seen.parts:
         listing = ", ".join(folders)
-        found = plural(len(folders), "package")
-        wrong.append(f"native libraries came from {found} instead of {seen.parts}: {listing or 'none'}")
+        packages = plural(len(folders), "package")
+        wrong.append(f"native libraries came from {packages} instead of {seen.parts}: {listing or 'none'}")
     return wrong
 
 

@@ -186,10 +186,10 @@ def _is_in(path: str, inside: Sequence[str]) -> bool:
 
 def _check_refusal(expectation: Expectation, ended: ConsumerRun) -> list[str]:
     message = ended.result.message
-    if ended.status == NOTHING_LOADED and not message:
-        return [f"the consumer {ending(ended.status)}, but its result has no error message"]
     if ended.status != NOTHING_LOADED:
         return [f"loading was expected to fail, but the consumer {ending(ended.status)}"]
+    if not message:
+        return [f"the consumer {ending(ended.status)}, but its result has no error message"]
     texts = [text.format_map(expectation.values) for text in expectation.scenario.says]
     lower = message.lower()
     return [f'the error message lacks "{text}": {message}' for text in texts if text.lower() not in lower]

@@ -34,6 +34,7 @@ _FREE_THREADED = frozenset({"_Py_MergeZeroLocalRefcount", "_Py_DecRefShared", "_
 """What Py_DECREF() calls in code for free-threaded CPython, which alone exports them (Include/object.h of 3.13)."""
 _WITH_GIL = "_Py_Dealloc"
 """What it calls in code for CPython with the GIL."""
+_ONLY_WITH_GIL = "is only for CPython with the GIL"
 
 
 @check(
@@ -95,7 +96,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
         yield Hit(
             message=f"breaks {promise} with {plural(len(seen), 'import')}: {seen[0]}",
             evidence=some(seen),
-            fix=_EXPORT if tied and tied[-1].endswith("with the GIL") else "",
+            fix=_EXPORT if tied and tied[-1].endswith(_ONLY_WITH_GIL) else "",
             severity="error"
             if tied or lacking or any(text.partition(" ")[0] not in from_others for text in newer)
             else "warning",
@@ -209,7 +210,7 @@ def _list_tied(wheel: WheelName, image: Image, used: Mapping[str, str], floor: p
         and image.python_module
         and not any(export.name.startswith("PyMod") for export in image.exports)
     ):
-        tied += [f"{name} is only for CPython with the GIL" for name in sorted(_DEFINED.intersection(used))]
+        tied += [f"{name} {_ONLY_WITH_GIL}" for name in sorted(_DEFINED.intersection(used))]
     return tied
 
 
