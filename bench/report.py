@@ -43,13 +43,13 @@ The memory is the peak of a new worker process for each wheel. The "member in fl
 wheel.""",
     "latency": """The models are chains of 1, 5 and 10 Relu nodes. They are small (16 floats) or large (600 KB),
 and have fixed or open shapes. `latenn.Model.run` and `InferenceSession.run` of the same runtime run each model in one
-process, in short turns, with other inputs in every call. "Bound" compares with `run_with_iobinding`. With "one
+process, in short turns, with different inputs in every call. "Bound" compares with `run_with_iobinding`. With "one
 thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
 ratio of a row is the median of its rounds. Each row shows the worst model and runtime.""",
-    "pack": """This benchmark makes latenn's packages for all targets that were built. `latebind pack` runs
-with an empty `dist/`, and again without changes. hatchling makes the same wheels from the same files with
-`python -m build --wheel --no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK, `dotnet pack`
-makes the same nupkgs from the same files.""",
+    "pack": """This benchmark makes latenn's packages for all its targets; the native build is not timed.
+`latebind pack` runs with an empty `dist/`, and again without changes. hatchling makes the same wheels from the same
+files with `python -m build --wheel --no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK,
+`dotnet pack` makes the same nupkgs from the same files.""",
     "startup": """This benchmark measures `import latebind` with `python -X importtime`, and `latebind --help` as
 a whole process. It compares them with a process of the same Python that does nothing.""",
     "stub": """One C program is linked with the runtime, and the other with the stub `latebind::onnxruntime`.
