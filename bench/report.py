@@ -58,9 +58,9 @@ rows compare the time to the end of the first call with that of `dlopen()`, `dls
 both programs.""",
 }
 
-_LARGE = """The next table shows each large model's time as a share of that of `InferenceSession.run`. The "floor" is a
-run with all values bound in advance, which measures the computation in the runtime alone. No program can be faster
-with this runtime."""
+_LARGE = """The next table shows each large model's time relative to `InferenceSession.run`. The "floor" is a run with
+all values bound in advance, which measures the computation in the runtime alone. No program can be faster with this
+runtime."""
 
 
 def main() -> None:

@@ -101,7 +101,7 @@ def claims_of_runs(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for shape, limit in limits.items():
             fit = [row for row in rows if (row["what"], row["shape"]) == (what, shape)]
             worst = max(fit, key=lambda row: float(row["wall"]["median"]))
-            text = f"{what}, {shape}: time as a share of onnxruntime's (worst: {worst['nodes']} nodes, "
+            text = f"{what}, {shape}: time relative to onnxruntime (worst: {worst['nodes']} nodes, "
             found.append(claim(f"{text}{worst['runtime']})", limit, worst["wall"], cpu=worst["cpu"]["median"]))
     return found
 
@@ -141,7 +141,7 @@ def claims_of_output(folder: Path) -> list[dict[str, Any]]:
         for key, limit in (("seconds", 1.1), ("grew", 1.05)):
             ratios = [one[key] / other[key] for one, other in zip(found[name], found["onnxruntime"], strict=True)]
             what = "time" if key == "seconds" else "peak memory"
-            text = f"{name}, output of 256 MB with unknown shape: {what} as a share of onnxruntime's"
+            text = f"{name}, output of 256 MB with unknown shape: {what} relative to onnxruntime"
             claims.append(claim(text, limit, spread(ratios)))
     return claims
 
