@@ -87,7 +87,7 @@ def test_where_cmake_stops_only_what_it_did_not_pass_is_listed(latebind, project
     edit(project / "CMakeLists.txt", "find_package(onnxruntime 1.20 REQUIRED)\n", "")
     shown = init(latebind, project, "")
     (note,) = re.findall(r"^note: .* because CMake cannot configure it: .*", shown, re.MULTILINE)
-    assert note.endswith("it would download fmt")
+    assert note.endswith("the project would download fmt")
     (hint,) = re.findall(r"^by hand: this imported target names.*(?:\n    .+)*", shown, re.MULTILINE)
     lines = (project / "CMakeLists.txt").read_text().splitlines()
     named = [lines[int(line) - 2] for line in re.findall(r"CMakeLists\.txt:(\d+): onnxruntime", hint)]

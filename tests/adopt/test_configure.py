@@ -104,7 +104,7 @@ def test_a_definition_in_latebind_toml_counts(latebind, project):
         ('message(FATAL_ERROR "needs a GPU")', "CMakeLists.txt:3: error: needs a GPU"),
         (
             f"{FETCH}message(FATAL_ERROR stop)",
-            "it would download fmt\n  Allow the download with --download",
+            "the project would download fmt\n  Allow the download with --download",
         ),
         (
             (

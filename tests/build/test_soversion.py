@@ -81,7 +81,7 @@ def test_the_audit_objects_to_none_and_equal_inputs_give_equal_packages(pack_res
 def test_the_build_names_the_file_and_the_links_that_packages_lack(tmp_path):
     folder = write_versioned(tmp_path / "tiny")
     ended = run_program(*CLI, "build", "--target", "linux-x64", cwd=folder)
-    assert "packages contain libtiny.so.1, the SONAME of the library, but not its links: libtiny.so, " in ended.stderr
+    assert "packages contain libtiny.so.1, the library's SONAME, but not the links to it: libtiny.so, " in ended.stderr
     assert "CMAKE_PLATFORM_NO_VERSIONED_SONAME = true" in ended.stderr
 
 

@@ -143,7 +143,7 @@ TAMPERED = {
     "a link": (link, "link", "is a link"),
     "a link to a device": (link_device, "manifest.json", "is a link"),
 }
-UNLIKE = "differs from what the packages and reports give"
+UNLIKE = "differs from what latebind makes from the packages and reports"
 HIDDEN = {
     "a flipped byte": (flip_wheel, WHEEL, "damaged member"),
     "an SBOM": (edit_file(BILL, "zig", "gcc"), BILL, "is not the SBOM inside its package"),

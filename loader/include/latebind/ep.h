@@ -12,7 +12,7 @@
 
 #include "onnxruntime_c_api.h"
 
-/* Whether a version is in the list, in which "1.24.1" is that release, and "1.24" every release of 1.24. */
+/* Whether the list has the version. An entry such as "1.24.1" is one release, and "1.24" is every release of 1.24. */
 static inline int lb_ep_is_listed(const char* version, const char* list) {
   while (*list) {
     size_t length = strcspn(list, ",");
@@ -47,7 +47,8 @@ static inline OrtStatus* lb_ep_negotiate(const OrtApiBase* base, const OrtApi** 
   }
   const OrtApi* first = base->GetApi(1); /* every real runtime has the first version */
   if (!first) return NULL;
-  /* Keep this one string literal: LB805 of `latebind audit` then skips the name in it, and checks the factory's. */
+  /* Keep this one string literal: LB805 of `latebind audit` skips the provider's name in it, so the check passes only
+   * if the factory has that name, too. */
   snprintf(message, sizeof message,
            LATEBIND_EP_NAME " " LATEBIND_EP_VERSION " needs ONNX Runtime " LATEBIND_EP_RANGE "; this is %s", runtime);
   return first->CreateStatus(ORT_NOT_IMPLEMENTED, message);

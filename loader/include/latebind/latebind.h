@@ -5,8 +5,8 @@
  * calls lb_bind() when it first needs R, and gets R's entry point or a report of everything that was tried.
  *
  * This header is for C99 and C++ hosts on Linux, macOS and Windows. It depends on libc and the operating system's
- * loader only. Nothing happens before lb_bind() is called, and the library that the loader is compiled into exports no
- * symbol of it. Paths are UTF-8 on all three systems, and of any length.
+ * loader only. Nothing happens before lb_bind() is called, and the library that contains the loader exports none of
+ * its symbols. Paths are UTF-8 on all three systems, and of any length.
  *
  * Contents: versions - describing a runtime - options - report - binding.
  * Stability: lb_runtime, lb_options, lb_report and lb_attempt begin with their size; fields are only ever added at the
@@ -58,8 +58,8 @@ typedef int (*lb_read_version)(void* entry, char* text, size_t size);
 typedef int (*lb_check_runtime)(void* entry, lb_version version, char* text, size_t size);
 
 /*
- * For an lb_read_version that needs more than the entry symbol: another exported symbol of the loaded image that holds
- * `entry`, or NULL when there is none. Opens no file.
+ * The address of another exported symbol of the loaded image that holds `entry`, or NULL when there is none. For an
+ * lb_read_version that needs more than the entry symbol. Opens no file.
  */
 void* lb_image_symbol(const void* entry, const char* name);
 
@@ -123,7 +123,7 @@ typedef enum lb_source {
   LB_SOURCE_HOST = 4,        /* options.directories */
   LB_SOURCE_BESIDE = 5,      /* the folder of the library that the loader is compiled into */
   LB_SOURCE_SYSTEM = 6,      /* the operating system's search */
-  LB_SOURCE_PACKAGE = 7      /* another package, around the library that a stub is compiled into */
+  LB_SOURCE_PACKAGE = 7      /* a package of the runtime, around the library that a stub is compiled into */
 } lb_source;
 
 typedef enum lb_outcome {
@@ -136,7 +136,7 @@ typedef enum lb_outcome {
   LB_OUTCOME_TOO_OLD = 6,
   LB_OUTCOME_OTHER_MAJOR = 7,
   LB_OUTCOME_NO_VERSION = 8,        /* the version could not be read */
-  LB_OUTCOME_REFUSED = 9,           /* others may write there, its place is excluded, or a permission forbids it */
+  LB_OUTCOME_REFUSED = 9,           /* others may write there, lb_bind() excludes the folder, or access is denied */
   LB_OUTCOME_LOAD_FAILED = 10,      /* any other error of the system's loader: see detail */
   LB_OUTCOME_INVALID_ARGUMENT = 11, /* a mistake in the call itself: a struct without its size, a NULL */
   LB_OUTCOME_BOUND_OLDER = 12,      /* bound already, and older than the minimum of this call */
@@ -231,10 +231,10 @@ typedef struct lb_binding {
  * 5 the system's search. In steps 2 to 5 an unsuitable candidate is recorded and the search goes on.
  *
  * Trust: a candidate of step 3 or 4, of a run path or, on Windows, of step 5 is refused if anyone may write to it or to
- * a folder above it, except the administrator, this user, and users who can change this library's own file. Folders are
- * checked up to the one that is searched; around a stub, up to the root of the application; in step 5, up to the top.
- * In a process with raised privileges, only the administrator may have write access, and every folder up to the top
- * counts. docs/threats.md has the rule.
+ * a folder above it, except the administrator, this user, and users who can change this library's own file. The check
+ * ends at the folder that is searched; for packages around a stub, at the root of the application; in step 5, at the
+ * root of the file system. In a process with raised privileges, only the administrator may have write access, and the
+ * check always ends at the root of the file system. docs/threats.md has the rule.
  *
  * The runtime is opened by absolute path only, after its file header was checked. Step 5 searches the folders that the
  * system's own loader would search, except the current folder: it skips empty and relative entries of search paths.

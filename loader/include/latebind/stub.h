@@ -20,11 +20,11 @@
  *   What the last binding tried, in the JSON of lb_report_json(); "{}" before the first.
  * int lb_openvino_on_missing(lb_on_missing handler, void* context)
  *   Sets a function of the program that gets the message when a call fails because there is no runtime. It is called
- *   before the call returns its error, and once for each message. It may print the message, which may get lost if a C++
- *   wrapper throws and nothing catches the exception. The function must return, and must not call the runtime.
- *   lb_openvino_available() never calls it. Set it once, at the start. Returns 0; or 1, and changes nothing, when one
- *   is set already, `handler` is NULL or memory ran out. Without one, LATEBIND_ON_MISSING=print in the environment
- *   prints the message to the standard error stream.
+ *   once for each message, before the failed call returns its error. It may print the message, which may get lost if a
+ *   C++ wrapper throws and nothing catches the exception. The function must return, and must not call the runtime.
+ *   lb_openvino_available() never calls it. Set it once, at the start. Returns 0; or 1, and changes nothing, when a
+ *   function is set already, `handler` is NULL or memory ran out. If none is set, LATEBIND_ON_MISSING=print in the
+ *   environment prints the message to the standard error stream.
  *
  * All texts are UTF-8 and live as long as the process. All functions may be called by several threads at once.
  */

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from latebind.system.run import Completed
 
 _LIMIT = 1800.0  # seconds; a few are enough where nothing is downloaded
-_ADVICE = "Allow the download with --download, or name an archive of it in [native.sources]."
+_ADVICE = "Allow the download with --download, or name an archive of the dependency in [native.sources]."
 _TRACE = ".trace"
 DEPENDENCIES = "_deps"
 """What FetchContent calls the folder of all that it downloads."""
@@ -146,7 +146,7 @@ def configure(discovery: Found, scratch: Path, *, may_download: bool) -> Configu
     if ended.returncode != 0:
         text, advice = _describe_error(discovery, ended.output), ""
         if refused:
-            text, advice = f"it would download {refused}", _ADVICE + _mention_others(discovery, refused)
+            text, advice = f"the project would download {refused}", _ADVICE + _mention_others(discovery, refused)
         raise UnconfiguredError(text, advice=advice, calls=calls)
     project = _read_tree(discovery, tree, calls)
     absent = [name for name in list_declared(discovery, calls) if not runtime_of(name)]  # the stub is in its place
@@ -154,7 +154,7 @@ def configure(discovery: Found, scratch: Path, *, may_download: bool) -> Configu
 
 
 def _describe_error(discovery: Found, output: str) -> str:
-    return next(iter(first_errors(output, discovery.root, discovery.top)), "it ended with an error")
+    return next(iter(first_errors(output, discovery.root, discovery.top)), "CMake ended with an error")
 
 
 def _mention_others(discovery: Found, name: str) -> str:

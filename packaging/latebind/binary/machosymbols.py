@@ -50,7 +50,7 @@ class Symbols:
         self._tables = tables
         self._row = struct.Struct(order + ("IBBHQ" if is_64 else "IBBHI"))
         if tables.symbols + tables.count * self._row.size > len(data):
-            raise ValueError("the symbol table ends after the end of the file")
+            raise ValueError("the symbol table extends past the end of the file")
         if tables.strings + tables.strings_size > len(data):
             raise ValueError("the string table extends past the end of the file")
         start = tables.symbols

@@ -169,7 +169,7 @@ def _report_links(stage: Stage) -> None:
     for shipped in sorted(set(stage.links.values())):
         others = ", ".join(sorted(path.name for path, target in stage.links.items() if target == shipped))
         LOG.say(
-            f"{stage.rid}: packages contain {shipped.name}, the SONAME of the library, but not its links: {others} "
+            f"{stage.rid}: packages contain {shipped.name}, the library's SONAME, but not the links to it: {others} "
             "(an SDK has them)"
         )
         LOG.say("  help: open the library by its SONAME, or write CMAKE_PLATFORM_NO_VERSIONED_SONAME = true below")

@@ -24,7 +24,7 @@ def declare_loader_source(add: Add) -> None:
         "--runtime",
         action="append",
         metavar="NAME",
-        help="preset to include in --single, without a configuration (default: the runtimes of latebind.toml)",
+        help="preset that --single includes; may be repeated (default: the runtimes of latebind.toml)",
     )
     add_format(command)
     command.add_argument(

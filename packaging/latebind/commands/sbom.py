@@ -28,7 +28,7 @@ def declare_sbom(add: Add) -> None:
         action="append",
         default=[],
         metavar="NAME@VERSION[=SUPPLIER]",
-        help="a project whose code is in the wheel; replaces one of that name that latebind found; may be repeated",
+        help="a project whose code is in the wheel; replaces one that latebind found by that name; may be repeated",
     )
     formats = ("cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3")
     command.add_argument(

@@ -74,7 +74,9 @@ class DescribedStub(Table, frozen=True):
     ] = ""
     packages: Annotated[
         tuple[str, ...],
-        Meta(description="Names for find_package(). The default is the names of the runtime and of the library."),
+        Meta(
+            description="Names for find_package(). By default, these are the names of the runtime and of the library."
+        ),
     ] = ()
     targets: Annotated[
         tuple[str, ...],

@@ -75,9 +75,9 @@ class NugetConfig(Table, frozen=True):
     managed: Annotated[
         str,
         Meta(
-            description="Folder with one .csproj, relative to this file. latebind adds its assembly with translations, "
-            'and no others. A package that it references needs PrivateAssets="all", unless the NuGet package requires '
-            "that package, too."
+            description="Folder with one .csproj, relative to this file. latebind adds this project's assembly and its "
+            "translations, but no other assemblies. A package that the project references needs "
+            'PrivateAssets="all", unless the NuGet package requires that package, too.'
         ),
     ] = ""
     runtime: Annotated[

@@ -131,7 +131,7 @@ def _how(name: str, actual: bytes, expected: bytes) -> str:
             return "is not JSON"
         if differences:
             return f"differs from the packages and reports: {'; '.join(differences[:_SHOWN])}"
-    return "differs from what the packages and reports give"
+    return "differs from what latebind makes from the packages and reports"
 
 
 def _paths(actual: Any, expected: Any, at: str) -> Iterator[str]:  # JSON

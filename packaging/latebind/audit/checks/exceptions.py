@@ -36,13 +36,13 @@ _OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|
     because="Programs in C, Python or C# cannot catch a C++ exception, so the process ends.",
     formats=("elf",),
     example="libspeech.so exports 12 C functions, throws Ort::Exception, and catches nothing",
-    fix="Catch Ort::Exception in each C function, or let callers ask lb_onnxruntime_available() first.",
+    fix="Catch Ort::Exception in each C function, or let callers check lb_onnxruntime_available() first.",
 )
 def nothing_caught(file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Without a runtime, the first call of an `Ort::` function throws, and no exception may leave a C function.
 
-    A library is reported only if it certainly catches nothing: it uses a shared C++ library to throw, but not to catch.
-    A library that contains its C++ library, or that catches any exception, is not reported.
+    A library is reported only if it certainly catches nothing: it imports `__cxa_throw`, but not `__cxa_begin_catch`,
+    from a shared C++ library. A library that contains its C++ library, or that catches any exception, is not reported.
     """
     exported = {export.name for export in image.exports}
     imported = {symbol.name for symbol in image.imports}

@@ -34,8 +34,8 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     profiles=("loads",),
     because="Nothing in the package loads without the library. The finding is a warning if other modules load, if a "
     "DLL is needed on first use only, or if the package's Python code opens the library at a path outside the package. "
-    "It is a note if that code opens its own copy first, if a dependency installs the library, or if manylinux allows "
-    "it but slim containers lack it.",
+    "It is a note if that code opens the package's copy first, if a dependency installs the library, or if manylinux "
+    "allows it but slim containers lack it.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
@@ -48,11 +48,11 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     every Windows 10 has. macOS looks for a library with an absolute path only at that path, so a copy in the package
     does not help.
 
-    The finding is a note if a dependency installs the library, or may install it, as its name or the search path
-    suggests. It is also a note for libraries of drivers, which only machines with the hardware have, and for libraries
-    of X11, OpenGL and GLib, which manylinux allows but slim containers lack. It is a warning if only an extra requires
-    the dependency, if other modules of the package load without the library, if no tag promises anything, or if desktop
-    systems or all base systems have the library, but no tag allows it.
+    The finding is a note if a dependency installs the library, or may install it, as the dependency's name or the
+    search path suggests. It is also a note for libraries of drivers, which only machines with the hardware have, and
+    for libraries of X11, OpenGL and GLib, which manylinux allows but slim containers lack. It is a warning if only an
+    extra requires the dependency, if other modules of the package load without the library, if no platform tag covers
+    the binary, or if desktop systems or all base systems have the library, but the manylinux tag does not allow it.
     """
     if is_for_android(file.folder):
         return

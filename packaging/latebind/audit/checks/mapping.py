@@ -28,7 +28,7 @@ _LENIENT = (2, 35)
     "Thread-local storage that a running program has no room for",
     "warning",
     profiles=("loads",),
-    because="The loader refuses to load the library into a running program. Programs that link the library start.",
+    because="The loader refuses to load the library into a running program. Programs that link it still start.",
     example="libspeech.so: DF_STATIC_TLS, and a TLS segment of 2,700 bytes",
     fix="Compile without -ftls-model=initial-exec (jemalloc: --disable-initial-exec-tls).",
 )
@@ -88,8 +88,8 @@ def search_path_twice(image: Image) -> Iterator[Hit]:
 def unmappable(package: Contents, image: Image) -> Iterator[Hit]:
     """A kernel maps whole pages, and kernels for arm64 and POWER may have pages of 64 KB.
 
-    glibc before 2.35 also refuses a segment whose address and place in the file differ by anything but a multiple of
-    its alignment. patchelf 0.18 makes such segments: `ELF load command address/offset not properly aligned`.
+    glibc before 2.35 also refuses a segment if the difference between its address and its file offset is not a multiple
+    of its alignment. patchelf 0.18 makes such segments: `ELF load command address/offset not properly aligned`.
     """
     if not image.is_linked or any(map(platforms.is_unjudged, list_platforms(package))):
         return
@@ -101,6 +101,6 @@ def unmappable(package: Contents, image: Image) -> Iterator[Hit]:
         )
     if image.is_skewed and any(tag.floor < _LENIENT for tag in list_linux_tags(package, "glibc")):
         yield Hit(
-            message="has a segment that glibc before 2.35 refuses: its address does not fit its place in the file",
+            message="has a segment that glibc before 2.35 refuses: its address does not match its file offset",
             evidence=("PT_LOAD whose p_vaddr and p_offset differ modulo p_align",),
         )

@@ -34,10 +34,9 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     "Needed library in a folder that is not searched",
     "warning",
     profiles=("loads",),
-    because="The loader does not find the needed library unless the package loads it first by its path, or the "
-    "package's Python code opens a library at a path that does not exist in the package. The finding is a note if the "
-    "package's Python code visibly loads the library first, or if a script of the package sets LD_LIBRARY_PATH or "
-    "DYLD_LIBRARY_PATH.",
+    because="The loader finds the needed library only if the package loads it first by its path; or the package's "
+    "Python code opens a library at a path where the package has none. The finding is a note if that code visibly "
+    "loads the library first, or if a script of the package sets LD_LIBRARY_PATH or DYLD_LIBRARY_PATH.",
     formats=EVERY_FORMAT,
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
     fix="Set INSTALL_RPATH to the library's folder, relative to the file that needs it: $ORIGIN/lib or "

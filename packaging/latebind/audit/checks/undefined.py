@@ -75,9 +75,9 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     libstdc++ that the tag admits, and a function of musl must be in the oldest musl that it admits.
 
     On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`). It leaves out
-    symbols of C, Objective-C and C++, which every process has. If the file links a framework, it also leaves out
-    symbols of other frameworks, which that framework may load. On macOS and Windows it also covers symbols bound to a
-    library of the package that does not export them. A slice for a processor that no tag names is not judged.
+    symbols of C, Objective-C and C++, which every process has. If the file links a framework, the check also leaves
+    out symbols of other frameworks, which that framework may load. On macOS and Windows the check also covers symbols
+    bound to a library of the package that does not export them. Slices for processors that no tag names are not judged.
     """
     if is_spare_slice(package, file, image):
         return
@@ -129,7 +129,7 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             message=f"has {count} that frameworks of macOS may define: {first(names)}",
             evidence=some(names),
             severity="note",
-            assumption="the frameworks that the file or its libraries link also load those that define the symbols",
+            assumption="frameworks that the file or its libraries link load others, which define the symbols",
         )
     return Hit(
         message=f"has {count} that nothing provides: {first(names)}",

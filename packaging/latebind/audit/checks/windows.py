@@ -103,8 +103,8 @@ def _installer_name(dependency: Supplier) -> str:
 def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Only Visual Studio installs the debug run-time library, and it may not be redistributed.
 
-    The finding is a warning if the package also works without the debug build, or if the DLLs are needed on first use
-    only.
+    The finding is a warning if the package also works without the file that needs the DLLs, or if the DLLs are needed
+    on first use only.
     """
     libraries = [name for name in image.needed if platforms.is_debug_runtime(name)]
     if libraries:

@@ -43,7 +43,7 @@ def audit_schema() -> dict[str, Any]:
         "message": text,
         "evidence": {"type": "array", "items": text},
         "fix": text,
-        "assumption": {**text, "description": "what the finding assumes; empty for nothing"},
+        "assumption": {**text, "description": "what the finding assumes; empty if it assumes nothing"},
         "cause": {**text, "description": "identifies the cause; findings of one check with the same cause share it"},
     }
     return {

@@ -83,7 +83,7 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
 
 @check(
     "LB953",
-    "JAR takes the place of the runtime's own",
+    "JAR that shadows the runtime's own",
     "error",
     profiles=("runtime",),
     because="If two JARs contain the same resource, a program gets the one that is first on its class path. So the "

@@ -108,7 +108,8 @@ def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
     raise BuildError(
         f"a wheel that is built from {name} differs from {tree.name}: {shown or 'the archives differ'}",
         where=name,
-        advice="Correct [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml: the sdist needs all its files.",
+        advice="Correct [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml: the sdist needs all files that "
+        "the wheel is built from.",
     )
 
 

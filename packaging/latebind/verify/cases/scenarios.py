@@ -162,7 +162,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         needs="code that binds"),
     _ok("two-runtimes", "another copy that is new enough is already loaded; it is used", given.two_runtimes),
     _ok("threads", "eight threads load the runtime at the same time", Situation(action=("--threads", "8"))),
-    _ok("fork", "a process forks after it has loaded, and both processes go on", Situation(action=("--fork",)),
+    _ok("fork", "a process loads the library and forks, and both processes use it", Situation(action=("--fork",)),
         systems=_UNIX, **_PYTHON),
     _ok("spawn", "loaded in a process that multiprocessing spawned", Situation(action=("--spawn",)), provider=True,
         **_PYTHON),

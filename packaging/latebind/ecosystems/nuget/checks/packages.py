@@ -35,7 +35,7 @@ _PORTABLE = b"BSJB"
     fix="Name the file after the package: build/net461/Latenn.targets. It may import others.",
 )
 def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet imports `<id>.props` and `<id>.targets` of a build folder and silently ignores every other file.
+    """NuGet imports only `<id>.props` and `<id>.targets` of a build folder, and does not report any others.
 
     Files that the ignored file should have copied are then missing when the application runs. `nuget pack` warns with
     NU5129.

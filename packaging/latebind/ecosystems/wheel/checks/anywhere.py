@@ -43,7 +43,7 @@ _OLDEST_GLIBC: floors.Version = (2, 17)
     fix="Make a wheel for each platform, tagged with the platform of its binaries, and set Root-Is-Purelib: false.",
 )
 def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """Installers install a wheel tagged `any` on every system, and a pure wheel in the folder for pure packages.
+    """Installers install a wheel tagged `any` on every system, and a wheel with Root-Is-Purelib: true in purelib.
 
     The finding lists the systems and processors of the binaries, with the glibc or macOS that they need, and the common
     systems for which there is no binary: Linux on x64, arm64 and 32-bit ARM, with glibc 2.17 or newer and with musl,

@@ -50,10 +50,10 @@ _OF_PLATFORM = "Give the module the suffix that the tag's Python uses: sysconfig
     fix="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
 )
 def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """An extension module loads only in the CPython it was built for, but `py3-none` promises every Python.
+    """Most extension modules load only in the CPython they were built for, but `py3-none` promises every Python.
 
     Nothing is reported if the wheel has a module for each Python that its tag and Requires-Python admit, or if the tag
-    admits one Python only, such as `cp311-none`. Most versions of CPython 3 load a module of the stable ABI.
+    admits one Python only, such as `cp311-none`. A module of the stable ABI loads in most versions of CPython 3.
     """
     severity: Severity
     is_generic = any(not tag.startswith("cp") for tag in wheel.pythons)
