@@ -147,7 +147,7 @@ def _from_library(config: Config, library: Path, rid: str, source_hash: str) -> 
     components = sorted({package.component for package in config.packages.values()})
     if len(components) != 1:
         raise InputError(
-            f"the project has several components, and a library belongs to one of them: {', '.join(components)}",
+            f"the project has several components, so the library's component is unknown: {', '.join(components)}",
             where=str(library),
             advice=f"Put it into the folder of its component, such as FOLDER/{components[0]}/lib/, and import FOLDER.",
         )

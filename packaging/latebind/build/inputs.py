@@ -69,8 +69,8 @@ class SourceBoundary:
             raise BuildError(
                 f"the native code includes files from outside {self._folder}: {self._list_paths(outside)}",
                 where=self._config.file.name,
-                advice="Move them below it. Or set native.source to a folder that contains them all, because the "
-                "sdist needs them, and native.cmake to the folder in it that has CMakeLists.txt.",
+                advice="Move the files there, because the sdist needs them. Or set native.source to a folder that "
+                "contains them all, and native.cmake to the folder in it that has CMakeLists.txt.",
             )
         if foreign:
             raise BuildError(
@@ -93,7 +93,7 @@ class SourceBoundary:
         if outside:
             LOG.say(
                 f"note: the compiler looks for headers outside {self._folder}: {self._list_paths(outside)}. "
-                "The build fails if it includes a header from there."
+                "The build fails if the code includes a header from there."
             )
 
     @property

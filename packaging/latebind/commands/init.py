@@ -224,7 +224,7 @@ def _describe_called(discovery: Found) -> str:
     if not discovery.called:
         return ""
     return (
-        f"{_name_called(discovery)}, so no target has to link it\n"
+        f"{_name_called(discovery)}, so no target has to link the runtime\n"
         "nothing to change in the code: a package needs a latebind.toml and an install() with COMPONENT\n"
         f"  {_CALLED[discovery.called[0][1]]}, and name your component in it."
     )
@@ -248,7 +248,7 @@ def _say(discovery: Found) -> None:
         location = f"{mention.file.relative_to(discovery.root).as_posix()}:{mention.command.line}"
         _print_plain(f"{location}: {mention.target or 'every target'} links {mention.runtime}")
     if discovery.has_operators and discovery.libraries:
-        _print_plain(f"{_name_called(discovery)}, so no target links it")
+        _print_plain(f"{_name_called(discovery)}, so no target links the runtime")
     elif not discovery.runtimes:
         _print_plain("no target links a runtime that latebind knows")
 

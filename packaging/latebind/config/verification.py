@@ -44,8 +44,8 @@ class VerifyOwn(Table, frozen=True):
     native_only: Annotated[
         bool,
         Meta(
-            description="Whether to skip the runtime on emulated machines and with other CPythons, where it would "
-            "be too slow."
+            description="Whether to skip the runtime on emulated machines, and with other CPythons than the one that "
+            "runs latebind, because it would be too slow there."
         ),
     ] = False
 
@@ -94,7 +94,7 @@ class Verify(Table, frozen=True):
     ] = msgspec.field(default_factory=dict)
     each_minor: Annotated[
         tuple[str, ...],
-        Meta(description="Targets that test `each-minor`, only with --all. The default is the first target."),
+        Meta(description="Targets on which --all tests `each-minor`. The default is the first target."),
     ] = ()
     pythons: Annotated[
         tuple[str, ...],

@@ -96,7 +96,7 @@ def _check_breaks(derived: Derived) -> Iterator[Contradiction]:
         return
     before = Version(derived.old.version)
     least = f"{before.major + 1}.0.0" if before.major else f"0.{before.minor + 1}.0"
-    fix = f"Keep what callers use, or give the release version {least} or higher."
+    fix = f"Undo the change, or give the release version {least} or higher."
     for change in breaks:
         why = f"{change.how} since {derived.old.version}, which breaks callers: {change.what}"
         yield Contradiction(file=SURFACE, why=why, fix=fix)

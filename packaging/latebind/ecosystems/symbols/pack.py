@@ -110,7 +110,7 @@ def _separate_symbols(
         raise NotRun(
             _REASON,
             f"{root.name}: {library.name} has no debug information when it is built with LATEBIND_SYMBOLS",
-            advice="Leave -s out of its options and call latebind_hardening() on it.",
+            advice="Remove -s from the library's link options, and call latebind_hardening() on its target.",
         )
     stamped = Entry(name=symbols.name, data=with_id(symbols.data, shipped.id, name))
     record = {"library": inner.as_posix(), "sha256": sha256(library), "id": shipped.id.hex(), "symbols": symbols.name}

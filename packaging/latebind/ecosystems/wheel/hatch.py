@@ -175,7 +175,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             raise BuildError(
                 f"[project] and {self._config.file.name} differ in: {', '.join(wrong)}",
                 where=f"{self.root}/pyproject.toml",
-                advice=f"In [project], replace these fields by entries in the list `dynamic`: {', '.join(wrong)}.",
+                advice=f"Remove these fields from [project], and list their names in `dynamic`: {', '.join(wrong)}.",
             )
 
     def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:

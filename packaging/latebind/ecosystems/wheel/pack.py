@@ -135,7 +135,7 @@ def build_distribution(  # noqa: PLR0913  # all that a backend is given
             raise BuildError(
                 f"the backend wrote {artifact.name}, but the configuration asks for {destination.name}",
                 where=str(source / "pyproject.toml"),
-                advice="Leave the version to latebind (list it in `dynamic`), and strict-naming at its default.",
+                advice="Let latebind set the version (list it in `dynamic`), and keep strict-naming at its default.",
             )
         return _move_into_place(artifact, destination)
 

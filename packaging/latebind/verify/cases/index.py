@@ -119,7 +119,7 @@ def ask_uv(
         raise unanswered from None
     if not offline.is_set():
         offline.set()
-        LOG.say(f"{unanswered.message.partition(': ')[0]}; only what uv has cached is used")
+        LOG.say(f"{unanswered.message.partition(': ')[0]}; using only what uv has cached")
     return answer
 
 

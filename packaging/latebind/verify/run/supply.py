@@ -166,7 +166,7 @@ class Supply:
                 raise ToolError(
                     f"the reference {ending(ended.returncode)} and wrote no result{f': {why}' if why else ''}",
                     where=str(argv[0]),
-                    advice=f"Run it alone with {runtime} installed; {DOCS}/consumers.md describes what it writes.",
+                    advice=f"Run the script alone with {runtime} installed; {DOCS}/consumers.md describes its result.",
                 )
 
     def library(self, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
