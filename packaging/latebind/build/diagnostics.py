@@ -83,8 +83,8 @@ def headers_advice(output: str, runtime: str, minimum: str, source: str) -> str:
     headers = f"third_party/{runtime}"
     return (
         f"The stub has no headers. Run: latebind headers {runtime} {minimum} --output "
-        f'{PurePosixPath(source, headers)}. Then write headers = "{headers}" below the [[runtime]]. This path is '
-        "relative to native.source."
+        f'{PurePosixPath(source, headers)}. Then write headers = "{headers}" below the [[runtime]] of '
+        f"{runtime}. This path is relative to native.source."
     )
 
 

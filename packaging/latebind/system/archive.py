@@ -151,12 +151,10 @@ class ZipReader:
             while block := file.read(_BLOCK):
                 size += len(block)
                 if size > info.file_size:
-                    raise zipfile.BadZipFile(
-                        f"is longer than the {info.file_size} bytes that the archive's directory states"
-                    )
+                    raise zipfile.BadZipFile(f"is longer than the {info.file_size} bytes that the archive states")
                 yield block
         if size != info.file_size:
-            raise zipfile.BadZipFile(f"has {size} bytes, but the archive's directory states {info.file_size}")
+            raise zipfile.BadZipFile(f"has {size} bytes, but the archive states {info.file_size}")
 
     def _admit(self, infos: list[zipfile.ZipInfo]) -> Iterator[Member]:
         seen: dict[str, str] = {}
