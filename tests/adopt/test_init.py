@@ -313,9 +313,9 @@ def test_a_library_that_the_runtime_calls_is_named_without_cmake(latebind, opera
     shown = assert_success(latebind("init", operators, "--no-configure"))
     assert "operators.c: defines RegisterCustomOps(), which ONNX Runtime calls" in shown
     assert "examples/custom-op" in shown
-    assert "no target_link_libraries() names a runtime" not in shown
+    assert "no target_link_libraries() links a runtime" not in shown
     (operators / "operators.c").write_text("int RegisterCustomOps(void *options, const void *base);\n")
-    assert "no target_link_libraries() names a runtime" in latebind("init", operators).stdout
+    assert "no target_link_libraries() links a runtime" in latebind("init", operators).stdout
 
 
 def test_a_component_that_nothing_installs_is_left_to_do(latebind, operators):
@@ -634,7 +634,7 @@ def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text("project(a)\nadd_library(a SHARED a.c)\n")
     ended = latebind("init", tmp_path, "--yes", "--apply")
     assert "no target links a runtime" in ended.stdout
-    assert "nothing to change: no target_link_libraries() names a runtime" in ended.stdout
+    assert "nothing to change: no target_link_libraries() links a runtime" in ended.stdout
     assert "nothing to do" not in ended.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["CMakeLists.txt"]
 

@@ -233,7 +233,7 @@ def test_two_at_once_wait_for_each_other_and_leftovers_are_cleared(tiny):
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) for _ in range(2)]
     errors = [process.communicate(timeout=120)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], errors
-    assert sum("waiting for another latebind" in text for text in errors) == 1
+    assert sum("waiting for another latebind process" in text for text in errors) == 1
     assert not [path for folder in ("stage", "build", "dist") for path in (tiny / folder).glob(".[!l]*")]
 
 

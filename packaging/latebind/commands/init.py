@@ -50,7 +50,7 @@ _NOT_LINKED = (
     "  To link the stub: latebind stub RUNTIME --output stubs. For a new project: latebind new NAME"
 )
 _UNKNOWN = (
-    "nothing to change: no target_link_libraries() names a runtime, its file, or a variable set to one\n"
+    "nothing to change: no target_link_libraries() links a runtime by name, by file or by variable\n"
     "  If your project links a runtime in another way, call latebind_add_runtime(TARGET RUNTIME), and write a "
     "latebind.toml.\n"
     "  For a new project: latebind new NAME"

@@ -44,7 +44,7 @@ def exclusive(workdir: Path) -> Iterator[None]:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        LOG.say(f"waiting for another latebind in {workdir}")
+        LOG.say(f"waiting for another latebind process in {workdir}")
         lock.acquire()
     try:
         with watched_over() as mark:

@@ -174,7 +174,7 @@ CASES = [
          wheel({LIB: cxx_user("_ZTI3odd")}), wheel({LIB: cxx_user("_ZTIPKc")}), at=f"!{LIB}", says="_ZTI3odd"),
     Case("LB106", "a function of libm that the linker found in libc", wheel({LIB: bound_to_libc("scalbln")}),
          wheel({LIB: bound_to_libc("ldexp")}), at=f"!{LIB}", severity="warning",
-         says="binds scalbln of libm.so.6 to libc.so.6"),
+         says="looks for scalbln of libm.so.6 in libc.so.6"),
     Case("LB106", "a function of a newer glibc in a static library, bound when the library is loaded",
          wheel({LIB: link_with_undefined(ISOC23, "-Wl,-z,now")}),
          wheel({LIB: link_with_undefined(ISOC23, "-Wl,-z,now")}, tag="py3-none-manylinux_2_38_x86_64"), at=f"!{LIB}",

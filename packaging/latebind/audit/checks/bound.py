@@ -47,7 +47,7 @@ def _find_misplaced(image: Image) -> Iterator[Hit]:
     )
     if names:
         yield Hit(
-            message=f"binds {first(names)} of libm.so.6 to {_LIBC}, but does not link libm.so.6",
+            message=f"looks for {first(names)} of libm.so.6 in {_LIBC}, because it does not link libm.so.6",
             evidence=some([f"{name} of {_LIBC}" for name in names]),
             fix="Link with -lm.",
             severity="warning",

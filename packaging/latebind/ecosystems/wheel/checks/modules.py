@@ -122,7 +122,7 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
     `python311.dll` exists in CPython 3.11 only, and so do `libpython3.11.so` and `Python.framework/Versions/3.11`. If
     the wheel's ABI tag is none, its Python tag or the module's file name says which CPython it is for. Free-threaded
     CPython (`cp313t`) has objects of another layout, so a module that was compiled without Py_GIL_DISABLED corrupts its
-    memory. A module compiled with it does not load in CPython with the GIL.
+    memory. A module compiled with Py_GIL_DISABLED does not load in CPython with the GIL.
 
     Undocumented functions of CPython come and go. Code that an old Cython generated may use functions that the tag's
     CPython no longer exports. Code for a newer CPython may use functions that the tag's CPython does not export yet.
