@@ -95,8 +95,8 @@ def _check_commit(text: str) -> str:
 def _of_git(git: Path, config: Config, environment: Mapping[str, str]) -> str:
     env = _without_hooks(environment)
     steps = {
-        "is not tracked by its repository": ["ls-files", "--error-unmatch", "--", config.file.name],
-        "has files that were edited since": ["status", "--porcelain", "--untracked-files=no"],
+        "has a configuration file that git does not track": ["ls-files", "--error-unmatch", "--", config.file.name],
+        "has uncommitted changes": ["status", "--porcelain", "--untracked-files=no"],
         "": ["rev-parse", "HEAD"],
     }
     output = ""

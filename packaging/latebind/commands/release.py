@@ -28,10 +28,17 @@ def declare_release(add: Add) -> None:
         "make a release folder with packages, checksums, SBOMs, reports and API changes, or check one",
     )
     what = release.add_mutually_exclusive_group(required=True)
-    what.add_argument("--output", type=Path, metavar="DIR", help="make the release in this new folder")
+    what.add_argument(
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="make the release in this folder; replaces a release of the same version",
+    )
     what.add_argument("--check", type=Path, metavar="FOLDER", help="check an existing release, offline")
     release.add_argument(
-        "--dry-run", action="store_true", help="make it even if the gate failed, and list what prevents publishing"
+        "--dry-run",
+        action="store_true",
+        help="make the release even if the gate failed, and list what prevents publishing",
     )
     release.add_argument("--dist", type=Path, metavar="DIR", help="folder of the packages (default: dist/)")
     release.add_argument(

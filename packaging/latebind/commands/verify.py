@@ -45,9 +45,7 @@ def declare_verify(add: Add) -> None:
         "-k", dest="select", action="append", default=[], metavar="PATTERN",
         help="run test cases whose ids match, such as win-x64 or 1.2*; !PATTERN leaves out matches; may be repeated",
     )  # fmt: skip
-    verify.add_argument(
-        "--shard", default="1/1", metavar="I/N", help="run the I-th of N equal shares of the test cases"
-    )
+    verify.add_argument("--shard", default="1/1", metavar="I/N", help="run the I-th of N shares of the test cases")
     verify.add_argument("--list", action="store_true", help="list the test cases, including those that cannot run here")
     verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages in that folder; pack nothing")
     add_machines(verify)

@@ -90,7 +90,7 @@ class Document(Table, frozen=True):
     project: Annotated[ProjectTable, Meta(description="Name, version, license.")]
     targets: Annotated[Targets, Meta(description="Targets, and the oldest systems that they support.")]
     package: Annotated[dict[str, Package], Meta(description="[package.<name>]: a package to make.", min_length=1)]
-    native: Annotated[Native, Meta(description="The CMake project.")] = Native()
+    native: Annotated[Native, Meta(description="The native code, and what builds it.")] = Native()
     runtime: Annotated[
         tuple[RuntimeUse, ...], Meta(description="[[runtime]]: the runtimes that the packages bind late.")
     ] = ()
