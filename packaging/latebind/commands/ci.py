@@ -45,7 +45,9 @@ def _ci(arguments: argparse.Namespace) -> int:
         return _report(file, list_outdated(_read(file), tables), repository)
     if file.exists() and not arguments.force:
         raise InputError(
-            "already exists", where=WORKFLOW, advice="Compare it: latebind ci --check. Replace it: latebind ci --force."
+            "already exists",
+            where=WORKFLOW,
+            advice="To see what is out of date: latebind ci --check. To replace it: latebind ci --force.",
         )
     text = render_workflow(
         config.document.project.name,
