@@ -44,7 +44,7 @@ int timespec_get(struct timespec* now, int base) {
   return base == TIME_UTC && clock_gettime(CLOCK_REALTIME, now) == 0 ? base : 0;
 }
 
-/* The true time of a deadline. If it is further ahead than any wait, it was computed from the shifted clock. */
+/* The true time of a deadline. A deadline further ahead than any wait was computed from the shifted clock. */
 static const struct timespec* truly(const struct timespec* until, struct timespec* moment) {
   struct timespec now;
   syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);

@@ -22,7 +22,7 @@ function filter() {
   rove();
 }
 
-// Tab stops once in each table; arrows go on from there.
+// Tab stops once in each table; arrow keys go on from there.
 function rove() {
   for (const table of find(".grid")) {
     const visible = find(".m:not(.off)", table);

@@ -52,10 +52,10 @@ def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(lateb
     [
         (["pakc"], "error: 'pakc' is not a command\nhelp: Did you mean pack?"),
         (["--target", "linux-x64", "pack"], "\nhelp: Write the command first: latebind pack --target ..."),
-        (["pack", "--format", "jsn"], "argument --format: 'jsn' is not one of its values\nhelp: Did you mean json?"),
+        (["pack", "--format", "jsn"], "argument --format: 'jsn' is not a possible value\nhelp: Did you mean json?"),
         (
             ["completion", "xyz"],
-            "'xyz' is not one of its values\nhelp: Choose one of: bash, zsh, fish, powershell, tcsh.",
+            "'xyz' is not a possible value\nhelp: Choose one of: bash, zsh, fish, powershell, tcsh.",
         ),
     ],
 )

@@ -143,9 +143,9 @@ def test_what_cannot_be_read_is_reported_whatever_is_chosen(latebind, tmp_path):
     [
         (["--select", "LB3O5"], "--select: LB3O5 matches no check\nhelp: Did you mean LB305, Binary for another"),
         (["--ignore", "LB611,XY1"], "--ignore: XY1 matches no check\nhelp: Did you mean LB1?"),
-        (["--profile", "load"], "'load' is not one of its values\nhelp: Did you mean loads?"),
+        (["--profile", "load"], "'load' is not a possible value\nhelp: Did you mean loads?"),
         (["--profile", "all", "--select", "LB1"], "not allowed with argument"),
-        (["--fail-on", "notes"], "'notes' is not one of its values\nhelp: "),
+        (["--fail-on", "notes"], "'notes' is not a possible value\nhelp: "),
     ],
     ids=" ".join,
 )

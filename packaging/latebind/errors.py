@@ -12,7 +12,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-sdk": "the .NET SDK on this machine is too old for this kind of application",
     "no-mono": "there is no Mono with the reference assemblies of .NET Framework on this machine",
     "no-node": "there is no Node.js with npm on this machine",
-    "no-program": "a program that makes or runs such packages is not on this machine",
+    "no-program": "a program that makes or runs packages of this kind is not on this machine",
     "no-index": "the package index cannot be reached",
     "no-distribution": "the index has no such distribution for this Python or platform",
     "no-compiler": "there is no C compiler for this target on this machine",

@@ -46,7 +46,7 @@ def test_a_library_that_a_function_makes_is_packed(latebind, project):
     assert_success(latebind("-C", project, "pack", "--target", "linux-x64"))
     (package,) = (project / "dist").glob("*.nupkg")
     assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
-    assert "no file is left to write" in latebind("init", project).stdout
+    assert "no more files to write" in latebind("init", project).stdout
     text_alone = latebind("init", project, "--no-configure").stdout
     assert "no target links a runtime" in text_alone
 
@@ -94,7 +94,7 @@ def test_a_definition_in_latebind_toml_counts(latebind, project):
     assert "because with its default options CMake makes no library that links a runtime" in shown
     edit(project / "latebind.toml", 'source = "."', 'source = "."\ndefine = { WITH_VOICE = true }')
     again = assert_success(latebind("init", project))
-    assert "no file is left to write" in again
+    assert "no more files to write" in again
     assert "note: " not in again
 
 

@@ -67,7 +67,7 @@ def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
     assert ".nupkg: 0 errors, 0 warnings" in audited.stdout
     (package,) = (project / "dist").glob("*.nupkg")
     assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
-    assert "no file is left to write" in again.stdout
+    assert "no more files to write" in again.stdout
     assert {path: data for path, data in state(project).items() if path in once} == once
     assert "up to date" in latebind("-v", "-C", project, "build", "--target", "linux-x64").stderr
 
@@ -306,7 +306,7 @@ def test_a_library_that_the_runtime_calls_is_packed_without_a_stub(latebind, ope
     assert_success(latebind("-C", operators, "pack", "--target", "linux-x64"))
     (package,) = (operators / "dist").glob("*.nupkg")
     assert "runtimes/linux-x64/native/liboperators.so" in zipfile.ZipFile(package).namelist()
-    assert "no file is left to write" in latebind("init", operators).stdout
+    assert "no more files to write" in latebind("init", operators).stdout
 
 
 def test_a_library_that_the_runtime_calls_is_named_without_cmake(latebind, operators):
@@ -394,9 +394,9 @@ def test_a_project_that_is_configured_gets_the_stub_alone(latebind, project):
     ended = latebind("init", project, "--apply", "--yes")
     assert "written: latebind.toml" in ended.stdout
     assert file.read_text().count("drop_in = true\n") == 1
-    assert "no file is left to write" in latebind("init", project).stdout
+    assert "no more files to write" in latebind("init", project).stdout
     edit(file, "drop_in = true", "drop_in=true")
-    assert "no file is left to write" in latebind("init", project).stdout
+    assert "no more files to write" in latebind("init", project).stdout
 
 
 def list_hints(latebind, project):
@@ -568,7 +568,7 @@ def test_each_next_leads_to_a_project_that_packs(latebind, project):
         assert len(seen) < 5, seen
     assert "COMPONENT voice" in (project / "CMakeLists.txt").read_text()
     assert shown.endswith(PACK.format(project=project))
-    assert "no file is left to write" in latebind("init", project).stdout
+    assert "no more files to write" in latebind("init", project).stdout
 
 
 def test_what_is_left_by_hand_is_continued(latebind, project):
@@ -577,7 +577,7 @@ def test_what_is_left_by_hand_is_continued(latebind, project):
     latebind("init", project, "--yes", "--apply")
     again = latebind("init", project, "--yes", "--apply").stdout
     assert "pyproject.toml builds with setuptools" in again
-    assert "no file is left to write" in again
+    assert "no more files to write" in again
     assert "wheel =" not in (project / "latebind.toml").read_text()
 
     edit(
@@ -593,7 +593,7 @@ def test_what_is_left_by_hand_is_continued(latebind, project):
     assert 'python = "verify/smoke.py"' in configuration
     assert (project / "verify" / "smoke.py").is_file()
     assert_success(latebind("-C", project, "plan"))
-    assert "no file is left to write" in latebind("init", project, "--yes", "--apply").stdout
+    assert "no more files to write" in latebind("init", project, "--yes", "--apply").stdout
 
 
 def test_sources_above_the_cmake_project_are_part_of_the_native_source(latebind, project):
@@ -615,7 +615,7 @@ def test_files_with_windows_line_ends_keep_them(latebind, project):
         data = (project / name).read_bytes()
         assert data.count(b"\n") == data.count(b"\r\n") > 1
     assert b"COMPONENT voice" in (project / "CMakeLists.txt").read_bytes()
-    assert "no file is left to write" in latebind("init", project).stdout
+    assert "no more files to write" in latebind("init", project).stdout
 
 
 def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project, tmp_path):

@@ -133,7 +133,7 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (
             RUNTIME + RUNTIME.replace("onnxruntime", "openvino").replace("1.19", "2025.1")
             + '[verify]\ndata = { script = "a.py", requires = { "1.31" = ["onnx"] } }\n',
-            "the versions in verify.data.requires are for onnxruntime, but openvino has other versions",
+            "the versions in verify.data.requires are versions of onnxruntime, not of openvino",
             "Add [verify.own.openvino]",
         ),
         ('[[audit.waive]]\ncode = "LB101"\nreason = ""\n', "audit.waive[0].reason must not be empty", ""),

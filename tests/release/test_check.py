@@ -146,7 +146,7 @@ TAMPERED = {
 UNLIKE = "differs from what latebind makes from the packages and reports"
 HIDDEN = {
     "a flipped byte": (flip_wheel, WHEEL, "damaged member"),
-    "an SBOM": (edit_file(BILL, "zig", "gcc"), BILL, "is not the SBOM inside its package"),
+    "an SBOM": (edit_file(BILL, "zig", "gcc"), BILL, "differs from the SBOM inside its package"),
     "a report on other packages": (other_hash, NUPKG, "reports/verify.json has 0000000000000000"),
     "a missing case": (lose_case, "manifest.json", "cases.passed is"),
     "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "is not part of a release"),

@@ -84,4 +84,4 @@ def _large_row(kind, consumer, rid, version, scenario):
     if rid == "win-arm64" or (rid == "osx-x64" and version in MINORS[5:]):
         return row("not run", reason="no-distribution" if rid == "osx-x64" else "no-machine", **case)
     facts = {"passed": 1148, "runtime_version": version, "out_of_scope": {"test_if_seq": "res is a sequence"}}
-    return row(facts=facts, summary="1,148 cases passed, 42 fail through the runtime's own API, too", **case)
+    return row(facts=facts, summary="1,148 cases passed, 42 also fail through the runtime's own API", **case)

@@ -12,7 +12,7 @@
 
 #include "onnxruntime_c_api.h"
 
-/* Whether the list has the version. An entry such as "1.24.1" is one release, and "1.24" is every release of 1.24. */
+/* Whether the list names the version. The entry "1.24.1" names one release, and "1.24" names all releases of 1.24. */
 static inline int lb_ep_is_listed(const char* version, const char* list) {
   while (*list) {
     size_t length = strcspn(list, ",");
@@ -24,10 +24,11 @@ static inline int lb_ep_is_listed(const char* version, const char* list) {
 
 /* Gets the interface that this library and the runtime share.
  *
- * base: what CreateEpFactories() was given. api: gets the interface, or NULL if the runtime is refused.
- * version: gets the version of the interface: set ort_version_supported of every structure to it.
+ * base: the argument of CreateEpFactories(). api: gets the interface, or NULL if the runtime is refused.
+ * version: gets the version of the interface; set ort_version_supported of every structure to this version.
  * Returns NULL, or a status that names the runtime's version and the supported ones. If both the result and *api are
- * NULL, the runtime has no interface at all, not even one to create a status: then return NULL, without a factory. */
+ * NULL, the runtime has no interface with which to create a status: return NULL from CreateEpFactories(), and create
+ * no factory. */
 static inline OrtStatus* lb_ep_negotiate(const OrtApiBase* base, const OrtApi** api, uint32_t* version) {
   const char* runtime = base->GetVersionString ? base->GetVersionString() : NULL;
   unsigned major = 0, minor = 0;
@@ -47,8 +48,8 @@ static inline OrtStatus* lb_ep_negotiate(const OrtApiBase* base, const OrtApi** 
   }
   const OrtApi* first = base->GetApi(1); /* every real runtime has the first version */
   if (!first) return NULL;
-  /* Keep this one string literal: LB805 of `latebind audit` skips the provider's name in it, so the check passes only
-   * if the factory has that name, too. */
+  /* Keep this text in one string literal. LB805 of `latebind audit` ignores the provider's name inside a longer text,
+   * so the check passes only if the factory also has that name. */
   snprintf(message, sizeof message,
            LATEBIND_EP_NAME " " LATEBIND_EP_VERSION " needs ONNX Runtime " LATEBIND_EP_RANGE "; this is %s", runtime);
   return first->CreateStatus(ORT_NOT_IMPLEMENTED, message);

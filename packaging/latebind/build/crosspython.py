@@ -46,8 +46,8 @@ def find_interpreter(python: str) -> Interpreter:
     raise BuildError(
         f"{lacking}, but modules for CPython {python} are compiled with its headers",
         where="wheel.pythons",
-        advice=f"Install one with headers (uv python install {python}; Debian: apt install python{plain}-dev "
-        f"python{plain}-venv), or remove {python} from the list.",
+        advice=f"Install a CPython with these headers (uv python install {python}; Debian: apt install "
+        f"python{plain}-dev python{plain}-venv), or remove {python} from wheel.pythons.",
     )
 
 

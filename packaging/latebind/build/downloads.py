@@ -65,7 +65,7 @@ def report_downloads(config: Config, tree: Path, rid: str) -> None:
     if unpatched_names := ", ".join(filter(None, text.split(";"))):
         LOG.say(
             f"note: {rid}: CMake does not run the PATCH_COMMAND of {unpatched_names}, because [native.sources] has the "
-            "sources. Check that these already contain the patches."
+            "sources. Check that they already contain the patches."
         )
     names = sorted(path.name.removesuffix("-src") for path in tree.glob("_deps/*-src") if path.is_dir())
     if names and not config.document.native.sources:

@@ -204,19 +204,19 @@ def refuse_interpreter(kind: str) -> None:
     floor = floor_of(kind)
     if sys.implementation.name != "cpython":
         raise BuildError(
-            f"a wheel of kind {kind} needs CPython, but this is {sys.implementation.name}",
+            f"a wheel of kind {kind} needs CPython, but latebind runs with {sys.implementation.name}",
             where=sys.executable,
             advice="Run latebind with CPython.",
         )
     if floor is not None and not is_threaded(kind) and sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise BuildError(
-            f"a wheel of kind {kind} needs a CPython with the GIL, but this one is free-threaded",
+            f"a wheel of kind {kind} needs a CPython with the GIL, but latebind runs with a free-threaded one",
             where=sys.executable,
             advice='Run latebind with an ordinary CPython, or set wheel.kind = "cp315-abi3.abi3t" or "cpython".',
         )
     if floor is not None and sys.version_info[:2] < floor:
         raise BuildError(
-            f"a wheel of kind {kind} needs CPython {floor[0]}.{floor[1]} or newer, but this is "
+            f"a wheel of kind {kind} needs CPython {floor[0]}.{floor[1]} or newer, but latebind runs with "
             f"{sys.version_info.major}.{sys.version_info.minor}",
             where=sys.executable,
             advice="Run latebind with that CPython or a newer one; its headers declare what the module may use.",

@@ -254,7 +254,7 @@ def _manifest(raw: bytes, where: str) -> StageManifest:
 def _bytes(path: Path, folder: Path) -> bytes:
     """A file of an imported folder. A link out of the folder would put a file of this machine into packages."""
     if not path.resolve().is_relative_to(folder.resolve()):
-        advice = f"Packages would hold that file. Put a copy into {folder}, or remove the link."
+        advice = f"Packages would contain the link's target. Put a copy of it into {folder}, or remove the link."
         raise InputError(
             f"leads through a link to {path.resolve()}, outside the folder", where=str(path), advice=advice
         )

@@ -112,7 +112,7 @@ class Stage:
                 advice = f"It installed {static}. Write add_library(... SHARED), or BUILD_SHARED_LIBS = true below "
                 advice += "[native.define]."
             elif self.manifest.imported:
-                advice = f"Import its files, too: latebind stage --import FOLDER --target {self.rid}"
+                advice = f"Also import its files: latebind stage --import FOLDER --target {self.rid}"
             text = f"component {component} installed no shared library for {self.rid}"
             raise BuildError(text, where=f"stage/{self.rid}", advice=advice)
         names = [path.name for path in libraries]

@@ -10,11 +10,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "init": (
         ("latebind init", "show what would change in the CMake project here"),
-        ("latebind init --yes --apply", "change it"),
+        ("latebind init --yes --apply", "make these changes"),
     ),
     "ci": (
         ("latebind ci", "write .github/workflows/latebind.yml, to be edited"),
-        ("latebind ci --check", "check whether it is out of date"),
+        ("latebind ci --check", "check whether this file is out of date"),
     ),
     "doctor": (("latebind doctor", "what is installed, and how to install the rest"),),
     "plan": (("latebind plan --target all", "the files of a whole release"),),
@@ -37,18 +37,18 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "verify": (
         ("latebind verify", "this machine's target, the oldest and the latest runtime"),
         ("latebind verify --all --list", "list every test case, and why one would not run"),
-        ("latebind verify -k win -k '!1.2*'", "only some of them"),
+        ("latebind verify -k win -k '!1.2*'", "only the test cases that match"),
         ("latebind verify --merge a/verify.json b/verify.json", "merge the reports of several machines"),
-        ("latebind verify --kit kit", "a folder that verifies the packages on another computer"),
+        ("latebind verify --kit kit", "a folder for verifying the packages on another computer"),
     ),
     "gate": (("latebind gate", "check reports/verify.json"),),
     "matrix": (("latebind matrix --python 3.10 --python 3.14", "two Python versions on each target"),),
     "release": (
         ("latebind release --output out/1.2.3 --previous out/1.2.2", "make a release and compare it with the last one"),
-        ("latebind release --check out/1.2.3", "check it, offline"),
+        ("latebind release --check out/1.2.3", "check this release, offline"),
     ),
     "reproduce": (("latebind reproduce --target all", "compare two clean packs"),),
-    "cibuildwheel": (("latebind cibuildwheel core > python/tiny/cibuildwheel.toml", "write it once and commit it"),),
+    "cibuildwheel": (("latebind cibuildwheel core > python/tiny/cibuildwheel.toml", "write it once, and commit it"),),
     "loader-source": (
         ("latebind loader-source --single --runtime onnxruntime third_party/latebind", "one C file and a header"),
         ("latebind loader-source native/made", "then cmake -DLATEBIND_DESCRIBED=native/made"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from latebind.commands.common import Add
 
 _DONE = "nothing to do: the project already binds its runtime late"
-_BY_HAND = "no file is left to write; the steps above are left to do by hand"
+_BY_HAND = "no more files to write: do the steps above by hand"
 _BLOCKED = "nothing can be written yet: do the steps above by hand, then run this again"
 _OPTION = (
     "note: latebind only reads the text of the project, because with its default options CMake makes no library that "
@@ -68,7 +68,7 @@ def declare_init(add: Add) -> None:
         action="store_true",
         help="also change existing files: CMake, pyproject.toml, latebind.toml, .gitignore",
     )
-    init.add_argument("--download", action="store_true", help="let CMake download what the project fetches")
+    init.add_argument("--download", action="store_true", help="let CMake download the project's dependencies")
     init.add_argument(
         "--no-configure", action="store_true", help="only read the CMake files, and do not run CMake on them"
     )
@@ -226,7 +226,7 @@ def _describe_called(discovery: Found) -> str:
     return (
         f"{_name_called(discovery)}, so no target has to link the runtime\n"
         "nothing to change in the code: a package needs a latebind.toml and an install() with COMPONENT\n"
-        f"  {_CALLED[discovery.called[0][1]]}, and name your component in it."
+        f"  {_CALLED[discovery.called[0][1]]}, and write your component's name there."
     )
 
 

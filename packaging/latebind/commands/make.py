@@ -76,7 +76,7 @@ def declare_reproduce(add: Add) -> None:
 def declare_cibuildwheel(add: Add) -> None:
     """`latebind cibuildwheel`."""
     native = add("cibuildwheel", _cibuildwheel, "print a configuration for cibuildwheel")
-    native.add_argument("package", metavar="PACKAGE", help="package in latebind.toml with a wheel")
+    native.add_argument("package", metavar="PACKAGE", help="name of a package in latebind.toml that has a wheel")
     native.add_argument(
         "--latebind",
         default=f"latebind[native]=={__version__}",

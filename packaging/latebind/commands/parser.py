@@ -68,7 +68,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         is_command = isinstance(action, argparse._SubParsersAction)  # noqa: SLF001  # as above
-        text = f"{value!r} is not a command" if is_command else f"{value!r} is not one of its values"
+        text = f"{value!r} is not a command" if is_command else f"{value!r} is not a possible value"
         raise argparse.ArgumentError(None if is_command else action, f"{text}\n{suggestion(value, choices)}")
 
     def error(self, message: str) -> NoReturn:

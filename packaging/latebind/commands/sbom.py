@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 def declare_sbom(add: Add) -> None:
     """`latebind sbom`."""
-    command = add("sbom", _sbom, "add an SBOM to any wheel, with its libraries and the projects whose code is in them")
+    command = add(
+        "sbom", _sbom, "add an SBOM to any wheel; it lists the libraries, and the projects whose code is in them"
+    )
     command.add_argument("wheels", type=Path, nargs="+", metavar="WHEEL", help="wheels; they are not changed")
     command.add_argument(
         "--output",
@@ -28,7 +30,7 @@ def declare_sbom(add: Add) -> None:
         action="append",
         default=[],
         metavar="NAME@VERSION[=SUPPLIER]",
-        help="a project whose code is in the wheel; replaces one that latebind found by that name; may be repeated",
+        help="a project whose code is in the wheel; replaces what latebind found under that name; may be repeated",
     )
     formats = ("cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3")
     command.add_argument(
@@ -37,7 +39,7 @@ def declare_sbom(add: Add) -> None:
     command.add_argument(
         "--force",
         action="store_true",
-        help="also add it to a wheel that has an SBOM or is signed; removes the signatures",
+        help="also add the SBOM to a wheel that has one or is signed; removes the signatures",
     )
 
 

@@ -27,7 +27,11 @@ def declare_stub(add: Add) -> None:
     )
     add_target(command)
     command.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="folder for one stub per target: linux-x64, ..."
+        "--output",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder to write to; each target gets a subfolder, such as linux-x64",
     )
     command.add_argument(
         "--minimum", metavar="VERSION", help="oldest version to bind (default: that of the preset or file)"

@@ -43,11 +43,12 @@ def declare_verify(add: Add) -> None:
     )
     verify.add_argument(
         "-k", dest="select", action="append", default=[], metavar="PATTERN",
-        help="run test cases whose ids match, such as win-x64 or 1.2*; !PATTERN leaves out matches; may be repeated",
+        help="run only test cases whose ids match, such as win-x64 or 1.2*; !PATTERN leaves out matches; may be "
+        "repeated",
     )  # fmt: skip
     verify.add_argument("--shard", default="1/1", metavar="I/N", help="run the I-th of N shares of the test cases")
     verify.add_argument("--list", action="store_true", help="list the test cases, including those that cannot run here")
-    verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages in that folder; pack nothing")
+    verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages in DIR; pack nothing")
     add_machines(verify)
     add_target(verify)
     verify.add_argument("--fresh", action="store_true", help="run every test case again, even those that passed before")
@@ -72,7 +73,7 @@ def declare_verify(add: Add) -> None:
         "--kit",
         type=Path,
         metavar="DIR",
-        help="run nothing: write a folder that verifies the packages on another computer",
+        help="run nothing: write a folder with which you verify the packages on another computer",
     )
     verify.add_argument("--output", type=Path, metavar="DIR", help="folder for the reports (default: reports/)")
 
@@ -163,7 +164,8 @@ def _write_kit(
     write_kit(project, artifacts, arguments.kit, source, options)
     print(
         f"{arguments.kit}: {plural(len(artifacts), 'package')}\n"
-        "  Run verify.sh or verify.ps1 in it on the other computer, then here: latebind verify --merge results-*.zip"
+        "  Run verify.sh or verify.ps1 of this folder on the other computer, then here: latebind verify --merge "
+        "results-*.zip"
     )
     return 0
 

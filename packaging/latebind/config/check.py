@@ -121,7 +121,7 @@ def _check_data(config: Config, reader: Reader) -> None:
     first, *others = [runtime.name for runtime in config.document.runtime] or [""]
     if verify.data is not None and set(verify.data.requires) - {ANY_VERSION}:
         for name in (name for name in others if verify.own.get(name) is None or verify.own[name].data is None):
-            text = f"the versions in verify.data.requires are for {first}, but {name} has other versions"
+            text = f"the versions in verify.data.requires are versions of {first}, not of {name}"
             reader.problem(("verify", "data", "requires"), text, f"Add [verify.own.{name}] with data of its own.")
 
 

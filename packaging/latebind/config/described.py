@@ -82,7 +82,9 @@ class DescribedStub(Table, frozen=True):
         tuple[str, ...],
         Meta(description="Further CMake targets that projects link. NAME and NAME::NAME of each package always exist."),
     ] = ()
-    header: Annotated[str, Meta(description="A header file by which latebind finds the folder of all headers.")] = ""
+    header: Annotated[
+        str, Meta(description="Name of a header: latebind finds the folder of all headers by this file.")
+    ] = ""
     system: Annotated[
         bool,
         Meta(
@@ -153,7 +155,7 @@ class DescribedRuntime(Table, frozen=True):
     ] = False
     libc: Annotated[
         tuple[Literal["glibc", "musl"], ...],
-        Meta(description="C libraries of Linux that the runtime is supplied for. By default, any."),
+        Meta(description="C libraries on Linux for which the runtime is supplied. By default, all."),
     ] = ()
 
     def preset(self) -> RuntimePreset:

@@ -70,7 +70,7 @@ def _check(name: str, package: Package, document: Document, reader: Reader) -> N
     if any(runtime.name == EP_RUNTIME for runtime in document.runtime):
         text = f"the supported versions of {EP_RUNTIME} are both in [[runtime]] and in package.{name}.ep"
         reader.problem(
-            (*here, "ep"), text, "Remove the [[runtime]]: ONNX Runtime passes itself to an execution provider."
+            (*here, "ep"), text, "Remove the [[runtime]]: ONNX Runtime passes its functions to an execution provider."
         )
     if package.wheel is not None:
         text = f"latebind makes package.{name}.wheel from package.{name}.ep"

@@ -21,7 +21,7 @@ class Native(Table, frozen=True):
         Literal["cmake", "external"],
         Meta(
             description="What builds the native code. cmake: latebind does, with CMake. external: your own build does, "
-            "such as Meson or make, and `latebind stage --import` takes its files."
+            "such as Meson or make, and `latebind stage --import` adds its files."
         ),
     ] = "cmake"
     cmake: Annotated[
@@ -42,9 +42,9 @@ class Native(Table, frozen=True):
     sources: Annotated[
         dict[SourceName, str],
         Meta(
-            description="Archives or folders of what the CMake project would download, by the name that FetchContent, "
-            'CPM or ExternalProject gives it: { fmt = "third_party/fmt" }. They are relative to `source`. If this '
-            "table is there, the build cannot download anything."
+            description="Archives or folders of the dependencies that the CMake project would download. Each key is "
+            'the name in FetchContent, CPM or ExternalProject: { fmt = "third_party/fmt" }. Paths are relative to '
+            "`source`. If this table is there, the build cannot download anything."
         ),
     ] = msgspec.field(default_factory=dict)
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(

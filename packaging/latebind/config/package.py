@@ -77,14 +77,14 @@ class NugetConfig(Table, frozen=True):
         Meta(
             description="Folder with one .csproj, relative to this file. latebind adds this project's assembly and its "
             "translations, but no other assemblies. A package that the project references needs "
-            'PrivateAssets="all", unless the NuGet package requires that package, too.'
+            'PrivateAssets="all", unless the NuGet package also requires it.'
         ),
     ] = ""
     runtime: Annotated[
         NugetId,
         Meta(
             description="Id of the runtime's NuGet package that the package depends on, such as "
-            "Microsoft.ML.OnnxRuntime. By default, it depends on none."
+            "Microsoft.ML.OnnxRuntime. By default, there is no such dependency."
         ),
     ] = ""
     description: Annotated[

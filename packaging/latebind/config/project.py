@@ -61,6 +61,6 @@ def read_project(file: Path, workdir: Path) -> Project:
         raise InputError(
             "changed while latebind packed it",
             where=str(file),
-            advice="Run the command again, without changing files meanwhile.",
+            advice="Run the command again, and change no files while it runs.",
         )
     return Project(config=config, workdir=workdir)

@@ -16,8 +16,8 @@ class SdkConfig(Table, frozen=True, kw_only=True):
         int,
         Meta(
             description="Version of the binary interface, for the SONAME in the archive: 1 gives libx.so.1. "
-            "latebind builds the native code once more for it. Libraries in wheels, NuGet and npm "
-            "packages keep their names. It has no effect on Windows.",
+            "For this SONAME, latebind builds the native code once more. Libraries in wheels, NuGet and "
+            "npm packages keep their names. The number has no effect on Windows.",
             ge=0,
         ),
     ]

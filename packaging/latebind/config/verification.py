@@ -44,8 +44,8 @@ class VerifyOwn(Table, frozen=True):
     native_only: Annotated[
         bool,
         Meta(
-            description="Whether to skip the runtime on emulated machines, and with other CPythons than the one that "
-            "runs latebind, because it would be too slow there."
+            description="Whether to skip the runtime on emulated machines, and with CPythons other than the one that "
+            "runs latebind, because tests would be too slow there."
         ),
     ] = False
 
@@ -100,7 +100,7 @@ class Verify(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="Further CPython versions to test wheels with, such as 3.11; only with --all. By default, "
-            "there are none."
+            "no further ones."
         ),
     ] = ()
     required: Annotated[

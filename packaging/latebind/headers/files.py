@@ -59,7 +59,7 @@ def identifying_header(runtime: RuntimePreset) -> str:
     """The name of the header that identifies the folder of all. Raises LatebindError where that is not known."""
     if runtime.stub is None or not runtime.stub.header:
         raise LatebindError(
-            f"the headers of {runtime.title} are not known", advice="Copy them from the runtime's sources."
+            f"the headers of {runtime.title} are not known", advice="Copy the headers from the runtime's sources."
         )
     return runtime.stub.header
 

@@ -123,7 +123,7 @@ def _different(folder: Path, derived: Derived, origin: Origin) -> Iterator[Contr
 
 def _how(name: str, actual: bytes, expected: bytes) -> str:
     if name.startswith(f"{SBOMS}/"):
-        return "is not the SBOM inside its package"
+        return "differs from the SBOM inside its package"
     if name.endswith(".json"):
         try:
             differences = list(_paths(json.loads(actual), json.loads(expected), ""))

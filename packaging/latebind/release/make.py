@@ -71,7 +71,7 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
         _assert_sound(derived, dry_run=dry_run)
         if derived.blockers and earlier.publishable:
             text = "contains a publishable release; a dry run whose gate fails does not replace it"
-            raise InputError(text, where=str(output), advice="Name another folder, or remove it.")
+            raise InputError(text, where=str(output), advice="Name another folder, or remove this one.")
         for name, data in derived.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
@@ -98,7 +98,7 @@ def _changes(config: Config, file: Path) -> str:
         text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error)
-        advice = f"Write one with a section ## [{version}] - DATE, or name another: --changelog FILE."
+        advice = f"Write a changelog with a section ## [{version}] - DATE, or name another file: --changelog FILE."
         raise InputError(f"the changelog cannot be read: {why}", where=str(file), advice=advice) from error
     return f"{changelog.heading(config, named=changelog.names(text, version))}\n\n{changelog.section(text, version)}\n"
 
@@ -142,7 +142,7 @@ def _read_replaceable(config: Config, output: Path) -> EarlierRelease:
     earlier = read_earlier(file)
     if (earlier.project, earlier.version) != (project.name, project.version):
         text = f"is the release of {earlier.project} {earlier.version}, not of {project.name} {project.version}"
-        raise InputError(text, where=str(output), advice="Name another folder, or remove it.")
+        raise InputError(text, where=str(output), advice="Name another folder, or remove this one.")
     return earlier
 
 

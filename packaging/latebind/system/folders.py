@@ -26,7 +26,7 @@ def explain_full_disk(folder: Path) -> str:
     free = shutil.disk_usage(folder).free
     if free > _LITTLE_ROOM:
         return ""
-    return f"The disk is full: {free // 1024} KiB are left where {folder} is. Free space and run the command again."
+    return f"The disk is full: {free // 1024} KiB are left for {folder}. Free space and run the command again."
 
 
 @contextmanager

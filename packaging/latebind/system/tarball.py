@@ -48,7 +48,9 @@ class TarReader:
                     total += member.size
                     if total > _BOMB:
                         self._problem(
-                            "bomb", member.name, f"{human_size(total)} up to this member; the rest was not read"
+                            "bomb",
+                            member.name,
+                            f"the files up to this one have {human_size(total)}; the rest was not read",
                         )
                         return
                     if self._admits(member, seen):

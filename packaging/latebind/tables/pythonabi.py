@@ -88,7 +88,7 @@ def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tup
         kinds = f'"py3-none", "cpython", or the oldest CPython to support: cp32-abi3 to {last}'
         return (
             f"package.{package}.wheel.kind: {kind!r} is not a kind of wheel",
-            f"Write {kinds}. To support free-threaded CPython, too, append .abi3t to cp315-abi3 or newer.",
+            f"Write {kinds}. To also support free-threaded CPython, append .abi3t to cp315-abi3 or newer.",
         )
     if kind == "py3-none":
         return None
@@ -100,7 +100,7 @@ def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tup
     if elsewhere:
         return (
             f"package {package} contains a Python module, which no {elsewhere} package can use",
-            f"Install the module in a component of its own, with a package that has no {elsewhere.lower()} table.",
+            f"Move the module to a component of its own, whose package has no {elsewhere.lower()} table.",
         )
     return None
 

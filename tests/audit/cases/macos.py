@@ -445,7 +445,7 @@ CASES = [
         module(NEWER, "cp311-abi3"), "PyType_GetName is new in CPython 3.11", at="!latenn/_core.abi3.so"),
     row("LB310", "a module of one CPython under an abi3 tag",
         module(STABLE, "cp310-abi3", "_core.cpython-310-darwin.so"),
-        module(STABLE, "cp310-cp310", "_core.cpython-310-darwin.so"), "is found only by cp310",
+        module(STABLE, "cp310-cp310", "_core.cpython-310-darwin.so"), "is named for cp310",
         at="!latenn/_core.cpython-310-darwin.so"),
     row("LB311", "a module for free-threaded CPython under the tag of one with the GIL",
         module("_Py_DecRefShared", "cp313-cp313", "_core.so"), module("_Py_DecRefShared", "cp313-cp313t", "_core.so"),

@@ -52,7 +52,7 @@ def judge_run(ended, chosen=None, view=None, **more):
     ("passed", "failed", "summary"),
     [
         (("a",), (), "1 case passed"),
-        (("a",), DIFFERS, "1 case passed, 1 fails through the runtime's own API, too"),
+        (("a",), DIFFERS, "1 case passed, 1 also fails through the runtime's own API"),
         (("a", *map(str, range(1147))), DIFFERS * 1002, "1,148 cases passed, 1,002 fail through the runtime's own API"),
     ],
 )

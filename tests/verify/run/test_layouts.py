@@ -229,7 +229,7 @@ def test_another_package_of_the_same_name_is_told(tmp_path, packages, runtime, c
 
     (wrong,) = unproven(made_for, ended)
 
-    assert wrong.startswith("NuGet installed another Latenn.0.1.0.nupkg")
+    assert wrong.startswith("NuGet installed a Latenn.0.1.0.nupkg")
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in layouts.LAYOUTS if entry.needs_sdk])

@@ -169,7 +169,8 @@ def _refuse_lacking(built: Path, assets: Path, csproj: Path, name: str, required
         raise BuildError(
             f"the managed project needs {other.name}, which the NuGet package will not contain",
             where=str(csproj),
-            advice="Compile its sources into this project instead of referencing another project or file.",
+            advice=f"Compile the sources of {other.stem} into this project instead of referencing another project or "
+            "file.",
         )
     ids = {id_.lower() for id_ in required}
     frameworks = json.loads(assets.read_bytes())["project"]["frameworks"].values() if assets.is_file() else ()
@@ -180,8 +181,8 @@ def _refuse_lacking(built: Path, assets: Path, csproj: Path, name: str, required
             raise BuildError(
                 f"the managed project references the package {id_}, which the NuGet package will not require",
                 where=str(csproj),
-                advice='If only the build needs it, write PrivateAssets="all". Otherwise remove the reference: the '
-                "NuGet package requires only nuget.runtime and the packages in `requires`.",
+                advice='If only the build needs the package, write PrivateAssets="all". Otherwise remove the '
+                "reference: the NuGet package requires only the package in nuget.runtime and those in `requires`.",
             )
 
 
@@ -204,7 +205,7 @@ def _result(output: Path, name: str, framework: str) -> ManagedBuild:
     if not assembly.is_file():
         raise BuildError(
             f"the managed project did not make {assembly.name}",
-            advice="Write the literal name as <AssemblyName> into the .csproj file: latebind reads it only there.",
+            advice="In the .csproj file, set <AssemblyName> to a literal name: latebind reads the name only there.",
         )
     return ManagedBuild(
         framework=framework,
@@ -220,7 +221,7 @@ def _project_file(folder: Path) -> Path:
     if len(projects) != 1:
         what = "no .csproj" if not projects else f"{len(projects)} .csproj files"
         raise BuildError(
-            f"the managed project's folder holds {what}",
+            f"the managed project's folder contains {what}",
             where=str(folder),
             advice="In package.<name>.nuget.managed, name a folder with exactly one .csproj.",
         )

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _TOO_LARGE = 'To make one package for each target, write split = "auto" instead of false.'
-_TOO_LARGE_PART = "Move some of its libraries into a component and package of their own, or publish on another feed."
+_TOO_LARGE_PART = "Move some of the libraries into a component and package of their own, or publish on another feed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,10 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     job = _Job(config=config, package=package, stages=stages, outdir=outdir, managed=managed, nuspec=nuspec)
     artifacts = _split(job) if nuget.split is True else [_whole(job)]
     if nuget.split == "auto" and artifacts[0].size > feed_limit:
-        LOG.detail(f"{artifacts[0].path.name} has {artifacts[0].size} bytes, over {feed_limit}: split by target")
+        LOG.detail(
+            f"{artifacts[0].path.name} has {artifacts[0].size} bytes, over {feed_limit}: making a package for "
+            "each target"
+        )
         artifacts[0].path.unlink()
         artifacts = _split(job)
     for artifact in artifacts:

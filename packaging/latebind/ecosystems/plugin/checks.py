@@ -60,15 +60,15 @@ def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
     "Execution provider exports more than its entry points",
     "warning",
     profiles=("all",),
-    because="The provider works until another library in the process has a symbol with the same name.",
+    because="The provider can fail when another library in the process exports a symbol with the same name.",
     formats=EVERY_FORMAT,
     example="libacme_ep.so exports 2,638 other symbols",
-    fix="Hide everything else with latebind_ep() in CMake, a version script, an exports list, or a .def file.",
+    fix="Hide all other symbols with latebind_ep() in CMake, a version script, an exports list, or a .def file.",
 )
 def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     """A process may hold several execution providers, each with its own copy of the same C++ libraries.
 
-    On Linux, symbols of one library can replace those of the same name in another that is loaded later.
+    On Linux, the symbols of a library can replace symbols with the same names in a library that is loaded later.
     """
     if (
         more := sorted({export.name for export in list_offered_exports(image)} - {*EP_EXPORTS})
@@ -86,13 +86,13 @@ def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     because="Users can still register the library, but they must find its path themselves.",
     kinds=("wheel", "nupkg"),
     example="onnxruntime_ep_acme/__init__.py does not define get_library_path",
-    fix="Make the packages from an `ep` table with latebind pack, or add the functions.",
+    fix="Make the packages from an `ep` table with latebind pack, or add the missing functions.",
 )
 def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Applications ask the package for the path of its library and the names of its providers.
 
-    In Python that is `get_library_path()` and `get_ep_names()` of the module; in .NET `GetLibraryPath()` and
-    `GetEpNames()` of an assembly. All four are from ONNX Runtime's guide for plugin execution providers.
+    A Python module answers with `get_library_path()` and `get_ep_names()`, a .NET assembly with `GetLibraryPath()` and
+    `GetEpNames()`. These names are from ONNX Runtime's guide for plugin execution providers.
     """
     providers = package.providers
     if not providers or package.is_symbols:
@@ -122,7 +122,7 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     fix="Name the file that the wheel for this platform contains.",
 )
 def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
-    """The module of a wheel gives the path of its library, whose file name differs between platforms."""
+    """The module of a wheel returns the path of the provider's library, whose file name differs between platforms."""
     for file in package.providers[:1]:
         inner = _module_name(file)
         named = find_constants(package, inner, _LIBRARY)
@@ -139,8 +139,8 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     "Helper and library disagree on the provider's name",
     "warning",
     profiles=("all",),
-    because="Applications that select the provider by this name find no device, unless the library composes that name "
-    "at run time.",
+    because="Applications that select the provider by the helper's name find no device, unless the library composes "
+    "that name at run time.",
     kinds=("wheel", "nupkg"),
     example="get_ep_names() returns AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
     fix="Return the name that the library's factory returns.",
@@ -174,15 +174,15 @@ def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
     "Execution provider requires a package of the runtime",
     "warning",
     profiles=("runtime",),
-    because="The package fails for users of another package of the runtime.",
+    because="The package fails for users who chose another package of the runtime.",
     kinds=("nupkg",),
     example="the nuspec depends on Microsoft.ML.OnnxRuntime",
     fix="Remove the dependency; write the supported versions into the description.",
 )
 def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
-    """Applications choose one of several packages of ONNX Runtime, and the library registers with any of them.
+    """Applications choose one of several packages of ONNX Runtime, and the provider works with any of them.
 
-    A dependency installs one of these packages next to the one that the user chose. For wheels, LB506 reports the same.
+    A dependency installs one of these packages next to the one that the user chose. LB506 is this check for wheels.
     """
     nuspec = readable_nuspec(package) if package.providers else None
     ids = {name.lower() for name in runtime.nuget.ids}
@@ -199,8 +199,8 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     "Supported versions of the runtime not documented",
     "warning",
     profiles=("all",),
-    because="Users find the supported versions nowhere else. The finding is an error if a minimum is configured and "
-    "the description does not name it.",
+    because="Users cannot find the supported versions anywhere else. The finding is an error if a minimum is "
+    "configured and the description does not name it.",
     kinds=("wheel", "nupkg"),
     example="METADATA names no version of ONNX Runtime",
     fix='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
@@ -231,7 +231,7 @@ def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip
     fix="Add the provider's library for the RID, or remove its folder.",
 )
 def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
-    """Every RID with native files needs the library itself; its companions are useless without it."""
+    """Every RID with native files needs the provider's library: companion libraries are useless without it."""
     provider_rids = {native_place(file.name)[0] for file in package.providers} - {""}
     seen: set[str] = set()
     for file in package.native if provider_rids else ():
@@ -259,13 +259,13 @@ def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
 
     On Linux, startup files that are linked into the library must then call __cxa_finalize, which runs the destructors
     of its static objects. Without that call, as in libraries that zig links, the process runs the destructors when it
-    ends, after their code is gone. musl never unloads a library.
+    ends, after the library's code is gone. musl never unloads a library.
     """
     names = {symbol.name for symbol in image.imports}
     is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
     is_unloaded = file.is_provider or _REGISTERS in {symbol.name for symbol in image.exports}
     if is_unloaded and is_left and not image.stays_loaded and image.libc != "musl":
-        message = "runs no destructors when it is unloaded; the process runs them at exit, after the code is gone"
+        message = "runs no destructors when it is unloaded; the process runs them at exit, after its code is gone"
         yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _SOURCE = Path(__file__).with_name("host")
 _ADVICE = (
     "A provider must not use ONNX Runtime after ReleaseEpFactory(): release everything and end its threads there. "
-    "Destructors of static objects and exit handlers run after the runtime has been released."
+    "Exit handlers and destructors of static objects run after the runtime has been released."
 )
 _FILLED = {"MALLOC_PERTURB_": "165"}
 """glibc then overwrites what is freed, so that using it afterwards crashes and does not depend on chance."""

@@ -52,7 +52,7 @@ def ep_of(config: Config, package: str) -> EpConfig:
     """The `ep` table of a package. Raises BuildError when there is none."""
     ep = config.packages[package].ep
     if ep is None:
-        raise BuildError(f"package {package} has no table ep", where=f"package.{package}.ep")
+        raise BuildError(f"package {package} has no `ep` table", where=f"package.{package}.ep")
     return ep
 
 
@@ -72,7 +72,7 @@ def ep_files(config: Config, package: str, stage: Stage) -> EpFiles:
             f"{'no library' if not entry_libraries else 'more than one library'} of component {component} exports "
             f"{EP_EXPORTS[0]}: {named}",
             where=str(stage.root),
-            advice="Install exactly one library with that export into the component.",
+            advice=f"Install exactly one library that exports {EP_EXPORTS[0]} into the component.",
         )
     staged = [stage.root / file.path for file in stage.manifest.files if file.path.startswith(f"{component}/")]
     matched = [path for path in staged if any(fnmatchcase(path.name, glob) for glob in ep.companions)]

@@ -46,8 +46,8 @@ def _top(package: Contents) -> str:
 def not_relocatable(package: Contents) -> Iterator[Hit | Skip]:
     """Users unpack an SDK anywhere, and package managers move it again.
 
-    An absolute path in a .cmake or .pc file exists only on the build machine, and a path that leaves the archive's
-    folder finds something else, or nothing.
+    An absolute path in a .cmake or .pc file exists only on the build machine. A path that leaves the archive's folder
+    leads to an unrelated file, or to none.
     """
     top = _top(package)
     for reference in sdk_paths(package):
@@ -77,8 +77,8 @@ def _is_inside(path: str, top: str) -> bool:
 def names_missing(package: Contents) -> Iterator[Hit | Skip]:
     """CMake and the linker find nothing at a path that does not exist.
 
-    The archive also needs a file named like the SONAME: the linker writes that name into programs, and their loader
-    looks for it.
+    The archive also needs a file named like the SONAME: the linker writes that name into programs, and the system's
+    loader looks for it when a program starts.
     """
     names = {*(file.name for file in package.files), *package.links}
     folders = {posixpath.dirname(name) for name in names}
@@ -116,10 +116,10 @@ def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
         if not soname or image.format == "pe" or not is_linked:
             continue
         if soname not in bases:
-            text = f"is linked as {soname}, which is not in the archive"
+            text = f"makes programs load {soname}, which is not in the archive"
             yield Hit(inner=file.name, message=text, evidence=(own_name(image),))
         elif image.format == "macho" and image.soname == soname:
-            text = f"is linked as {soname}, which programs look for in their working folder"
+            text = f"makes programs load {soname}, which they look for in their working folder"
             yield Hit(inner=file.name, message=text, evidence=(own_name(image),), fix=_RPATH)
 
 
@@ -149,13 +149,13 @@ def _parents(folder: str) -> Iterator[str]:
     "SDK whose files have another version than its name",
     "error",
     profiles=("loads",),
-    because="find_package and pkg-config refuse the SDK, or assume another version.",
+    because="find_package and pkg-config refuse the SDK, or assume the wrong version.",
     kinds=("sdk",),
     example="latenn-1.1.0-linux-x64-sdk.tar.gz has Version: 1.0.0 in latenn.pc",
-    fix="Pack the archive again from one version: latebind pack.",
+    fix="Pack the archive again, with all files of one version: latebind pack.",
 )
 def other_version(package: Contents) -> Iterator[Hit | Skip]:
-    """Users request a version in CMake and pkg-config, and the archive's file name promises that version."""
+    """In CMake and pkg-config, users request the version that the archive's file name promises."""
     if package.sdk is None:
         return
     name = package.sdk["version"]
@@ -176,7 +176,7 @@ def other_version(package: Contents) -> Iterator[Hit | Skip]:
     fix="Install the headers with DESTINATION include, and the libraries with ARCHIVE DESTINATION lib.",
 )
 def lacks_parts(package: Contents) -> Iterator[Hit | Skip]:
-    """A compiler needs headers. On Windows a linker needs an import library that is for the CPU and names the DLL."""
+    """A compiler needs headers. On Windows, a linker needs an import library for the same CPU that names the DLL."""
     if package.sdk is None:
         return
     if not any("/include/" in f"/{file.name}" for file in package.files):

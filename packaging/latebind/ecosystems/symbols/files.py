@@ -18,7 +18,7 @@ _NAME = re.compile(r"(?P<name>.+?)-(?P<version>\d.*?)-(?P<rid>(?:linux|osx|win)(
 def _identify(path: Path) -> Identity:
     match = _NAME.fullmatch(path.name)
     if match is None:
-        raise InputError("is not a package of a release", where=str(path), advice="Remove it from the folder.")
+        raise InputError("is not a package of a release", where=str(path), advice="Remove the file.")
     return Identity(
         name=match["name"], version=match["version"], targets=tuple(rid for rid in targets() if rid == match["rid"])
     )

@@ -134,7 +134,8 @@ def _match_twin(rid: str, library: Path, twin: Path) -> Loaded:
             _REASON,
             f"{rid}: {library.name} differs from the shipped library when it is built with debug information: "
             f"{difference}",
-            advice=f"Usual reasons are C++ with zig, an imported stage, or different build options: {DOCS}/symbols.md",
+            advice="Usual reasons are C++ compiled with zig, an imported stage, or different build options: "
+            f"{DOCS}/symbols.md",
         )
     return shipped
 

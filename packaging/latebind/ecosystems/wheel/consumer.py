@@ -70,7 +70,7 @@ def wheels_of(bench: Bench) -> list[Artifact]:
     if not (bench.machine.is_host or bench.scenario.emulated):
         raise NotRun("not-emulated", f"{bench.machine.title} cannot run the test case")
     if bench.machine.is_host and bench.scenario.sandboxed:
-        raise NotRun("no-sandbox", "the test case would change this machine itself")
+        raise NotRun("no-sandbox", "the test case would change this machine, so it runs only on an emulated machine")
     wheels = wheels_for(bench.case.target, bench.artifacts, bench.case.consumer.removeprefix(PYTHON))
     wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
     if len(wheels) < sum(not explain_not_made(bench.config, name, bench.case.target) for name in wheel_packages):

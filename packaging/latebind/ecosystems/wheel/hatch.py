@@ -78,9 +78,10 @@ class LatebindMetadataHook(MetadataHookInterface):
         fields = metadata_fields(config, package, tuple(self.config.get("dependencies", ())))
         if canonicalize_name(metadata["name"]) != canonicalize_name(config.wheel_name(package)):
             raise BuildError(
-                f"the project is named {metadata['name']}, but the wheel of {package} is {config.wheel_name(package)}",
+                f"the project is named {metadata['name']}, "
+                f"but the wheel of {package} is named {config.wheel_name(package)}",
                 where=f"{self.root}/pyproject.toml",
-                advice=f"Rename one of them, or set package.{package}.wheel.name in {config.file.name}.",
+                advice=f"Rename the project, or set package.{package}.wheel.name in {config.file.name}.",
             )
         # In an sdist hatchling has filled the fields from PKG-INFO already, and none is dynamic any more.
         dynamic = metadata.get("dynamic", [])

@@ -74,7 +74,7 @@ def from_the_packages(seen: Application) -> list[str]:
     for package in seen.packages:
         copy = installed.get(package.name.lower())
         if copy is not None and copy.read_bytes() != package.read_bytes():
-            wrong.append(f"NuGet installed another {package.name} than the one that was packed")
+            wrong.append(f"NuGet installed a {package.name} that differs from the packed one")
     return wrong
 
 

@@ -131,7 +131,7 @@ _ALL = (*_APPLICATIONS, CMAKE)
 SCENARIOS: tuple[Scenario, ...] = (
     _ok("works", "loads and computes what is expected", versions="all", required="for every target",
         without_runtime=True, provider=True, widened=True, loads_alone=True, consumers=_APPLICATIONS),
-    _ok("consumed", "loads and computes a sample in every way in which an application uses packages",
+    _ok("consumed", "loads and computes a sample in each kind of application that uses packages",
         consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG, CMAKE, PKG_CONFIG),
         without_runtime=True, provider=True, required="in place of others"),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
@@ -160,7 +160,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         given.import_runtime("after"), **_PYTHON),
     _ok("older-loaded", "a copy that is too old is already loaded, but a suitable one is installed", given.older_loaded,
         needs="code that binds"),
-    _ok("two-runtimes", "another copy that is new enough is already loaded; it is used", given.two_runtimes),
+    _ok("two-runtimes", "another copy that is new enough is already loaded, and is used", given.two_runtimes),
     _ok("threads", "eight threads load the runtime at the same time", Situation(action=("--threads", "8"))),
     _ok("fork", "a process loads the library and forks, and both processes use it", Situation(action=("--fork",)),
         systems=_UNIX, **_PYTHON),

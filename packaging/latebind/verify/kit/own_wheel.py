@@ -68,7 +68,7 @@ def find_pip_wheel() -> Path:
     spec = importlib.util.find_spec("virtualenv")
     wheels = list(Path(spec.origin).parent.glob("seed/wheels/embed/pip-*.whl")) if spec and spec.origin else []
     if not wheels:
-        raise LatebindError("found no virtualenv with a wheel of pip, which the kit needs", advice=_ADVICE)
+        raise LatebindError("no installed virtualenv contains a wheel of pip, which the kit needs", advice=_ADVICE)
     return max(wheels, key=lambda path: Version(path.name.split("-")[1]))
 
 

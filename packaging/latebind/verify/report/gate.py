@@ -176,7 +176,8 @@ def _empty(pattern: Pattern, report: Report, missing: Sequence[ConfiguredCase]) 
     if not pattern.may_be_empty and not any(fnmatchcase(id_, pattern.glob) for id_ in ids):
         target = pattern.glob.split("/")[1] if pattern.glob.count("/") else ""
         is_exact = target and not set(target) & set("*?[")
-        fix = f"Run latebind verify{f' --target {target}' if is_exact else ''}, merge its report, or fix the pattern."
+        run = f"latebind verify{f' --target {target}' if is_exact else ''}"
+        fix = f"Run {run} and merge its report, or fix the pattern."
         yield Blocker(subject=pattern.glob, why="is required, but matches no test case of the report", fix=fix)
 
 
@@ -191,7 +192,7 @@ def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Blo
     for subject, rid in dict.fromkeys(
         (subjects.get(configured.case.target, configured.case.id), configured.case.target) for configured in missing
     ):
-        fix = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
+        fix = f"Run latebind verify --target {rid} without -k, or merge the report that has the test case."
         yield Blocker(
             subject=subject,
             why="is required by the configuration, but is not in the report",
@@ -202,8 +203,8 @@ def _absences(missing: Sequence[ConfiguredCase], report: Report) -> Iterator[Blo
 def _run_elsewhere(rid: str) -> str:
     """How to add a target: into a folder of its own, since a second run replaces the first one's report."""
     return (
-        f"Run latebind verify --target {rid} --output reports/{rid} with the same dist/ on a machine that can run "
-        f"it, then here: latebind verify --merge reports/verify.json reports/{rid}/verify.json"
+        f"Run latebind verify --target {rid} --output reports/{rid} with the same dist/ on a machine that "
+        f"runs this target, then here: latebind verify --merge reports/verify.json reports/{rid}/verify.json"
     )
 
 

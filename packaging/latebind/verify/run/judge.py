@@ -102,7 +102,7 @@ def _summarize(case: Case, expectation: Expectation, ended: ConsumerRun) -> Outc
     if result.failed:  # a failure that counts would have been reported
         facts["excused"] = sorted(failure.name for failure in result.failed)
         verb = "fails" if len(result.failed) == 1 else "fail"
-        summary += f", {len(result.failed):,} {verb} through the runtime's own API, too"
+        summary += f", {len(result.failed):,} also {verb} through the runtime's own API"
     if result.newest is not None:
         facts["newest"] = {"function": result.newest.function, "since": result.newest.since}
         summary += _newest(result.newest, expectation.values)

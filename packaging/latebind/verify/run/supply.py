@@ -164,7 +164,7 @@ class Supply:
             if not (folder / "result.json").is_file():
                 why = decisive_line(ended.output)
                 raise ToolError(
-                    f"the reference {ending(ended.returncode)} and wrote no result{f': {why}' if why else ''}",
+                    f"the reference script {ending(ended.returncode)} and wrote no result{f': {why}' if why else ''}",
                     where=str(argv[0]),
                     advice=f"Run the script alone with {runtime} installed; {DOCS}/consumers.md describes its result.",
                 )

@@ -43,7 +43,9 @@ _OLDEST_GLIBC: floors.Version = (2, 17)
     fix="Make a wheel for each platform, tagged with the platform of its binaries, and set Root-Is-Purelib: false.",
 )
 def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """Installers install a wheel tagged `any` on every system, and a wheel with Root-Is-Purelib: true in purelib.
+    """Installers install a wheel tagged `any` on every system.
+
+    If a wheel has Root-Is-Purelib: true, they put its files into purelib, the folder for packages without native code.
 
     The finding lists the systems and processors of the binaries, with the glibc or macOS that they need, and the common
     systems for which there is no binary: Linux on x64, arm64 and 32-bit ARM, with glibc 2.17 or newer and with musl,

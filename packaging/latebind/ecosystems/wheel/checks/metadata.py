@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from latebind.audit.readers.contents import Contents, File
     from latebind.model import Severity
 
-_OTHER_TAGS = "has different tags from the file name"
+_OTHER_TAGS = "has tags that differ from the file name's"
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 
 

@@ -43,8 +43,8 @@ _ONLY_WITH_GIL = "is only for CPython with the GIL"
     "error",
     profiles=("loads",),
     because="Some versions of Python that the tag includes cannot import the module. The finding is a warning if "
-    "every version so far exports the names, or if a library has variants for some versions only. It is a note if the "
-    "oldest CPython of the tag exports the names, but does not have them in its stable ABI yet.",
+    "every version so far exports the names, or if the wheel has variants of a library for some versions only. It is a "
+    "note if the oldest CPython of the tag exports the names, but does not have them in its stable ABI yet.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
@@ -53,12 +53,12 @@ _ONLY_WITH_GIL = "is only for CPython with the GIL"
 def outside_stable_abi(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
 
-    Only names of the stable ABI exist in all of them, each from the version that added it. With any other name, the
-    import or the first call fails or behaves differently in some of these Pythons. The finding is a warning if every
+    Only names of the stable ABI exist in all of them, each from the version that added it. If a module uses any other
+    name, its import or a call fails or behaves differently in some of these versions. The finding is a warning if every
     CPython so far exports the name, and a note if CPython exported the name before its stable ABI had it: CPython 3.8
-    exports `PyUnicode_AsUTF8AndSize`, which is in the stable ABI since 3.10. If only one Python finds the module by its
-    name, LB310 reports it instead. On Windows the names must come from python3.dll, or from python3t.dll under abi3t,
-    because python311.dll exists in CPython 3.11 only.
+    exports `PyUnicode_AsUTF8AndSize`, which joined the stable ABI in 3.10. If only one version of Python looks for a
+    module's file name, LB310 reports the module. On Windows the names must come from python3.dll, or from python3t.dll
+    under abi3t, because python311.dll exists in CPython 3.11 only.
 
     Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Code that
     uses the layout of PyObject, which abi3t hides, leaves no trace in a binary, so it is not checked.
@@ -119,10 +119,10 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
 def other_python_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit]:
     """A module for one CPython is built with that CPython's headers and, on Windows, with its import library.
 
-    `python311.dll` exists in CPython 3.11 only, and so do `libpython3.11.so` and `Python.framework/Versions/3.11`. If
-    the wheel's ABI tag is none, its Python tag or the module's file name says which CPython it is for. Free-threaded
-    CPython (`cp313t`) has objects of another layout, so a module that was compiled without Py_GIL_DISABLED corrupts its
-    memory. A module compiled with Py_GIL_DISABLED does not load in CPython with the GIL.
+    Only CPython 3.11 has `python311.dll`, `libpython3.11.so` and `Python.framework/Versions/3.11`. If the wheel's ABI
+    tag is none, its Python tag or the module's file name says which CPython the module is for. Free-threaded CPython
+    (`cp313t`) lays out objects differently, so a module that was compiled without Py_GIL_DISABLED corrupts memory
+    there. A module compiled with Py_GIL_DISABLED does not load in CPython with the GIL.
 
     Undocumented functions of CPython come and go. Code that an old Cython generated may use functions that the tag's
     CPython no longer exports. Code for a newer CPython may use functions that the tag's CPython does not export yet.
@@ -148,7 +148,7 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
         )
     if with_gil and not threaded and all(abi.endswith("t") for abi in promised):
         yield Hit(
-            message=f"was compiled for CPython with the GIL; {_name_pythons(promised)} has objects of another layout",
+            message=f"was compiled for CPython with the GIL; {_name_pythons(promised)} lays out objects differently",
             evidence=(f"imports {_WITH_GIL}, but none of {', '.join(sorted(_FREE_THREADED))}",),
             fix="Compile it with Py_GIL_DISABLED=1.",
         )
@@ -183,7 +183,7 @@ def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterat
         yield Hit(
             message=f"uses {lacking[0]}, which is in CPython {known}, but not in {_name_pythons(promised)}",
             evidence=tuple(f"imports {name}" for name in lacking),
-            fix="Generate the code with a current Cython, pybind11 or other tool, and compile it for that CPython.",
+            fix="Update Cython, pybind11 or the other tool that generates the code, and compile for that CPython.",
         )
 
 
@@ -220,9 +220,9 @@ def _report_early(
     """Names that older versions of CPython export, though their stable ABI does not have them."""
     (first_name, version), *_ = since.items()
     return Hit(
-        message=f"uses {first_name}, in the stable ABI since {_format_python(version)}; "
-        f"{format_tags(wheel)} begins with {_format_python(floor)}, which exports it as well",
-        evidence=some([f"{name} is in the stable ABI since {_format_python(added)}" for name, added in since.items()]),
+        message=f"uses {first_name}, which joined the stable ABI in {_format_python(version)}; "
+        f"{format_tags(wheel)} begins with {_format_python(floor)}, which also exports it",
+        evidence=some([f"{name} joined the stable ABI in {_format_python(added)}" for name, added in since.items()]),
         severity="note",
     )
 

@@ -47,11 +47,11 @@ _REQUIRE_NUMPY = ("pandas", "scipy", "scikit-learn", "matplotlib", "xarray", "h5
     "Module for another NumPy than the package requires",
     "warning",
     profiles=("loads",),
-    because="The import fails with some versions of NumPy that installers accept, and, for a module that was "
-    "compiled for NumPy 1, even with the version that they choose.",
+    because="The import fails with some versions of NumPy that installers accept. A module that was compiled for "
+    "NumPy 1 fails even with the version that installers choose.",
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so is compiled for NumPy 1; Requires-Dist: numpy>=1.22",
-    fix="Compile with NumPy 2, whose modules also work with NumPy 1, and require at least the version that they need.",
+    fix="Compile with NumPy 2: the modules then also work with NumPy 1. Require at least the version that they need.",
 )
 def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     """A module that was compiled with NumPy 1 refuses NumPy 2, and any module refuses a NumPy with an older C API.
@@ -61,10 +61,10 @@ def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     running NumPy has C-API version 0xe`. In Cython modules that do not call this function, Cython's code compares the
     size of an object: `numpy.ufunc size changed, may indicate binary incompatibility`.
 
-    The check reads the versions that a module needs from its code. It compares them with each NumPy that Requires-Dist
-    admits and that has wheels for the CPythons of the tag. Modules of pybind11 and nanobind use NumPy without its
-    headers and are not judged. Nor are packages that do not require NumPy, unless they require a package that does,
-    such as pandas, for which installers choose the newest NumPy.
+    The check finds in a module's code which versions the module needs. It compares them with each NumPy that
+    Requires-Dist admits and that has wheels for the CPythons of the tag. It skips modules of pybind11 and nanobind,
+    which use NumPy without its headers. It also skips packages that do not require NumPy, unless they require a package
+    that does, such as pandas: installers then choose the newest NumPy.
     """
     users = [file for file in package.files if file.numpy is not None]
     ranges, source = _list_ranges(package) if users else ({}, "")
@@ -80,7 +80,7 @@ def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
             message=f"has {plural(len(of_1), 'module')} compiled for NumPy 1, but {admits} NumPy 2, which "
             f"{'they refuse' if len(of_1) > 1 else 'it refuses'}",
             evidence=(*required, *some([file.name for file in of_1])),
-            fix="Compile with NumPy 2, whose modules also work with NumPy 1, or require numpy<2.",
+            fix="Compile with NumPy 2: the modules then also work with NumPy 1. Or require numpy<2.",
         )
     if source == _NUMPY:
         yield from _judge_oldest(users, admitted, required)

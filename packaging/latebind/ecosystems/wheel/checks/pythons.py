@@ -42,8 +42,9 @@ _OF_PLATFORM = "Give the module the suffix that the tag's Python uses: sysconfig
     "Extension module in a wheel for every Python",
     "error",
     profiles=("loads",),
-    because="Other versions of Python install the wheel, but cannot import the module. The finding is a warning if the "
-    "file name fits every Python or the wheel is for any platform, and a note if the name is that of the stable ABI.",
+    because="The wheel can be installed for other versions of Python, but they cannot import the module. The finding "
+    "is a warning if the file name fits every Python or the wheel is for any platform, and a note if the file name is "
+    "that of a stable-ABI module.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
@@ -67,7 +68,7 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
         severity = "note" if is_stable else "warning"
     elif missing and file.base == max(package.twins[file.folder, file.stem]):
         module = image.python_module
-        message = f"no module {module} is for {format_minors(missing)}, which the tag {format_tags(wheel)} includes"
+        message = f"there is no {module} for {format_minors(missing)}, which the tag {format_tags(wheel)} includes"
         severity = "warning" if "any" in wheel.platforms else "error"
     else:
         return
@@ -93,17 +94,17 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
     fix="Use one ABI for both: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or one CPython for both.",
 )
 def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.
+    """CPython finds a module by the suffix of its file name, and installers choose a wheel by its tag.
 
     A module named for one CPython in a wheel for others is installed but not found: `No module named ...`, unless the
-    wheel also has one for each of them. The end also names the system and the processor. In a wheel for ARM,
-    `.cpython-35m-x86_64-linux-gnu.so` is not found, whatever its code is for, nor is `.cpython-35m.so` anywhere.
-    CPython finds `.abi3t.so` from 3.15 on, and free-threaded CPython does not find `.abi3.so` from then on. A
-    stable-ABI module in a wheel for one CPython works, but other CPythons cannot install that wheel.
+    wheel also has a module for each of them. The suffix also names the system and the processor: on ARM, Python does
+    not find `.cpython-35m-x86_64-linux-gnu.so`, even if the code in it is for ARM. No Python finds `.cpython-35m.so`,
+    which names no system. From 3.15 on, CPython also finds `.abi3t.so`, and free-threaded CPython no longer finds
+    `.abi3.so`. A stable-ABI module in a wheel for one CPython works, but the wheel cannot be installed for others.
     """
     abi = pythonabi.module_abi(file.base)
     if image.python_module and (ending := _find_short_ending(package, file, wheel)):
-        message = f"is named without a system, and no CPython looks for {ending}"
+        message = f"has a file name without a system: no CPython looks for {ending}"
         yield Hit(message=message, evidence=(f"file {file.base}",), fix=_OF_PLATFORM)
         return
     if image.python_module and (platform := _find_other_platform(package, file, wheel)):
@@ -120,14 +121,14 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
         yield Hit(message=f"is not found: the tag {tags} includes {lost}", evidence=evidence)
         return
     if abi in ("abi3", "abi3t"):
-        message = f"is a stable-ABI module, but the tag {tags} excludes all other CPythons"
+        message = f"is a stable-ABI module, but the tag {tags} excludes other CPythons that could load it"
         yield Hit(message=message, evidence=evidence, severity="note")
         return
     served = list_served(package, file)
     missing = find_missing(package, wheel, served) if served is not None else []
     twins = package.twins[file.folder, file.stem]
     if len(twins) == 1:
-        yield Hit(message=f"is found only by {abi}, but the wheel is installed for {tags}", evidence=evidence)
+        yield Hit(message=f"is named for {abi}, but the wheel is installed for {tags}", evidence=evidence)
     elif missing and file.base == max(twins):
         message = f"has variants for several Pythons, but none for {format_minors(missing)}, which {tags} includes"
         yield Hit(message=message, evidence=evidence, severity="warning")

@@ -23,8 +23,8 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
     "Sdist without a clear build system",
     "error",
     profiles=("loads",),
-    because="Installers cannot build the sdist, or they build it with another tool than intended. The finding "
-    "is a warning if setup.py is there without pyproject.toml, or next to another build backend.",
+    because="Installers cannot build the sdist, or they build it with the wrong tool. The finding is a warning if the "
+    "sdist has a setup.py, but no pyproject.toml or one with another build backend.",
     kinds=("sdist",),
     example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
     fix="Keep pyproject.toml with its build backend at the root of the sdist, and exclude an old setup.py.",
@@ -42,7 +42,7 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
     if "PKG-INFO" not in names:
         return  # an archive, but not an sdist
     if f"{top}/pyproject.toml" in package.links:
-        yield Skip(reason="pyproject.toml is a link, which is not followed")
+        yield Skip(reason="pyproject.toml is a link, which latebind does not follow")
         return
     setup, project = "setup.py" in names, "pyproject.toml" in names
     ours = "latebind.toml" in names

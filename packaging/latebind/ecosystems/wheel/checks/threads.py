@@ -34,9 +34,10 @@ _ALLOWS = "PyUnstable_Module_SetGIL"
 def turns_gil_on(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """Free-threaded CPython keeps the GIL off only if each module says that it needs none (PEP 703).
 
-    A module that is created by PyModule_Create() says so by calling PyUnstable_Module_SetGIL(), which its imports show.
-    A module with multi-phase initialization says so with Py_mod_gil in its table of slots. The check reads this table
-    in modules for Linux on x86-64 whose PyInit function only returns the definition, as Cython's do.
+    A module that is created by PyModule_Create() says so by calling PyUnstable_Module_SetGIL(): the check looks for
+    this function in the module's imports. A module with multi-phase initialization says so with Py_mod_gil in its table
+    of slots. The check reads this table in modules for Linux on x86-64 whose PyInit function only returns the module's
+    definition, as in Cython's modules.
     """
     if (
         not image.python_module
