@@ -336,8 +336,8 @@ def machine_file(folder, command, version="3.11.9", python=sys.executable):
     [
         (["/nowhere/wine"], "3.11.9", "program /nowhere/wine was not found"),
         (["/bin/sh", "-c", "echo wine: cannot find L; exit 1"], "3.11.9", "wine: cannot find L"),
-        (["/bin/echo", "so"], "3.11.9", "but its file states 3.11.9"),
-        (["/usr/bin/env"], "3.1.4", "but its file states 3.1.4"),
+        (["/bin/echo", "so"], "3.11.9", "but the machine's file states 3.11.9"),
+        (["/usr/bin/env"], "3.1.4", "but the machine's file states 3.1.4"),
     ],
     ids=["gone", "broken", "no-python", "another-python"],
 )

@@ -170,7 +170,7 @@ typedef struct lb_report {
   const char* version; /* the bound runtime's own version, or "" */
   lb_version minimum;  /* the minimum version that was used */
   lb_version built;
-  size_t image_count; /* once bound: images with the entry symbol in this process; more than 1 sets `warning` */
+  size_t image_count; /* once bound: how many images in this process have the entry symbol; > 1 sets `warning` */
   const lb_attempt* attempts;
   size_t attempt_count;
   const char* sentence; /* the message: what was wrong and the command that fixes it; or what was bound */
@@ -196,7 +196,7 @@ const char* lb_report_text(lb_report* report);
  */
 const char* lb_report_json(lb_report* report);
 
-/* Frees what the report holds and zeroes it (but for `size`). NULL is allowed. */
+/* Frees what the report holds and zeroes it (except `size`). NULL is allowed. */
 void lb_report_clear(lb_report* report);
 
 /* Names for people and for JSON: "host", "too-old". Never NULL. */

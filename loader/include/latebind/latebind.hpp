@@ -82,7 +82,7 @@ class binding {
   lb_version version() const noexcept { return lb_bound_version(&binding_); }
   const lb_binding* get() const noexcept { return &binding_; }
 
-  /* The entry symbol, or another one, as a function: entry<const char*()>(). nullptr where there is none. */
+  /* The entry symbol, or another symbol, as a function: entry<const char*()>(). nullptr if there is no such symbol. */
   template <class Function>
   Function* entry() const noexcept {
     return as<Function>(lb_entry(&binding_));

@@ -20,7 +20,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "plan": (("latebind plan --target all", "the files of a whole release"),),
     "build": (
         ("latebind build", "for this machine's target"),
-        ("latebind build --target linux-arm64,win-x64", "for others, with zig"),
+        ("latebind build --target linux-arm64,win-x64", "for other targets, with zig"),
     ),
     "stage": (
         ("latebind stage", "list what is built"),
@@ -63,7 +63,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind headers onnxruntime --output headers --from Microsoft.ML.OnnxRuntime.1.19.2.nupkg", "from a file"),
     ),
     "sbom": (
-        ("latebind sbom dist/*.whl", "new wheels in wheelhouse/"),
+        ("latebind sbom dist/*.whl", "write wheels with SBOMs to wheelhouse/"),
         ("latebind sbom some.whl --part 'ujson@5.10=UltraJSON'", "name a project that latebind does not find"),
     ),
     "completion": (

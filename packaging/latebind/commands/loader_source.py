@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def declare_loader_source(add: Add) -> None:
     """`latebind loader-source`."""
-    command = add("loader-source", _write, "write the loader as one C file, or C files for described runtimes")
+    command = add("loader-source", _write, "write the loader as one C file, or write C files for described runtimes")
     command.add_argument(
         "--single", action="store_true", help="write latebind.c and latebind.h, the whole loader, for any build system"
     )

@@ -57,7 +57,7 @@ class WheelConfig(Table, frozen=True):
         Meta(
             description="CPython versions for the kind cpython, such as 3.10 and 3.13t (free-threaded). Each "
             "version gets one wheel for each target. By default, only the CPython that runs latebind "
-            "builds a wheel, for its own machine."
+            "builds a wheel, for this machine."
         ),
     ] = ()
 

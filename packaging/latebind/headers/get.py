@@ -75,7 +75,7 @@ def _check(headers: Headers, runtime: RuntimePreset, version: str) -> Headers:
     """Those headers, with a version. Raises InputError for another version, or not the file that was pinned."""
     headers = replace(headers, version=headers.version or version)
     if not _is_of(headers.version, version):
-        advice = f"To take them, name their version: latebind headers {runtime.name} {headers.version} ..."
+        advice = f"To use these headers, name their version: latebind headers {runtime.name} {headers.version} ..."
         text = f"has the headers of {headers.version}, not of {version}"
         raise InputError(text, where=headers.source, advice=advice)
     pinned = runtime.headers.sha256.get(headers.version) if runtime.headers else None

@@ -225,10 +225,10 @@ def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip
     "Execution provider missing for a RID",
     "error",
     profiles=("loads",),
-    because="On that system, the helper finds no library.",
+    because="The helper finds no library on the systems of that RID.",
     kinds=("nupkg",),
     example="runtimes/win-arm64/native/ holds only acme_runtime.dll",
-    fix="Add the provider's library for the RID, or remove its folder.",
+    fix="Add the provider's library for the RID, or remove the RID's folder.",
 )
 def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     """Every RID with native files needs the provider's library: companion libraries are useless without it."""
@@ -247,7 +247,7 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
 
 @check(
     "LB809",
-    "Library that ONNX Runtime unloads leaves destructors behind",
+    "Library leaves destructors behind when ONNX Runtime unloads it",
     "warning",
     profiles=("all",),
     because="The process ends with SIGSEGV if an object with a destructor was created before the library was unloaded.",

@@ -41,10 +41,10 @@ def _top(package: Contents) -> str:
     because="Programs cannot be compiled with the SDK on another machine.",
     kinds=("sdk",),
     example="lib/pkgconfig/latenn.pc has prefix=/usr/local",
-    fix="Derive every path from ${CMAKE_CURRENT_LIST_DIR} or ${pcfiledir}. latebind pack does.",
+    fix="Derive every path from ${CMAKE_CURRENT_LIST_DIR} or ${pcfiledir}, as latebind pack does.",
 )
 def not_relocatable(package: Contents) -> Iterator[Hit | Skip]:
-    """Users unpack an SDK anywhere, and package managers move it again.
+    """Users unpack an SDK in any folder, and package managers move it again.
 
     An absolute path in a .cmake or .pc file exists only on the build machine. A path that leaves the archive's folder
     leads to an unrelated file, or to none.
@@ -69,13 +69,13 @@ def _is_inside(path: str, top: str) -> bool:
     "error",
     profiles=("loads",),
     because="Programs cannot be compiled, linked or started with the SDK. The finding is a warning for a header, "
-    "which an #if may exclude.",
+    "because an #if may exclude its #include.",
     kinds=("sdk",),
     example="latenn-config.cmake names lib/liblatenn.so, but the archive has lib/liblatenn.so.1",
-    fix="Install the file, or correct the path. latebind pack writes both from the staged files.",
+    fix="Install the file, or correct the path. latebind pack derives the paths from the packed files.",
 )
 def names_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """CMake and the linker find nothing at a path that does not exist.
+    """CMake and the linker cannot use a file that the archive lacks.
 
     The archive also needs a file named like the SONAME: the linker writes that name into programs, and the system's
     loader looks for it when a program starts.
@@ -146,7 +146,7 @@ def _parents(folder: str) -> Iterator[str]:
 
 @check(
     "LB432",
-    "SDK whose files have another version than its name",
+    "SDK whose files and name have different versions",
     "error",
     profiles=("loads",),
     because="find_package and pkg-config refuse the SDK, or assume the wrong version.",
@@ -167,7 +167,7 @@ def other_version(package: Contents) -> Iterator[Hit | Skip]:
 
 @check(
     "LB433",
-    "SDK without what a program needs",
+    "SDK without headers or import libraries",
     "error",
     profiles=("loads",),
     because="Programs cannot be compiled or linked with the SDK.",

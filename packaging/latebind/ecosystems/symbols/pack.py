@@ -76,7 +76,8 @@ def _separator(stage: Stage) -> Path | None:
     if location == "none":
         raise NotRun(
             _REASON,
-            f"{stage.rid}: no symbols for Windows: with a .pdb, zig keeps unused code, so the DLL would differ",
+            f"{stage.rid}: no symbols for Windows: when zig writes a .pdb, it keeps unused code, so the DLL would "
+            "differ",
         )
     dsymutil = which("dsymutil")
     if dsymutil is None:
@@ -128,7 +129,7 @@ def _match_twin(rid: str, library: Path, twin: Path) -> Loaded:
     try:
         shipped, other = (read_loaded(path.read_bytes(), path.name) for path in (library, twin))
     except (InputError, OSError) as error:
-        raise NotRun(_REASON, f"{rid}: no symbols can be matched with the library: {error}") from error
+        raise NotRun(_REASON, f"{rid}: symbols cannot be matched to the library: {error}") from error
     if difference := _difference(shipped, other):
         raise NotRun(
             _REASON,

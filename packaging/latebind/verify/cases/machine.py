@@ -195,5 +195,6 @@ def _trouble(machine: Machine, home: Path) -> NotRun | None:
     if machine.python_version in printed:  # an emulator may print warnings around it
         return None
     seen = " ".join(printed)[-200:] or "nothing"
-    text = f"CPython of {machine.title} printed {seen} as its version, but its file states {machine.python_version}"
+    known = machine.python_version
+    text = f"CPython of {machine.title} printed {seen} as its version, but the machine's file states {known}"
     return NotRun("no-machine", text, advice=advice)

@@ -29,8 +29,8 @@ _MACHINES = (
     "Platform tag that no installer accepts",
     "error",
     profiles=("loads",),
-    because="No installer accepts this tag, so the wheel cannot be installed on that system. The finding is a warning "
-    "if installers accept other tags of the wheel.",
+    because="No installer accepts the tag, so the wheel cannot be installed on the systems that it names. The finding "
+    "is a warning if installers accept other tags of the wheel.",
     kinds=("wheel",),
     example="voice-1.0-cp310-abi3-macosx_10_9_arm64.whl",
     fix="For macOS 11 and newer, write the minor version 0 (macosx_12_0_arm64). For arm64, write 11_0 or newer.",

@@ -107,7 +107,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
 
 @check(
     "LB311",
-    "Module built for another CPython than the tag's",
+    "Module built for a CPython that the tag does not name",
     "error",
     profiles=("loads",),
     because="The import fails, or the module and the interpreter lay out objects differently.",

@@ -44,7 +44,7 @@ _REQUIRE_NUMPY = ("pandas", "scipy", "scikit-learn", "matplotlib", "xarray", "h5
 
 @check(
     "LB508",
-    "Module for another NumPy than the package requires",
+    "Module built for a different NumPy than the package requires",
     "warning",
     profiles=("loads",),
     because="The import fails with some versions of NumPy that installers accept. A module that was compiled for "
@@ -54,7 +54,7 @@ _REQUIRE_NUMPY = ("pandas", "scipy", "scikit-learn", "matplotlib", "xarray", "h5
     fix="Compile with NumPy 2: the modules then also work with NumPy 1. Require at least the version that they need.",
 )
 def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """A module that was compiled with NumPy 1 refuses NumPy 2, and any module refuses a NumPy with an older C API.
+    """A module that was compiled with NumPy 1 refuses NumPy 2, and any module refuses a NumPy whose C API is too old.
 
     The headers of NumPy compare the versions when a module calls `import_array()`: `A module that was compiled using
     NumPy 1.x cannot be run in NumPy 2`, `module was compiled against NumPy C-API version 0x10 (NumPy 1.23) but the
