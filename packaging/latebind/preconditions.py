@@ -130,4 +130,4 @@ def explain_absent(runtime: RuntimeUse | None, rid: str) -> str:
     libc = runtime.traits.libc if runtime else ()
     if runtime is None or platform.system != "linux" or not libc or platform.libc in libc:
         return ""
-    return f"{runtime.traits.title} exists for {' and '.join(libc)} only, but {rid} is {platform.libc}"
+    return f"{runtime.traits.title} exists for {' and '.join(libc)} only, but {rid} uses {platform.libc}"

@@ -252,7 +252,7 @@ def test_a_seventh_target_is_only_a_row(tiny):
 def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the_reason_is_told(tiny):
     write_client(tiny, latebind=BOUND)
     result = pack_project(tiny, *MUSL)
-    message = "ONNX Runtime exists for glibc only, but linux-musl-x64 is musl"
+    message = "ONNX Runtime exists for glibc only, but linux-musl-x64 uses musl"
     assert [(omission.kind, omission.reason, omission.message) for omission in result.not_made] == [
         ("wheel", "no-runtime", message),
         ("nupkg", "no-runtime", message),

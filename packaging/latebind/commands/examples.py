@@ -36,7 +36,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "verify": (
         ("latebind verify", "this machine's target, the oldest and the latest runtime"),
-        ("latebind verify --all --list", "list every test case, and why one would not run"),
+        ("latebind verify --all --list", "list every test case, and why it would not run"),
         ("latebind verify -k win -k '!1.2*'", "only the test cases that match"),
         ("latebind verify --merge a/verify.json b/verify.json", "merge the reports of several machines"),
         ("latebind verify --kit kit", "a folder for verifying the packages on another computer"),

@@ -151,7 +151,7 @@ class DescribedRuntime(Table, frozen=True):
     ] = ()
     calendar: Annotated[
         bool,
-        Meta(description="Whether the major version is a year. A later major version then has the same interface."),
+        Meta(description="Whether the major version is a year, and later years have the same interface."),
     ] = False
     libc: Annotated[
         tuple[Literal["glibc", "musl"], ...],

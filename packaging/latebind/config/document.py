@@ -67,7 +67,13 @@ class Waive(Table, frozen=True):
 class Audit(Table, frozen=True):
     """Settings of the audit. Options of `latebind audit` take precedence, except that `--ignore` adds to `ignore`."""
 
-    profile: Annotated[Profile, Meta(description="Set of checks to apply: all, or a smaller set.")] = "all"
+    profile: Annotated[
+        Profile,
+        Meta(
+            description="Set of checks to apply. loads: whether packages install, load and are safe; runtime: whether "
+            "packages bind late; all: every check."
+        ),
+    ] = "all"
     select: Annotated[
         tuple[str, ...],
         Meta(description="Codes of checks to apply instead of a profile, or prefixes of codes, such as LB1."),

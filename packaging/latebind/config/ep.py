@@ -51,7 +51,7 @@ class EpConfig(Table, frozen=True, kw_only=True):
         str,
         Meta(
             description="Start of the NuGet package's id, <vendor>.ML.OnnxRuntime.EP.<Id>, such as Acme: letters and "
-            "digits, starting with a letter. Without this key and `nuget`, latebind makes no NuGet package.",
+            "digits, starting with a letter. Without it and without `nuget`, latebind makes no NuGet package.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""

@@ -34,7 +34,7 @@ class WheelConfig(Table, frozen=True):
         str,
         Meta(
             description="Name of the distribution, as in the pyproject.toml of the source folder. The default is the "
-            "name of that folder, with hyphens."
+            "name of that folder, with hyphens in place of underscores."
         ),
     ] = ""
     extras: Annotated[

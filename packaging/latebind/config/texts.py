@@ -31,7 +31,7 @@ def check_texts(raw: dict[str, Any], reader: Reader) -> None:
     name = project.get("name", "") if isinstance(project, dict) else ""
     if isinstance(name, str) and set(_SEPARATORS) & set(name):
         text = f"project.name contains one of {' '.join(_SEPARATORS)}, but file names contain the project's name"
-        reader.problem(("project", "name"), text, "Remove it from the name.")
+        reader.problem(("project", "name"), text, "Remove the character from the name.")
 
 
 def _list_texts(value: Any, path: tuple[Key, ...]) -> Iterator[tuple[tuple[Key, ...], str]]:

@@ -32,7 +32,7 @@ def attach_sbom(wheel: Wheel, folder: Path, format_: SbomFormat, *, force: bool 
         raise InputError(
             f"has an SBOM already: {', '.join(wheel.sboms)}",
             where=str(wheel.path),
-            advice="Add another SBOM with --force, which replaces an SBOM that latebind added, but no other.",
+            advice="Add another SBOM with --force. This replaces only an SBOM that latebind added.",
         )
     output = folder / wheel.path.name
     if output.resolve() == wheel.path.resolve() and not force:

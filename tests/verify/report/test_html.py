@@ -117,13 +117,13 @@ def test_words_and_states_filter_the_cases(visit):
     page = visit(large())
     total = len(large().cases)
     assert shown_marks(page) == total
-    page.get_by_label("Filter by the words").fill("win-x64 1.23")
+    page.get_by_label("Filter test cases by words").fill("win-x64 1.23")
     assert shown_marks(page) == 4
     assert page.locator("#shown").inner_text() == f"4 of {total} test cases are shown."
     page.locator(".tools button[data-style=p]").click()
     assert shown_marks(page) == 1
     assert page.locator(".m:visible").get_attribute("aria-label").startswith("failed: win-x64")
-    page.get_by_label("Filter by the words").fill("no such case")
+    page.get_by_label("Filter test cases by words").fill("no such case")
     assert (shown_marks(page), page.locator("section:visible").count()) == (0, 0)
 
 

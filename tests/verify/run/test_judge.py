@@ -69,7 +69,7 @@ def test_a_good_run_passes_and_its_summary_counts_the_cases(passed, failed, summ
         ({"status": 1, "failed": DIFFERS}, "c: differs", "inference"),
         ({"status": 139}, "ended by SIGSEGV (11) after it had written its result", "load"),
         ({"status": 3, "error": LoadError("no runtime")}, "no runtime", "load"),
-        ({"passed": ()}, "0 cases passed, but at least 1 must", "inference"),
+        ({"passed": ()}, "0 cases passed, but at least 1 must pass", "inference"),
         ({"report": RuntimeReport("1.30.0")}, "bound runtime 1.30.0, expected 1.31.1", "load"),
         ({"libraries": ()}, "did not report which libraries", "load"),
         ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside", "load"),
@@ -90,7 +90,7 @@ def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
 
 def test_fewer_cases_than_configured_are_too_few():
     assert judge_run(finish_run(), at_least=2).state is State.PASSED
-    assert "2 cases passed, but at least 3 must" in judge_run(finish_run(), at_least=3).reason
+    assert "2 cases passed, but at least 3 must pass" in judge_run(finish_run(), at_least=3).reason
 
 
 @pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])

@@ -183,7 +183,7 @@ def test_a_library_that_is_copied_below_the_application_alone_is_told(tmp_path, 
 
     ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
 
-    missing = f"{BACKEND} is missing; it comes from Latenn.OnnxRuntime.0.1.0.nupkg!{NATIVE}{BACKEND}"
+    missing = f"{BACKEND} is missing; it should come from Latenn.OnnxRuntime.0.1.0.nupkg!{NATIVE}{BACKEND}"
     assert unproven(made_for, ended) == [missing]
 
 

@@ -82,7 +82,7 @@ def wheel_libraries(config: Config, package: str, stage: Stage, kind: str) -> tu
     if not modules:
         library_names = ", ".join(library.name for library in stage.libraries(component))
         raise BuildError(
-            f"component {component} holds no module for {abi_tags(kind)}: {library_names}",
+            f"component {component} contains no module for {abi_tags(kind)}: {library_names}",
             where=str(stage.root),
             advice="Run latebind pack with the CPython that the module was built for.",
         )

@@ -139,7 +139,7 @@ def _differences(path: Path, members: Sequence[_Member]) -> list[str]:
     """What is wrong with a file that must be one of the members."""
     where = f"{members[0].package.name}!{members[0].name}"
     if not path.is_file():
-        return [f"{path.name} is missing; it comes from {where}"]
+        return [f"{path.name} is missing; it should come from {where}"]
     data = path.read_bytes()
     return [] if any(member.read() == data for member in members) else [f"{path.name} differs from {where}"]
 

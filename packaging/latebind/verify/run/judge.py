@@ -139,7 +139,7 @@ def _find_failed_cases(ended: ConsumerRun, expectation: Expectation, *, quiet: b
     if problems or quiet:
         return problems
     if len(passed) < expectation.at_least:
-        return [f"{plural(len(passed), 'case')} passed, but at least {expectation.at_least:,} must"]
+        return [f"{plural(len(passed), 'case')} passed, but at least {expectation.at_least:,} must pass"]
     absent = (reference or frozenset()) - set(passed) - {failure.name for failure in failed}
     if absent and not expectation.is_sample:
         return [f"{plural(len(absent), 'case')} {'was' if len(absent) == 1 else 'were'} never tried: {min(absent)}"]

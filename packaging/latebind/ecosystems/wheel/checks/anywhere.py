@@ -37,7 +37,7 @@ _OLDEST_GLIBC: floors.Version = (2, 17)
     "warning",
     profiles=("loads",),
     because="The package fails on platforms for which it has no code. The finding is a note if only Root-Is-Purelib "
-    "is wrong, if the files are for all common systems and processors, or if the package is named for a system.",
+    "is wrong, if the files are for all common systems and processors, or if the package's name ends with a system's.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl has native code for Linux on x64 (glibc 2.29 or newer)",
     fix="Make a wheel for each platform, tagged with the platform of its binaries, and set Root-Is-Purelib: false.",
