@@ -99,8 +99,8 @@ def _read_metadata() -> dict[str, str]:
     try:
         metadata = dict(texts())
     except PackageNotFoundError as error:
-        raise LatebindError("the installed latebind has no package metadata", where=str(PACKAGE), advice=_ADVICE) from "
-        "error
+        message = "the installed latebind has no package metadata"
+        raise LatebindError(message, where=str(PACKAGE), advice=_ADVICE) from error
     if "METADATA" not in metadata:
         raise LatebindError("latebind's metadata is missing", where=str(PACKAGE), advice=_ADVICE)
     return metadata
