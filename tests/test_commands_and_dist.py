@@ -71,7 +71,7 @@ def test_pack_reports_what_it_removes_and_audit_what_is_missing_or_old(latebind,
     reduced = latebind("-C", project, "pack")
     (removed,) = other - set(files(project))
     assert f"removed from dist/: {removed}\n" in reduced.stderr
-    assert f"nupkg tiny no longer holds {OTHER}\n" in reduced.stderr
+    assert f"nupkg tiny no longer contains {OTHER}\n" in reduced.stderr
     assert "latebind pack --target all" in reduced.stderr
     missing = latebind("-C", project, "audit").stderr
     assert f"not in dist/: packages for {OTHER}\n  To pack all: latebind pack --target all" in missing

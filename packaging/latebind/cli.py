@@ -122,7 +122,7 @@ def _check_project(folder: Path) -> None:
         raise LatebindError(f"-C {folder}: is a file, not a folder", advice=advice)
     raise LatebindError(
         f"-C {folder}: there is no such folder",
-        advice="Name the folder that holds latebind.toml, or a folder below it.",
+        advice="Name the folder that contains latebind.toml, or a folder below it.",
     )
 
 

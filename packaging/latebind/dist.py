@@ -23,12 +23,12 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
     """
     if not folder.is_dir():
         text = "is not a folder" if folder.exists() else "there is no such folder"
-        advice = "Name the folder that holds the packages. latebind pack makes them in dist/."
+        advice = "Name the folder that contains the packages. latebind pack makes them in dist/."
         raise InputError(text, where=str(folder), advice=advice)
     artifacts = list_artifacts(folder)
     if not artifacts:
         raise InputError(
-            "holds no package that can be installed",
+            "contains no package that can be installed",
             where=str(folder),
             advice="Make them: latebind pack.",
         )

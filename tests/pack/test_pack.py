@@ -92,7 +92,7 @@ def test_files_that_a_stopped_run_replaced_are_removed_by_the_next_one(tmp_path,
 def test_only_packages_with_a_library_less_are_reported_as_narrowed(tmp_path):
     pack_files(tmp_path, {"npm tiny": ["tiny.tgz", "tiny-linux-x64.tgz", "tiny-win-x64.tgz"]}, "linux-x64", "win-x64")
     losses = pack_files(tmp_path, {"npm tiny": ["tiny.tgz", "tiny-linux-x64.tgz"]}, "linux-x64")
-    lines = ["removed from dist/: tiny-win-x64.tgz", "npm tiny no longer holds win-x64"]
+    lines = ["removed from dist/: tiny-win-x64.tgz", "npm tiny no longer contains win-x64"]
     assert describe_losses(losses, ["linux-x64"]) == lines
     assert describe_losses(losses, ["linux-x64", "win-x64"])[len(lines) :] == [
         "  To pack every target: latebind pack --target all"

@@ -118,7 +118,7 @@ def _from_wheel(wheel: Path) -> ImportedFiles:
             inside = [name for name in names if PurePosixPath(name).name == library]
             if len(inside) != 1:
                 raise BuildError(
-                    f"the wheel holds {len(inside)} files named {library} instead of one", where=str(wheel)
+                    f"the wheel contains {len(inside)} files named {library} instead of one", where=str(wheel)
                 )
             files[file.path] = archive.read(inside[0])
     return _check_import(str(wheel), manifest, files)

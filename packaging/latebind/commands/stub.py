@@ -134,7 +134,7 @@ def _stubs(arguments: argparse.Namespace, source: StubSource, targets: Sequence[
 
     headers = arguments.headers and arguments.headers.resolve()
     if headers and not list(headers.rglob("*.h")):
-        raise LatebindError("holds no header", where=str(headers), advice="Name the folder of the official headers.")
+        raise LatebindError("contains no header", where=str(headers), advice="Name the folder of the official headers.")
     return [
         Stub(
             source=source,

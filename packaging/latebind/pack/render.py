@@ -61,7 +61,7 @@ def describe_losses(losses: Losses, included: Sequence[str]) -> list[str]:
     The command cannot pack a target that is not `included` in the project.
     """
     lines = [f"removed from dist/: {', '.join(losses.files)}"] if losses.files else []
-    lines += [f"{name} no longer holds {', '.join(rids)}" for name, rids in losses.targets.items()]
+    lines += [f"{name} no longer contains {', '.join(rids)}" for name, rids in losses.targets.items()]
     could_return = not set(included).isdisjoint(losses.whole_targets)
     return [*lines, "  To pack every target: latebind pack --target all"] if could_return else lines
 

@@ -172,7 +172,7 @@ def _break_runtime(bench: Bench, app: Path) -> str:
         return ""
     libraries = _libraries(app / "node_modules" / runtime.traits.npm, runtime, bench)
     if not libraries:
-        raise InputError(f"{runtime.traits.npm} {bench.case.version} holds no library for {bench.case.target}")
+        raise InputError(f"{runtime.traits.npm} {bench.case.version} contains no library for {bench.case.target}")
     bench.situation.break_files(libraries)
     return str(libraries[0])
 

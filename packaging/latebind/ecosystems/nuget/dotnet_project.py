@@ -242,5 +242,6 @@ def _output(consumer: DotnetConsumer, work: Path) -> list[str | Path]:
 def _project_name(folder: Path) -> str:
     projects = sorted(folder.glob("*.csproj"))
     if len(projects) != 1:
-        raise InputError(f"the consumer's folder holds {len(projects)} .csproj files instead of one", where=str(folder))
+        text = f"the consumer's folder contains {len(projects)} .csproj files instead of one"
+        raise InputError(text, where=str(folder))
     return projects[0].stem

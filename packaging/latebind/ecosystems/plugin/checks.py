@@ -43,7 +43,7 @@ _REGISTERS = "RegisterCustomOps"
     fix="Export CreateEpFactories and ReleaseEpFactory with C linkage.",
 )
 def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """ONNX Runtime looks up both functions by their exact names when an application registers the library.
+    """When an application registers the library, ONNX Runtime looks up CreateEpFactories and ReleaseEpFactory by name.
 
     A library counts as an execution provider if it exports CreateEpFactories.
     """
@@ -227,7 +227,7 @@ def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip
     profiles=("loads",),
     because="The helper finds no library on the systems of that RID.",
     kinds=("nupkg",),
-    example="runtimes/win-arm64/native/ holds only acme_runtime.dll",
+    example="runtimes/win-arm64/native/ contains only acme_runtime.dll",
     fix="Add the provider's library for the RID, or remove the RID's folder.",
 )
 def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:

@@ -73,7 +73,7 @@ def _refuse_unbuildable(root: Path, name: str) -> None:
         )
     if (root / "setup.py").is_file():
         raise BuildError(
-            f"{name} would hold a setup.py next to pyproject.toml: two build systems for one package",
+            f"{name} would contain a setup.py next to pyproject.toml: two build systems for one package",
             where=name,
             advice='Remove the file, or add exclude = ["/setup.py"] to [tool.hatch.build.targets.sdist].',
         )

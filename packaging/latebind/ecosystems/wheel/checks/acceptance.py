@@ -38,8 +38,8 @@ _MACHINES = (
 def tag_that_nobody_accepts(wheel: WheelName) -> Iterator[Hit]:
     """Installers list the tags that a machine accepts, and take a wheel only if it has one of them (PEP 425).
 
-    From macOS 11 on, they list only tags with the minor version 0. For arm64, they list no version before 11, except
-    for universal2 wheels (packaging.tags.mac_platforms).
+    Of the tags for macOS 11 and newer, they list only those with the minor version 0. For arm64, they list no version
+    before 11, except for universal2 wheels (packaging.tags.mac_platforms).
     """
     accepted = _list_accepted()
     refused = [name for name in wheel.platforms if _MACOS.fullmatch(name) and name not in accepted]

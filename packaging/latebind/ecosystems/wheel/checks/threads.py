@@ -32,7 +32,7 @@ _ALLOWS = "PyUnstable_Module_SetGIL"
     "PyModule_Create().",
 )
 def turns_gil_on(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """Free-threaded CPython keeps the GIL off only if each module says that it needs none (PEP 703).
+    """By default, free-threaded CPython keeps the GIL off only if each module says that it needs no GIL (PEP 703).
 
     A module that is created by PyModule_Create() says so by calling PyUnstable_Module_SetGIL(): the check looks for
     this function in the module's imports. A module with multi-phase initialization says so with Py_mod_gil in its table
