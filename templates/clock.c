@@ -1,5 +1,5 @@
 /*
- * clock.c: preloaded into every program of the second run of `latebind reproduce`, so that it sees another date. Linux
+ * clock.c: preloaded into every program of the second run of `latebind reproduce`, so that they see another date. Linux
  * only. Clocks that measure elapsed time stay the same, and a wait with a deadline gets the true time.
  */
 #define _GNU_SOURCE

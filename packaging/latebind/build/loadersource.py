@@ -72,7 +72,7 @@ def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
     loader = cmake_dir()
     texts = []
     for runtime in uses:
-        header, source = _render_runtime(runtime, "a preset or description by latebind")
+        header, source = _render_runtime(runtime, "a preset or description, by latebind")
         preset_source = loader / "src" / f"{runtime.name}.c"
         texts.append((header, source if runtime.describe else preset_source.read_text("utf-8")))
     return write_changed(loader_amalgamation(loader, texts), folder)

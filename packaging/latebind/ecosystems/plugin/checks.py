@@ -250,12 +250,12 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     "Library leaves destructors behind when ONNX Runtime unloads it",
     "warning",
     profiles=("all",),
-    because="The process ends with SIGSEGV if an object with a destructor was created before the library was unloaded.",
+    because="The process ends with SIGSEGV if the library created an object with a destructor and was then unloaded.",
     example="libacme_ep.so registers destructors with __cxa_atexit, and never calls __cxa_finalize",
     fix="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
 )
 def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """ONNX Runtime unloads a provider when it is unregistered, and custom operators with their session options.
+    """ONNX Runtime unloads providers that are unregistered, and custom operators whose session options are released.
 
     On Linux, startup files that are linked into the library must then call __cxa_finalize, which runs the destructors
     of its static objects. Without that call, as in libraries that zig links, the process runs the destructors when it

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _SOURCE = Path(__file__).with_name("host")
 _ADVICE = (
-    "A provider must not use ONNX Runtime after ReleaseEpFactory(): release everything and end its threads there. "
+    "A provider must not use ONNX Runtime after ReleaseEpFactory(): release everything and end all threads there. "
     "Exit handlers and destructors of static objects run after the runtime has been released."
 )
 _FILLED = {"MALLOC_PERTURB_": "165"}

@@ -220,7 +220,7 @@ def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[
         if having.isdisjoint(config.list_needed_packages(name)):
             component = config.packages[name].component
             raise BuildError(
-                f"component {component} installed no header for {stage.rid}, so nothing can be compiled with it",
+                f"component {component} installed no header for {stage.rid}, so nothing can be compiled with the SDK",
                 where=str(stage.root),
                 advice=f"Add install(FILES ... DESTINATION include COMPONENT {component}) to the CMake project.",
             )

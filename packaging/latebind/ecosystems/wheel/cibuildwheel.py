@@ -39,7 +39,7 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
     wheel = config.packages[package].wheel if package in config.wheel_sources else None
     if wheel is None:
         names = ", ".join(config.wheel_sources) or "none here"
-        raise BuildError(f"{package!r} is not a package with a wheel source", advice=f"Name one of: {names}.")
+        raise BuildError(f"the project has no package {package!r} with a wheel source", advice=f"Name one of: {names}.")
     root = find_repository(config.root)  # what cibuildwheel calls the project
     source = _inside(root, config.root / wheel.source, f"package.{package}.wheel.source")
     platforms = [target(rid) for rid in config.document.targets.include]

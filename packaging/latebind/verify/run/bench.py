@@ -40,7 +40,7 @@ install: an installer, or `dotnet` while it restores and builds. load: nothing c
 place, or the consumer crashed. inference: results are wrong, or too few cases were computed."""
 
 _PROVIDER_CRASH = (
-    "GetApi() returns NULL when the runtime is older than the version asked for, and a provider that uses this NULL "
+    "GetApi() returns NULL when the runtime is older than the requested version, and a provider that uses this NULL "
     "crashes. Check the result, or call lb_ep_negotiate() of <latebind/ep.h>, which returns a status instead."
 )
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

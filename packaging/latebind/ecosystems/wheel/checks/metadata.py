@@ -38,7 +38,7 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
     fix="Build the wheel again, or run `wheel unpack` and `wheel pack` after a change.",
 )
 def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """RECORD lists the files of a wheel, with the hash and size of each except RECORD itself and its signatures.
+    """RECORD lists the files of a wheel, with hashes and sizes for all but RECORD itself and its signatures.
 
     Installers use it to uninstall, and strict installers verify it. A file that is not listed is never uninstalled, and
     a file that differs from its hash was changed after the build. Lines for folders do no harm.

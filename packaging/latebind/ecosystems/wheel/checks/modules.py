@@ -61,7 +61,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     under abi3t, because python311.dll exists in CPython 3.11 only.
 
     Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Code that
-    uses the layout of PyObject, which abi3t hides, leaves no trace in a binary, so it is not checked.
+    uses the layout of PyObject, which abi3t hides, leaves no trace in a binary, so the check cannot find such code.
     """
     floor = _floor(wheel)
     if floor is None:
