@@ -101,7 +101,7 @@ WRONG = [
         '"thing-runtime"',
         '"thing-runtime>=2"',
         12,
-        "is not the name of an extra and of a distribution",
+        "does not map an extra to a distribution",
         "without a version",
     ),
     ("python = {", 'nuget = ["Acme..Thing"]\npython = {', 12, "nuget cannot be 'Acme..Thing'", "such as Acme"),

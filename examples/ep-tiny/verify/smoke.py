@@ -34,7 +34,7 @@ def cases():
     options = onnxruntime.SessionOptions()
     options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     options.add_provider_for_devices(devices[:1], {})
-    # By default, a failed session is created again on the CPU, and that error hides the first one.
+    # By default, onnxruntime creates a failed session again on the CPU, and the second error hides the first one.
     session = onnxruntime.InferenceSession(MODEL, options, enable_fallback=0)
     computed, expected = session.run(None, {"a": A, "b": B})[0].tolist(), np.maximum(A * B, 0).tolist()
     wrong["numbers"] = "" if computed == expected else f"computed {computed}, expected {expected}"

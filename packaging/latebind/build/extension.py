@@ -228,7 +228,7 @@ def refuse_foreign(kind: str, rid: str) -> None:
     if kind == "cpython" and rid != host_rid():
         raise NotRun(
             "no-interpreter",
-            f"only a CPython on {rid} can build a wheel of kind cpython for it, but this machine is {host_rid()}",
+            f"a wheel of kind cpython for {rid} needs a CPython on {rid}, but this machine is {host_rid()}",
             advice=f"Build it on {rid} (cibuildwheel), list the CPython versions in wheel.pythons, or set wheel.kind = "
             '"cpXY-abi3".',
         )

@@ -28,7 +28,7 @@ def count(text: str) -> int:
 
 def add_machines(command: argparse.ArgumentParser) -> None:
     """The option that names the folder of machine files."""
-    text = "folder of files that describe machines of other targets (default: $LATEBIND_MACHINES, then .machines)"
+    text = "folder with files that describe machines for other targets (default: $LATEBIND_MACHINES, then .machines)"
     command.add_argument("--machines", type=Path, metavar="DIR", help=text)
 
 

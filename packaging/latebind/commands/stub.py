@@ -31,7 +31,7 @@ def declare_stub(add: Add) -> None:
         type=Path,
         required=True,
         metavar="DIR",
-        help="folder to write to; each target gets a subfolder, such as linux-x64",
+        help="folder to write to; without --source, each target gets a subfolder, such as linux-x64",
     )
     command.add_argument(
         "--minimum", metavar="VERSION", help="oldest version to bind (default: that of the preset or file)"

@@ -112,5 +112,5 @@ def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
         yield ("python", "extras"), "no distribution supplies the runtime", 'Name one: extras = { cpu = "thing" }.'
     for extra, distribution in described.python.extras.items():
         if not _PACKAGE.match(extra) or not _PACKAGE.match(distribution):
-            text = f'{extra} = "{distribution}" is not the name of an extra and of a distribution'
+            text = f'{extra} = "{distribution}" does not map an extra to a distribution'
             yield ("python", "extras"), text, "Write the distribution without a version: the minimum is added."

@@ -56,8 +56,8 @@ class WheelConfig(Table, frozen=True):
         tuple[Annotated[str, Meta(extra_json_schema={"pattern": PYTHONS.pattern})], ...],
         Meta(
             description="CPython versions for the kind cpython, such as 3.10 and 3.13t (free-threaded). Each "
-            "version gets one wheel for each target. By default, only the CPython that runs latebind "
-            "builds a wheel, for this machine."
+            "version gets one wheel for each target. By default, latebind makes one wheel, for the "
+            "CPython that runs it and for this machine."
         ),
     ] = ()
 

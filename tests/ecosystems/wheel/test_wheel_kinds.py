@@ -103,7 +103,7 @@ def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp
     (missing,) = result.not_made
     assert (missing.kind, missing.reason) == ("wheel", "no-interpreter")
     assert (
-        f"only a CPython on {other} can build a wheel of kind cpython for it, but this machine is {host_rid()}"
+        f"a wheel of kind cpython for {other} needs a CPython on {other}, but this machine is {host_rid()}"
         in missing.message
     )
     assert audit_here([artifact.path for artifact in result.artifacts]).findings == ()

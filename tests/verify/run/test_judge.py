@@ -183,7 +183,7 @@ def test_an_invalid_result_is_an_error_with_its_place(raw, message):
     ("since", "minimum", "says"),
     [
         ("1.20", "1.19", "1 case passed; CreateLoraAdapter needs ONNX Runtime 1.20, but the minimum is 1.19"),
-        ("1.20", "1.22", "1 case passed; nothing newer than ONNX Runtime 1.20 is called, but the minimum is 1.22"),
+        ("1.20", "1.22", "1 case passed; the code calls nothing newer than ONNX Runtime 1.20, but the minimum is 1.22"),
         ("1.14", "1.19", "1 case passed"),
         ("1.19", "1.19", "1 case passed"),
     ],

@@ -115,7 +115,7 @@ def _newest(call: Recorded, values: Mapping[str, str]) -> str:
     if needed > minimum:
         return f"; {call.function} needs {values['title']} {call.since}, but the minimum is {minimum}"
     if Version(values["floor"]) <= needed < minimum:
-        return f"; nothing newer than {values['title']} {call.since} is called, but the minimum is {minimum}"
+        return f"; the code calls nothing newer than {values['title']} {call.since}, but the minimum is {minimum}"
     return ""
 
 
