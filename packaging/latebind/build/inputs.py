@@ -69,8 +69,8 @@ class SourceBoundary:
             raise BuildError(
                 f"the native code includes files from outside {self._folder}: {self._list_paths(outside)}",
                 where=self._config.file.name,
-                advice="Move the files into it, because the sdist needs them. Or set native.source to a folder that "
-                "contains all of them, and native.cmake to its subfolder with CMakeLists.txt.",
+                advice=f"Move the files into {self._folder}, because the sdist needs them. Or set native.source to a "
+                "folder that contains all of them, and native.cmake to its subfolder with CMakeLists.txt.",
             )
         if foreign:
             raise BuildError(

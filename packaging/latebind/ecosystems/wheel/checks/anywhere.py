@@ -37,7 +37,8 @@ _OLDEST_GLIBC: floors.Version = (2, 17)
     "warning",
     profiles=("loads",),
     because="The package fails on platforms for which it has no code. The finding is a note if only Root-Is-Purelib "
-    "is wrong, if the files are for all common systems and processors, or if the package's name ends with a system's.",
+    "is wrong, if the files are for all common systems and processors, or if the package's name ends with the name of "
+    "a system.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl has native code for Linux on x64 (glibc 2.29 or newer)",
     fix="Make a wheel for each platform, tagged with the platform of its binaries, and set Root-Is-Purelib: false.",
@@ -49,8 +50,8 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
 
     The finding lists the systems and processors of the binaries, with the glibc or macOS version that they need. It
     also lists the common systems without a binary. These are Linux on x64, arm64 and 32-bit ARM, with glibc 2.17 or
-    newer and with musl, macOS on x64 and arm64, and Windows on x64. If a package's name ends with a system's, another
-    package usually requires it, with a marker for that system.
+    newer and with musl, macOS on x64 and arm64, and Windows on x64. If a package's name ends with the name of a system,
+    another package usually requires it, with a marker for that system.
     """
     native = [file.name for file in package.native]
     if not native:
