@@ -49,9 +49,9 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     If a wheel has Root-Is-Purelib: true, they put its files into purelib, the folder for packages without native code.
 
     The finding lists the systems and processors of the binaries, with the glibc or macOS version that they need. It
-    also lists the common systems without a binary. These are Linux on x64, arm64 and 32-bit ARM, with glibc 2.17 or
-    newer and with musl, macOS on x64 and arm64, and Windows on x64. If a package's name ends with the name of a system,
-    another package usually requires it, with a marker for that system.
+    also lists the common systems without a binary. Common systems are Linux on x64, arm64 and 32-bit ARM, with glibc
+    2.17 or newer and with musl, macOS on x64 and arm64, and Windows on x64. If a package's name ends with the name of a
+    system, another package usually requires it, with a marker for that system.
     """
     native = [file.name for file in package.native]
     if not native:

@@ -24,7 +24,7 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
     "error",
     profiles=("loads",),
     because="Installers cannot build the sdist, or they build it with the wrong tool. The finding is a warning if the "
-    "sdist has only a setup.py, or a setup.py next to another build backend.",
+    "sdist has setup.py and no pyproject.toml, or setup.py next to another build backend.",
     kinds=("sdist",),
     example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
     fix="Keep pyproject.toml with its build backend at the root of the sdist, and exclude an old setup.py.",
