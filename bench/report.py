@@ -39,8 +39,8 @@ It compares the audit with:
 - "floor": plain Python code that decompresses every member with `zipfile` and hashes it with `hashlib`, in one
   thread.
 
-The memory is the peak of a new worker process for each wheel. The "member in flight" is the largest member of the
-wheel.""",
+Each wheel is audited in a new worker process; "memory" is the peak memory of this process. The "member in flight" is
+the largest member of the wheel.""",
     "latency": """The models are chains of 1, 5 and 10 Relu nodes. They are small (16 floats) or large (600 KB),
 and have fixed or open shapes. `latenn.Model.run` and `InferenceSession.run` of the same runtime run each model in one
 process, in short turns, with different inputs in every call. "Bound" compares with `run_with_iobinding`. With "one
@@ -53,9 +53,9 @@ files with `python -m build --wheel --no-isolation`, but no sdists, nupkgs or SB
     "startup": """This benchmark measures `import latebind` with `python -X importtime`, and `latebind --help` as
 a whole process. It compares them with a process of the same Python that does nothing.""",
     "stub": """One C program is linked with the runtime, and the other with the stub `latebind::onnxruntime`.
-The first row compares the best of 20 turns with a million calls of `GetAllocatorWithDefaultOptions` each. The other
-rows compare the time to the end of the first call with that of `dlopen()`, `dlsym()` and the same call. Each round runs
-both programs.""",
+For the first row, each program calls `GetAllocatorWithDefaultOptions` a million times in each of 20 turns, and the row
+compares the fastest turns. The other rows compare the time until the stub's first call returns with the time of
+`dlopen()`, `dlsym()` and the same call. Each round runs both programs.""",
 }
 
 _LARGE = """The next table shows each large model's time relative to `InferenceSession.run`. The "floor" is a run with

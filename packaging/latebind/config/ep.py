@@ -21,7 +21,8 @@ _RELEASE = re.compile(r"^1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$")
 
 
 class EpConfig(Table, frozen=True, kw_only=True):
-    """A plugin execution provider for ONNX Runtime. latebind makes a wheel and a NuGet package, with helpers."""
+    """A plugin execution provider for ONNX Runtime. latebind makes a wheel and a NuGet package, and generates the code
+    that returns the provider's library path and names."""
 
     id: Annotated[
         str,
@@ -50,8 +51,9 @@ class EpConfig(Table, frozen=True, kw_only=True):
     vendor: Annotated[
         str,
         Meta(
-            description="Start of the NuGet package's id, <vendor>.ML.OnnxRuntime.EP.<Id>, such as Acme: letters and "
-            "digits, starting with a letter. Without it and without `nuget`, latebind makes no NuGet package.",
+            description="First part of the NuGet package's id <vendor>.ML.OnnxRuntime.EP.<Id>, such as Acme. It has "
+            "letters and digits, and begins with a letter. Without `vendor` and `nuget`, latebind makes no NuGet "
+            "package.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""
