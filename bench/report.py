@@ -42,9 +42,9 @@ It compares the audit with:
 Each wheel is audited in a new worker process; "memory" is the peak memory of this process. The "member in flight" is
 the largest member of the wheel.""",
     "latency": """The models are chains of 1, 5 and 10 Relu nodes. They are small (16 floats) or large (600 KB),
-and have fixed or open shapes. `latenn.Model.run` and `InferenceSession.run` of the same runtime run each model in one
-process, in short turns, with different inputs in every call. "Bound" compares with `run_with_iobinding`. With "one
-thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
+and have fixed or open shapes. In one process, `latenn.Model.run` and `InferenceSession.run` of the same runtime take
+short turns to run each model, with different inputs in every call. "Bound" compares with `run_with_iobinding`. With
+"one thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
 ratio of a row is the median of its rounds. Each row shows the worst model and runtime.""",
     "pack": """This benchmark makes latenn's packages for all its targets; the native build is not timed.
 `latebind pack` runs with an empty `dist/`, and again without changes. hatchling makes the same wheels from the same
@@ -96,8 +96,8 @@ def _section(name: str, document: dict[str, Any]) -> str:
     if memory := document.get("memory"):
         worst = memory["worst"]
         parts.append(
-            f"The wheel that comes nearest to its memory limit is {worst['wheel']}. Its peak is "
-            f"{_mb(worst['peak'])}, and its largest member has {_mb(worst['largest'])}."
+            f"The worker for {worst['wheel']} came nearest to its memory limit: its peak was {_mb(worst['peak'])}, "
+            f"and the largest member of the wheel is {_mb(worst['largest'])} in size."
         )
     parts += [f"Not run: {tool}: {reason}." for tool, reason in document.get("not run", {}).items()]
     return "\n\n".join([*parts, where]) + "\n"
