@@ -31,7 +31,7 @@ is the time that a user waits. "CPU" is the CPU time of all processes together (
 the machine affects less.
 """
 _ABOUT = {
-    "audit": """This benchmark audits all wheels at once with `latebind audit`, by default and with all checks.
+    "audit": """This benchmark audits all wheels at once with `latebind audit`, with the default checks and with all checks.
 It compares the audit with:
 
 - "peers": `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on the wheels that it
@@ -45,7 +45,7 @@ the largest member of the wheel.""",
 and have fixed or open shapes. In one process, `latenn.Model.run` and `InferenceSession.run` of the same runtime take
 short turns to run each model, with different inputs in every call. "Bound" compares with `run_with_iobinding`. With
 "one thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
-ratio of a row is the median of its rounds. Each row shows the worst model and runtime.""",
+ratio of a row is the median of its rounds. Each row shows the model and runtime with the worst ratio.""",
     "pack": """This benchmark makes latenn's packages for all its targets; the native build is not timed.
 `latebind pack` runs with an empty `dist/`, and again without changes. hatchling makes the same wheels from the same
 files with `python -m build --wheel --no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK,
