@@ -31,7 +31,7 @@ is the time that a user waits. "CPU" is the CPU time of all processes together (
 the machine affects less.
 """
 _ABOUT = {
-    "audit": """This benchmark audits all wheels at once with `latebind audit`, with the default checks and with all checks.
+    "audit": """This benchmark runs `latebind audit` on all wheels at once, with the default checks and with all checks.
 It compares the audit with:
 
 - "peers": `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on the wheels that it

@@ -21,8 +21,7 @@ _RELEASE = re.compile(r"^1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$")
 
 
 class EpConfig(Table, frozen=True, kw_only=True):
-    """A plugin execution provider for ONNX Runtime. latebind makes a wheel and a NuGet package, and generates the code
-    that returns the provider's library path and names."""
+    """A plugin execution provider for ONNX Runtime. latebind makes a wheel and a NuGet package that find its library."""
 
     id: Annotated[
         str,

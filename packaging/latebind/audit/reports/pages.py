@@ -64,7 +64,7 @@ and how to suppress it. The site has the same pages. To choose checks, select a 
 
 | Severity | Meaning |
 |---|---|
-| error | The package cannot be installed, found, loaded or imported where it promises to work, or it has a security hole |
+| error | The package cannot be installed, found, loaded or imported where it should work, or it has a security hole |
 | warning | The package fails, or will fail, for some of its users |
 | note | Nothing fails, but the package could be better |
 
