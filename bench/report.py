@@ -39,8 +39,8 @@ It compares the audit with:
 - "floor": plain Python code that decompresses every member with `zipfile` and hashes it with `hashlib`, in one
   thread.
 
-Each wheel is audited in a new worker process; "memory" is the peak memory of this process. The "member in flight" is
-the largest member of the wheel.""",
+To measure memory, the benchmark audits each wheel in a new worker process, and takes the peak of this process. The
+"member in flight" is the largest member of the wheel.""",
     "latency": """The models are chains of 1, 5 and 10 Relu nodes. They are small (16 floats) or large (600 KB),
 and have fixed or open shapes. In one process, `latenn.Model.run` and `InferenceSession.run` of the same runtime take
 short turns to run each model, with different inputs in every call. "Bound" compares with `run_with_iobinding`. With

@@ -51,8 +51,8 @@ class EpConfig(Table, frozen=True, kw_only=True):
         str,
         Meta(
             description="First part of the NuGet package's id <vendor>.ML.OnnxRuntime.EP.<Id>, such as Acme. It has "
-            "letters and digits, and begins with a letter. Without `vendor` and `nuget`, latebind makes no NuGet "
-            "package.",
+            "letters and digits, and begins with a letter. If neither `vendor` nor `nuget` is set, latebind makes no "
+            "NuGet package.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""
