@@ -129,9 +129,10 @@ def _elsewhere(root: Path, facts: Facts, configured: dict[str, Any]) -> list[str
     names = {folder: tables["project"].get("name", folder) for folder, text in files.items()
              if "project" in (tables := tables_of(text) or {})}  # fmt: skip
     return [
-        f"{folder}/pyproject.toml: init changes this file only if it is the only pyproject.toml outside of folders "
-        f"like examples, and its Python package is in {folder}. For a wheel, add hatchling and latebind's two hooks to "
-        f"the file, name a consumer below [verify], and add this line to the package's table in latebind.toml:\n"
+        f"{folder}/pyproject.toml: init changes this file only if there is no other pyproject.toml outside of folders "
+        f"like examples, and if its Python package is in {folder}. For a wheel, add hatchling and latebind's two "
+        "hooks to the file, name a consumer below [verify], and add this line to the package's table in "
+        "latebind.toml:\n"
         f'    wheel = {{ source = "{folder}", name = "{name}", extras = "channels" }}'
         for folder, name in sorted(names.items())
     ]

@@ -70,8 +70,8 @@ def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit
         if text not in chosen:
             yield Hit(
                 inner=inner,
-                message=f"requires {requirement.name}, one of {len(names)} distributions of {runtime.title}, without "
-                f"an extra{', though it has extras for them' if chosen else ''}",
+                message=f"requires {requirement.name}, one of {len(names)} distributions of {runtime.title}, outside "
+                f"of extras{', though the package has extras for them' if chosen else ''}",
                 evidence=(text, *chosen),
             )
 

@@ -62,7 +62,7 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     because="The archive can attack the user who unpacks it, or different tools read different content from it.",
     kinds=ARCHIVES,
     example="a member named ../../.ssh/authorized_keys",
-    fix="Pack plain files under relative names, each once, with latebind pack or the ecosystem's own tool.",
+    fix="Pack each file once, as a plain file under a relative name, with latebind pack or the ecosystem's own tool.",
 )
 def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """Links, repeated names, decompression bombs and paths like ../x can harm the user who unpacks the archive.
@@ -83,10 +83,10 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     because="Some systems cannot install the file correctly. The finding is a note if the tags exclude these systems.",
     kinds=ARCHIVES,
     example="latenn/Model.onnx and latenn/model.onnx",
-    fix="Rename the file so that it is valid on Windows and differs from others by more than case.",
+    fix="Rename the file so that its name is valid on Windows and differs from other names by more than case.",
 )
 def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
-    """On Windows and macOS, names that differ only by case name the same file. Windows also reserves some names."""
+    """On Windows and macOS, names that differ only by case are one file. Windows also reserves some names."""
     tags = package.wheel.platforms if package.wheel is not None else ("any",)
     for_linux = all("linux" in tag for tag in tags)
     for problem in package.problems:

@@ -41,9 +41,9 @@ _OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
 def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
     """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.
 
-    At least one slice of a universal Mach-O file must fit. Under universal2, intel, fat and universal tags, the slices
-    of all processors that they stand for must be present. The finding is a note for files of other systems next to
-    files that fit, such as launchers for several platforms.
+    At least one slice of a universal Mach-O file must be for the promised platform. Under universal2, intel, fat and
+    universal tags, the slices of all processors that they stand for must be present. The finding is a note for files of
+    other systems next to files that fit, such as launchers for several platforms.
     """
     for file in package.native:
         archs = [image.arch for image in file.images]

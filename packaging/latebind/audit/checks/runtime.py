@@ -118,8 +118,8 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
             inner=file.name,
             message=f"bundles a copy of {runtime.title} ({human_size(file.size)})",
             evidence=tuple(filter(None, (f"file {file.base}", soname, *_entry_symbols(file, runtime)))),
-            fix=f"Remove it{_suppliers(package, runtime)}. If a repair tool added it, pass that tool "
-            f"--exclude '{_name_excluded(file)}'.",
+            fix=f"Remove it{_suppliers(package, runtime)}. If a repair tool added it, pass "
+            f"--exclude '{_name_excluded(file)}' to that tool.",
         )
 
 
@@ -171,8 +171,8 @@ def runtime_embedded(
 ) -> Iterator[Hit | Skip]:
     """A statically linked runtime appears in no table of the file.
 
-    The check recognizes it by strings that only the runtime's own code contains, never by names that code using the
-    runtime contains, too.
+    The check recognizes it by strings that only the runtime's own code contains, not by names that code that uses the
+    runtime also contains.
     """
     markers = [marker for marker in runtime.markers if marker in file.markers]
     named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
@@ -193,13 +193,12 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
     if file.is_provider and runtime.plugin_symbols:
         return (
             f": {runtime.title} passes its functions to {EP_EXPORTS[0]}(). If C++ headers still need OrtGetApiBase, "
-            "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) there."
+            "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) in that function."
         )
     if runtime.name in policy.drop_ins:
         return (
-            ". `drop_in` replaces a library that the linker finds by its name, not one that is linked by its path, as "
-            "imported targets are (`latebind init` lists them). "
-            f"Link with -l{runtime.name} or latebind::{runtime.name} instead."
+            ". `drop_in` replaces only a library that the linker finds by its name. CMake links imported targets by "
+            f"their path (`latebind init` lists them). Link with -l{runtime.name} or latebind::{runtime.name} instead."
         )
     return " and open it at run time with lb_bind()."
 
@@ -246,7 +245,7 @@ def _is_own(package: Contents, runtime: RuntimePreset) -> bool:
 
 
 def _supply_skip(package: Contents, runtime: RuntimePreset) -> Skip:
-    return Skip(reason=f"{package.project} supplies {runtime.title}, so it contains it on purpose")
+    return Skip(reason=f"{package.project} supplies {runtime.title}, so it contains the runtime on purpose")
 
 
 def _suppliers(package: Contents, runtime: RuntimePreset) -> str:

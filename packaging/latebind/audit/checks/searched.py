@@ -34,9 +34,10 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     "Needed library in a folder that is not searched",
     "warning",
     profiles=("loads",),
-    because="The loader finds the needed library only if the package loads it first by its path; or the package's "
-    "Python code opens a library at a path where the package has none. The finding is a note if that code visibly "
-    "loads the library first, or if a script of the package sets LD_LIBRARY_PATH or DYLD_LIBRARY_PATH.",
+    because="The loader finds the needed library only if the package loads it first by its path. Or the package's "
+    "Python code opens a library at a path where the package has none. The finding is a note if that code, as far as "
+    "the check can see, loads the library first, or if a script of the package sets LD_LIBRARY_PATH or "
+    "DYLD_LIBRARY_PATH.",
     formats=EVERY_FORMAT,
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
     fix="Set INSTALL_RPATH to the library's folder, relative to the file that needs it: $ORIGIN/lib or "
@@ -91,7 +92,7 @@ def _judge_opened(package: Contents, file: File) -> Iterator[Hit]:
                 yield Hit(
                     message=f"is opened by {script.name} as {expected}, but the package has it elsewhere",
                     evidence=(f"opened: {path}", f"file: {file.name}"),
-                    fix=f"Put it at {expected}, or open it where it is.",
+                    fix=f"Put the library at {expected}, or open it where it is.",
                 )
 
 

@@ -30,8 +30,8 @@ _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
     "delay-loads the DLLs. The finding is a note if CPython or a required package installs the library.",
     formats=("pe",),
     example="latenn.dll: import of MSVCP140.dll",
-    fix="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
-    "Until then, users have to install Microsoft's Visual C++ Redistributable.",
+    fix="Link this library statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the "
+    "package. Until then, users have to install Microsoft's Visual C++ Redistributable.",
 )
 def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.
@@ -66,7 +66,8 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
         + (f"; on first use also {first(late)}" if at_load and late else ""),
         evidence=tuple(needs(image, name) for name in libraries),
         severity="note" if source else "warning",
-        assumption=f"{source} installs it, as its name or version suggests" * (bool(source) and not with_python),
+        assumption=f"{source} installs the library, as the name or version of {source} suggests"
+        * (bool(source) and not with_python),
     )
 
 
