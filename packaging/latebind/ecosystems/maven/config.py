@@ -114,7 +114,7 @@ PACKAGE_KEYS = (
         name="maven",
         title="Maven",
         table=MavenConfig,
-        description="Settings of the JAR. Leave the table out to make none.",
+        description="Settings of the JAR. Leave the table out to make no JAR.",
     ),
 )
 PROGRAM_KEYS = (ProgramKey(name=PROGRAM, description="Folder of a Java program that uses the JARs."),)

@@ -89,7 +89,7 @@ PACKAGE_KEYS = (
         name="npm",
         title="npm",
         table=NpmConfig,
-        description="Settings of the npm packages. Leave the table out to make none.",
+        description="Settings of the npm packages. Leave the table out to make no npm packages.",
     ),
 )
 PROGRAM_KEYS = (ProgramKey(name="node", description="Folder of a Node.js program that uses the npm packages."),)
