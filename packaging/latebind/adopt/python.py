@@ -47,13 +47,11 @@ def edit_pyproject(text: str, package: str, folder: Path, version: str) -> tuple
     system = tables.get("build-system", {})
     if system.get("build-backend") != "hatchling.build":
         backend = system.get("build-backend", "setuptools")
-        note = f"pyproject.toml builds with {backend}; for a wheel with the native files, write build-backend = "
-        return (
-            text,
-            f'{note}"hatchling.build" and requires = ["hatchling>=1.28", "latebind>=0.1"], then run latebind init '
-            "again",
-            False,
+        note = (
+            f"pyproject.toml builds with {backend}; for a wheel with the native files, write build-backend = "
+            '"hatchling.build" and requires = ["hatchling>=1.28", "latebind>=0.1"], then run latebind init again'
         )
+        return text, note, False
     asked = any(re.match(r"latebind\b", name) for name in system.get("requires", ()))
     after = text if asked else re.sub(r"(requires\s*=\s*\[)", r'\1"latebind>=0.1", ', text, count=1)
     after, note = _make_dynamic(after, tables["project"], version)

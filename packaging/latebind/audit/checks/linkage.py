@@ -134,7 +134,7 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
         _promises(image.format, platform) for platform in package.wheel.platforms
     )
     if promised and not stops_all(package, file, image):
-        return Hit(message=f"{why}; other files load without it", fix=_OF_A_PART, severity="warning")
+        return Hit(message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
     is_strong = image.link_kinds.get(name) not in ("weak", "delay")
     return Hit(message=why, severity="error" if promised and is_strong else "warning")
 
