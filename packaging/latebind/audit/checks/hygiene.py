@@ -67,8 +67,8 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
 def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """Links, repeated names, decompression bombs and paths like ../x can harm the user who unpacks the archive.
 
-    If two members have the same name, some readers take the first and others the last, so they see different packages.
-    Data in front of the first member can contain a second archive, which some readers take instead.
+    If two members have the same name, some programs read the first and others the last, so they see different packages.
+    Data in front of the first member can contain a second archive, which some programs read instead.
     """
     for problem in package.problems:
         if problem.kind in _UNSAFE:
@@ -142,8 +142,8 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
 
 
 SLOW_FIX = (
-    "The audit of this file is not finished. If the file is not unusually large, report a bug to latebind and "
-    "attach the file."
+    "The audit of this file is not finished. If the file is not unusually large, report a bug in latebind and attach "
+    "the file."
 )
 SLOW_SEVERITY: Severity = "warning"
 
@@ -156,14 +156,14 @@ SLOW_SEVERITY: Severity = "warning"
     of_unread=True,
     because="The file may be hostile. The finding is a warning if the reader only took too long.",
     example="an ELF file that makes the parser crash or loop",
-    fix="Do not load this file. If your own build made it, report a bug to latebind and attach the file.",
+    fix="Do not load this file. If your own build made the file, report a bug in latebind and attach the file.",
 )
 def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     """Files are read in worker processes with limits on time and memory.
 
     If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. The
     finding is a warning if the reader only took too long: the audit of this file is not finished. Except on Windows,
-    the limit for slow readers is on CPU time, so a busy machine does not change the result.
+    the time limit counts only CPU time, so a busy machine does not change the result.
     """
     for file in package.files:
         if file.died:

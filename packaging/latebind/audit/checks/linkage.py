@@ -41,7 +41,7 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
 )
 def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """A binary fails to load when a library is neither in its package nor on every system that its tag covers.
+    """A binary fails to load if a needed library is neither in the package nor on every system that the tag covers.
 
     The check skips libraries in folders of Android's ABIs, such as arm64-v8a. System libraries are those that manylinux
     allows on Linux (PEP 600, as auditwheel applies it), those in `/usr/lib` and `/System` on macOS, and the DLLs that

@@ -58,8 +58,8 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
                     message=f"is for {seen}, but {promiser} promises {name_platform(wanted_format, wanted_archs)}",
                     evidence=(f"binary: {seen}", f"promised: {promiser}"),
                     severity=severity,
-                    assumption="the package opens the file by its name, which no file for the promised platform has"
-                    * is_alone,
+                    assumption="the package opens the file by its name, and no file for the promised platform has "
+                    "that name" * is_alone,
                 )
                 break
 

@@ -100,13 +100,13 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     because="A package that binds late promises not to contain the runtime. Suppress this check for other packages.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
-    fix="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
+    fix="Remove the runtime, require the package that supplies it, and keep repair tools from adding it (--exclude).",
 )
 def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A second copy of the runtime can clash with the user's copy in one process, and is never updated.
 
     A copy of ONNX Runtime takes 15-27 MB. A plugin for the runtime, such as an execution provider of ONNX Runtime, is
-    recognized by its exports. It does not count as a copy, even if its file is named like one.
+    recognized by its exports. Such a plugin does not count as a copy, even if its file is named like one.
     """
     copies = [file for file in package.native if _is_named(file.base, file, runtime) and not _is_own(package, runtime)]
     if copies and _is_supply(package, runtime):
@@ -151,7 +151,7 @@ def runtime_renamed(
         yield Hit(
             message=f"is a renamed copy of {runtime.title}: {proofs[0]}",
             evidence=proofs,
-            fix=f"Remove the copy from the package{_instead(file, runtime, policy)}",
+            fix=f"Remove {runtime.title} from the package{_instead(file, runtime, policy)}",
         )
 
 
@@ -184,7 +184,7 @@ def runtime_embedded(
         yield Hit(
             message=f"embeds {runtime.title} statically: it contains {plural(len(markers), 'string')} of its code",
             evidence=tuple(f"string {marker!r}" for marker in markers),
-            fix=f"Link the library without the runtime's static archives{_instead(file, runtime, policy)}",
+            fix=f"Leave {runtime.title} out of the link{_instead(file, runtime, policy)}",
         )
 
 

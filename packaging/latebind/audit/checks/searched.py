@@ -47,9 +47,9 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
     """A loader looks for a needed library in the search paths of the file that needs it, and in the system's folders.
 
     On Linux and macOS, these do not include the folder of the file itself. But the loader also finds a library that is
-    already loaded: glibc by its SONAME, and macOS by an install name that begins with @rpath. So the finding is a
-    warning, and a note if the package's Python code opens the library by its path first, as with ctypes. musl does not
-    find loaded libraries by their SONAME.
+    already loaded: glibc finds it by its SONAME, and macOS by an install name that begins with @rpath. So the finding
+    is a warning, and a note if the package's Python code opens the library by its path first, as with ctypes. musl does
+    not find loaded libraries by their SONAME.
 
     Nothing is reported if another binary of the package finds the library, or if the library is a module, which Python
     may import first. On Linux and macOS, nothing is reported for libraries in a wheel's `.data/data`, which is

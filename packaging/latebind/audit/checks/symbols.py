@@ -91,9 +91,9 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
 def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     """C++ symbols of two libraries in one process are merged by name, even if their versions differ.
 
-    An exported `operator new` or `delete` can replace the allocator of the whole process, so it is a warning. Symbols
-    that are re-exported from another library, such as libc++ on macOS, do not count. Windows does not merge symbols,
-    but the names bind callers to one compiler and its run-time library there, too.
+    An exported `operator new` or `delete` can replace the allocator of the whole process, so the finding is a warning.
+    Symbols that are re-exported from another library, such as libc++ on macOS, do not count. Windows does not merge
+    symbols, but on Windows, too, the names bind callers to one compiler and its run-time library.
     """
     names = [
         export.name for export in list_offered_exports(image) if export.name.startswith(_CXX) and not export.forward
@@ -158,8 +158,8 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
 def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
     """A name without a wildcard in `exports` is a promise. If the export is missing, loading or the first call fails.
 
-    One library of the package must export it on each platform. The check applies if the configuration lists what a
-    package exports.
+    One library of the package must export the symbol on each platform. The check applies if the configuration lists
+    what a package exports.
     """
     groups: dict[tuple[tuple[str, ...], str, Format], list[tuple[File, Image]]] = {}
     for file, image in package.images:

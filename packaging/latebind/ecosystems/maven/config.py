@@ -69,8 +69,8 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     runtime: Annotated[
         str,
         Meta(
-            description="The runtime's artifact that the JAR requires, as group:name. By default, the JAR has the "
-            "runtime as an optional dependency."
+            description="Artifact of the runtime that the JAR requires, as group:name. Without this key, the runtime "
+            "is an optional dependency."
         ),
     ] = ""
 

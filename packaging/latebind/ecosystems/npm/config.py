@@ -42,7 +42,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
         str,
         Meta(
             description="Name of the main package, such as tiny or @acme/tiny. The name and the scope have lowercase "
-            "letters, digits, and any of . _ - after the first character. The packages for single targets are "
+            "letters, digits, and any of . _ - after the first character. The packages for single targets are named "
             "<name>-linux-x64 and so on.",
             pattern=f"^{NPM_NAME.pattern}$",
         ),
@@ -60,7 +60,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     ] = msgspec.field(default_factory=dict)
 
     keywords: Annotated[
-        tuple[str, ...], Meta(description="Search terms. The default is the tags of the table nuget.")
+        tuple[str, ...], Meta(description="Search terms. The default is the value of tags in the table nuget.")
     ] = ()
 
     @property

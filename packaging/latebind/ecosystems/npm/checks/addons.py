@@ -72,7 +72,7 @@ def _is_for_node_api(file: File, image: Image) -> bool:
     formats=EVERY_FORMAT,
     kinds=("npm",),
     example="tiny.node exports node_register_module_v93, which is Node.js 16",
-    fix="Use Node-API, or package an add-on for each version and choose by process.versions.modules.",
+    fix="Use Node-API, or package an add-on for each version and choose one by process.versions.modules.",
 )
 def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
     """An add-on without Node-API loads only in a Node.js with the same ABI version (NODE_MODULE_VERSION).

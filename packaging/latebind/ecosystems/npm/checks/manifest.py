@@ -214,7 +214,7 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     fix="Correct main, exports, types and bin in package.json, or add the file.",
 )
 def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """Node.js opens the file that `exports` names for the kind of import or, without `exports`, the file in `main`."""
+    """Node.js opens the file that `exports` names for the kind of import, or else the file that `main` names."""
     manifest = read_manifest(package)
     if manifest is None:
         return
