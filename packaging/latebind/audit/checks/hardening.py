@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     fix="Link with -Wl,-z,noexecstack and add a .note.GNU-stack section to assembly files.",
 )
 def executable_stack(image: Image) -> Iterator[Hit | Skip]:
-    """One such library makes the stack of the whole process executable.
+    """One library with an executable stack makes the stack of the whole process executable.
 
     glibc 2.41 and newer allow an executable stack only while a program starts, and refuse to load the library later.
     """

@@ -249,7 +249,8 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
 def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Debug information is often most of a library's size, and contains paths of the build machine.
 
-    In a package of your own project, it usually means that a debug build was packed instead of the release build.
+    In a package of your own project, debug information usually means that a debug build was packed instead of the
+    release build.
     """
     is_of_project = policy.allowed_exports(file.base or package.path.name, package.project) is not None
     if image.has_debug_info:

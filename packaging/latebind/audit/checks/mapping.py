@@ -81,7 +81,7 @@ def search_path_twice(image: Image) -> Iterator[Hit]:
     "Segments that some systems cannot map",
     "warning",
     profiles=("loads",),
-    because="The loader of some systems that the tag includes refuses the library.",
+    because="On some systems that the tag includes, the loader refuses the library.",
     example="liblatenn.so for arm64, with segments aligned to 4096 bytes",
     fix="Link with -Wl,-z,max-page-size=65536. Do not use patchelf 0.18.",
 )

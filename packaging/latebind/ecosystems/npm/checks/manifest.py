@@ -206,8 +206,8 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     "Entry point missing",
     "error",
     profiles=("loads",),
-    because="Importing the package or starting its program fails. The finding is a warning for types, for a file that "
-    "Node.js does not use, or for which it uses index.js instead, and for the main of a package that only has "
+    because="Importing the package or starting its program fails. The finding is a warning if the key is types, if "
+    "Node.js does not use the file or uses index.js instead, or if the file is the main of a package that only has "
     "programs (bin). It is a note if that main is index.js, which npm init writes.",
     kinds=("npm",),
     example='"main": "./index.cjs", which the tarball lacks',
