@@ -201,7 +201,7 @@ CASES = [
          at="!package/libtiny.so", says="that nothing provides: odd"),
     Case("LB902", "a processor that Node.js calls otherwise", npm({}, name="tiny", cpu=["x64", "x32"]),
          npm({}, name="tiny", cpu=["x64", "ia32"]), at="!package/package.json",
-         says="names cpu x32, which no Node.js has; Node.js calls it ia32", severity="warning"),
+         says="names cpu x32, which Node.js does not use; Node.js calls it ia32", severity="warning"),
     Case("LB902", "a system that Node.js calls otherwise, and no other", npm({}, name="tiny", os=["macos"], cpu=None),
          npm({}, name="tiny", os=["!win32"], cpu=None), at="!package/package.json", says="names os macos"),
     Case("LB901", "a version that is not SemVer", npm(version="1.2"), npm(), at="!package/package.json", says="'1.2'"),

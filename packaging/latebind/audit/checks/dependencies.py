@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     "peerDependencies.",
 )
 def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
-    """A late-binding library runs on every release from its minimum on.
+    """A late-binding library works with every release of the runtime from its minimum on.
 
     A pinned or capped runtime prevents users from installing the release they need. A lower minimum allows releases
-    that cannot work, and a higher one rules out releases that would.
+    that cannot work, and a higher minimum rules out releases that work.
     """
     yield from find_reader(package.kind).find_dependency_problems(package, policy, runtime)
 

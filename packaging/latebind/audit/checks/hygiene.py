@@ -201,7 +201,7 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
     fix="With GCC or clang, compile with -ffile-prefix-map=$PWD=., which also changes __FILE__. Strip the result.",
 )
 def build_path(package: Contents) -> Iterator[Hit | Skip]:
-    """Such a path reveals who built the file and where, and makes two builds of the same source differ."""
+    """A path of the build machine reveals who built the file and where, and makes builds of the same source differ."""
     for file in package.native:
         if file.paths:
             yield Hit(

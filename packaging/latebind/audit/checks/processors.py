@@ -39,7 +39,7 @@ _OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
     fix="Package the binary built for this tag, or correct the tag or the RID folder.",
 )
 def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
-    """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.
+    """The file installs without a warning, but fails to load: `wrong ELF class`, `not a valid Win32 application`.
 
     At least one slice of a universal Mach-O file must be for the promised platform. Under universal2, intel, fat and
     universal tags, the slices of all processors that they stand for must be present. The finding is a note for files of

@@ -171,8 +171,8 @@ def runtime_embedded(
 ) -> Iterator[Hit | Skip]:
     """A statically linked runtime appears in no table of the file.
 
-    The check recognizes it by strings that only the runtime's own code contains, not by names that code that uses the
-    runtime also contains.
+    The check recognizes it by strings that only the runtime's own code contains, not by names that also occur in code
+    that uses the runtime.
     """
     markers = [marker for marker in runtime.markers if marker in file.markers]
     named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))

@@ -97,7 +97,7 @@ def _judge_unknown_values(manifest: Manifest, fields: dict[str, tuple[str, ...]]
             usual = _USUAL.get(unknown[0].removeprefix("!").lower(), "")
             yield Hit(
                 inner=manifest.inner,
-                message=f"names {key} {', '.join(unknown)}, which no Node.js has"
+                message=f"names {key} {', '.join(unknown)}, which Node.js does not use"
                 + (f"; Node.js calls it {usual}" if usual else ""),
                 evidence=(f"{key}: {', '.join(values)}",),
                 severity="error" if len(unknown) == len(values) and usual else "warning",

@@ -165,8 +165,9 @@ def _no_library(package: Contents, _: ParsedNuspec) -> Broken:
     matches = [match for name in _names(package) if (match := _BUILD_FILE.fullmatch(name))]
     frameworks = sorted({match[1] for match in matches if match[1]} - {"native", "any", "dotnet"})
     if frameworks:
-        folder = f"lib/{frameworks[0]}"
-        yield "", f"build/ names {', '.join(frameworks)}, but without lib/ all frameworks fit; add {folder}/_._"
+        names = ", ".join(frameworks)
+        text = f"build/ names {names}, but without lib/ the package fits all frameworks; add lib/{frameworks[0]}/_._"
+        yield "", text
 
 
 def _groups_differ(package: Contents, spec: ParsedNuspec) -> Broken:
