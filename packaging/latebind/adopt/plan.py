@@ -51,9 +51,9 @@ _NO_HEADERS = (
     'write headers = "third_party/onnxruntime" below the [[runtime]] of onnxruntime'
 )
 _NO_LIBRARY = (
-    "no add_library() makes a shared library that links the runtime. A package needs one, so init writes no "
-    "latebind.toml. If a CMake function of your own creates the library, write latebind.toml yourself, and install the "
-    "library with a COMPONENT"
+    "no add_library() makes a shared library that links the runtime. A package needs such a library, so init writes "
+    "no latebind.toml. If a CMake function of your own creates the library, write latebind.toml yourself, and install "
+    "the library with a COMPONENT"
 )
 
 

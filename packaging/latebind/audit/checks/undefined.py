@@ -129,7 +129,8 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             message=f"has {count} that frameworks of macOS may define: {first(names)}",
             evidence=some(names),
             severity="note",
-            assumption="the frameworks that the file or its libraries link also load others, which define the symbols",
+            assumption="the frameworks that the file or its libraries link also load other frameworks, which define "
+            "the symbols",
         )
     return Hit(
         message=f"has {count} that nothing provides: {first(names)}",
