@@ -326,7 +326,7 @@ def test_a_component_that_nothing_installs_is_left_to_do(latebind, operators):
         'nuget = { id = "Operators" }\n[verify]\ndotnet = "consumer"\n'
     )
     shown = latebind("init", operators, "--no-configure").stdout
-    assert "by hand: no install() has COMPONENT operators, but latebind.toml packs it" in shown
+    assert "by hand: no install() has COMPONENT operators, but latebind.toml packs this component" in shown
     assert "nothing to do" not in shown
     edit(operators / "CMakeLists.txt", "TARGETS operators", "TARGETS operators COMPONENT operators")
     (operators / "consumer").mkdir()

@@ -43,8 +43,8 @@ NO_CONSUMER = (
     f"{SCRIPT} for a wheel, and name it below [verify] ({DOCS}/consumers.md)"
 )
 _NO_COMPONENT = (
-    "no install() has COMPONENT {component}, but latebind.toml packs it: add it to the install() of your library, such "
-    "as install(TARGETS mylib COMPONENT {component})"
+    "no install() has COMPONENT {component}, but latebind.toml packs this component: add COMPONENT {component} to the "
+    "install() of your library, such as install(TARGETS mylib COMPONENT {component})"
 )
 _NO_HEADERS = (
     "the project has no copy of ONNX Runtime's headers: run `latebind headers onnxruntime --output {headers}`, and "

@@ -95,7 +95,8 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
 def second_runtime(package: Contents) -> Iterator[Hit | Skip]:
     """A JAR other than the runtime's own has files in the folder where the runtime's JAR has its libraries.
 
-    The runtime's own Java classes load their library from there, too, and expect a library of their own version.
+    The Java classes of the runtime load the runtime's library from this folder, too, and expect the version that
+    belongs to them.
     """
     for runtime in presets().values():  # also for a project that binds none
         supply = runtime.supplies.get(ECOSYSTEM)
