@@ -42,7 +42,7 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
 
 @check(
     "LB506",
-    "One distribution of the runtime required",
+    "Requirement for one distribution of the runtime",
     "warning",
     profiles=("runtime",),
     because="The package fails for users of another distribution of the runtime.",

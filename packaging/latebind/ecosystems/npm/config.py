@@ -56,7 +56,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
         ),
     ] = ""
     dependencies: Annotated[
-        dict[str, str], Meta(description='Further npm packages that the main package requires: { koffi = "^3" }.')
+        dict[str, str], Meta(description='Other npm packages that the main package requires: { koffi = "^3" }.')
     ] = msgspec.field(default_factory=dict)
 
     keywords: Annotated[
