@@ -31,7 +31,7 @@ is the time that a user waits. "CPU" is the CPU time of all processes together (
 the machine affects less.
 """
 _ABOUT = {
-    "audit": """This benchmark audits all wheels at once with `latebind audit`, by default and with all checks.
+    "audit": """This benchmark runs `latebind audit` on all wheels at once, with the default checks and with all checks.
 It compares the audit with:
 
 - "peers": `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on the wheels that it
@@ -39,13 +39,13 @@ It compares the audit with:
 - "floor": plain Python code that decompresses every member with `zipfile` and hashes it with `hashlib`, in one
   thread.
 
-The memory is the peak of a new worker process for each wheel. The "member in flight" is the largest member of the
-wheel.""",
+To measure memory, the benchmark audits each wheel in a new worker process, and takes the peak of this process. The
+"member in flight" is the largest member of the wheel.""",
     "latency": """The models are chains of 1, 5 and 10 Relu nodes. They are small (16 floats) or large (600 KB),
-and have fixed or open shapes. `latenn.Model.run` and `InferenceSession.run` of the same runtime run each model in one
-process, in short turns, with different inputs in every call. "Bound" compares with `run_with_iobinding`. With "one
-thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
-ratio of a row is the median of its rounds. Each row shows the worst model and runtime.""",
+and have fixed or open shapes. In one process, `latenn.Model.run` and `InferenceSession.run` of the same runtime take
+short turns to run each model, with different inputs in every call. "Bound" compares with `run_with_iobinding`. With
+"one thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
+ratio of a row is the median of its rounds. Each row shows the model and runtime with the worst ratio.""",
     "pack": """This benchmark makes latenn's packages for all its targets; the native build is not timed.
 `latebind pack` runs with an empty `dist/`, and again without changes. hatchling makes the same wheels from the same
 files with `python -m build --wheel --no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK,
@@ -53,9 +53,9 @@ files with `python -m build --wheel --no-isolation`, but no sdists, nupkgs or SB
     "startup": """This benchmark measures `import latebind` with `python -X importtime`, and `latebind --help` as
 a whole process. It compares them with a process of the same Python that does nothing.""",
     "stub": """One C program is linked with the runtime, and the other with the stub `latebind::onnxruntime`.
-The first row compares the best of 20 turns with a million calls of `GetAllocatorWithDefaultOptions` each. The other
-rows compare the time to the end of the first call with that of `dlopen()`, `dlsym()` and the same call. Each round runs
-both programs.""",
+For the first row, each program calls `GetAllocatorWithDefaultOptions` a million times in each of 20 turns, and the row
+compares the fastest turns. The other rows compare the time until the stub's first call returns with the time of
+`dlopen()`, `dlsym()` and the same call. Each round runs both programs.""",
 }
 
 _LARGE = """The next table shows each large model's time relative to `InferenceSession.run`. The "floor" is a run with
@@ -96,8 +96,8 @@ def _section(name: str, document: dict[str, Any]) -> str:
     if memory := document.get("memory"):
         worst = memory["worst"]
         parts.append(
-            f"The wheel that comes nearest to its memory limit is {worst['wheel']}. Its peak is "
-            f"{_mb(worst['peak'])}, and its largest member has {_mb(worst['largest'])}."
+            f"The worker for {worst['wheel']} came nearest to its memory limit: its peak was {_mb(worst['peak'])}, "
+            f"and the largest member of the wheel is {_mb(worst['largest'])} in size."
         )
     parts += [f"Not run: {tool}: {reason}." for tool, reason in document.get("not run", {}).items()]
     return "\n\n".join([*parts, where]) + "\n"

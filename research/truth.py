@@ -50,7 +50,7 @@ checks every finding with other tools, such as readelf. [A table](../research/ev
 code, and the evidence that its output must show.
 
 Errors are **bold**, warnings are plain, and notes are in *italics*. If a wheel has several findings with the same code,
-the most severe one decides.
+the most severe one determines the style.
 """
 
 

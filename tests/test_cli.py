@@ -414,8 +414,9 @@ def test_quiet_and_verbose_stand_before_or_after_the_command(latebind, tiny):
     assert "up to date" in latebind("-v", "-C", tiny, "pack").stderr
 
 
-def test_a_report_cannot_take_the_place_of_a_folder(latebind, tiny):
-    pack_tiny(latebind, tiny)
-    assert_refused(
-        latebind("-C", tiny, "audit", "--output", tiny / "a.json"), "takes a folder", "--output reports writes"
-    )
+@pytest.mark.parametrize("command", ["audit", "verify", "release", "headers", "sbom x.whl", "stub thing"])
+def test_no_file_takes_the_place_of_an_output_folder(latebind, tiny, command):
+    """It is refused before any work: nothing was packed here."""
+    here = tiny / "latebind.toml"
+    assert_refused(latebind("-C", tiny, *command.split(), "--output", here), "is a file", "name a folder")
+    assert_refused(latebind("-C", tiny, *command.split(), "--output", tiny / "a.json"), "like a file", "name a folder")

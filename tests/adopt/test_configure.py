@@ -75,7 +75,7 @@ def test_branches_that_never_run_and_files_that_no_library_has_need_no_hint(late
     (project / "old.cpp").write_text("Ort::SessionOptions options;\n")
     (hint_of_objects, hint_of_imported) = list_hints(latebind, project, "--no-configure")
     assert "while the library is loaded" in hint_of_objects
-    assert "names its own library" in hint_of_imported
+    assert "names a library of its own" in hint_of_imported
     assert list_hints(latebind, project) == []
 
 
@@ -112,7 +112,7 @@ def test_a_definition_in_latebind_toml_counts(latebind, project):
                 "FetchContent_Declare(json URL x)\n"
                 'if(WITH_CPM)\nCPMAddPackage(NAME asio URL x)\nCPMAddPackage("gh:a/b#1")\nendif()'
             ),
-            "CMake stopped at this download. The CMake files also declare asio, json.",
+            "CMake stopped at this download. The CMake files also declare the downloads asio, json.",
         ),
     ],
 )

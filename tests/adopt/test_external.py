@@ -96,7 +96,7 @@ def test_a_download_of_the_runtime_is_named(latebind, project):
     line = "https://github.com/microsoft/onnxruntime/releases/download/v1.20.0/onnxruntime-linux-x64-1.20.0.tgz"
     (project / "Makefile").write_text(f"{MAKE}get:\n\tcurl -LO {line}\n")
     printed = assert_success(latebind("init", project))
-    assert "by hand: Makefile:5 downloads ONNX Runtime: use the folder stubs/linux-x64 there instead" in printed
+    assert "by hand: Makefile:5 downloads ONNX Runtime: replace the download with the folder stubs/linux-x64" in printed
 
 
 def test_a_build_that_names_no_runtime_is_left_alone(latebind, project):

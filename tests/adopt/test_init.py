@@ -152,7 +152,7 @@ def test_a_python_package_in_a_subfolder_is_left_to_a_person(latebind, project):
     (project / "python" / "pyproject.toml").write_text('[project]\nname = "voices"\n', encoding="utf-8")
     (hint,) = list_hints(latebind, project)
     assert hint.startswith(
-        "python/pyproject.toml: init changes this file only if it is the only pyproject.toml outside of"
+        "python/pyproject.toml: init changes this file only if there is no other pyproject.toml outside of"
     )
     assert hint.endswith('wheel = { source = "python", name = "voices", extras = "channels" }')
 
@@ -326,7 +326,7 @@ def test_a_component_that_nothing_installs_is_left_to_do(latebind, operators):
         'nuget = { id = "Operators" }\n[verify]\ndotnet = "consumer"\n'
     )
     shown = latebind("init", operators, "--no-configure").stdout
-    assert "by hand: no install() has COMPONENT operators, but latebind.toml packs it" in shown
+    assert "by hand: no install() has COMPONENT operators, but latebind.toml packs this component" in shown
     assert "nothing to do" not in shown
     edit(operators / "CMakeLists.txt", "TARGETS operators", "TARGETS operators COMPONENT operators")
     (operators / "consumer").mkdir()
@@ -358,7 +358,7 @@ def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project
     [
         (
             "add_library(onnxruntime SHARED IMPORTED)\n",
-            "not the stub; get the target from find_package(onnxruntime)\n",
+            "not the stub; use the target that the stub defines for find_package(onnxruntime)\n",
         ),
         ("target_link_libraries(voice PRIVATE openvino::runtime)\n", "openvino::runtime is the C++ interface"),
         (

@@ -98,7 +98,7 @@ def test_other_names_are_refused(name):
 
 def test_the_name_of_a_popular_distribution_is_a_warning(latebind, tmp_path):
     created = latebind("-C", tmp_path, "new", "numpy")
-    assert "warning: numpy is a popular distribution on PyPI" in created.stderr
+    assert "warning: numpy is the name of a popular distribution on PyPI" in created.stderr
     assert created.returncode == 0
 
 

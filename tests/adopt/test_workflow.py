@@ -101,7 +101,7 @@ def test_the_short_form_passes_inputs_that_the_called_workflow_has():
         (f"{CHECKOUT.commit} # {CHECKOUT.version}", "v7", "is not pinned to a commit"),
         (pin_latebind(), "latebind[native,verify]==0.0.1", "installs latebind"),
         ("target: win-x64", "target: win-arm64", "no job builds it"),
-        ("  npm:\n", "  registry:\n", "has no job `npm`, which publishes"),
+        ("  npm:\n", "  registry:\n", "has no job `npm` to publish"),
     ],
 )
 def test_what_is_out_of_date_is_reported_with_its_line(text, before, after, message):

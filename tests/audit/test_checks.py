@@ -112,5 +112,5 @@ def test_binaries_for_a_system_with_other_rules_are_not_judged(bench):
 
     assert not [finding for finding in report.findings if finding.subject.endswith(".so") and finding.code < "LB4"]
     assert {skip.reason for skip in report.skipped if skip.subject.endswith(".so")} == {
-        "platform not judged: android_24_x86_64 has its own rules for binaries"
+        "platform tag not checked: android_24_x86_64 has its own rules for binaries"
     }

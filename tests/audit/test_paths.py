@@ -149,7 +149,7 @@ def test_a_waiver_without_a_reason_is_refused():
 def test_a_missing_twin_is_reported(bench):
     report = audit_here(bench.wheel(), Policy(twins=({"wheel": "latenn", "nupkg": "Latenn"},)))
     assert [(skip.check, skip.reason) for skip in report.skipped] == [
-        ("LB407", "this audit does not include its twin Latenn")
+        ("LB407", "this audit does not include Latenn, which promises the same library")
     ]
 
 

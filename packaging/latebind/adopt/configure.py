@@ -160,7 +160,11 @@ def _describe_error(discovery: Found, output: str) -> str:
 def _mention_others(discovery: Found, name: str) -> str:
     """A line on the other downloads that the CMake files declare: CMake stops at the first one that it needs."""
     others = [other for other in list_declared(discovery) if other != name]
-    return f"\n  CMake stopped at this download. The CMake files also declare {', '.join(others)}." if others else ""
+    return (
+        f"\n  CMake stopped at this download. The CMake files also declare the downloads {', '.join(others)}."
+        if others
+        else ""
+    )
 
 
 def _list_variables(discovery: Found, more: Iterable[Path], *, may_download: bool) -> dict[str, str | Path]:

@@ -201,7 +201,7 @@ def _list_notes(project: ExternalProject) -> Iterator[str]:
     for path, line, runtime in project.downloads:
         place = f"{path.relative_to(project.root).as_posix()}:{line}"
         yield (
-            f"{place} downloads {preset(runtime).title}: use the folder stubs/{host_rid()} there instead, "
+            f"{place} downloads {preset(runtime).title}: replace the download with the folder stubs/{host_rid()}, "
             "which contains include/ and lib/"
         )
     yield f"{SCRIPT} {UNFINISHED}" if project.system.makes_wheel else NO_CONSUMER

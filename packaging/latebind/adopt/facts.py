@@ -65,10 +65,14 @@ def facts(discovery: Found) -> Facts:
     licence = project.get("license", "")
     if not isinstance(licence, str) or not _is_spdx(licence):
         licence = recognized
-    notes = [] if version else ["no version was found in project(), pyproject.toml or git, so latebind.toml has 0.1.0"]
+    notes = (
+        []
+        if version
+        else ["no version was found in project(), pyproject.toml or git, so latebind.toml has version 0.1.0"]
+    )
     if not licence:
         what = f"the license in {licence_file.name} was not recognized" if licence_file else "no license was found"
-        notes.append(f"{what}: write its SPDX expression into latebind.toml")
+        notes.append(f"{what}: write the license's SPDX expression into latebind.toml")
     people = project.get("authors", [])
     return Facts(
         name=name,

@@ -121,7 +121,8 @@ def find(root: Path) -> Found:
         raise InputError(
             "there is no CMakeLists.txt, but latebind builds with CMake",
             where=str(root),
-            advice="Write one that makes your library with add_library(NAME SHARED ...), then run this again.",
+            advice="Write a CMakeLists.txt that makes your library with add_library(NAME SHARED ...), then run "
+            "latebind init again.",
         )
     parsed = {path: commands(text) for path, text in files.items()}
     by_variable = variables([command for file_commands in parsed.values() for command in file_commands])

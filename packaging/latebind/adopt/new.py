@@ -150,7 +150,9 @@ def module_name(name: str) -> str:
 def warn_popular(name: str) -> None:
     """Say that a name is taken by a popular distribution: no index accepts it, and no environment has both."""
     if module_name(name) in _POPULAR:
-        LOG.say(f"warning: {name} is a popular distribution on PyPI: choose another name before you publish")
+        LOG.say(
+            f"warning: {name} is the name of a popular distribution on PyPI: choose another name before you publish"
+        )
 
 
 def check_name(name: str) -> None:
@@ -160,11 +162,15 @@ def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise InputError(f"{name} cannot be the name of a package", advice=advice)
     if "." in name:
-        raise InputError(f"{name} has a dot, which a C function and a Python package cannot have", advice=advice)
+        raise InputError(
+            f"{name} has a dot, which is not allowed in names of C functions and Python packages", advice=advice
+        )
     if module in _DEVICES:
         raise InputError(f"{name} is a device name on Windows, so no folder can have this name", advice=advice)
     if keyword.iskeyword(module) or module in sys.stdlib_module_names:
-        text = f"{name} is a keyword of Python, or a standard module that a package would hide"
+        text = f"{name} is a Python keyword, or a standard module that your package would shadow"
         raise InputError(text, advice=advice)
     if module in (*presets(), "latebind", "consumer", "runtime"):
-        raise InputError(f"{name} is the name of another package or of a part of the project", advice=advice)
+        raise InputError(
+            f"{name} is reserved: a runtime, latebind or a part of the new project has this name", advice=advice
+        )

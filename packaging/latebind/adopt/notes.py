@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _AT_LOAD = (
     "global objects of ONNX Runtime are created while the library is loaded: without a runtime, the program ends at "
-    "that point. On Windows, the system also holds the loader lock meanwhile. Create each object in a function"
+    "that point. On Windows, the system also holds the loader lock at that time. Create each object in a function"
 )
 _UNCAUGHT = (
     "the C functions here catch no exceptions, but the project uses Ort::, which throws without a runtime. The "
@@ -49,7 +49,10 @@ def _list_own_libraries(discovery: Found) -> Iterator[str]:
     mentions = [mention for mention in discovery.of("imported") if mention.runtime not in looked_up]
     for runtime in dict.fromkeys(mention.runtime for mention in mentions):
         places = [f"{_locate(discovery, item)}: {item.target}" for item in mentions if item.runtime == runtime]
-        text = "this imported target names its own library, not the stub; get the target from find_package"
+        text = (
+            "this imported target names a library of its own, not the stub; use the target that the stub defines for "
+            "find_package"
+        )
         yield from _render_hint(f"{text}({_name_package(runtime)})", places)
 
 

@@ -43,17 +43,17 @@ NO_CONSUMER = (
     f"{SCRIPT} for a wheel, and name it below [verify] ({DOCS}/consumers.md)"
 )
 _NO_COMPONENT = (
-    "no install() has COMPONENT {component}, but latebind.toml packs it: add it to the install() of your library, such "
-    "as install(TARGETS mylib COMPONENT {component})"
+    "no install() has COMPONENT {component}, but latebind.toml packs this component: add COMPONENT {component} to the "
+    "install() of your library, such as install(TARGETS mylib COMPONENT {component})"
 )
 _NO_HEADERS = (
     "the project has no copy of ONNX Runtime's headers: run `latebind headers onnxruntime --output {headers}`, and "
     'write headers = "third_party/onnxruntime" below the [[runtime]] of onnxruntime'
 )
 _NO_LIBRARY = (
-    "no add_library() makes a shared library that links the runtime. A package needs one, so init writes no "
-    "latebind.toml. If a CMake function of your own creates the library, write latebind.toml yourself, and install the "
-    "library with a COMPONENT"
+    "no add_library() makes a shared library that links the runtime. A package needs such a library, so init writes "
+    "no latebind.toml. If a CMake function of your own creates the library, write latebind.toml yourself, and install "
+    "the library with a COMPONENT"
 )
 
 
@@ -129,9 +129,10 @@ def _elsewhere(root: Path, facts: Facts, configured: dict[str, Any]) -> list[str
     names = {folder: tables["project"].get("name", folder) for folder, text in files.items()
              if "project" in (tables := tables_of(text) or {})}  # fmt: skip
     return [
-        f"{folder}/pyproject.toml: init changes this file only if it is the only pyproject.toml outside of folders "
-        f"like examples, and its Python package is in {folder}. For a wheel, add hatchling and latebind's two hooks to "
-        f"the file, name a consumer below [verify], and add this line to the package's table in latebind.toml:\n"
+        f"{folder}/pyproject.toml: init changes this file only if there is no other pyproject.toml outside of folders "
+        f"like examples, and if its Python package is in {folder}. For a wheel, add hatchling and latebind's two "
+        "hooks to the file, name a consumer below [verify], and add this line to the package's table in "
+        "latebind.toml:\n"
         f'    wheel = {{ source = "{folder}", name = "{name}", extras = "channels" }}'
         for folder, name in sorted(names.items())
     ]

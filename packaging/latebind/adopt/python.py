@@ -47,12 +47,11 @@ def edit_pyproject(text: str, package: str, folder: Path, version: str) -> tuple
     system = tables.get("build-system", {})
     if system.get("build-backend") != "hatchling.build":
         backend = system.get("build-backend", "setuptools")
-        note = f"pyproject.toml builds with {backend}; for a wheel with the native files write build-backend = "
-        return (
-            text,
-            f'{note}"hatchling.build", requires = ["hatchling>=1.28", "latebind>=0.1"], then run latebind init again',
-            False,
+        note = (
+            f"pyproject.toml builds with {backend}; for a wheel with the native files, write build-backend = "
+            '"hatchling.build" and requires = ["hatchling>=1.28", "latebind>=0.1"], then run latebind init again'
         )
+        return text, note, False
     asked = any(re.match(r"latebind\b", name) for name in system.get("requires", ()))
     after = text if asked else re.sub(r"(requires\s*=\s*\[)", r'\1"latebind>=0.1", ', text, count=1)
     after, note = _make_dynamic(after, tables["project"], version)
@@ -88,7 +87,10 @@ def _make_dynamic(text: str, project: dict[str, Any], version: str) -> tuple[str
         text, static = stated.sub("", text), []
     if static:
         quoted = ", ".join(f'"{key}"' for key in static)
-        return text, f"pyproject.toml: latebind fills in {', '.join(static)}; list {quoted} in `dynamic` instead"
+        return (
+            text,
+            f"pyproject.toml sets {', '.join(static)}, which latebind fills in; list {quoted} in `dynamic` instead",
+        )
     missing = [key for key in _FILLED if key not in project.get("dynamic", ())]
     listed = ", ".join(f'"{key}"' for key in missing)
     if missing and "dynamic" in project:

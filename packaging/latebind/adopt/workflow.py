@@ -181,6 +181,6 @@ def _check_publishers(jobs: dict[str, int], publishers: list[Publisher]) -> Iter
         if publisher.job not in jobs:
             yield Outdated(
                 line=jobs["release"],
-                message=f"has no job `{publisher.job}`, which publishes packages that the configuration lists",
+                message=f"has no job `{publisher.job}` to publish packages that the configuration lists",
                 advice="Run latebind ci --force, or remove the job `release` if you publish elsewhere.",
             )

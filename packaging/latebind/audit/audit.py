@@ -235,7 +235,7 @@ def _judge(package: Contents, policy: Policy) -> Iterator[Finding | Skipped]:
 def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -> Iterator[Finding | Skipped]:
     subject = package.subject(file.name)
     if platform := unjudged_platform(package, file):
-        reason = f"platform not judged: {platform} has its own rules for binaries"
+        reason = f"platform tag not checked: {platform} has its own rules for binaries"
         yield Skipped(check=check.code, subject=subject, reason=reason)
         return
     if not file.images:

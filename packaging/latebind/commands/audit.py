@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import open_project
+from latebind.commands.common import new_folder, open_project
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def declare_audit(add: Add) -> None:
         default="text",
         help="format of the report (default: text); text shows notes and all files with -v",
     )
-    audit.add_argument("--output", type=Path, metavar="DIR", help="also write the report to DIR/audit.json")
+    audit.add_argument("--output", type=new_folder, metavar="DIR", help="also write the report to DIR/audit.json")
     audit.add_argument("--explain", metavar="CODE", help="explain a check and how to fix its findings, then exit")
     audit.add_argument(
         "--preset",
@@ -90,9 +90,6 @@ def _audit(arguments: argparse.Namespace) -> int:
     else:
         print(RENDERERS[arguments.format](report), end="")
     if arguments.output:
-        if arguments.output.is_file() or arguments.output.suffix == ".json":
-            advice = "Name a folder: --output reports writes reports/audit.json."
-            raise LatebindError("--output takes a folder, not a file", where=str(arguments.output), advice=advice)
         write_text(arguments.output / "audit.json", audit_json(report))
     return report.exit_status
 

@@ -19,11 +19,25 @@ if TYPE_CHECKING:
     Add = Callable[[str, Command, str], argparse.ArgumentParser]
 
 
+_FILES = (".json", ".html", ".md", ".whl")
+"""Extensions of what latebind writes, which nobody means as the name of a folder."""
+
+
 def count(text: str) -> int:
     """A whole number of at least 1, for argparse."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)
+
+
+def new_folder(text: str) -> Path:
+    """A folder to write to, for argparse; refused before any work is done if it is a file or named like one."""
+    path = Path(text)
+    if path.is_file():
+        raise argparse.ArgumentTypeError(f"{text} is a file: name a folder")
+    if path.suffix in _FILES and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is named like a file: name a folder")
+    return path
 
 
 def add_machines(command: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, print_json
+from latebind.commands.common import add_format, new_folder, print_json
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def declare_headers(add: Add) -> None:
         metavar="VERSION",
         help="such as 1.21 or 1.21.0 (default: the oldest supported)",
     )
-    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder for the headers")
+    command.add_argument("--output", type=new_folder, required=True, metavar="DIR", help="folder for the headers")
     command.add_argument(
         "--from",
         type=Path,

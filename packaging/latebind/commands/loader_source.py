@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, open_project, print_json
+from latebind.commands.common import add_format, new_folder, open_project, print_json
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from latebind.commands.common import Add
 
@@ -29,7 +29,7 @@ def declare_loader_source(add: Add) -> None:
     add_format(command)
     command.add_argument(
         "output",
-        type=Path,
+        type=new_folder,
         metavar="FOLDER",
         help="folder to write to; without --single, pass it to CMake as -DLATEBIND_DESCRIBED=FOLDER",
     )

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, open_project, print_json
+from latebind.commands.common import add_format, new_folder, open_project, print_json
 from latebind.errors import LatebindError
 from latebind.text import plural, printable
 
@@ -30,7 +30,7 @@ def declare_release(add: Add) -> None:
     what = release.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--output",
-        type=Path,
+        type=new_folder,
         metavar="DIR",
         help="make the release in this folder; replaces a release of the same version",
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.commands.common import new_folder
+
 if TYPE_CHECKING:
     import argparse
 
@@ -20,7 +22,7 @@ def declare_sbom(add: Add) -> None:
     command.add_argument("wheels", type=Path, nargs="+", metavar="WHEEL", help="wheels; they are not changed")
     command.add_argument(
         "--output",
-        type=Path,
+        type=new_folder,
         default=Path("wheelhouse"),
         metavar="DIR",
         help="folder for the new wheels (default: wheelhouse/)",
@@ -44,14 +46,10 @@ def declare_sbom(add: Add) -> None:
 
 
 def _sbom(arguments: argparse.Namespace) -> int:
-    from latebind.errors import LatebindError
     from latebind.inventory.attach import attach_sbom
     from latebind.inventory.find import find_contents, read_part
 
     named = [read_part(text) for text in arguments.part]
-    if arguments.output.is_file():
-        text = "--output takes a folder, not a file"
-        raise LatebindError(text, where=str(arguments.output), advice="Name a folder for the new wheels.")
     for path in arguments.wheels:
         wheel = find_contents(path, named)
         new_wheel = attach_sbom(wheel, arguments.output, arguments.format, force=arguments.force)

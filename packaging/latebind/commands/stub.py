@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_format, add_target, print_json
+from latebind.commands.common import add_format, add_target, new_folder, print_json
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def declare_stub(add: Add) -> None:
     add_target(command)
     command.add_argument(
         "--output",
-        type=Path,
+        type=new_folder,
         required=True,
         metavar="DIR",
         help="folder to write to; without --source, each target gets a subfolder, such as linux-x64",

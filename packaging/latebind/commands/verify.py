@@ -13,6 +13,7 @@ from latebind.commands.common import (
     choose_targets,
     count,
     lock_project,
+    new_folder,
     open_project,
     pack_targets,
 )
@@ -75,7 +76,7 @@ def declare_verify(add: Add) -> None:
         metavar="DIR",
         help="run nothing: write a folder with which you verify the packages on another computer",
     )
-    verify.add_argument("--output", type=Path, metavar="DIR", help="folder for the reports (default: reports/)")
+    verify.add_argument("--output", type=new_folder, metavar="DIR", help="folder for the reports (default: reports/)")
 
 
 def declare_gate(add: Add) -> None:

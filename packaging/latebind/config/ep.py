@@ -21,7 +21,7 @@ _RELEASE = re.compile(r"^1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$")
 
 
 class EpConfig(Table, frozen=True, kw_only=True):
-    """A plugin execution provider for ONNX Runtime. latebind makes a wheel and a NuGet package, with helpers."""
+    """A plugin execution provider for ONNX Runtime, which latebind packs into a wheel and a NuGet package."""
 
     id: Annotated[
         str,
@@ -50,8 +50,9 @@ class EpConfig(Table, frozen=True, kw_only=True):
     vendor: Annotated[
         str,
         Meta(
-            description="Start of the NuGet package's id, <vendor>.ML.OnnxRuntime.EP.<Id>, such as Acme: letters and "
-            "digits, starting with a letter. Without it and without `nuget`, latebind makes no NuGet package.",
+            description="First part of the NuGet package's id <vendor>.ML.OnnxRuntime.EP.<Id>, such as Acme. It has "
+            "letters and digits, and begins with a letter. If neither `vendor` nor `nuget` is set, latebind makes no "
+            "NuGet package.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""

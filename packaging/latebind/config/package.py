@@ -108,7 +108,7 @@ class NugetConfig(Table, frozen=True):
 
 
 class Package(Table, frozen=True):
-    """One component of the native build. It becomes a package in one or several ecosystems."""
+    """One component of the native build. It becomes a package in one or more ecosystems."""
 
     component: Annotated[
         str,

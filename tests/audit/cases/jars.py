@@ -57,6 +57,12 @@ CLASSIFIED, SNAPSHOT = "tiny-1.2.3-linux-x86_64.jar", "tiny-1.2.3-20261126.10150
 PARENT = "<parent><artifactId>all</artifactId></parent><groupId>"
 SUPPLIER = hold_runtime(":".join(ORT), file_name="onnxruntime-1.2.3.jar", runtime_range="")
 
+
+def inherit(version: str) -> tuple[str, str]:
+    """A POM that has its version from its parent."""
+    return "<version>1.2.3</version>", f"<parent><artifactId>all</artifactId><version>{version}</version></parent>"
+
+
 CASES = [
     Case("LB951", "no POM", jar(poms=0), jar(), at="tiny-1.2.3.jar", says="no readable pom.xml", severity="warning"),
     Case("LB951", "two POMs", jar(poms=2), jar(), at="tiny-1.2.3.jar", says="has 2 pom.xml files", severity="warning"),
@@ -71,6 +77,8 @@ CASES = [
          jar(version="1.2.30", file_name="tiny-1.2.30.jar"), at="pom.xml", says="1.2.3 in"),
     Case("LB951", "another version's POM, with a parent", jar(version="1.2.2", change=("<groupId>", PARENT)),
          jar(change=("<version>1.2.3</version>", PARENT.removesuffix("<groupId>"))), at="pom.xml", says="1.2.2"),
+    Case("LB951", "a parent of another version", jar(change=inherit("1.2.2")), jar(change=inherit("1.2.3")),
+         at="pom.xml", says="1.2.2"),
     Case("LB951", "another version's POM, where others have a property", jar(version="1.2.2"),
          jar(change=("1.2.3", "${revision}")), at="pom.xml", says="1.2.2"),
     Case("LB952", "a folder that no machine looks in", jar({"native/linux-amd64/libtiny.so": good()}),

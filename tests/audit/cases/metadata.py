@@ -81,7 +81,7 @@ CASES = [
     Case("LB507", "a license expression in old metadata",
          wheel(metadata="License-Expression: MIT\n", metadata_version="2.3"),
          wheel(metadata="License-Expression: MIT\nLicense-File: LICENSE\n"), at="/METADATA",
-         says="which metadata version 2.3 does not have", severity="warning"),
+         says="which metadata version 2.3 does not define", severity="warning"),
     Case("LB507", "an SBOM of nested lists", wheel({LIB: good(), SBOM: b"[" * 100_000}),
          wheel({LIB: good(), SBOM: b"[]"}), at=f"!{SBOM}", says="is not JSON", severity="note"),
     Case("LB507", "an SBOM that is not JSON", wheel({LIB: good(), SBOM: b"<"}), wheel({LIB: good(), SBOM: b"{}"}),
@@ -116,5 +116,5 @@ CASES = [
     Case("LB506", "the plain runtime is always required, and offered as an extra",
          requires("onnxruntime>=1.19\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
          requires("onnxruntime>=1.19; extra == 'cpu'\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
-         at="/METADATA", says="without an extra, though it has extras for them", severity="warning"),
+         at="/METADATA", says="outside of extras, though the package has extras for them", severity="warning"),
 ]  # fmt: skip

@@ -25,8 +25,8 @@ _VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")
     "Same library twice",
     "note",
     profiles=("loads",),
-    because="The copy takes space. The finding is a warning if another file needs a library by a name that "
-    "several different libraries have, because a process loads only the first of them.",
+    because="The copy takes space. The finding is a warning if several different libraries have the same name, and "
+    "another file needs a library of that name, because a process loads only the first of them.",
     kinds=TWINS,
     example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
     fix="Keep one file: install the library only under the name by which it is opened. Packages cannot contain links.",

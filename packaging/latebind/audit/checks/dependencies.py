@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     "peerDependencies.",
 )
 def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
-    """A late-binding library runs on every release from its minimum on.
+    """A late-binding library works with every release of the runtime from its minimum on.
 
     A pinned or capped runtime prevents users from installing the release they need. A lower minimum allows releases
-    that cannot work, and a higher one rules out releases that would.
+    that cannot work, and a higher minimum rules out releases that work.
     """
     yield from find_reader(package.kind).find_dependency_problems(package, policy, runtime)
 
 
 @check(
     "LB506",
-    "One distribution of the runtime required",
+    "Requirement for one distribution of the runtime",
     "warning",
     profiles=("runtime",),
     because="The package fails for users of another distribution of the runtime.",
@@ -70,8 +70,8 @@ def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit
         if text not in chosen:
             yield Hit(
                 inner=inner,
-                message=f"requires {requirement.name}, one of {len(names)} distributions of {runtime.title}, without "
-                f"an extra{', though it has extras for them' if chosen else ''}",
+                message=f"requires {requirement.name}, one of {len(names)} distributions of {runtime.title}, outside "
+                f"of extras{', though the package has extras for them' if chosen else ''}",
                 evidence=(text, *chosen),
             )
 

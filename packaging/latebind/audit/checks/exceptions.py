@@ -42,7 +42,8 @@ def nothing_caught(file: File, image: Image, policy: Policy) -> Iterator[Hit | S
     """Without a runtime, the first call of an `Ort::` function throws, and no exception may leave a C function.
 
     A library is reported only if it certainly catches nothing: it imports `__cxa_throw`, but not `__cxa_begin_catch`,
-    from a shared C++ library. A library that contains its C++ library, or that catches any exception, is not reported.
+    from a shared C++ library. A library that contains a C++ standard library, or that catches any exception, is not
+    reported.
     """
     exported = {export.name for export in image.exports}
     imported = {symbol.name for symbol in image.imports}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     fix="Link with -Wl,-z,noexecstack and add a .note.GNU-stack section to assembly files.",
 )
 def executable_stack(image: Image) -> Iterator[Hit | Skip]:
-    """One such library makes the stack of the whole process executable.
+    """One library with an executable stack makes the stack of the whole process executable.
 
     glibc 2.41 and newer allow an executable stack only while a program starts, and refuse to load the library later.
     """
@@ -91,9 +91,9 @@ def relro_missing(image: Image) -> Iterator[Hit | Skip]:
 def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
     """Without ASLR, code is at addresses that an attacker knows. Without NX, data can be executed.
 
-    One such DLL weakens its whole process. The finding is a note for 64-bit code without the flag HIGH_ENTROPY_VA,
-    whose addresses Windows still randomizes, and for 64-bit code without NX_COMPAT, since Windows enforces NX in every
-    64-bit process.
+    One DLL without ASLR or NX weakens its whole process. The finding is a note for 64-bit code without the flag
+    HIGH_ENTROPY_VA, whose addresses Windows still randomizes, and for 64-bit code without NX_COMPAT, since Windows
+    enforces NX in every 64-bit process.
     """
     if image.aslr == "none":
         seen = "the flag MH_PIE is not set" if image.format == "macho" else "DYNAMIC_BASE is not set"

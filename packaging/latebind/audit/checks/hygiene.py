@@ -62,13 +62,13 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     because="The archive can attack the user who unpacks it, or different tools read different content from it.",
     kinds=ARCHIVES,
     example="a member named ../../.ssh/authorized_keys",
-    fix="Pack plain files under relative names, each once, with latebind pack or the ecosystem's own tool.",
+    fix="Pack each file once, as a plain file under a relative name, with latebind pack or the ecosystem's own tool.",
 )
 def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """Links, repeated names, decompression bombs and paths like ../x can harm the user who unpacks the archive.
 
-    If two members have the same name, some readers take the first and others the last, so they see different packages.
-    Data in front of the first member can contain a second archive, which some readers take instead.
+    If two members have the same name, some programs read the first and others the last, so they see different packages.
+    Data in front of the first member can contain a second archive, which some programs read instead.
     """
     for problem in package.problems:
         if problem.kind in _UNSAFE:
@@ -83,10 +83,10 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     because="Some systems cannot install the file correctly. The finding is a note if the tags exclude these systems.",
     kinds=ARCHIVES,
     example="latenn/Model.onnx and latenn/model.onnx",
-    fix="Rename the file so that it is valid on Windows and differs from others by more than case.",
+    fix="Rename the file so that its name is valid on Windows and differs from other names by more than case.",
 )
 def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
-    """On Windows and macOS, names that differ only by case name the same file. Windows also reserves some names."""
+    """On Windows and macOS, names that differ only by case refer to one file. Windows also reserves some names."""
     tags = package.wheel.platforms if package.wheel is not None else ("any",)
     for_linux = all("linux" in tag for tag in tags)
     for problem in package.problems:
@@ -142,8 +142,8 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
 
 
 SLOW_FIX = (
-    "The audit of this file is not finished. If the file is not unusually large, report a bug to latebind and "
-    "attach the file."
+    "The audit of this file is not finished. If the file is not unusually large, report a bug in latebind and attach "
+    "the file."
 )
 SLOW_SEVERITY: Severity = "warning"
 
@@ -156,14 +156,14 @@ SLOW_SEVERITY: Severity = "warning"
     of_unread=True,
     because="The file may be hostile. The finding is a warning if the reader only took too long.",
     example="an ELF file that makes the parser crash or loop",
-    fix="Do not load this file. If your own build made it, report a bug to latebind and attach the file.",
+    fix="Do not load this file. If your own build made the file, report a bug in latebind and attach the file.",
 )
 def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     """Files are read in worker processes with limits on time and memory.
 
     If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. The
     finding is a warning if the reader only took too long: the audit of this file is not finished. Except on Windows,
-    the limit for slow readers is on CPU time, so a busy machine does not change the result.
+    the time limit counts only CPU time, so a busy machine does not change the result.
     """
     for file in package.files:
         if file.died:
@@ -201,7 +201,7 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
     fix="With GCC or clang, compile with -ffile-prefix-map=$PWD=., which also changes __FILE__. Strip the result.",
 )
 def build_path(package: Contents) -> Iterator[Hit | Skip]:
-    """Such a path reveals who built the file and where, and makes two builds of the same source differ."""
+    """A path of the build machine reveals who built the file and where, and makes builds of the same source differ."""
     for file in package.native:
         if file.paths:
             yield Hit(
@@ -249,7 +249,8 @@ def nested_library(package: Contents) -> Iterator[Hit | Skip]:
 def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Debug information is often most of a library's size, and contains paths of the build machine.
 
-    In a package of your own project, it usually means that a debug build was packed instead of the release build.
+    In a package of your own project, debug information usually means that a debug build was packed instead of the
+    release build.
     """
     is_of_project = policy.allowed_exports(file.base or package.path.name, package.project) is not None
     if image.has_debug_info:

@@ -46,11 +46,11 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
 
     The check reports a library in which nearly all typical vector instructions are VEX-encoded, if the library also
     runs them while it is loaded, or if it never checks what the processor supports. A file whose name says which
-    processors it is for is not reported, because the program chooses it: `fuzz_avx2.so`, or `x-modern.node` next to
-    `x-baseline.node`. The finding names AVX-512 only if the library certainly needs it.
+    processors it is for is not reported, because the program chooses the file by this name: `fuzz_avx2.so`, or
+    `x-modern.node` next to `x-baseline.node`. The finding names AVX-512 only if the library certainly needs it.
 
-    `-Wl,-z,x86-64-v3` writes the level into the notes of an ELF file. On processors below that level, glibc 2.33 and
-    newer refuse to load the file: `CPU ISA level is lower than required`.
+    `-Wl,-z,x86-64-v3` writes the level x86-64-v3 into the notes of an ELF file. On processors below that level, glibc
+    2.33 and newer refuse to load the file: `CPU ISA level is lower than required`.
     """
     if image.isa:
         yield Hit(

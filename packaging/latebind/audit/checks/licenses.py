@@ -66,8 +66,8 @@ def find_missing_file(package: Contents) -> Iterator[Hit]:
 def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
     """Metadata 2.4 names the license as an SPDX expression, and lists the files with its text (PEP 639).
 
-    The index compares these fields with the wheel's files during the upload. An SBOM in `.dist-info/sboms` (PEP 770) is
-    JSON in UTF-8; scanners skip what they cannot read.
+    The index compares these fields with the wheel's files during the upload. An SBOM in `.dist-info/sboms` (PEP 770)
+    must be JSON in UTF-8, because scanners skip SBOMs that they cannot read.
     """
     name = f"{package.dist_info}/METADATA"
     try:
@@ -97,7 +97,7 @@ def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]
     for text in fields.get("license-expression", ()):
         line = f"License-Expression: {text}"
         if not is_new:
-            yield f"has License-Expression, which metadata version {written} does not have", line
+            yield f"has License-Expression, which metadata version {written} does not define", line
         if fields.get("license"):
             yield "has both License and License-Expression", line
         try:

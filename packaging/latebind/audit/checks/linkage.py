@@ -32,18 +32,18 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     "Needed library that is missing",
     "error",
     profiles=("loads",),
-    because="Nothing in the package loads without the library. The finding is a warning if other modules load, if a "
-    "DLL is needed on first use only, or if the package's Python code opens the library at a path outside the package. "
-    "It is a note if that code opens the package's copy first, if a dependency installs the library, or if manylinux "
-    "allows it but slim containers lack it.",
+    because="Nothing in the package loads without the library. The finding is a warning if other modules of the "
+    "package load, if a DLL is needed on first use only, or if the package's Python code opens the library at a path "
+    "outside the package. It is a note if that code opens the package's copy first, if a dependency installs the "
+    "library, or if manylinux allows it but slim containers lack it.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
 )
 def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """A binary fails to load when a library is neither in its package nor on every system that its tag covers.
+    """A binary fails to load if a needed library is neither in the package nor on every system that the tag covers.
 
-    Libraries in folders of Android's ABIs, such as arm64-v8a, are not judged. System libraries are those that manylinux
+    The check skips libraries in folders of Android's ABIs, such as arm64-v8a. System libraries are those that manylinux
     allows on Linux (PEP 600, as auditwheel applies it), those in `/usr/lib` and `/System` on macOS, and the DLLs that
     every Windows 10 has. macOS looks for a library with an absolute path only at that path, so a copy in the package
     does not help.
@@ -143,7 +143,7 @@ def _find_expected_source(package: Contents, file: File, image: Image, name: str
     """Where a library should come from, if that is known."""
     base = posixpath.basename(name).lower()
     if platforms.is_driver(base):
-        fix = "Open it at run time if the package should load without the driver."
+        fix = "Open the library at run time if the package should load without the driver."
         return Hit(message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
     if not is_absolute(image, name) and (provider := supplier(package, file, image, name)):
         return _judge_supplier(provider, name)
@@ -172,15 +172,15 @@ def _judge_supplier(provider: Supplier, name: str) -> Hit:
     """How sure it is that a dependency installs a library."""
     text = f"needs {name}, expected from {provider.name}"
     if provider.is_guess:
-        message = f"needs {name}, which is not in the package; its dependency {provider.name} may install it"
-        assumption = f"{provider.name} installs it, as its name or version suggests"
-        fix = f"Check that {provider.name} installs it."
+        message = f"needs {name}, which is not in the package; the dependency {provider.name} may install it"
+        assumption = f"{provider.name} installs the library, as the name or version of {provider.name} suggests"
+        fix = f"Check that {provider.name} installs the library."
         return Hit(message=message, fix=fix, severity="note", assumption=assumption)
     if provider.extra:
         message = f"{text}, which only the extra {provider.extra} requires"
         return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")
-    fix = f"Check that {provider.name} installs it, in each version that the package allows."
-    assumption = f"{provider.name} installs it, as its name or the search path suggests"
+    fix = f"Check that each version of {provider.name} that the package allows installs the library."
+    assumption = f"{provider.name} installs the library, as its name or the search path suggests"
     return Hit(message=f"{text}, which the package requires", fix=fix, severity="note", assumption=assumption)
 
 

@@ -33,7 +33,7 @@ _DELOCATED = "/DLC/"
     fix="Link with -Wl,-install_name,@rpath/liblatenn.dylib (CMake: MACOSX_RPATH ON, the default).",
 )
 def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
-    """A binary that links the library records its install name, and the loader looks for the library only there.
+    """A binary that links a library records the library's install name. The loader looks for the library only there.
 
     An absolute path is correct only for system libraries. Any other absolute path leaks the build machine's layout,
     and anyone who can write to it can inject code.

@@ -66,7 +66,7 @@ def static_tls(package: Contents, file: File, image: Image) -> Iterator[Hit]:
     fix="Delete the repeated path with install_name_tool -delete_rpath, and sign the file again.",
 )
 def search_path_twice(image: Image) -> Iterator[Hit]:
-    """dyld reports `duplicate LC_RPATH`. Apple's linker leaves duplicates out since Xcode 15; other tools do not."""
+    """dyld reports `duplicate LC_RPATH`. From Xcode 15 on, Apple's linker omits duplicates; other tools do not."""
     twice = sorted({path for path in image.rpath if image.rpath.count(path) > 1})
     if twice:
         times = image.rpath.count(twice[0])
@@ -81,7 +81,7 @@ def search_path_twice(image: Image) -> Iterator[Hit]:
     "Segments that some systems cannot map",
     "warning",
     profiles=("loads",),
-    because="The loader of some systems that the tag includes refuses the library.",
+    because="On some systems that the tag includes, the loader refuses the library.",
     example="liblatenn.so for arm64, with segments aligned to 4096 bytes",
     fix="Link with -Wl,-z,max-page-size=65536. Do not use patchelf 0.18.",
 )

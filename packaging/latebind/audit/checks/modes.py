@@ -31,8 +31,8 @@ SCRIPTS = ".data/scripts/"
     "first.",
     formats=("elf", "macho"),
     kinds=("npm", "wheel"),
-    example="package/bin/tiny has the mode 644, and bin does not name it",
-    fix='Pack the program with the mode 755. In npm packages, naming it in "bin" has the same effect.',
+    example='package/bin/tiny has the mode 644, and "bin" does not name it',
+    fix='Pack the program with the mode 755. In npm packages, you can name the program in "bin" instead.',
 )
 def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """npm and pip keep the executable bit that a file has in the package.
@@ -61,14 +61,14 @@ def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit 
     elif manifest is not None and not _is_made_executable(manifest, file.name.partition("/")[2]):
         is_part = not manifest.fields.get("bin") and not manifest.table("scripts")
         text = (
-            "which does not start unless the package that uses it changes the mode"
+            "so it does not start unless the package that uses it changes the mode"
             if is_part
-            else "and bin does not name it"
+            else 'and "bin" does not name it'
         )
         yield Hit(
             message=f"is a program with the mode {mode}, {text}",
             evidence=(f"mode {mode}",),
-            assumption="the package that starts it does not change its mode",
+            assumption="the package that starts the program does not change the mode",
         )
 
 

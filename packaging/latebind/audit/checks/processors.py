@@ -39,11 +39,11 @@ _OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
     fix="Package the binary built for this tag, or correct the tag or the RID folder.",
 )
 def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
-    """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.
+    """The file installs without a warning, but fails to load: `wrong ELF class`, `not a valid Win32 application`.
 
-    At least one slice of a universal Mach-O file must fit. Under universal2, intel, fat and universal tags, the slices
-    of all processors that they stand for must be present. The finding is a note for files of other systems next to
-    files that fit, such as launchers for several platforms.
+    At least one slice of a universal Mach-O file must be for the promised platform. Under universal2, intel, fat and
+    universal tags, the slices of all processors that they stand for must be present. The finding is a note for files of
+    other systems next to files that fit, such as launchers for several platforms.
     """
     for file in package.native:
         archs = [image.arch for image in file.images]
@@ -58,8 +58,8 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
                     message=f"is for {seen}, but {promiser} promises {name_platform(wanted_format, wanted_archs)}",
                     evidence=(f"binary: {seen}", f"promised: {promiser}"),
                     severity=severity,
-                    assumption="the package opens the file by its name, which no file for the promised platform has"
-                    * is_alone,
+                    assumption="the package opens the file by its name, and no file for the promised platform has "
+                    "that name" * is_alone,
                 )
                 break
 

@@ -100,13 +100,13 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     because="A package that binds late promises not to contain the runtime. Suppress this check for other packages.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
-    fix="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
+    fix="Remove the runtime, require the package that supplies it, and keep repair tools from adding it (--exclude).",
 )
 def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A second copy of the runtime can clash with the user's copy in one process, and is never updated.
 
     A copy of ONNX Runtime takes 15-27 MB. A plugin for the runtime, such as an execution provider of ONNX Runtime, is
-    recognized by its exports. It does not count as a copy, even if its file is named like one.
+    recognized by its exports. Such a plugin does not count as a copy, even if its file is named like one.
     """
     copies = [file for file in package.native if _is_named(file.base, file, runtime) and not _is_own(package, runtime)]
     if copies and _is_supply(package, runtime):
@@ -118,8 +118,8 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
             inner=file.name,
             message=f"bundles a copy of {runtime.title} ({human_size(file.size)})",
             evidence=tuple(filter(None, (f"file {file.base}", soname, *_entry_symbols(file, runtime)))),
-            fix=f"Remove it{_suppliers(package, runtime)}. If a repair tool added it, pass that tool "
-            f"--exclude '{_name_excluded(file)}'.",
+            fix=f"Remove it{_suppliers(package, runtime)}. If a repair tool added it, pass "
+            f"--exclude '{_name_excluded(file)}' to that tool.",
         )
 
 
@@ -151,7 +151,7 @@ def runtime_renamed(
         yield Hit(
             message=f"is a renamed copy of {runtime.title}: {proofs[0]}",
             evidence=proofs,
-            fix=f"Remove the copy from the package{_instead(file, runtime, policy)}",
+            fix=f"Remove {runtime.title} from the package{_instead(file, runtime, policy)}",
         )
 
 
@@ -171,8 +171,8 @@ def runtime_embedded(
 ) -> Iterator[Hit | Skip]:
     """A statically linked runtime appears in no table of the file.
 
-    The check recognizes it by strings that only the runtime's own code contains, never by names that code using the
-    runtime contains, too.
+    The check recognizes it by strings that only the runtime's own code contains, not by names that also occur in code
+    that uses the runtime.
     """
     markers = [marker for marker in runtime.markers if marker in file.markers]
     named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
@@ -184,7 +184,7 @@ def runtime_embedded(
         yield Hit(
             message=f"embeds {runtime.title} statically: it contains {plural(len(markers), 'string')} of its code",
             evidence=tuple(f"string {marker!r}" for marker in markers),
-            fix=f"Link the library without the runtime's static archives{_instead(file, runtime, policy)}",
+            fix=f"Leave {runtime.title} out of the link{_instead(file, runtime, policy)}",
         )
 
 
@@ -193,13 +193,12 @@ def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
     if file.is_provider and runtime.plugin_symbols:
         return (
             f": {runtime.title} passes its functions to {EP_EXPORTS[0]}(). If C++ headers still need OrtGetApiBase, "
-            "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) there."
+            "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) in that function."
         )
     if runtime.name in policy.drop_ins:
         return (
-            ". `drop_in` replaces a library that the linker finds by its name, not one that is linked by its path, as "
-            "imported targets are (`latebind init` lists them). "
-            f"Link with -l{runtime.name} or latebind::{runtime.name} instead."
+            ". `drop_in` replaces only a library that the linker finds by its name. CMake links imported targets by "
+            f"their path (`latebind init` lists them). Link with -l{runtime.name} or latebind::{runtime.name} instead."
         )
     return " and open it at run time with lb_bind()."
 
@@ -246,7 +245,7 @@ def _is_own(package: Contents, runtime: RuntimePreset) -> bool:
 
 
 def _supply_skip(package: Contents, runtime: RuntimePreset) -> Skip:
-    return Skip(reason=f"{package.project} supplies {runtime.title}, so it contains it on purpose")
+    return Skip(reason=f"{package.project} supplies {runtime.title}, so it contains the runtime on purpose")
 
 
 def _suppliers(package: Contents, runtime: RuntimePreset) -> str:

@@ -34,9 +34,10 @@ _VARIABLES = {"elf": "LD_LIBRARY_PATH", "macho": "DYLD_LIBRARY_PATH"}
     "Needed library in a folder that is not searched",
     "warning",
     profiles=("loads",),
-    because="The loader finds the needed library only if the package loads it first by its path; or the package's "
-    "Python code opens a library at a path where the package has none. The finding is a note if that code visibly "
-    "loads the library first, or if a script of the package sets LD_LIBRARY_PATH or DYLD_LIBRARY_PATH.",
+    because="The loader finds the needed library only if the package loads it first by its path. Or the package's "
+    "Python code opens a library at a path where the package has none. The finding is a note if that code, as far as "
+    "the check can see, loads the library first, or if a script of the package sets LD_LIBRARY_PATH or "
+    "DYLD_LIBRARY_PATH.",
     formats=EVERY_FORMAT,
     example="voice/_voice.abi3.so: NEEDED libcore.so, without RUNPATH; the package has voice/lib/libcore.so",
     fix="Set INSTALL_RPATH to the library's folder, relative to the file that needs it: $ORIGIN/lib or "
@@ -46,9 +47,9 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
     """A loader looks for a needed library in the search paths of the file that needs it, and in the system's folders.
 
     On Linux and macOS, these do not include the folder of the file itself. But the loader also finds a library that is
-    already loaded: glibc by its SONAME, and macOS by an install name that begins with @rpath. So the finding is a
-    warning, and a note if the package's Python code opens the library by its path first, as with ctypes. musl does not
-    find loaded libraries by their SONAME.
+    already loaded: glibc finds it by its SONAME, and macOS by an install name that begins with @rpath. So the finding
+    is a warning, and a note if the package's Python code opens the library by its path first, as with ctypes. musl does
+    not find loaded libraries by their SONAME.
 
     Nothing is reported if another binary of the package finds the library, or if the library is a module, which Python
     may import first. On Linux and macOS, nothing is reported for libraries in a wheel's `.data/data`, which is
@@ -91,7 +92,7 @@ def _judge_opened(package: Contents, file: File) -> Iterator[Hit]:
                 yield Hit(
                     message=f"is opened by {script.name} as {expected}, but the package has it elsewhere",
                     evidence=(f"opened: {path}", f"file: {file.name}"),
-                    fix=f"Put it at {expected}, or open it where it is.",
+                    fix=f"Put the library at {expected}, or open it where it is.",
                 )
 
 

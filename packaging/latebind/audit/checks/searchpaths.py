@@ -34,18 +34,20 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "Search path outside the package",
     "warning",
     profiles=("loads",),
-    because="A library of the build machine is missing on other machines. The finding is an error if other users can "
-    "put a library there, which is then loaded. It is a note if every needed library is found without the path, if the "
-    "package's Python code opens the libraries first, or if the file is for another processor than the tag's.",
+    because="The loader does not find the libraries of the build machine on other machines. The finding is an error if "
+    "other users can put a library into the path's folder, because the loader then opens that library. It is a note if "
+    "every needed library is found without the path, if the package's Python code opens the libraries first, or if the "
+    "file is for a processor that the tag does not name.",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
 )
 def search_path_outside(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A folder of the build machine is missing elsewhere, or has a different library than expected.
+    """On other machines, a folder of the build machine is missing or contains other libraries.
 
     An empty or relative entry starts at the current folder, and every user can write to `/tmp`: anyone who can write to
-    such a folder can inject code. `@executable_path` is the folder of the program: for a Python module, that of Python.
+    such a folder can inject code. `@executable_path` is the folder of the program: for a Python module, the folder of
+    Python's executable.
 
     The finding is a warning if a needed library is neither in the package nor in the system, and no path leads into the
     package. It is a note if every needed library is found without the entry, or is already loaded, as libc always is.

@@ -40,7 +40,7 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
     fix="Remove the file, revoke the secrets in it, and delete the published package.",
 )
 def secret(package: Contents) -> Iterator[Hit | Skip]:
-    """Published packages are searched for keys within minutes. The report does not show the content.
+    """Published packages are searched for keys within minutes. The report does not show the secret itself.
 
     Keys in folders with tests or examples are usually made for that purpose.
     """

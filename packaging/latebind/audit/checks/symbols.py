@@ -47,10 +47,11 @@ _FIX_ON_WINDOWS = (
     because="The configuration promises which symbols are exported.",
     formats=EVERY_FORMAT,
     example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
-    fix="Compile with -fvisibility=hidden and mark the interface, or add the symbol to the package's `exports`.",
+    fix="Compile with -fvisibility=hidden and mark the functions to export, or add the symbol to the package's "
+    "`exports`.",
 )
 def export_outside_policy(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Every export is an interface that others can bind to, and a name that can clash with another library's.
+    """Every export is an interface that other code can bind to, and a name that can clash with another library's.
 
     The check applies if the configuration lists what a package exports. The C++ symbols of a Python module do not
     count: nobody links against a module, and pybind11 and nanobind export their exceptions on Windows. LB202 reports
@@ -88,11 +89,11 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     "project that latebind builds, write hide = true below [native] in latebind.toml.",
 )
 def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """C++ symbols of two libraries in one process are merged by name, even if they come from different versions.
+    """C++ symbols of two libraries in one process are merged by name, even if their versions differ.
 
-    An exported `operator new` or `delete` can replace the allocator of the whole process, so it is a warning. Symbols
-    that are re-exported from another library, such as libc++ on macOS, do not count. Windows does not merge symbols,
-    but the names bind callers to one compiler and its run-time library there, too.
+    An exported `operator new` or `delete` can replace the allocator of the whole process, so the finding is a warning.
+    Symbols that are re-exported from another library, such as libc++ on macOS, do not count. Windows does not merge
+    symbols, but on Windows, too, the names bind callers to one compiler and its run-time library.
     """
     names = [
         export.name for export in list_offered_exports(image) if export.name.startswith(_CXX) and not export.forward
@@ -151,13 +152,14 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
     profiles=("all",),
     because="Callers cannot find a function that the configuration promises.",
     example="liblatenn.so does not export latenn_load",
-    fix="Export the symbol, or correct the package's `exports`. A name with a wildcard is allowed but not required.",
+    fix="Export the symbol, or correct the package's `exports`. A name with a wildcard in `exports` allows symbols, "
+    "but requires none.",
 )
 def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
     """A name without a wildcard in `exports` is a promise. If the export is missing, loading or the first call fails.
 
-    One library of the package must export it on each platform. The check applies if the configuration lists what a
-    package exports.
+    One library of the package must export the symbol on each platform. The check applies if the configuration lists
+    what a package exports.
     """
     groups: dict[tuple[tuple[str, ...], str, Format], list[tuple[File, Image]]] = {}
     for file, image in package.images:

@@ -95,7 +95,7 @@ def unjudged_platform(package: Contents, file: File) -> str:
     fix="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",
 )
 def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A manylinux tag implies a version of libstdc++, and its oldest systems lack newer GLIBCXX or CXXABI versions."""
+    """A manylinux tag implies a version of libstdc++. Old systems of the tag lack newer GLIBCXX or CXXABI versions."""
     tags = list_linux_tags(package, "glibc")
     if not tags:
         return

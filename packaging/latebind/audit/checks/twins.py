@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
     """The wheel, the nupkg, the npm packages and the SDK archives of one version promise the same library.
 
-    If the library's bytes differ, one of the packages does not have the build that was tested.
+    If the library's bytes differ, one of the packages contains a build that was not tested.
     """
     collections = [package for package in packages if not _is_whole(package)]
     wholes = [package for package in packages if _is_whole(package)]
@@ -151,7 +151,10 @@ def _find_unpaired(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Sk
         twins = {kind: [twin for twin in packages if _is_named(twin, kind, name)] for kind, name in named.items()}
         for kind in [kind for kind, of_kind in twins.items() if not of_kind]:
             for twin in (twin for of_kind in twins.values() for twin in of_kind):
-                yield Skip(inner=twin.subject, reason=f"this audit does not include its twin {named[kind]}")
+                yield Skip(
+                    inner=twin.subject,
+                    reason=f"this audit does not include {named[kind]}, which promises the same library",
+                )
     for rid, kind, other in _find_uncovered(packages, policy):
         yield Skip(inner=other, reason=f"this audit includes no {kind} for {rid}")
 

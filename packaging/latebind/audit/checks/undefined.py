@@ -59,15 +59,15 @@ _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
     "the symbol at build time.",
 )
 def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Such a library loads only into a process that happens to have the symbol. Anywhere else it fails, often late.
+    """A library with an undefined symbol loads only if the process has the symbol. Elsewhere it fails, often late.
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
-    come from the package or from another needed library. Weak symbols may stay undefined. So may `Py*` in Python
-    packages and, in add-ons for Node.js and libraries next to them, symbols that Node.js exports or has loaded: those
-    of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a function of a glibc library that is not
-    linked, such as libm, since the program has usually loaded that library. It is a warning for functions such as
-    shm_open if the tag's glibc has them only in librt, which CPython may not load. musl has fewer functions than glibc,
-    and looks for all of them when it loads the library.
+    come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in Python
+    packages. Add-ons for Node.js, and libraries next to them, may have undefined symbols that Node.js exports or has
+    loaded: those of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a function of a glibc library
+    that is not linked, such as libm, since the program has usually loaded that library. It is a warning for functions
+    such as shm_open if the tag's glibc has them only in librt, which CPython may not load. musl has fewer functions
+    than glibc, and looks up all functions that a library uses when it loads the library.
 
     An unversioned function that the glibc of the tag lacks, such as __isoc23_strtol of glibc 2.38, comes from a static
     library that was compiled on a newer system. A function with a version is bound to one library, so a function of
@@ -75,9 +75,9 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     libstdc++ that the tag admits, and a function of musl must be in the oldest musl that it admits.
 
     On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`). It leaves out
-    symbols of C, Objective-C and C++, which every process has. If the file links a framework, the check also leaves
-    out symbols of other frameworks, which that framework may load. On macOS and Windows the check also covers symbols
-    bound to a library of the package that does not export them. Slices for processors that no tag names are not judged.
+    symbols of C, Objective-C and C++, which every process has. If the file links a framework, the check also leaves out
+    symbols of other frameworks, which that framework may load. On macOS and Windows the check also covers symbols bound
+    to a library of the package that does not export them. The check skips slices for processors that no tag names.
     """
     if is_spare_slice(package, file, image):
         return
@@ -115,7 +115,7 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             message=f"has {count}, which the program that loads .{ending} files has to define: {first(names)}",
             evidence=some(names),
             severity="note",
-            assumption="the file is a plugin, as its ending suggests",
+            assumption="the file is a plugin, as its extension suggests",
         )
     if all(map(_OF_MPI.match, names)) and not must_load(package, file, image):
         return Hit(
@@ -129,13 +129,14 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             message=f"has {count} that frameworks of macOS may define: {first(names)}",
             evidence=some(names),
             severity="note",
-            assumption="frameworks that the file or its libraries link load others, which define the symbols",
+            assumption="the frameworks that the file or its libraries link also load other frameworks, which define "
+            "the symbols",
         )
     return Hit(
         message=f"has {count} that nothing provides: {first(names)}",
         evidence=some(names),
         severity="error" if must_load(package, file, image) and not _are_apples(image, names) else "warning",
-        assumption="no dependency defines them; latebind does not download dependencies"
+        assumption="no dependency defines the symbols; latebind does not download dependencies"
         if dependencies(package)
         else "",
     )
@@ -182,7 +183,8 @@ def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator
             evidence=some([f"{name} of GLIBCXX_{version_text(since)}" for name, since in newer.items()]),
             fix="Link with libstdc++ itself (g++, not gcc or ld), in the image for that manylinux tag.",
             severity="note" if _has_unknown_library(package, image) else "warning",
-            assumption="a needed library outside the package exports them, as the libraries of manylinux's GCC do"
+            assumption="a needed library outside the package exports the symbols, as the libraries of manylinux's GCC "
+            "do"
             if _has_unknown_library(package, image)
             else "",
         )

@@ -30,8 +30,8 @@ _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
     "delay-loads the DLLs. The finding is a note if CPython or a required package installs the library.",
     formats=("pe",),
     example="latenn.dll: import of MSVCP140.dll",
-    fix="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
-    "Until then, users have to install Microsoft's Visual C++ Redistributable.",
+    fix="Link this library statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the "
+    "package. Until then, users have to install Microsoft's Visual C++ Redistributable.",
 )
 def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.
@@ -39,9 +39,9 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
     The error message, `The specified module could not be found`, does not name the missing DLL. If an older copy is
     loaded already, newer code may crash. For a wheel, the finding is a note if it needs only DLLs that CPython itself
     installs: VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a required package installs the
-    DLLs: msvc-runtime, for example, or a runtime package of the same version. A program of the package does not find
-    the DLLs of CPython, which are next to python.exe. DLLs in a wheel for other systems, and DLLs that Microsoft's own
-    DLLs delay-load, do not count.
+    DLLs: msvc-runtime, for example, or a package that has runtime in its name and the same version as the wheel. A
+    program of the package does not find the DLLs of CPython, which are next to python.exe. DLLs in a wheel for other
+    systems, and DLLs that Microsoft's own DLLs delay-load, do not count.
     """
     if not platforms.admits_windows(package):
         return
@@ -66,7 +66,8 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
         + (f"; on first use also {first(late)}" if at_load and late else ""),
         evidence=tuple(needs(image, name) for name in libraries),
         severity="note" if source else "warning",
-        assumption=f"{source} installs it, as its name or version suggests" * (bool(source) and not with_python),
+        assumption=f"{source} installs the library, as the name or version of {source} suggests"
+        * (bool(source) and not with_python),
     )
 
 

@@ -73,14 +73,14 @@ def _load_checks(entry: EntryPoint) -> Iterator[Check]:
         raise LatebindError(
             f"the checks of {distribution} cannot be loaded: {type(error).__name__}: {error}",
             where=f"entry point {GROUP}: {entry.name} = {entry.value}",
-            advice=f"Update or uninstall it: python -m pip uninstall {distribution}",
+            advice=f"Update or uninstall {distribution}: python -m pip uninstall {distribution}",
         ) from error
     for check in _list_checks(loaded):
         if check.code.startswith(OWN_PREFIX):
             raise LatebindError(
                 f"{distribution} declares a check {check.code}, but codes with {OWN_PREFIX} are reserved for latebind",
                 where=f"entry point {GROUP}: {entry.name} = {entry.value}",
-                advice="Give its checks a prefix of their own, such as ACME001.",
+                advice="Give its checks another prefix, such as ACME in ACME001.",
             )
         yield check.provided_by(distribution)
 

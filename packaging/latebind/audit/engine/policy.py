@@ -71,8 +71,8 @@ def _read_runtime(path: Path) -> RuntimePreset:
     missing = [key for key in _ASKED if not table.get(key)]
     if missing:
         advice = (
-            "Set name, entry_symbols (its exports), file_globs (its files) and linked_globs (files that binaries need "
-            "if they link it)."
+            "Set name, entry_symbols (the runtime's exports), file_globs (its files) and linked_globs (files that "
+            "binaries need if they link the runtime)."
         )
         raise InputError(f"lacks {', '.join(missing)}", where=str(path), advice=advice)
     python = {"folder": "", "extras": {}, **_table(table.get("python", {}))}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 PROFILES: Mapping[Profile, str] = {
     "loads": "Checks of whether a package installs and loads, and whether it has a security hole. The default for "
-    "other packages",
+    "packages of other projects",
     "runtime": "Checks of late binding: whether the runtime is linked, bundled, renamed, embedded or required. The "
     "default with `--preset`",
     "all": "Every check. The default for your own project",

@@ -58,17 +58,17 @@ def check_index() -> str:
 
 _HEAD = ("| Code | Severity | What it finds | Why this severity | Profiles |", "|---|---|---|---|---|")
 _INTRODUCTION = """`latebind audit --explain LB101` explains a check: why it exists, an example, how to fix a finding,
-and how to suppress it. The site has the same pages. To choose checks, select a profile:
+and how to suppress the check. The website has the same explanations. To choose checks, select a profile:
 [choose what the audit reports](../howto/audit.md). To add checks for your organization,
 [write your own check](../howto/checks.md).
 
 | Severity | Meaning |
 |---|---|
-| error | The package cannot be installed, loaded, imported or found as it promises, or it has a security hole |
+| error | The package cannot be installed, found, loaded or imported where it should work, or it has a security hole |
 | warning | The package fails, or will fail, for some of its users |
 | note | Nothing fails, but the package could be better |
 
 Each check has a default severity, but some of its findings may have another one. The column "Why this severity" gives
-the reason for the default, and the cases with another severity. A finding may rest on an assumption about something
-that the package does not show, such as what a dependency installs. The report names the assumption in a line that
-begins with `assumes:`. Such a finding is a warning at most."""
+the reason for the default, and lists the cases with another severity. A finding may rest on an assumption about
+something that the package does not show, such as what a dependency installs. The report names the assumption in a line
+that begins with `assumes:`. Such a finding is a warning at most."""

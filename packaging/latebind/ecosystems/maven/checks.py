@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @check(
     "LB951",
-    "JAR without Maven's metadata, or with another artifact's",
+    "JAR without Maven metadata, or with the metadata of another artifact",
     "warning",
     profiles=("all",),
     because="Tools that read JARs cannot identify the artifact. The finding is an error if the file name has another "
-    "version.",
+    "version than the POM.",
     kinds=("jar",),
     example="tiny-1.2.3.jar has version 1.2.2 in META-INF/maven/io.github.acme/tiny/pom.xml",
     fix="Make the JAR with latebind pack or mvn package.",
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     """Scanners and build tools identify a JAR by the POM in it, whatever the JAR is called.
 
-    A JAR that includes others has several POMs, and nobody can tell which one describes it. A classifier may follow
-    the version in the file name: tiny-1.2.3-linux-x86_64.jar. Nothing is compared if the POM gets its version from its
-    parent or from a property.
+    A JAR that includes other JARs has several POMs, and nobody can tell which one describes the JAR itself. A
+    classifier may follow the version in the file name: tiny-1.2.3-linux-x86_64.jar. Nothing is compared if the POM gets
+    its version from a property.
     """
     places, found = list_metadata(package), find_pom(package)
     if found is None:
@@ -83,11 +83,11 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
 
 @check(
     "LB953",
-    "JAR that shadows the runtime's own",
+    "JAR that shadows the runtime's JAR",
     "error",
     profiles=("runtime",),
     because="If two JARs contain the same resource, a program gets the one that is first on its class path. So the "
-    "order of its dependencies decides which runtime it uses.",
+    "order of the program's dependencies decides which runtime it uses.",
     kinds=("jar",),
     example="ai/onnxruntime/native/linux-x64/libonnxruntime.so in acme-nlp-1.0.0.jar",
     fix="Leave the runtime out, and depend on the artifact that supplies it.",
@@ -95,7 +95,8 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
 def second_runtime(package: Contents) -> Iterator[Hit | Skip]:
     """A JAR other than the runtime's own has files in the folder where the runtime's JAR has its libraries.
 
-    The runtime's own Java classes load their library from there, too, and expect a library of their own version.
+    The Java classes of the runtime load the runtime's library from this folder, too, and expect the version that
+    belongs to them.
     """
     for runtime in presets().values():  # also for a project that binds none
         supply = runtime.supplies.get(ECOSYSTEM)

@@ -69,8 +69,8 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     runtime: Annotated[
         str,
         Meta(
-            description="The runtime's artifact that the JAR requires, as group:name. By default, the JAR has the "
-            "runtime as an optional dependency."
+            description="Artifact of the runtime that the JAR requires, as group:name. Without this key, the runtime "
+            "is an optional dependency."
         ),
     ] = ""
 
@@ -114,7 +114,7 @@ PACKAGE_KEYS = (
         name="maven",
         title="Maven",
         table=MavenConfig,
-        description="Settings of the JAR. Leave the table out to make none.",
+        description="Settings of the JAR. Leave the table out to make no JAR.",
     ),
 )
 PROGRAM_KEYS = (ProgramKey(name=PROGRAM, description="Folder of a Java program that uses the JARs."),)

@@ -97,7 +97,10 @@ def find_runtime_artifact(runtime: RuntimePreset) -> str:
 
 
 def read_pom(text: bytes, where: str) -> Pom:
-    """What a POM itself states about its artifact. Raises InputError for a file that is not a POM."""
+    """What a POM states about its artifact. Raises InputError for a file that is not a POM.
+
+    A group or version that it leaves out is that of its <parent>. Source: "POM Reference", Inheritance.
+    """
     try:
         root = defusedxml.ElementTree.fromstring(text)
     except (defusedxml.ElementTree.ParseError, defusedxml.DefusedXmlException, ValueError) as error:
@@ -110,11 +113,16 @@ def read_pom(text: bytes, where: str) -> Pom:
         found: str | None = element.findtext(f"{space}{key}")  # type: ignore[attr-defined]  # an Element
         return (found or default).strip()
 
+    parent = root.find(f"{space}parent")
+
+    def inherit(key: str) -> str:
+        return read(root, key, read(parent, key) if parent is not None else "")
+
     return Pom(
-        group=read(root, "groupId"),
+        group=inherit("groupId"),
         name=read(root, "artifactId"),
-        version=read(root, "version"),
-        has_parent=root.find(f"{space}parent") is not None,
+        version=inherit("version"),
+        has_parent=parent is not None,
         licenses=tuple(read(one, "name") for one in root.iterfind(f"{space}licenses/{space}license")),
         dependencies=tuple(
             MavenArtifact(

@@ -36,7 +36,7 @@ def find_pom(package: Contents) -> tuple[str, Pom] | None:
 
 
 def is_inherited(version: str, pom: Pom) -> bool:
-    """Whether a version comes from the POM's parent or a property, which Maven does not write into the POM of a JAR."""
+    """Whether a version cannot be read from a JAR's POM: it is a property, or only the parent's POM gives it."""
     return "${" in version or (pom.has_parent and not version)
 
 

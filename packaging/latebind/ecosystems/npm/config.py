@@ -42,7 +42,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
         str,
         Meta(
             description="Name of the main package, such as tiny or @acme/tiny. The name and the scope have lowercase "
-            "letters, digits, and any of . _ - after the first character. The packages for single targets are "
+            "letters, digits, and any of . _ - after the first character. The packages for single targets are named "
             "<name>-linux-x64 and so on.",
             pattern=f"^{NPM_NAME.pattern}$",
         ),
@@ -56,11 +56,11 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
         ),
     ] = ""
     dependencies: Annotated[
-        dict[str, str], Meta(description='Further npm packages that the main package requires: { koffi = "^3" }.')
+        dict[str, str], Meta(description='Other npm packages that the main package requires: { koffi = "^3" }.')
     ] = msgspec.field(default_factory=dict)
 
     keywords: Annotated[
-        tuple[str, ...], Meta(description="Search terms. The default is the tags of the table nuget.")
+        tuple[str, ...], Meta(description="Search terms. The default is the value of tags in the table nuget.")
     ] = ()
 
     @property
@@ -89,7 +89,7 @@ PACKAGE_KEYS = (
         name="npm",
         title="npm",
         table=NpmConfig,
-        description="Settings of the npm packages. Leave the table out to make none.",
+        description="Settings of the npm packages. Leave the table out to make no npm packages.",
     ),
 )
 PROGRAM_KEYS = (ProgramKey(name="node", description="Folder of a Node.js program that uses the npm packages."),)

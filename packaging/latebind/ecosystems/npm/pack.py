@@ -115,9 +115,9 @@ def _refuse_generated(config: Config, package: str, own_files: dict[str, Path], 
             raise BuildError(
                 f"{name} is in the folder npm.source of package {package}, but latebind writes that file",
                 where=str(own_files[name].relative_to(config.root)),
-                advice=f"Remove it, and list what it requires in package.{package}.npm.dependencies."
+                advice=f"Remove the file, and list what it requires in package.{package}.npm.dependencies."
                 if name == "package.json"
-                else "Give it another name.",
+                else "Give the file another name.",
             )
 
 

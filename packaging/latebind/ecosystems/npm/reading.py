@@ -77,7 +77,8 @@ def _find_dependency_problems(package: Contents, policy: Policy, runtime: Runtim
             inner=manifest.inner,
             message=f"{what}, but the configured minimum is {minimum}",
             evidence=(f"peerDependencies: {name} {text or 'missing'}", f"minimum: {minimum}"),
-            fix=f'Write "{name}": ">={npm_version(minimum)}" into peerDependencies. latebind pack does.',
+            fix=f'Write "{name}": ">={npm_version(minimum)}" into peerDependencies. latebind pack writes this entry '
+            "for you.",
         )
 
 

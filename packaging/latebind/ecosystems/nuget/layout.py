@@ -103,7 +103,7 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str, *, is_spli
                     f"{name} differs between {stages[0].rid} and {stage.rid}, but {id_} has one file for all targets",
                     where=str(path),
                     advice="Use preprocessor conditions for what differs. Headers from CMake's configure_file() and "
-                    "generate_export_header() are for one target.",
+                    "generate_export_header() are valid for one target only.",
                 )
     if not headers:
         return []
@@ -150,7 +150,7 @@ def icon(root: Path, file: str) -> list[Entry]:
         raise BuildError(
             f"{path.name} is not a {path.suffix.lstrip('.').upper() or 'picture'} file"
             if head
-            else "not a PNG or JPEG",
+            else "the icon is not a PNG or JPEG file",
             where=where,
             advice="Save the icon as .png or .jpg. NuGet shows 128 × 128 pixels.",
         )

@@ -29,8 +29,8 @@ _OF_NODE_18 = 108
     "Add-on for Node-API that uses V8",
     "warning",
     profiles=("loads",),
-    because="Some versions of Node.js lack these functions, or lay out their objects differently. The finding is a "
-    "note if the loader looks for a function only when it is called.",
+    because="Some versions of Node.js lack the functions of V8 that the add-on calls, or lay out V8's objects "
+    "differently. The finding is a note if the loader looks for a function only when it is called.",
     formats=EVERY_FORMAT,
     kinds=("npm",),
     example="node.napi.musl.node uses v8::CFunction",
@@ -41,7 +41,8 @@ def uses_engine(file: File, image: Image) -> Iterator[Hit | Skip]:
 
     The loaders of musl and Windows look for all functions at once, as glibc's does for a library linked with -z now. A
     missing function then prevents the add-on from loading. Otherwise, glibc and macOS look for most functions when they
-    are called. Nothing is reported if the file's path names an ABI version, because the package chooses by it.
+    are called. Nothing is reported if the file's path names an ABI version, because the package then chooses the file
+    by that version.
     """
     if not file.is_node_addon or not _is_for_node_api(file, image) or _ITS_VERSION.search(file.name):
         return
@@ -71,14 +72,14 @@ def _is_for_node_api(file: File, image: Image) -> bool:
     formats=EVERY_FORMAT,
     kinds=("npm",),
     example="tiny.node exports node_register_module_v93, which is Node.js 16",
-    fix="Use Node-API, or package an add-on for each version and choose by process.versions.modules.",
+    fix="Use Node-API, or package an add-on for each version and choose one by process.versions.modules.",
 )
 def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
     """An add-on without Node-API loads only in a Node.js with the same ABI version (NODE_MODULE_VERSION).
 
     Nothing is reported if the package has an install script, which may build or download the add-on. An add-on whose
-    path names its ABI version is not reported either, because the package chooses by it, unless all add-ons are for
-    Node.js 17 or older.
+    path names its ABI version is not reported either, because the package chooses it by that version, unless all
+    add-ons are for Node.js 17 or older.
     """
     manifest = read_manifest(package)
     if manifest is None or builds_on_install(package, manifest):

@@ -59,7 +59,7 @@ _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
     fix="Make the tarball with latebind pack or npm pack.",
 )
 def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """npm reads name and version from package.json in the tarball's one folder, whatever the tarball is called."""
+    """npm reads name and version from package.json in the tarball's only folder, whatever the tarball is called."""
     inner, manifest = manifest_path(package), read_manifest(package)
     if manifest is None:
         what = "is not a JSON object" if inner else f"has no {MANIFEST} in its folder"
@@ -85,16 +85,16 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "Install script",
     "warning",
     profiles=("loads",),
-    because="npm 12 skips the script, as does npm with --ignore-scripts. The finding is a note if the script runs only "
-    "for an installation from git, or only makes files executable that already are. It is also a note if the package, "
-    "or a package that it requires, has the native file or the program that bin starts, unless the script's own file "
-    "is missing.",
+    because="npm 12 skips the script, as does npm with --ignore-scripts. The finding is a note if the script runs "
+    "only for an installation from git, or only makes files executable that are executable already. It is also a note "
+    "if the package, or a package that it requires, has the native file or the program that bin starts, unless the "
+    "script's own file is missing.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
     fix="Make one package for each platform with its native files, and find the files with require.resolve().",
 )
 def install_script(package: Contents) -> Iterator[Hit | Skip]:
-    """A package that needs its install script does not work where scripts are blocked, which is the safe setting.
+    """A package that needs its install script does not work with npm's safe setting, which blocks scripts.
 
     A binding.gyp at the root counts as a script: npm runs node-gyp for it.
     """
@@ -206,15 +206,15 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     "Entry point missing",
     "error",
     profiles=("loads",),
-    because="Importing the package or starting its program fails. The finding is a warning for types, for a file that "
-    "Node.js does not use or replaces by index.js, and for the main of a package that only has programs (bin). It is a "
-    "note if that main is index.js, which npm init writes.",
+    because="Importing the package or starting its program fails. The finding is a warning if the key is types, if "
+    "Node.js does not use the file or uses index.js instead, or if the file is the main of a package that only has "
+    "programs (bin). It is a note if that main is index.js, which npm init writes.",
     kinds=("npm",),
     example='"main": "./index.cjs", which the tarball lacks',
     fix="Correct main, exports, types and bin in package.json, or add the file.",
 )
 def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """Node.js opens the file that `exports` names for the kind of import or, without `exports`, the file in `main`."""
+    """Node.js opens the file that `exports` names for the kind of import, or else the file that `main` names."""
     manifest = read_manifest(package)
     if manifest is None:
         return

@@ -65,7 +65,7 @@ def newer_than_node(package: Contents, file: File, image: Image, policy: Policy)
                 message=f"needs {worst} for {first(names)}, but Node.js runs with {floors.version_text(limit)}",
                 evidence=(*(f"VERNEED {name}" for name in sorted(newer)), *names[:8]),
                 severity="note" if is_unused else "warning",
-                assumption="no other package opens this add-on; the package opens others" * is_unused,
+                assumption="no other package opens this add-on; this package opens only other add-ons" * is_unused,
             )
 
 

@@ -58,8 +58,8 @@ _NAMED = re.compile(r"\.(?P<platform>[a-z0-9]+-[a-z0-9]+)(-(gnu|musl|msvc)\w*)?\
 def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """npm chooses a package for a platform by `os`, `cpu` and `libc` (LB903), and never by its name.
 
-    By convention, the name ends with the same os and cpu. npm compares these fields with `process.platform` and
-    `process.arch`, so a value that Node.js does not have, such as `x32` or `macos`, admits no system.
+    By convention, the package's name ends with the same os and cpu. npm compares these fields with `process.platform`
+    and `process.arch`, so a value that Node.js does not have, such as `x32` or `macos`, admits no system.
     """
     manifest = read_manifest(package)
     if manifest is None:
@@ -97,7 +97,7 @@ def _judge_unknown_values(manifest: Manifest, fields: dict[str, tuple[str, ...]]
             usual = _USUAL.get(unknown[0].removeprefix("!").lower(), "")
             yield Hit(
                 inner=manifest.inner,
-                message=f"names {key} {', '.join(unknown)}, which no Node.js has"
+                message=f"names {key} {', '.join(unknown)}, which Node.js does not use"
                 + (f"; Node.js calls it {usual}" if usual else ""),
                 evidence=(f"{key}: {', '.join(values)}",),
                 severity="error" if len(unknown) == len(values) and usual else "warning",
@@ -147,11 +147,11 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     fix='Write "libc": ["glibc"] or ["musl"] in the package.json of each package for one Linux platform.',
 )
 def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """Binaries for glibc do not load on musl systems such as Alpine, and binaries for musl do not on glibc systems.
+    """Binaries for glibc do not load on musl systems, and binaries for musl do not load on glibc systems.
 
-    npm installs a package that is only for Linux on every Linux system if it has no field `libc`. On every Linux
-    system, too, node-gyp-build opens an add-on without `.glibc` or `.musl` in its name, and the package bindings opens
-    an add-on in build/Release. A few such add-ons for glibc do work with musl.
+    If a package for Linux alone has no field `libc`, npm installs it on every Linux system. On every Linux system,
+    node-gyp-build also opens an add-on without `.glibc` or `.musl` in its name, and the npm package `bindings` opens an
+    add-on in build/Release. A few such add-ons for glibc do work with musl.
     """
     manifest = read_manifest(package)
     if manifest is None or not admits(manifest.read_values("os"), "linux"):
@@ -167,7 +167,7 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
             yield Hit(inner=file.name, message=text, evidence=evidence or (f"libc {image.libc}",), severity=severity)
     if not chosen and len(seen) == 1 and "linux" in (manifest.platform[1], *_only(manifest.read_values("os"))):
         (libc,) = seen
-        text = f"has no libc, so systems without {libc} install it too"
+        text = f"has no field libc, so npm also installs it on systems without {libc}"
         evidence = tuple(file.name for file, _ in binaries[:3])
         yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
     elif not chosen:
@@ -190,7 +190,7 @@ def _judge_prebuilt(package: Contents, severity: Severity) -> Iterator[Hit]:
         lacking = [*loaders, *sorted(name for name in calls if not is_libc_symbol(name, "musl"))]
         is_tagged = ".glibc." in file.base
         if lacking and image.libc == "glibc" and not is_tagged and posixpath.dirname(file.name) not in with_musl:
-            text = f"is opened on musl systems, too, which lack {first(lacking)}"
+            text = f"is also opened on musl systems, which lack {first(lacking)}"
             yield Hit(inner=file.name, message=text, evidence=tuple(lacking[:8]), severity=severity)
 
 
@@ -209,8 +209,8 @@ def _is_for_linux(file: File) -> bool:
     "Add-on in the folder of another platform",
     "error",
     profiles=("loads",),
-    because="node-gyp-build opens the add-on of the folder, which does not load. The finding is a note if another "
-    "add-on in the folder fits.",
+    because="node-gyp-build opens the add-on in the folder, and that add-on does not load. The finding is a note if "
+    "another add-on in the folder fits.",
     kinds=("npm",),
     example="prebuilds/linux-arm64/tiny.node is for Linux x86-64",
     fix="Build the add-on for that platform, or delete the folder, so that npm builds the add-on from source.",

@@ -57,7 +57,7 @@ def _is_bundle(path: str) -> bool:
     fix="Rename the native library so that it differs from the assembly by more than case.",
 )
 def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet copies both files to the same output folder.
+    """NuGet copies managed and native files to the same output folder.
 
     On systems that ignore case in file names, one file overwrites the other, or the loader opens the assembly instead
     of the native library.

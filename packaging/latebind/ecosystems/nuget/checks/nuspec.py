@@ -58,7 +58,10 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
     fix="Pack again. Never rename a nupkg by hand.",
 )
 def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
-    """Local feeds and caches find a package by its file name, then read the nuspec. NuGet fails if the two differ."""
+    """Local feeds and caches find a package by its file name, then read the nuspec.
+
+    NuGet fails if the file name and the nuspec differ.
+    """
     nuspec_file = readable_nuspec(package)
     if nuspec_file is None:
         return

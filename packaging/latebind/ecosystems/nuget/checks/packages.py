@@ -87,8 +87,8 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     because="NuGet's public feed refuses the package. Feeds with a higher limit accept it.",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg of 431.2 MB, with libraries for seven targets",
-    fix='Make one package for each target: split = "auto" below [package.NAME.nuget], or Id.runtime.RID packages '
-    "and one that depends on all of them.",
+    fix='Make one package for each target: set split = "auto" below [package.NAME.nuget], or make packages '
+    "Id.runtime.RID and a package that depends on all of them.",
 )
 def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet's public feed accepts packages of up to 250 MB, and many other feeds have the same limit.

@@ -44,13 +44,13 @@ def not_portable(package: Contents) -> Iterator[Hit | Skip]:
     "Unknown RID",
     "error",
     profiles=("loads",),
-    because="No system finds the files.",
+    because=".NET does not find the files on any system.",
     kinds=("nupkg",),
     example="runtimes/linux-amd64/native/liblatenn.so",
     fix="Use a RID of the .NET catalog: linux-x64, linux-arm64, linux-musl-x64, osx-arm64, win-x64, ...",
 )
 def unknown(package: Contents) -> Iterator[Hit | Skip]:
-    """No system uses a RID that is not in the catalog. The files are ignored without a warning."""
+    """.NET looks only for RIDs of its catalog, and ignores the files without a warning."""
     for rid, inner in _rids(package):
         if _judge(rid) == "unknown":
             yield Hit(inner=inner, message=f"{rid} is not in the RID catalog", evidence=(f"runtimes/{rid}/",))

@@ -65,7 +65,7 @@ class Rule:
     "NU5106, NU5109, NU5112, NU5125, NU5128 and NU5131.",
     kinds=("nupkg",),
     example="NU5104: the stable package 1.0.0 depends on the prerelease Latenn [0.1.0, 0.2.0-0)",
-    fix="Look up the code in NuGet's reference of errors and warnings, which has a fix for each.",
+    fix="Look up the code in NuGet's reference of errors and warnings, which has a fix for each code.",
 )
 def nuget_rule_broken(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet warns about a broken rule when it packs: part of the package is ignored, or older clients cannot read it.
@@ -165,17 +165,20 @@ def _no_library(package: Contents, _: ParsedNuspec) -> Broken:
     matches = [match for name in _names(package) if (match := _BUILD_FILE.fullmatch(name))]
     frameworks = sorted({match[1] for match in matches if match[1]} - {"native", "any", "dotnet"})
     if frameworks:
-        folder = f"lib/{frameworks[0]}"
-        yield "", f"build/ names {', '.join(frameworks)}, but without lib/ every framework fits; add {folder}/_._"
+        names = ", ".join(frameworks)
+        text = f"build/ names {names}, but without lib/ the package fits all frameworks; add lib/{frameworks[0]}/_._"
+        yield "", text
 
 
 def _groups_differ(package: Contents, spec: ParsedNuspec) -> Broken:
     files, groups = _file_frameworks(package), {short(name) for name in spec.frameworks if name}
     missing, surplus = sorted(files - groups), sorted(groups - files)
     if missing:
-        yield "", f"lib/ or ref/ has files for {', '.join(missing)}, but the nuspec has no such dependency group"
+        names = ", ".join(missing)
+        yield "", f"lib/ or ref/ has files for {names}, but the nuspec has no dependency group for {names}"
     if surplus:
-        yield "", f"lib/ and ref/ have no files for {', '.join(surplus)}, but the nuspec has such a dependency group"
+        names = ", ".join(surplus)
+        yield "", f"the nuspec has a dependency group for {names}, but lib/ and ref/ have no files for {names}"
 
 
 def _find_undotted(package: Contents, spec: ParsedNuspec) -> Broken:
