@@ -216,7 +216,7 @@ def refuse_interpreter(kind: str) -> None:
         )
     if floor is not None and sys.version_info[:2] < floor:
         raise BuildError(
-            f"a wheel of kind {kind} needs CPython {floor[0]}.{floor[1]} or newer, but latebind runs with "
+            f"the kind {kind} needs CPython {floor[0]}.{floor[1]} or newer, but latebind runs with "
             f"{sys.version_info.major}.{sys.version_info.minor}",
             where=sys.executable,
             advice="Run latebind with that CPython or a newer one; its headers declare what the module may use.",
