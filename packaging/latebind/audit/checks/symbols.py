@@ -132,8 +132,8 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
 def data_exported(image: Image) -> Iterator[Hit | Skip]:
     """Programs that link an exported variable record its size and address, so it can never grow.
 
-    On Linux, a copy relocation gives the program its own copy of the variable. On Windows, programs must declare the
-    variable as imported.
+    On Linux, a copy relocation gives the program its own copy of the variable. With Visual C++, programs must declare
+    the variable as imported.
     """
     names = [
         export.name
