@@ -20,7 +20,7 @@ def test_finding_names_the_function_that_runs_at_import_and_the_level(bench):
     )
     assert [re.sub(r"\d+ of \d+|\d+$", "N", line) for line in finding.evidence] == [
         "VEX-encoded code that runs when the library is loaded: PyInit__fast",
-        "VEX-encoded instructions: N typical vector instructions in the samples",
+        "VEX-encoded instructions: N typical vector instructions in samples of the code",
         "EVEX-encoded instructions (AVX-512): N",
         "no cpuid or xgetbv instruction",
     ]

@@ -1,7 +1,7 @@
 """Lets one machine build modules for any CPython and target from an installed CPython of the same version.
 
 The headers of a version are the same on every system, except pyconfig.h. CMake's FindPython, pybind11 and nanobind ask
-an interpreter for the rest, so they get a virtual environment whose `sysconfig` answers for the target, as crossenv and
+an interpreter for the rest, so they get a virtual environment whose `sysconfig` describes the target, as crossenv and
 cibuildwheel do.
 """
 

@@ -27,8 +27,8 @@ class DescribedFiles(Table, frozen=True):
     linux: Annotated[
         tuple[str, ...],
         Meta(
-            description="File names on Linux, in order of preference. The loader uses a name with * only to search "
-            "folders: libthing.so.*"
+            description="File names on Linux, in order of preference. The loader uses names with *, such as "
+            "libthing.so.*, only to search folders."
         ),
     ] = ()
     macos: Annotated[tuple[str, ...], Meta(description="File names on macOS, in the same form.")] = ()

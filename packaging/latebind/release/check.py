@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\0\n]+)")
 _SHOWN = 3
-_FROM_A_COPY = "Take the file from the release again, and check SHA256SUMS against its attestation."
+_FROM_A_COPY = "Download the file from the release again, and check SHA256SUMS against its attestation."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,7 +184,7 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     fix="Exclude the files in the build configuration, and build from a clean checkout.",
 )
 def leftovers(package: Contents) -> Iterator[Hit | Skip]:
-    """Bytecode, desktop files and files of version control make packages differ from build to build."""
+    """Bytecode, folders such as .git, and files such as .DS_Store make packages differ from build to build."""
     for file in package.files:
         if _LEFTOVERS.search(file.name):
             yield Hit(inner=file.name, message="is a leftover of the build that no user needs", evidence=(file.name,))

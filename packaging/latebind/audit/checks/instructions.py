@@ -85,7 +85,8 @@ def _is_chosen(package: Contents, file: File) -> bool:
 def _show(code: VectorCode) -> Iterator[str]:
     if code.at_load:
         yield f"VEX-encoded code that runs when the library is loaded: {code.at_load}"
-    yield f"VEX-encoded instructions: {code.vex} of {code.vex + code.legacy} typical vector instructions in the samples"
+    typical = f"{code.vex} of {code.vex + code.legacy} typical vector instructions"
+    yield f"VEX-encoded instructions: {typical} in samples of the code"
     if code.wide:
         yield f"EVEX-encoded instructions (AVX-512): {code.wide}"
     if not code.chooses:

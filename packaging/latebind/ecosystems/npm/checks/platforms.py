@@ -140,8 +140,8 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     "error",
     profiles=("loads",),
     because="The file does not load where npm installs it. The finding is a warning if package.json names no C "
-    "library (a note for an add-on of a package that runs node-gyp). Next to files that fit, it is a warning for a "
-    "program and a note for any other file.",
+    "library (a note for an add-on of a package that runs node-gyp). If other files of the package fit, it is a "
+    "warning for a program and a note for any other file.",
     kinds=("npm",),
     example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
     fix='Write "libc": ["glibc"] or ["musl"] in the package.json of each package for one Linux platform.',
