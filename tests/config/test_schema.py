@@ -41,7 +41,7 @@ def test_the_description_of_every_form_has_an_example_of_it():
     """It is the advice where a value does not have the form, and the message has no regular expression."""
     forms = list(list_forms())
     assert len(forms) > 12
-    examples = {key: re.search(r"(?:such as|supports:|gives it: {) (\S+)", text) for key, _, text in forms}
+    examples = {key: re.search(r"(?:such as|supports:|ExternalProject: {) (\S+)", text) for key, _, text in forms}
     without = [key for key, pattern, _ in forms if not re.search(pattern, examples[key][1].rstrip(",.:"))]
     assert without == []
 

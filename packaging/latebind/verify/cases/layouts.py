@@ -213,7 +213,7 @@ LAYOUTS: tuple[Layout, ...] = (
            start="program", proofs=(from_the_packages, one_program)),
     Layout(name="dotnet-transitive", title="references only a class library, which references the packages",
            application="transitive"),
-    Layout(name=CACHE, title="without copies: each library is loaded from its own package",
+    Layout(name=CACHE, title="built, but the packages' libraries are not copied next to the application",
            properties={"CopyLocalLockFileAssemblies": "false", "GenerateRuntimeConfigDevFile": "true"},
            proofs=(from_the_packages, apart)),
     Layout(name="dotnet-netstandard2.0", title="built with the netstandard2.0 assembly of the package",
