@@ -109,11 +109,13 @@ def license_url(expression: str) -> str:
 def long_framework(short: str) -> str:
     """The name of a framework in a dependency group: netstandard2.0 → .NETStandard2.0.
 
-    Raises BuildError for a name that NuGet does not know.
+    Raises BuildError for any other name, such as net472.
     """
     match = _FRAMEWORK.fullmatch(short)
     if match is None:
-        raise BuildError(f"{short!r} is not a target framework", advice="Use netstandard2.0, netcoreapp3.1 or net8.0.")
+        raise BuildError(
+            f"latebind packs no assemblies for {short!r}", advice="Use netstandard2.0, netcoreapp3.1 or net8.0."
+        )
     standard, core, _ = match.groups()
     return f".NETStandard{standard}" if standard else f".NETCoreApp{core}" if core else short
 

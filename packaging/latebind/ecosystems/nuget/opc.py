@@ -93,9 +93,9 @@ def _check_names(names: Sequence[str], *, where: str) -> None:
         if not plain or not name:
             raise InputError(f"{name!r} is not a plain relative path", where=where)
         if _UNPORTABLE.search(name):
-            raise InputError(f"some systems cannot unpack a file named {name!r}", where=where)
+            raise InputError(f"some systems or NuGet cannot unpack {name!r} under this name", where=where)
         if path.parts[0].lower() in _RESERVED or name.lower() == CONTENT_TYPES.lower():
-            raise InputError(f"{name} is at a path that OPC reserves for its own parts", where=where)
+            raise InputError(f"{name} is at a path that NuGet or OPC reserves for its own parts", where=where)
         other = seen.setdefault(name.casefold(), name)
         if other != name or names.count(name) > 1:
             detail = "is in the package twice" if other == name else f"differs from {other} only by case"

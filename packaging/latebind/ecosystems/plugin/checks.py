@@ -199,7 +199,7 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     "Supported versions of the runtime not documented",
     "warning",
     profiles=("all",),
-    because="Users cannot find the supported versions anywhere else. The finding is an error if a minimum is "
+    because="Users of the package index do not see the supported versions. The finding is an error if a minimum is "
     "configured and the description does not name it.",
     kinds=("wheel", "nupkg"),
     example="METADATA names no version of ONNX Runtime",
@@ -255,7 +255,8 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     fix="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
 )
 def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """ONNX Runtime unloads providers that are unregistered, and custom operators whose session options are released.
+    """ONNX Runtime unloads providers that are unregistered, and libraries of custom operators whose session options and
+    sessions are released.
 
     On Linux, startup files that are linked into the library must then call __cxa_finalize, which runs the destructors
     of its static objects. Without that call, as in libraries that zig links, the process runs the destructors when it

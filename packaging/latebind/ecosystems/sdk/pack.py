@@ -189,7 +189,7 @@ def _library(  # noqa: PLR0913  # what names a library, and what it is
         import_library = imports.get(stem.lower())
         if import_library is None:
             raise BuildError(
-                f"{name} has no import library, which the linker needs on Windows",
+                f"{name} has no import library, which the linker of Visual C++ needs",
                 where=f"stage/{stage.rid}",
                 advice="Add ARCHIVE DESTINATION lib to the install(TARGETS ...) of its component.",
             )

@@ -29,8 +29,9 @@ _TEST_FOLDERS = ("test", "tests", "doc", "docs", "example", "examples", "benchma
 def outside_package(package: Contents) -> Iterator[Hit | Skip]:
     """Files at a wheel's root are installed directly in site-packages, where names of different projects clash.
 
-    Files of the `data` scheme are installed in the environment's root folder. Extension modules may be at the root.
-    The finding is a note for other files at the root, such as README.md, and for folders such as tests and docs.
+    Files of the `data` scheme are installed in the environment's root folder. Modules, .pth files and DLLs may be at
+    the root. The finding is a note for other files at the root, such as README.md, and for folders such as tests and
+    docs.
     """
     tops = {file.name.partition("/")[0].lower(): file for file in package.files}
     for top, file in sorted(tops.items()):

@@ -122,7 +122,7 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
     Only CPython 3.11 has `python311.dll`, `libpython3.11.so` and `Python.framework/Versions/3.11`. If the wheel's ABI
     tag is none, its Python tag or the module's file name says which CPython the module is for. Free-threaded CPython
     (`cp313t`) lays out objects differently, so a module that was compiled without Py_GIL_DISABLED corrupts memory
-    there. A module compiled with Py_GIL_DISABLED does not load in CPython with the GIL.
+    there. A module compiled with Py_GIL_DISABLED does not work in CPython with the GIL.
 
     Undocumented functions of CPython come and go. Code that an old Cython generated may use functions that the tag's
     CPython no longer exports. Code for a newer CPython may use functions that the tag's CPython does not export yet.

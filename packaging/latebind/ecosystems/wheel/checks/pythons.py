@@ -98,9 +98,10 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
 
     A module named for one CPython in a wheel for others is installed but not found: `No module named ...`, unless the
     wheel also has a module for each of them. The suffix also names the system and the processor: on ARM, Python does
-    not find `.cpython-35m-x86_64-linux-gnu.so`, even if the code in it is for ARM. No Python finds `.cpython-35m.so`,
-    which names no system. From 3.15 on, CPython also finds `.abi3t.so`, and free-threaded CPython no longer finds
-    `.abi3.so`. A stable-ABI module in a wheel for one CPython works, but the wheel cannot be installed for others.
+    not find `.cpython-35m-x86_64-linux-gnu.so`, even if the code in it is for ARM. On Linux and macOS, no Python finds
+    `.cpython-35m.so`, which names no system. From 3.15 on, CPython also finds `.abi3t.so`, and free-threaded CPython no
+    longer finds `.abi3.so`. A stable-ABI module in a wheel for one CPython works, but the wheel cannot be installed for
+    others.
     """
     abi = pythonabi.module_abi(file.base)
     if image.python_module and (ending := _find_short_ending(package, file, wheel)):
