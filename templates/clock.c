@@ -1,6 +1,7 @@
 /*
- * clock.c: preloaded into every program of the second run of `latebind reproduce`, so that they see another date. Linux
- * only. Clocks that measure elapsed time stay the same, and a wait with a deadline gets the true time.
+ * clock.c: preloaded into the dynamically linked programs of the second run of `latebind reproduce`, so that they see
+ * another date. Linux only. Clocks that measure elapsed time stay the same, and a wait with a deadline gets the true
+ * time.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -171,7 +171,7 @@ def _parser() -> Parser:
         "--project",
         type=Path,
         metavar="DIR",
-        help="folder of latebind.toml (default: the current one)",
+        help="folder of latebind.toml, or one below it (default: the current one)",
     )
     parser.add_argument(
         "--workdir",

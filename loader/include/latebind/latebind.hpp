@@ -1,6 +1,6 @@
 /*
- * latebind.hpp: latebind.h for C++11 and newer, in this header alone. Each class or function wraps
- * the C type or function of the same name with the prefix lb_.
+ * latebind.hpp: latebind.h for C++11 and newer, in this header alone. Most classes and
+ * functions wrap the C type or function of the same name with the prefix lb_.
  *
  *   static latebind::binding ort(lb_onnxruntime); // needs no constructor at run time
  *   latebind::report report = ort.bind();         // throws latebind::error; bind(report) returns the outcome instead

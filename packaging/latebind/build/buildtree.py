@@ -30,7 +30,7 @@ def prepare_tree(tree: Path, arguments: Sequence[str], identity: str, rid: str) 
         LOG.say(f"{rid}: settings changed ({', '.join(names)}): building what depends on them")
         (tree / "CMakeCache.txt").unlink(missing_ok=True)
     elif tree.exists():
-        LOG.say(f"{rid}: the compiler or the path of a folder changed: building everything again")
+        LOG.say(f"{rid}: the compiler, its target, Python or the path of a folder changed: building everything again")
         shutil.rmtree(tree)
     tree.mkdir(parents=True, exist_ok=True)
     mark.write_text(stamp, encoding="utf-8")

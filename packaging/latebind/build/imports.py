@@ -187,7 +187,7 @@ def _check_import(origin: str, manifest: StageManifest, files: Mapping[str, byte
             raise BuildError(
                 f"{file.path} was changed after it was built",
                 where=origin,
-                advice="Exclude the file from the repair tool (auditwheel repair --exclude, delocate-wheel --exclude).",
+                advice="If a repair tool changed it, exclude the file there (auditwheel repair --exclude).",
             )
     return ImportedFiles(origin=origin, manifest=manifest, files=files)
 

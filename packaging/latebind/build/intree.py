@@ -40,7 +40,7 @@ _METADATA = f"""\
 Metadata-Version: 2.4
 Name: latebind
 Version: {__version__}
-Summary: The modules of latebind that build this sdist
+Summary: The modules of latebind that build wheels from this sdist
 License-Expression: MIT
 """
 

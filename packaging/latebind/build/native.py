@@ -101,7 +101,7 @@ def apply_soversion(config: Config, stage: Stage, workdir: Path) -> Iterator[Sta
         raise BuildError(
             f"sdk.soversion needs a build of {stage.rid}, but its files were imported",
             where=config.file.name,
-            advice="Set SOVERSION on the targets in CMake instead, and remove soversion.",
+            advice="Set the version of the SONAME in your own build (CMake: SOVERSION), and remove soversion.",
         )
     build = native_build(config, platform, workdir)
     with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-sdk-", dir=build.folder) as aside:

@@ -19,7 +19,13 @@ def declare_sbom(add: Add) -> None:
     command = add(
         "sbom", _sbom, "add an SBOM to any wheel; it lists the libraries, and the projects whose code is in them"
     )
-    command.add_argument("wheels", type=Path, nargs="+", metavar="WHEEL", help="wheels; they are not changed")
+    command.add_argument(
+        "wheels",
+        type=Path,
+        nargs="+",
+        metavar="WHEEL",
+        help="wheels; they stay as they are unless --output is their folder",
+    )
     command.add_argument(
         "--output",
         type=new_folder,
@@ -41,7 +47,7 @@ def declare_sbom(add: Add) -> None:
     command.add_argument(
         "--force",
         action="store_true",
-        help="also add the SBOM to a wheel that has one or is signed; removes the signatures",
+        help="also add the SBOM to a wheel that has one, is signed or is in the output folder; removes the signatures",
     )
 
 

@@ -51,7 +51,7 @@ def declare_verify(add: Add) -> None:
     verify.add_argument("--list", action="store_true", help="list the test cases, including those that cannot run here")
     verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages in DIR; pack nothing")
     add_machines(verify)
-    add_target(verify)
+    add_target(verify, "this machine's; all with --all or --kit")
     verify.add_argument("--fresh", action="store_true", help="run every test case again, even those that passed before")
     verify.add_argument(
         "--jobs",
@@ -74,7 +74,7 @@ def declare_verify(add: Add) -> None:
         "--kit",
         type=Path,
         metavar="DIR",
-        help="run nothing: write a folder with which you verify the packages on another computer",
+        help="run no test case: write a folder with which you verify the packages on another computer",
     )
     verify.add_argument("--output", type=new_folder, metavar="DIR", help="folder for the reports (default: reports/)")
 

@@ -60,9 +60,9 @@ class DescribedStub(Table, frozen=True):
     failures: Annotated[
         dict[str, int | Literal["message", "abort"]],
         Meta(
-            description="What each function returns if there is no runtime, by pattern; the last match takes "
-            'precedence. The value is a number, "message" (return a text that names the problem), or '
-            '"abort" (print it and end the process). The default is "abort".'
+            description="What each function returns if there is no runtime or the runtime lacks the function, by "
+            'pattern; the last match takes precedence. The value is a number, "message" (return a text that names the '
+            'problem), or "abort" (print it and end the process). The default is "abort".'
         ),
     ] = msgspec.field(default_factory=dict)
     library: Annotated[
@@ -107,8 +107,8 @@ class DescribedRuntime(Table, frozen=True):
     entry: Annotated[
         str,
         Meta(
-            description="An exported function that only this library has, and that reports the version, such as "
-            "thing_version.",
+            description="An exported function that only this library has, such as thing_version. It reports the "
+            "version, unless `version` is own.",
             extra_json_schema={"pattern": C_FUNCTION.pattern},
         ),
     ]
@@ -117,7 +117,7 @@ class DescribedRuntime(Table, frozen=True):
         Meta(
             description="How `entry` reports the version. text: const char* entry(void). three-numbers: void "
             "entry(unsigned*, unsigned*, unsigned*). four-numbers: the same with a fourth argument. "
-            "own: your project defines lb_<name>_read_version(), which <latebind/latebind.h> declares."
+            "own: your project defines lb_<name>_read_version(), which <latebind/<name>.h> declares."
         ),
     ]
     built: Annotated[

@@ -50,8 +50,8 @@ class ProjectTable(Table, frozen=True):
     sbom: Annotated[
         SbomFormat,
         Meta(
-            description="Format of the software bill of materials (SBOM) in each package. Few tools read CycloneDX "
-            "1.7 yet."
+            description="Format of the software bill of materials (SBOM) in each package except sdists. Few tools "
+            "read CycloneDX 1.7 yet."
         ),
     ] = "cyclonedx-1.6"
 

@@ -21,7 +21,7 @@ _RELEASE = re.compile(r"^1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$")
 
 
 class EpConfig(Table, frozen=True, kw_only=True):
-    """A plugin execution provider for ONNX Runtime, which latebind packs into a wheel and a NuGet package."""
+    """A plugin execution provider for ONNX Runtime. latebind packs a wheel, and a NuGet package if it has an id."""
 
     id: Annotated[
         str,

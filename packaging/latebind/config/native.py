@@ -44,7 +44,7 @@ class Native(Table, frozen=True):
         Meta(
             description="Archives or folders of the dependencies that the CMake project would download. Each key is "
             'the name in FetchContent, CPM or ExternalProject: { fmt = "third_party/fmt" }. Paths are relative to '
-            "`source`. If this table is there, the build cannot download anything."
+            "`source`. If this table has an entry, CMake and git cannot download anything during the build."
         ),
     ] = msgspec.field(default_factory=dict)
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(
@@ -61,8 +61,8 @@ class Native(Table, frozen=True):
     symbols: Annotated[
         bool,
         Meta(
-            description="Whether to write an archive of debug symbols for each target to dist/symbols/. latebind "
-            "then builds the code twice."
+            description="Whether to write an archive of debug symbols for each target, except for Windows, to "
+            "dist/symbols/. latebind then builds the code twice."
         ),
     ] = False
 

@@ -150,8 +150,8 @@ class Package(Table, frozen=True):
     ep: Annotated[
         EpConfig | None,
         Meta(
-            description="Settings of a plugin execution provider (EP) for ONNX Runtime. It becomes a wheel and a "
-            "NuGet package."
+            description="Settings of a plugin execution provider (EP) for ONNX Runtime. It becomes a wheel and, with "
+            "`ep.vendor` or `nuget`, a NuGet package."
         ),
     ] = None
 

@@ -20,9 +20,10 @@ _PAGES: Mapping[str, tuple[str, frozenset[str]]] = {
 """Each page with its title and the top-level tables on it."""
 
 _INTRODUCTION = """The configuration is in `latebind.toml`, or in the table `[tool.latebind]` of `pyproject.toml`.
-Paths are relative to that file.
+Unless a key says otherwise, its paths are relative to that file.
 
-If `latebind.toml` begins with this line, editors check the file and complete its keys:
+If `latebind.toml` begins with this line, editors with Taplo (such as Visual Studio Code with Even Better TOML) check
+the file and complete its keys:
 
 ```toml
 #:schema {schema}

@@ -211,7 +211,7 @@ def _objection(info: zipfile.ZipInfo) -> tuple[ArchiveProblemKind | None, str]:
     if info.flag_bits & 0x1:
         return "encrypted", "encrypted"
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return "method", f"installers do not support compression method {info.compress_type}"
+        return "method", f"some installers do not support compression method {info.compress_type}"
     if info.file_size > MAX_MEMBER_BYTES or info.file_size > MAX_RATIO * max(info.compress_size, 1):
         return "bomb", f"{human_size(info.compress_size)} claim to expand to {human_size(info.file_size)}"
     return None, ""

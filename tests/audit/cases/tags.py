@@ -83,6 +83,8 @@ ABI3T = "cp315-abi3.abi3t-manylinux_2_28_x86_64"
 TIED = "_core.cpython-311-x86_64-linux-gnu.so"
 OLD = "cp36-cp36m-manylinux_2_17_x86_64"
 OLDER = "cp35-cp35m-manylinux_2_17_x86_64"
+RECENT = "cp314-cp314-manylinux_2_28_x86_64"
+STACK = "PyUnstable_ThreadState_SetStackProtection"
 OWN = "cp311-cp311-manylinux_2_28_x86_64"
 GENERIC = "py3-none-manylinux_2_28_x86_64"
 
@@ -344,6 +346,9 @@ CASES = [
          calling("PySlice_Unpack", "_PyThreadState_UncheckedGet", tag=OLDER),
          calling("PySlice_Unpack", "_PyThreadState_UncheckedGet", tag=OLDER, metadata="Requires-Python: >=3.5.4"),
          at="!latenn/_core.abi3.so", says="uses PySlice_Unpack, new in CPython 3.5.4", severity="warning"),
+    Case("LB313", "a function that CPython 3.14.0 lacks", calling(STACK, tag=RECENT),
+         calling(STACK, tag=RECENT, metadata="Requires-Python: >=3.14.1"), at="!latenn/_core.abi3.so",
+         says="new in CPython 3.14.1, but the tag cp314-cp314 includes 3.14.0", severity="warning"),
     Case("LB307", "a plain linux tag", wheel(tag="py3-none-linux_x86_64"), wheel(), at=".whl", says="linux_x86_64",
          severity="warning"),
     Case("LB309", "a function of CPython 3.11 under cp310-abi3", calling(STABLE, NEWER),

@@ -255,8 +255,7 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     fix="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
 )
 def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
-    """ONNX Runtime unloads providers that are unregistered, and libraries of custom operators whose session options and
-    sessions are released.
+    """ONNX Runtime unloads unregistered providers, and libraries of custom operators that nothing uses any more.
 
     On Linux, startup files that are linked into the library must then call __cxa_finalize, which runs the destructors
     of its static objects. Without that call, as in libraries that zig links, the process runs the destructors when it

@@ -68,7 +68,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     version: str
     scenario: str
     outcome: State
-    reason: Annotated[str, Meta(description="if not run: one of the listed reasons; if failed: what was expected")]
+    reason: Annotated[str, Meta(description="if not run: one of the listed reasons; if failed: what was wrong")]
     summary: str
     seconds: float
     log: Annotated[str, Meta(description="relative to the report; empty when nothing ran")]

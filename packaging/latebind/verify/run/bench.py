@@ -80,7 +80,7 @@ class Bench:
     package: str
     """The package that binds the runtime; the first one where none does."""
     oldest: str
-    """The oldest runtime version that the index has for the target, "" when it has none."""
+    """The oldest supported runtime version that the index has for the target, "" when it has none."""
     artifacts: tuple[Artifact, ...]
     supply: Supply
     work: Path
@@ -115,7 +115,8 @@ class Bench:
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""
         if not self.oldest or Version(self.oldest) >= Version(self.case.version):
-            raise NotRun("no-distribution", f"the index has no version below {self.case.version} for this target")
+            text = f"the index has no supported version below {self.case.version} for this target"
+            raise NotRun("no-distribution", text)
         return self.oldest
 
     def consumer_words(self) -> tuple[str, ...]:

@@ -21,6 +21,8 @@ _ADDED = {
     "_PyThreadState_UncheckedGet": {5: 2},
     "PySlice_AdjustIndices": {5: 4, 6: 1},
     "PySlice_Unpack": {5: 4, 6: 1},
+    "PyUnstable_ThreadState_ResetStackProtection": {14: 1},
+    "PyUnstable_ThreadState_SetStackProtection": {14: 1},
 }
 """The minor versions of CPython 3 that got a function late, with the release (Misc/NEWS of CPython)."""
 
@@ -39,7 +41,7 @@ _ADDED = {
 def newer_than_first_release(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """A tag such as `cp36` includes 3.6.0, but headers of a later release may call functions that 3.6.0 lacks.
 
-    CPython no longer adds functions in patch releases. It did in 3.5.2, 3.5.4 and 3.6.1.
+    Functions were added in CPython 3.5.2, 3.5.4, 3.6.1 and 3.14.1.
     """
     floors = [version[1] for name in wheel.pythons if (version := pythonabi.floor_of(name))]
     if not image.python_module or len(floors) != 1 or not {"abi3", "abi3t"}.isdisjoint(wheel.abis):
