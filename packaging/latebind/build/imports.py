@@ -136,7 +136,7 @@ def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Im
         raise InputError(
             f"no library below {', '.join(f'{name}/' for name in components)}",
             where=str(folder),
-            advice="Lay the files out as `cmake --install --component NAME --prefix FOLDER/NAME` does.",
+            advice="Lay the files out as `cmake --install BUILD --component NAME --prefix FOLDER/NAME` does.",
         )
     files = {path.relative_to(folder).as_posix(): _bytes(path, folder) for path in paths}
     return _trust(config, str(folder), target(rid), source_hash, files)

@@ -36,7 +36,7 @@ def declare_plan(add: Add) -> None:
 
 def declare_build(add: Add) -> None:
     """`latebind build`."""
-    build = add("build", lock_project(_build), "compile the native library once for each target, into stage/")
+    build = add("build", lock_project(_build), "compile the native code for each target, into stage/")
     add_format(build)
     add_target(build)
 

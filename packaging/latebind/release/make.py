@@ -130,7 +130,7 @@ def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
     if derived.blockers and not dry_run:
         blockers = [f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in derived.blockers]
         remaining = [f"... and {len(blockers) - _SHOWN} more"] if len(blockers) > _SHOWN else []
-        advice = "To preview the folder: latebind release --dry-run."
+        advice = "To make the folder nevertheless, add --dry-run."
         raise GateError("\n".join(["the gate failed:", *blockers[:_SHOWN], *remaining]), advice=advice)
 
 

@@ -176,7 +176,7 @@ def other_version(package: Contents) -> Iterator[Hit | Skip]:
     fix="Install the headers with DESTINATION include, and the libraries with ARCHIVE DESTINATION lib.",
 )
 def lacks_parts(package: Contents) -> Iterator[Hit | Skip]:
-    """A compiler needs headers. On Windows, Visual C++ links an import library that names the DLL and is for its CPU."""
+    """Compilers need headers. On Windows, Visual C++ links an import library that names the DLL and is for its CPU."""
     if package.sdk is None:
         return
     if not any("/include/" in f"/{file.name}" for file in package.files):

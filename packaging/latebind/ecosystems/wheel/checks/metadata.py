@@ -108,7 +108,8 @@ def _compare(record: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
     "Wheel metadata broken or different from the file name",
     "error",
     profiles=("loads",),
-    because="Installers refuse the wheel. The finding is a note if only the tags in the metadata differ.",
+    because="Some installers or package indexes refuse the wheel. The finding is a note if only the tags in the "
+    "metadata differ.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
     fix="Build the wheel again. Rename wheels with `wheel tags`, never by hand.",
