@@ -2,7 +2,7 @@
  *
  * The runtime passes OrtApiBase to CreateEpFactories(). GetApi() returns NULL for a version that the runtime does not
  * have, and a call through that NULL crashes the process. latebind_ep(<target> <package>) in CMake defines the macros
- * LATEBIND_EP_* from the package's `ep` table: MINIMUM, EXCEPT, NAME, VERSION and RANGE.
+ * LATEBIND_EP_* (MINIMUM, EXCEPT, NAME, VERSION and RANGE) from the package's `ep` table and the project's version.
  */
 #ifndef LATEBIND_EP_H
 #define LATEBIND_EP_H

@@ -72,7 +72,7 @@ def module_advice(output: str) -> str:
     return (
         "The interpreter provides CPython's functions at run time. Make a Python module with pybind11_add_module(), "
         "Python_add_library() or add_library(NAME MODULE ...), or link Python::Module. LATEBIND_ALLOW_UNDEFINED = true "
-        "below [native.define] allows undefined symbols in every library."
+        "below [native.define] allows undefined symbols in every library for Linux."
     )
 
 

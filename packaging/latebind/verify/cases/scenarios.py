@@ -143,7 +143,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         needs="a wheel with extras", **_PYTHON),
     _ok("with-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
         systems=("linux", "windows"), emulated=False, needs="a GPU distribution", slow=True, **_PYTHON),
-    _ok("odd-folder", "installed in a folder whose name has spaces and non-Latin letters", given.odd_folder,
+    _ok("odd-folder", "installed in a folder whose name has spaces and non-ASCII letters", given.odd_folder,
         provider=True, consumers=_ALL),
     _ok("read-only", "installed in a read-only folder and used by an unprivileged user", Situation(unprivileged=True),
         systems=_UNIX, emulated=False, provider=True),
