@@ -20,11 +20,12 @@
  *   What the last binding tried, in the JSON of lb_report_json(); "{}" before the first.
  * int lb_openvino_on_missing(lb_on_missing handler, void* context)
  *   Sets a handler: a function of the program that gets the message when a call fails because there is no runtime. The
- *   stub calls the handler once for each message, before the failed call returns its error. The handler may print the
- *   message, which may otherwise get lost if a C++ wrapper throws and nothing catches the exception. It must return,
- *   and must not call the runtime. lb_openvino_available() never calls it. Set the handler once, at the start. Returns
- *   0; or 1, and changes nothing, when a handler is set already, `handler` is NULL or memory ran out. If no handler is
- *   set, LATEBIND_ON_MISSING=print in the environment prints the message to the standard error stream.
+ *   stub calls the handler once for each message, before the failed call returns its error. A function that ends the
+ *   process prints the message and calls no handler. The handler may print the message, which may otherwise get lost if
+ *   a C++ wrapper throws and nothing catches the exception. It must return, and must not call the runtime.
+ *   lb_openvino_available() never calls it. Set the handler once, at the start. Returns 0; or 1, and changes nothing,
+ *   when a handler is set already, `handler` is NULL or memory ran out. If no handler is set, LATEBIND_ON_MISSING=print
+ *   in the environment prints the message to the standard error stream.
  *
  * All texts are UTF-8 and live as long as the process. All functions may be called by several threads at once.
  */

@@ -111,7 +111,7 @@ def can_compile(target: Target, sources: Iterable[Path]) -> bool:
 
 def find_host(target: Target) -> Toolchain:
     """The machine's own compiler. Raises NotRun `no-compiler` when there is none for the target."""
-    own_rids = _own_targets()
+    own_rids = own_targets()
     if target.rid not in own_rids:
         raise NotRun(
             "no-compiler",
@@ -135,7 +135,7 @@ def find_host(target: Target) -> Toolchain:
     )
 
 
-def _own_targets() -> tuple[str, ...]:
+def own_targets() -> tuple[str, ...]:
     """What the machine's own compiler builds for: both processors with Xcode, the prompt's with MSVC."""
     host = host_rid()
     host_target = targets().get(host)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.binary.indirect import complete_indirect_symbols
-from latebind.compilers.host import compiler_version, has_cxx, steers
+from latebind.compilers.host import compiler_version, has_cxx, own_targets, steers
 from latebind.compilers.launchers import identify_compiler, launchers
 from latebind.errors import NotRun
 from latebind.fill import fill
@@ -55,11 +55,10 @@ def zig_toolchain(target: Target) -> Toolchain:
     """zig as found by find_zig(). Raises NotRun `no-compiler` when it is not on this machine."""
     zig = find_zig()
     if zig is None:
-        raise NotRun(
-            "no-compiler",
-            f"zig, which compiles for {target.rid}, is not installed",
-            advice=f'Run: pip install "{ZIG_REQUIREMENT}"; or write toolchain = "host" below [targets.{target.rid}].',
-        )
+        is_own = target.rid in own_targets()
+        instead = f'; or write toolchain = "host" below [targets.{target.rid}].' if is_own else ""
+        text = f"zig, which compiles for {target.rid}, is not installed"
+        raise NotRun("no-compiler", text, advice=f'Run: pip install "{ZIG_REQUIREMENT}"{instead}')
     return _Zig(zig)
 
 

@@ -45,7 +45,7 @@ _REGISTERS = "RegisterCustomOps"
 def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
     """When an application registers the library, ONNX Runtime looks up CreateEpFactories and ReleaseEpFactory by name.
 
-    A library counts as an execution provider if it exports CreateEpFactories.
+    A library counts as an execution provider if it exports CreateEpFactories and is not a part of ONNX Runtime.
     """
     if not file.is_provider:
         return
