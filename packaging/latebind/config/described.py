@@ -129,7 +129,13 @@ class DescribedRuntime(Table, frozen=True):
     ]
     files: Annotated[DescribedFiles, Meta(description="File names of the library.")]
     python: Annotated[DescribedPython | None, Meta(description="The wheels that supply the runtime.")] = None
-    advice: Annotated[str, Meta(description="Command that installs the runtime, if no wheel supplies it.")] = ""
+    advice: Annotated[
+        str,
+        Meta(
+            description="Command that installs the runtime, for messages. The default is pip install with the first "
+            "distribution of `python`."
+        ),
+    ] = ""
     stub: Annotated[DescribedStub | None, Meta(description="The stub for `drop_in` and `latebind stub`.")] = None
     title: Annotated[str, Meta(description="Name of the runtime in messages. The default is `name`.")] = ""
     environment: Annotated[
