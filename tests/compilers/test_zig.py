@@ -1,4 +1,4 @@
-"""What a user without zig is told."""
+"""The advice for a user without zig."""
 
 import pytest
 from latebind.compilers import zig

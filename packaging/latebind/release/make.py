@@ -152,7 +152,7 @@ def _replacing(output: Path) -> Iterator[Path]:
     marks = (layout.RELEASE_MANIFEST, layout.SUMS)
     holder = next((folder for folder in output.parents if all((folder / name).is_file() for name in marks)), None)
     if holder is not None:
-        text = f"is inside the release {holder}, which may contain only the files in {layout.SUMS}"
+        text = f"is inside the release {holder}, which may contain only the files in SHA256SUMS"
         raise InputError(text, where=str(output), advice="Name a folder outside of it.")
     with replacing_folder(output, layout.RELEASE_MANIFEST, "a release") as aside:
         yield aside
