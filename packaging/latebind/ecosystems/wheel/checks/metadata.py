@@ -40,9 +40,9 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """RECORD lists the files of a wheel, with hashes and sizes for all but RECORD itself and its signatures.
 
-    Installers use RECORD to uninstall the wheel, and strict installers verify it. Only installers that add a file that
-    is not listed to RECORD, as pip and uv do, uninstall the file. A file that differs from its hash was changed after
-    the build. Lines for folders do no harm.
+    Installers use RECORD to uninstall the wheel, and strict installers verify it. A file that is not listed is
+    uninstalled only if the installer adds it to RECORD, as pip and uv do. A file that differs from its hash was changed
+    after the build. Lines for folders do no harm.
     """
     info = package.dist_info
     name = f"{info}/RECORD"
