@@ -162,7 +162,8 @@ def _parser() -> Parser:
         formatter_class=_Help,
         description="Build native libraries that find their runtime late; package, audit and verify them.",
         epilog="A target is named by its RID, as in .NET: linux-x64, osx-arm64, win-x64. Exit status: 0 success, "
-        "1 findings or failed test cases, 2 any other error, such as wrong usage or a failed build, 130 interrupted.",
+        "1 the result is negative, such as findings or failed test cases, 2 any other error, such as wrong usage or a "
+        "failed build, 130 interrupted.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"latebind {__version__}")
     parser.add_argument("--cmake-dir", action=_CMakeDir, nargs=0, help="print the folder of latebindConfig.cmake")
