@@ -99,8 +99,8 @@ class Verify(Table, frozen=True):
     pythons: Annotated[
         tuple[str, ...],
         Meta(
-            description="Further CPython versions to test wheels with, such as 3.11; only with --all. By default, "
-            "no further ones."
+            description="Further CPython versions to test wheels with, such as 3.11; only with --all, and for this "
+            "machine's target. By default, no further ones."
         ),
     ] = ()
     required: Annotated[
