@@ -179,6 +179,7 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
         (["openvino", "--functions", "ov_x"], "latebind already knows the functions of OpenVINO"),
         (["onnxruntme"], "onnxruntme is not a known runtime"),
         (["onnxruntime", "--headers", "empty"], "contains no header"),
+        (["onnxruntime", "--source", "--headers", "empty"], "--headers goes into"),
         (["onnxruntime", "--target", "linux-x86"], "linux-x86"),
         (["onnxruntime", "--minimum", "new"], "'new' is not a version"),
         (["onnxruntime"], "exists and was not made by latebind"),

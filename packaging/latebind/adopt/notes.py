@@ -45,10 +45,8 @@ def find_notes(discovery: Found) -> tuple[str, ...]:
 
 def _list_own_libraries(discovery: Found) -> Iterator[str]:
     """Imported targets of a runtime that the project doesn't look up anywhere."""
-    looked_up = {mention.runtime for mention in _lookups(discovery)}
-    mentions = [mention for mention in discovery.of("imported") if mention.runtime not in looked_up]
-    for runtime in dict.fromkeys(mention.runtime for mention in mentions):
-        places = [f"{_locate(discovery, item)}: {item.target}" for item in mentions if item.runtime == runtime]
+    for runtime, mentions in _group_unsearched(discovery, "imported"):
+        places = [f"{_locate(discovery, mention)}: {mention.target}" for mention in mentions]
         text = (
             "this imported target names a library of its own, not the stub; use the target that the stub defines for "
             "find_package"
@@ -58,12 +56,18 @@ def _list_own_libraries(discovery: Found) -> Iterator[str]:
 
 def _list_fetches(discovery: Found) -> Iterator[str]:
     """Downloads of a runtime that the project doesn't look up anywhere. Where it does, the stub answers first."""
-    looked_up = {mention.runtime for mention in _lookups(discovery)}
-    mentions = [mention for mention in discovery.of("fetch") if mention.runtime not in looked_up]
-    for runtime in dict.fromkeys(mention.runtime for mention in mentions):
-        places = [f"{_locate(discovery, item)}: {item.command.name}" for item in mentions if item.runtime == runtime]
+    for runtime, mentions in _group_unsearched(discovery, "fetch"):
+        places = [f"{_locate(discovery, mention)}: {mention.command.name}" for mention in mentions]
         text = f"this downloads {runtime}; replace it with find_package({_name_package(runtime)}), which finds the stub"
         yield from _render_hint(text, places)
+
+
+def _group_unsearched(discovery: Found, kind: str) -> Iterator[tuple[str, list[Mention]]]:
+    """Each runtime that the project doesn't search for, with the commands of a kind that name the runtime."""
+    searched = {mention.runtime for mention in _lookups(discovery)}
+    mentions = [mention for mention in discovery.of(kind) if mention.runtime not in searched]
+    for runtime in dict.fromkeys(mention.runtime for mention in mentions):
+        yield runtime, [mention for mention in mentions if mention.runtime == runtime]
 
 
 def _name_package(runtime: str) -> str:

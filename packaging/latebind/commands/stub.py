@@ -56,6 +56,9 @@ def _stub(arguments: argparse.Namespace) -> int:
     from latebind.system.parallel import each
 
     output: Path = arguments.output.resolve()
+    if arguments.source and arguments.headers:
+        advice = "Leave --headers out, and name the folder of the headers to the compiler: -I FOLDER."
+        raise LatebindError("--headers goes into the folders of static libraries, not next to sources", advice=advice)
     targets = _targets(arguments)
     source = _source(arguments, targets)
     if arguments.source:

@@ -222,7 +222,8 @@ def _missing_shares(report: Report) -> Iterator[Blocker]:
             yield Blocker(
                 subject=f"share {index}/{number} of {rids}",
                 why="is not in the report",
-                fix=f"Run latebind verify {options} --shard {index}/{number}, and merge its report.",
+                fix=f"Run latebind verify {options} --shard {index}/{number} (with --all if the other shares had it), "
+                "and merge its report.",
             )
 
 
