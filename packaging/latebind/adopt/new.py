@@ -166,7 +166,7 @@ def check_name(name: str) -> None:
             f"{name} has a dot, which is not allowed in names of C functions and Python packages", advice=advice
         )
     if module in _DEVICES:
-        raise InputError(f"{name} is a device name on Windows, so no folder can have this name", advice=advice)
+        raise InputError(f"{name} is a device name on Windows, where no folder can have this name", advice=advice)
     if keyword.iskeyword(module) or module in sys.stdlib_module_names:
         text = f"{name} is a Python keyword, or a standard module that your package would shadow"
         raise InputError(text, advice=advice)

@@ -66,8 +66,8 @@ def find_missing_file(package: Contents) -> Iterator[Hit]:
 def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
     """Metadata 2.4 names the license as an SPDX expression, and lists the files with its text (PEP 639).
 
-    The index compares these fields with the wheel's files during the upload. An SBOM in `.dist-info/sboms` (PEP 770)
-    must be JSON in UTF-8, because scanners skip SBOMs that they cannot read.
+    The index compares these fields with the wheel's files during the upload. For an SBOM in `.dist-info/sboms`, PEP 770
+    recommends JSON in UTF-8, because scanners skip SBOMs that they cannot read.
     """
     name = f"{package.dist_info}/METADATA"
     try:

@@ -115,7 +115,7 @@ def _is_for(platform: str, image: Image) -> bool:
     fix="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary leave the old signature.",
 )
 def signature_wrong(image: Image) -> Iterator[Hit | Skip]:
-    """Macs with Apple silicon run only signed code. A process that loads unsigned code is killed.
+    """Macs with Apple silicon run arm64 code only if it is signed. They run x86_64 code without a signature, too.
 
     An ad-hoc signature, which linkers write by default, is enough. It has a hash of each page of the file. A page that
     was changed later, by a tool that does not sign the file again, has another hash, and macOS kills the process that

@@ -130,10 +130,10 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     fix="Make the variable static and export a function that returns its value.",
 )
 def data_exported(image: Image) -> Iterator[Hit | Skip]:
-    """Programs that link an exported variable record its size and address, so it can never grow.
+    """On Linux, a program that links an exported variable may get its own copy of it, of the size at link time.
 
-    On Linux, a copy relocation gives the program its own copy of the variable. With Visual C++, programs must declare
-    the variable as imported.
+    So a new version of the library must never change that size. With Visual C++, programs must declare the variable as
+    imported.
     """
     names = [
         export.name

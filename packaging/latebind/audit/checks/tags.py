@@ -123,7 +123,8 @@ def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit |
     "Binary for another C library",
     "error",
     profiles=("loads",),
-    because="The file does not load on the promised systems. The finding is a note if other files serve these systems.",
+    because="The file does not load on the promised systems. The finding is a note if other files serve these systems, "
+    "unless the file is a Python module.",
     kinds=PROMISING,
     example="a library that needs libc.musl-x86_64.so.1 in runtimes/linux-x64/native",
     fix="Package a build for the C library that the tag or RID names. musl has its own tags and RIDs.",
@@ -155,13 +156,16 @@ def _has_other_libc(package: Contents, promised: set[str]) -> bool:
     "Platform tag without a minimum version",
     "warning",
     profiles=("all",),
-    because="Package indexes refuse the tag, and the code may need a newer system than the user has.",
+    because="PyPI refuses most of these tags, and the code may need a newer system than the user has.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-linux_x86_64.whl",
     fix="Tag the wheel manylinux_X_Y with latebind pack or auditwheel repair.",
 )
 def tag_without_floor(wheel: WheelName) -> Iterator[Hit | Skip]:
-    """Package indexes refuse plain linux tags, which promise nothing about the systems that can run the code."""
+    """Plain linux tags promise nothing about the systems that can run the code.
+
+    PyPI refuses all of them but linux_armv6l and linux_armv7l.
+    """
     plain = [name for name in wheel.platforms if name.startswith("linux_")]
     if plain:
         yield Hit(message=f"is tagged {', '.join(plain)}, which promises no version of glibc", evidence=tuple(plain))

@@ -34,8 +34,8 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     """Scanners and build tools identify a JAR by the POM in it, whatever the JAR is called.
 
     A JAR that includes other JARs has several POMs, and nobody can tell which one describes the JAR itself. A
-    classifier may follow the version in the file name: tiny-1.2.3-linux-x86_64.jar. Nothing is compared if the POM gets
-    its version from a property.
+    classifier may follow the version in the file name: tiny-1.2.3-linux-x86_64.jar. The version is not compared if the
+    POM gets it from a property or from the parent's POM.
     """
     places, found = list_metadata(package), find_pom(package)
     if found is None:

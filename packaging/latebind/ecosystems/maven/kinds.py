@@ -49,7 +49,7 @@ def _refuse_version(config: Config) -> None:
         message = f"version {text} has {wrong}, which Maven orders differently than Python"
         raise config.problem_at("project.version", message, "Use the form 1.2.3, or 1.2.3a1 for a prerelease.")
     if text != str(version):
-        message = f"{text} is another spelling of {version}, but Maven orders the two differently"
+        message = f"{text} is another spelling of {version}, which Maven may order differently"
         raise config.problem_at("project.version", message, f'Write version = "{version}".')
 
 

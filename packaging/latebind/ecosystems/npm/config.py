@@ -51,7 +51,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
         str,
         Meta(
             description="Folder of the main package's own files, relative to this file. Its entry points are "
-            "index.cjs, index.mjs and index.d.ts, and index.d.mts if the types for import differ. "
+            "index.cjs (or index.js), index.mjs and index.d.ts, and index.d.mts if the types for import differ. "
             "Without this folder, the generated module is the entry point."
         ),
     ] = ""

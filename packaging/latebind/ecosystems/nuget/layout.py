@@ -103,7 +103,7 @@ def header_entries(id_: str, stages: Sequence[Stage], component: str, *, is_spli
                     f"{name} differs between {stages[0].rid} and {stage.rid}, but {id_} has one file for all targets",
                     where=str(path),
                     advice="Use preprocessor conditions for what differs. Headers from CMake's configure_file() and "
-                    "generate_export_header() are valid for one target only.",
+                    "generate_export_header() may be valid for one target only.",
                 )
     if not headers:
         return []

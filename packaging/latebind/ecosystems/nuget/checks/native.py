@@ -27,7 +27,7 @@ _OTHER_PLACES = ("build/", "buildtransitive/", "buildmultitargeting/", "tools/",
     fix="Move every native file of a RID directly into runtimes/<rid>/native/.",
 )
 def nested_native(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet copies all of `runtimes/<rid>/native/` into one folder.
+    """If an application is built for one RID, .NET copies all of `runtimes/<rid>/native/` into one folder.
 
     A library that looks for a file in a subfolder does not find it, and files with the same name overwrite each other.
     """

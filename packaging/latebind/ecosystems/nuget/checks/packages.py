@@ -91,7 +91,7 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     "Id.runtime.RID and a package that depends on all of them.",
 )
 def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet's public feed accepts packages of up to 250 MB, and many other feeds have the same limit.
+    """NuGet's public feed accepts packages of up to 250 MB, and other feeds have their own limits.
 
     Native libraries for several targets make a package large, and each user needs only those for one target.
     """

@@ -68,7 +68,7 @@ class Rule:
     fix="Look up the code in NuGet's reference of errors and warnings, which has a fix for each code.",
 )
 def nuget_rule_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet warns about a broken rule when it packs: part of the package is ignored, or older clients cannot read it.
+    """When NuGet packs, it warns about a broken rule, or refuses to pack: part of the package would be ignored.
 
     Tools that write the archive themselves do not check these rules, so you never see the warnings.
     """
