@@ -108,8 +108,9 @@ def _is_for(platform: str, image: Image) -> bool:
     "Code signature missing or wrong",
     "error",
     profiles=("loads",),
-    because="Macs with Apple silicon kill a process that loads the code. The finding is a warning for x86_64 code, "
-    "whose signature Macs with Intel processors check for some programs only.",
+    because="Macs with Apple silicon do not load unsigned arm64 code, and kill a process that reads a changed page of "
+    "it. The finding is a warning for x86_64 code, whose signature Macs with Intel processors check for some programs "
+    "only.",
     formats=("macho",),
     example="liblatenn.dylib (arm64) has no LC_CODE_SIGNATURE",
     fix="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary leave the old signature.",
