@@ -38,9 +38,9 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
 
     The error message, `The specified module could not be found`, does not name the missing DLL. If an older copy is
     loaded already, newer code may crash. For a wheel, the finding is a note if it needs only DLLs that CPython itself
-    installs: VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a required package installs the
-    DLLs: msvc-runtime, for example, or a package that has runtime in its name and the same version as the wheel. A
-    program of the package does not find the DLLs of CPython, which are next to python.exe. DLLs in a wheel for other
+    installs: VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a dependency seems to install the
+    DLLs: msvc-runtime, for example, or a dependency with runtime in its name that is pinned to the wheel's own version.
+    A program of the package does not find the DLLs of CPython, which are next to python.exe. DLLs in a wheel for other
     systems, and DLLs that Microsoft's own DLLs delay-load, do not count.
     """
     if not platforms.admits_windows(package):
