@@ -86,7 +86,7 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     fix="Rename the file so that its name is valid on Windows and differs from other names by more than case.",
 )
 def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
-    """On Windows and macOS, names that differ only by case refer to one file. Windows also reserves some names."""
+    """On Windows and macOS, names that differ only by case usually refer to one file. Windows reserves some names."""
     tags = package.wheel.platforms if package.wheel is not None else ("any",)
     for_linux = all("linux" in tag for tag in tags)
     for problem in package.problems:
