@@ -21,7 +21,7 @@ _OTHER_PLACES = ("build/", "buildtransitive/", "buildmultitargeting/", "tools/",
     "Native file in a subfolder",
     "error",
     profiles=("loads",),
-    because="The application does not find the file in the subfolder.",
+    because="An application that is built for one RID does not find the file in the subfolder.",
     kinds=("nupkg",),
     example="runtimes/linux-x64/native/plugins/libx.so",
     fix="Move every native file of a RID directly into runtimes/<rid>/native/.",
@@ -36,7 +36,7 @@ def nested_native(package: Contents) -> Iterator[Hit | Skip]:
         if rid and "/" in rest and not _is_bundle(rest):
             yield Hit(
                 inner=file.name,
-                message=f"is in a subfolder of native/: NuGet copies it as {file.base}",
+                message=f"is in a subfolder of native/: applications for one RID get it as {file.base}",
                 evidence=(file.name,),
             )
 
@@ -51,13 +51,13 @@ def _is_bundle(path: str) -> bool:
     "Managed and native file with the same name",
     "error",
     profiles=("loads",),
-    because="One of the two files is missing after the installation.",
+    because="An application lacks one of the two files, or opens the wrong one.",
     kinds=("nupkg",),
     example="lib/netstandard2.0/Latenn.dll and runtimes/win-x64/native/latenn.dll",
     fix="Rename the native library so that it differs from the assembly by more than case.",
 )
 def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet copies managed and native files to the same output folder.
+    """If an application is built for one RID, .NET copies managed and native files to the same folder.
 
     On systems that ignore case in file names, one file overwrites the other, or the loader opens the assembly instead
     of the native library.
