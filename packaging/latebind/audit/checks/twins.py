@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     fix="Make all packages from one build: latebind pack.",
 )
 def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
-    """The wheel, the nupkg, the npm packages and the SDK archives of one version promise the same library.
+    """The wheel, the nupkg, the npm packages, the JAR and the SDK archives of one version promise the same library.
 
     If the library's bytes differ, one of the packages contains a build that was not tested.
     """

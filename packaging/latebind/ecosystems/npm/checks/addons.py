@@ -41,8 +41,8 @@ def uses_engine(file: File, image: Image) -> Iterator[Hit | Skip]:
 
     The loaders of musl and Windows look for all functions at once, as glibc's does for a library linked with -z now. A
     missing function then prevents the add-on from loading. Otherwise, glibc and macOS look for most functions when they
-    are called. Nothing is reported if the file's path names an ABI version, because the package then chooses the file
-    by that version.
+    are called. Functions that an add-on for Windows delay-loads do not count. Nothing is reported if the file's path
+    names an ABI version, because the package then chooses the file by that version.
     """
     if not file.is_node_addon or not _is_for_node_api(file, image) or _ITS_VERSION.search(file.name):
         return
