@@ -85,7 +85,8 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "Install script",
     "warning",
     profiles=("loads",),
-    because="npm 12 skips the script, as does npm with --ignore-scripts. The finding is a note if the script runs "
+    because="npm 12 skips the script, unless the application's allowScripts lists the package. npm with "
+    "--ignore-scripts skips it, too. The finding is a note if the script runs "
     "only for an installation from git, or only makes files executable that are executable already. It is also a note "
     "if the package, or a package that it requires, has the native file or the program that bin starts, unless the "
     "script's own file is missing.",
