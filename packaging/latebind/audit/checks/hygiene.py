@@ -159,7 +159,7 @@ SLOW_SEVERITY: Severity = "warning"
     fix="Do not load this file. If your own build made the file, report a bug in latebind and attach the file.",
 )
 def reader_died(package: Contents) -> Iterator[Hit | Skip]:
-    """Files are read in worker processes with limits on time and memory.
+    """Files are read in worker processes with a limit on time and, on Linux, on memory.
 
     If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. The
     finding is a warning if the reader only took too long: the audit of this file is not finished. Except on Windows,
