@@ -49,7 +49,7 @@ def test_the_kinds_in_use_are_published(name):
     jobs = yaml.safe_load(render_workflow("demo", tables, branch="main"))["jobs"]
     assert set(JOBS[name]) == set(jobs) & {"pypi", "nuget", "npm"}
     assert jobs["github"]["needs"] == ["attest", *JOBS[name]]
-    assert jobs["attest"]["steps"][-1]["with"] == {"subject-path": "release/SHA256SUMS"}
+    assert jobs["attest"]["steps"][-1]["with"] == {"subject-path": "release/SHA256SUMS\nrelease/packages/**\n"}
 
 
 def test_every_step_has_a_name_and_every_action_a_commit(text):

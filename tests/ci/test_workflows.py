@@ -98,7 +98,7 @@ def test_publishing_waits_for_the_gate():
     assert jobs["pypi"]["needs"] == jobs["nuget"]["needs"] == jobs["npm"]["needs"] == "attest"
     assert jobs["attest"]["needs"] == "folder"
     # With `subject-checksums`, there would be no attestation of SHA256SUMS itself, which docs/release.md has verified.
-    assert jobs["attest"]["steps"][-1]["with"] == {"subject-path": "release/SHA256SUMS"}
+    assert jobs["attest"]["steps"][-1]["with"] == {"subject-path": "release/SHA256SUMS\nrelease/packages/**\n"}
     assert jobs["folder"]["needs"] == "packages"
     for name in ("pypi", "nuget", "npm"):
         commands = [step.get("run", "") for step in jobs[name]["steps"]]
