@@ -47,9 +47,9 @@ short turns to run each model, with different inputs in every call. "Bound" comp
 "one thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
 ratio of a row is the median of its rounds. Each row shows the model and runtime with the worst ratio.""",
     "pack": """This benchmark makes latenn's packages for all its targets; the native build is not timed.
-`latebind pack` runs with an empty `dist/`, and again without changes. hatchling makes the same wheels from the same
-files with `python -m build --wheel --no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK,
-`dotnet pack` makes the same nupkgs from the same files.""",
+`latebind pack` runs with an empty `dist/`, and again without changes. hatchling makes wheels with the same files by
+`python -m build --wheel --no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK, `dotnet pack`
+makes nupkgs with the same files.""",
     "startup": """This benchmark measures `import latebind` with `python -X importtime`, and `latebind --help` as
 a whole process. It compares them with a process of the same Python that does nothing.""",
     "stub": """One C program is linked with the runtime, and the other with the stub `latebind::onnxruntime`.
@@ -59,8 +59,8 @@ compares the fastest turns. The other rows compare the time until the stub's fir
 }
 
 _LARGE = """The next table shows each large model's time relative to `InferenceSession.run`. The "floor" is a run with
-all values bound in advance, which measures the computation in the runtime alone. No program can be faster with this
-runtime."""
+all values bound in advance, which measures the computation in the runtime alone. Apart from noise, no program can be
+faster with this runtime."""
 
 
 def main() -> None:

@@ -639,6 +639,14 @@ def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["CMakeLists.txt"]
 
 
+def test_code_that_opens_the_runtime_is_named_where_nothing_links_it(latebind, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text("project(a)\nadd_library(a SHARED a.c)\n")
+    (tmp_path / "a.c").write_text('void *open(void) { return dlopen("libonnxruntime.so.1", 1); }\n')
+    shown = latebind("init", tmp_path).stdout
+    assert "a.c: opens ONNX Runtime itself, so no target has to link it" in shown
+    assert "no target_link_libraries() links a runtime" not in shown
+
+
 GUARDED = 'extern "C" int voice_b() { try { return Ort::GetVersionString().size(); } catch (...) { return -1; } }\n'
 
 

@@ -46,8 +46,8 @@ def _declare_choice(audit: argparse.ArgumentParser) -> None:
         "--profile",
         choices=("loads", "runtime", "all"),
         help="checks to apply. loads: whether packages install, load and are safe; runtime: whether packages bind "
-        "late; all: every check (default: audit.profile for the project, runtime with --preset, loads for other "
-        "packages)",
+        "late; all: every check (default: audit.profile for the project; for other packages, runtime with "
+        "--preset, otherwise loads)",
     )
     codes = "codes or their prefixes, such as LB1,LB305"
     which.add_argument("--select", action="append", metavar="CODES", help=f"apply these checks only: {codes}")

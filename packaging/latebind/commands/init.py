@@ -207,7 +207,7 @@ def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
 def _describe_end(discovery: Found, planned: Plan) -> str:
     """What to print where no file changes: all is done, a person has to go on, or there is no runtime."""
     if not discovery.is_adopted and not discovery.runtimes:
-        return _describe_called(discovery) or _UNKNOWN
+        return _describe_called(discovery) or _describe_opened(discovery) or _UNKNOWN
     if not discovery.is_adopted:
         return _BLOCKED
     return _BY_HAND if planned.notes else _DONE
@@ -227,6 +227,21 @@ def _describe_called(discovery: Found) -> str:
         f"{_name_called(discovery)}, so no target has to link the runtime\n"
         "nothing to change in the code: a package needs a latebind.toml and an install() with COMPONENT\n"
         f"  {_CALLED[discovery.called[0][1]]}, and write your component's name there."
+    )
+
+
+def _describe_opened(discovery: Found) -> str:
+    """What to do with code that opens a runtime itself; "" if the project has none."""
+    from latebind.tables.presets import preset
+
+    if not discovery.opening:
+        return ""
+    path, runtime = discovery.opening[0]
+    file = path.relative_to(discovery.root).as_posix()
+    return (
+        f"{file}: opens {preset(runtime).title} itself, so no target has to link it\n"
+        "nothing to change in the code: a package needs a latebind.toml and an install() with COMPONENT\n"
+        "  To use the stub instead, call the runtime's functions directly, link the runtime, and run this again."
     )
 
 

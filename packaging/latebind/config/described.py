@@ -128,12 +128,15 @@ class DescribedRuntime(Table, frozen=True):
         ),
     ]
     files: Annotated[DescribedFiles, Meta(description="File names of the library.")]
-    python: Annotated[DescribedPython | None, Meta(description="The wheels that supply the runtime.")] = None
+    python: Annotated[
+        DescribedPython | None,
+        Meta(description="The wheels that supply the runtime. Only a file for `latebind stub` may leave it out."),
+    ] = None
     advice: Annotated[
         str,
         Meta(
             description="Command that installs the runtime, for messages. The default is pip install with the first "
-            "distribution of `python`."
+            "distribution of `python`. A file for `latebind stub` needs it if it has no `python`."
         ),
     ] = ""
     stub: Annotated[DescribedStub | None, Meta(description="The stub for `drop_in` and `latebind stub`.")] = None

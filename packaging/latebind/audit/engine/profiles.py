@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 PROFILES: Mapping[Profile, str] = {
     "loads": "Checks of whether a package installs and loads, and whether it has a security hole. The default for "
-    "packages of other projects",
+    "packages of other projects without `--preset`",
     "runtime": "Checks of late binding: whether the runtime is linked, bundled, renamed, embedded or required. The "
-    "default with `--preset`",
+    "default for packages of other projects with `--preset`",
     "all": "Every check. The default for your own project",
 }
 """The values of `--profile`, from the narrowest to the widest."""
