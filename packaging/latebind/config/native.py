@@ -44,7 +44,8 @@ class Native(Table, frozen=True):
         Meta(
             description="Archives or folders of the dependencies that the CMake project would download. Each key is "
             'the name in FetchContent, CPM or ExternalProject: { fmt = "third_party/fmt" }. Paths are relative to '
-            "`source`. If this table has an entry, CMake and git cannot download anything during the build."
+            "`source`. If this table has an entry, downloads of CMake, git and programs that use proxy variables fail "
+            "during the build."
         ),
     ] = msgspec.field(default_factory=dict)
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables for all targets.")] = msgspec.field(
