@@ -300,6 +300,28 @@ def test_an_archive_for_arm_is_refused_when_this_machine_configures(tmp_path):
     assert "version: 1.2.3 (for linux-arm64, not x86_64)" in " ".join(ended.stderr.split())
 
 
+SMALL = {
+    "linux-arm": (4, ("arm", "armv7", "armv7l", "aarch64"), ("armv6", "x86_64")),
+    "linux-riscv64": (8, ("riscv64", "riscv"), ("riscv32", "x86_64")),
+}
+
+
+@pytest.mark.parametrize("rid", SMALL)
+def test_an_archive_serves_the_processor_of_its_target(rid, tmp_path):
+    size, own, others = SMALL[rid]
+    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))
+    shutil.unpack_archive(sdk_of(pack_project(root)), tmp_path / "place", filter="data")
+    (prefix,) = (tmp_path / "place").iterdir()
+    file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
+    for cpu in (*own, *others):
+        sized = [*ASKED, f"CMAKE_SYSTEM_PROCESSOR={cpu}", f"CMAKE_SIZEOF_VOID_P={size}"]
+        assert evaluate_version_file(file, *sized) == (
+            "1.2.3||TRUE" if cpu in own else f"1.2.3 (for {rid}, not {cpu})|TRUE|"
+        )
+    wrong = [*ASKED, f"CMAKE_SYSTEM_PROCESSOR={own[0]}", f"CMAKE_SIZEOF_VOID_P={12 - size}"]
+    assert evaluate_version_file(file, *wrong) == f"1.2.3 (for {rid})|TRUE|"
+
+
 def test_a_universal_library_serves_both_processors(tmp_path):
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "osx-arm64"))
     config = load(root / "latebind.toml")

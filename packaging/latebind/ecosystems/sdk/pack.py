@@ -39,9 +39,17 @@ _LIBDIR = re.compile(r"lib(?:32|64)?(?:/[a-z0-9_]+(?:-[a-z0-9_]+)+)?")
 """What CMAKE_INSTALL_LIBDIR is: lib, lib64, lib/x86_64-linux-gnu."""
 _LINK_NAME = {"linux": "lib{}.so", "macos": "lib{}.dylib"}
 """What -lNAME looks for, and what CMake's users expect."""
-_CPUS = {"x86_64": ("x86_64", "x86_64h", "amd64", "x64"), "aarch64": ("aarch64", "arm64")}
+_CPUS = {
+    "x86_64": ("x86_64", "x86_64h", "amd64", "x64"),
+    "aarch64": ("aarch64", "arm64"),
+    # A 32-bit system on a 64-bit kernel calls its CPU aarch64 or armv8l.
+    "armv7l": ("arm", "armhf", "armv7", "armv7-a", "armv7l", "armv8l", "aarch64"),
+    "riscv64": ("riscv64", "riscv"),
+}
 _SAME_CPU = {"arm64": "aarch64", "amd64": "x86_64"}
 """How CMake and compilers spell each CPU, in lower case."""
+_POINTER_SIZES = {"armv7l": 4}
+"""For all other CPUs it is 8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,9 +252,10 @@ def _build_files(config: Config, packages: Sequence[SdkPackage], stage: Stage, l
     major, minor = version.major, "" if version.major else version.minor
     libraries = [library for package in packages for library in package.libraries]
     cpus = [name for cpu, names in _CPUS.items() if all(cpu in library.cpus for library in libraries) for name in names]
+    fit = {"cpus": cpus, "pointer_size": _POINTER_SIZES.get(target(stage.rid).arch, 8), "major": major, "minor": minor}
     texts = {
         "config": render("sdk/config.cmake.j2", **common),
-        "config-version": render("sdk/version.cmake.j2", **common, cpus=cpus, major=major, minor=minor),
+        "config-version": render("sdk/version.cmake.j2", **common, **fit),
     }
     for kind, text in texts.items():
         yield Entry(name=f"{libdir}/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
