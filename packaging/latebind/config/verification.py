@@ -31,7 +31,7 @@ class VerifyData(Table, frozen=True):
 
 
 class VerifyOwn(Table, frozen=True):
-    """Settings for one of several runtimes."""
+    """Settings for one runtime, in place of the general ones."""
 
     scenarios: Annotated[tuple[str, ...], Meta(description="Scenarios to run. By default, all scenarios run.")] = ()
     data: Annotated[
@@ -107,8 +107,8 @@ class Verify(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="Globs that match the ids of the test cases that must pass before a release, such as "
-            "*/linux-x64/*/works. The default is `works` and every negative scenario, for every "
-            "target. `consumed` replaces `works` if all consumers are C or C++ programs."
+            "*/linux-x64/*/works. The default is `works` for every target that has the runtime, and every "
+            "negative scenario that is planned. `consumed` replaces `works` if all consumers are C or C++ programs."
         ),
     ] = ()
     level: Annotated[
