@@ -47,7 +47,7 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
     counts = {(rid, python): max(1, len(cases_of(config, rid, python))) for rid in hosted for python in pythons}
     if len(counts) > max_jobs:
         raise InputError(
-            f"{plural(len(rids), 'target')} and {plural(len(pythons), 'Python')} need at least {len(counts)} jobs, "
+            f"{plural(len(hosted), 'target')} and {plural(len(pythons), 'Python')} need at least {len(counts)} jobs, "
             f"more than {max_jobs}",
             where="matrix",
             advice="Make several matrices: name fewer targets with --target, or fewer Pythons with --python.",
