@@ -66,6 +66,7 @@ def test_merging_what_was_merged_gives_the_same_outcomes():
         ((["x-1.0-py3-none-win_amd64.whl"], []), "lacks the package .*, though it ran test cases of win-x64"),
         (([], ["x-1.0-py3-none-manylinux_2_28_x86_64.whl"]), "a: lacks the package .* ran test cases of linux-x64"),
         ((["X.runtime.win-x64.1.0.nupkg"], []), "though it ran test cases of win-x64"),
+        ((["x-win32-x64-1.0.0.tgz"], []), "though it ran test cases of win-x64"),
     ],
 )
 def test_other_packages_are_refused_by_name(packages, refusal):
@@ -77,12 +78,23 @@ def test_other_packages_are_refused_by_name(packages, refusal):
 
 @pytest.mark.parametrize(
     "only_first",
-    ["x-1.0-py3-none-manylinux_2_28_x86_64.whl", "X.runtime.linux-x64.1.0.nupkg", "x-1.0-linux-x64-symbols.zip"],
+    [
+        "x-1.0-py3-none-manylinux_2_28_x86_64.whl",
+        "X.runtime.linux-x64.1.0.nupkg",
+        "x-1.0-linux-x64-symbols.zip",
+        "x-darwin-arm64-1.0.0.tgz",
+    ],
 )
 def test_a_machine_may_lack_what_is_for_other_targets_alone(only_first):
     first = on(LINUX, row(), packages=["x.tar.gz", only_first])
     second = on(WINDOWS, row(target="win-x64"), row("not run"), packages=["x.tar.gz"])
     assert [package.file for package in merge({"a": first, "b": second}).packages] == sorted([only_first, "x.tar.gz"])
+
+
+def test_an_npm_package_for_musl_is_not_one_for_glibc():
+    files = ["x-linux-x64-musl-1.0.0.tgz", "x.tar.gz"]
+    merged = merge({"a": on(LINUX, row()), "b": on(WINDOWS, row(target="win-x64"), packages=files)})
+    assert [package.file for package in merged.packages] == files
 
 
 def test_the_sources_are_those_of_all_reports_and_must_not_differ():
