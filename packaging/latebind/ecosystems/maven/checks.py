@@ -35,7 +35,7 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
 
     A JAR that includes other JARs has several POMs, and nobody can tell which one describes the JAR itself. A
     classifier may follow the version in the file name: tiny-1.2.3-linux-x86_64.jar. The version is not compared if the
-    POM gets it from a property or from the parent's POM.
+    POM gets it from a property.
     """
     places, found = list_metadata(package), find_pom(package)
     if found is None:
