@@ -27,8 +27,8 @@ _INTRODUCTION = """# Benchmarks
 
 The programs in a table run one after the other, in several rounds. Unless the text says otherwise, each run is a
 whole process from start to exit. The tables show the median, and the lowest and highest value in parentheses. "Clock"
-is the time that a user waits. "CPU" is the CPU time of all processes together (user and system), which other load on
-the machine affects less.
+is the time that a user waits. "CPU" is the CPU time of all processes together (user and system). Other load on the
+machine affects it less than the clock time.
 """
 _ABOUT = {
     "audit": """This benchmark runs `latebind audit` on all wheels at once, with the default checks and with all checks.

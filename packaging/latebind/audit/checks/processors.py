@@ -31,9 +31,10 @@ _OLD_MACS = frozenset({"i686", "ppc", "ppc64"})
     "Binary of another architecture or system",
     "error",
     profiles=("loads",),
-    because="The file does not load on the promised platform. The finding is a note if other files serve that "
-    "platform. It is a warning for a library if none of these files has its name, and for a file that lacks only "
-    "processors that Apple no longer supports (i386, PowerPC).",
+    because="The file does not load on the promised platform. In a wheel, the finding is a note if other "
+    "files serve that platform, unless Python imports the file or one of those files needs it. It is a warning for a "
+    "library if none of those files has its name, and for a file that lacks only processors that Apple no longer "
+    "supports (i386, PowerPC).",
     kinds=PROMISING,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
     fix="Package the binary built for this tag, or correct the tag or the RID folder.",
@@ -42,8 +43,8 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
     """The file installs without a warning, but fails to load: `wrong ELF class`, `not a valid Win32 application`.
 
     At least one slice of a universal Mach-O file must be for the promised platform. Under universal2, intel, fat and
-    universal tags, the slices of all processors that they stand for must be present. The finding is a note for files of
-    other systems next to files that fit, such as launchers for several platforms.
+    universal tags, the slices of all processors that they stand for must be present. In wheels, the finding is a
+    note for files of other systems next to files that fit, such as launchers for several platforms.
     """
     for file in package.native:
         archs = [image.arch for image in file.images]

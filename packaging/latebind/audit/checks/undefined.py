@@ -59,7 +59,7 @@ _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
     "the symbol at build time.",
 )
 def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """A library with an undefined symbol loads only if the process has the symbol. Elsewhere it fails, often late.
+    """A library with an undefined symbol works only if the process has the symbol. Elsewhere it fails, often late.
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
     come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in Python

@@ -58,8 +58,8 @@ def check_index() -> str:
 
 _HEAD = ("| Code | Severity | What it finds | Why this severity | Profiles |", "|---|---|---|---|---|")
 _INTRODUCTION = """`latebind audit --explain LB101` explains a check: why it exists, an example, how to fix a finding,
-and how to suppress the check. The website has the same explanations. To choose checks, select a profile:
-[choose what the audit reports](../howto/audit.md). To add checks for your organization,
+and how to suppress the check. The website has the same explanations. [Audit packages](../howto/audit.md)
+describes how to choose checks. To add checks for your organization,
 [write your own check](../howto/checks.md).
 
 | Severity | Meaning |

@@ -163,7 +163,7 @@ def _problems(machine: Machine) -> Iterator[str]:
             yield "python: not allowed for a machine of the level glue"
         return
     if not machine.platforms:
-        yield "platforms: must not be empty, or no wheel installs there"
+        yield "platforms: must not be empty; otherwise no wheel can be installed on the machine"
     if not _VERSION.fullmatch(machine.python_version):
         yield f"python_version: {machine.python_version} is not of the form 3.11.9"
     if not machine.python.is_absolute():

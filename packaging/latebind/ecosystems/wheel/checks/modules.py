@@ -60,8 +60,8 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     module's file name, LB310 reports the module. On Windows the names must come from python3.dll, or from python3t.dll
     under abi3t, because python311.dll exists in CPython 3.11 only.
 
-    Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Code that
-    uses the layout of PyObject, which abi3t hides, leaves no trace in a binary, so the check cannot find such code.
+    Under `abi3t` (PEP 803), free-threaded CPython refuses a module whose `PyInit_` function uses a PyModuleDef. Code
+    that uses the layout of PyObject, which abi3t hides, leaves no trace in a binary, so the check cannot find it.
     """
     floor = _floor(wheel)
     if floor is None:
