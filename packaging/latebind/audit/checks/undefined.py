@@ -213,8 +213,9 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
     if names:
         listed = sorted(names)
         others = f" and {plural(len(listed[3:]), 'more function')}" if listed[3:] else ""
+        word = "them" if listed[1:] else "it"
         yield Hit(
-            message=f"uses {', '.join(listed[:3])}{others} without linking the part of glibc that has them",
+            message=f"uses {', '.join(listed[:3])}{others} of glibc, but links no library that defines {word}",
             evidence=some(listed),
             fix="Link with the library that defines the symbol: -lm, or for glibc before 2.34 -ldl, -lpthread or -lrt.",
             severity="note",

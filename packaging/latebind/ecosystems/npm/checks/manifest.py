@@ -59,7 +59,7 @@ _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
     fix="Make the tarball with latebind pack or npm pack.",
 )
 def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """npm reads name and version from package.json in the tarball's only folder, whatever the tarball is called."""
+    """npm reads the name and version from package.json in the top-level folder, whatever the tarball is called."""
     inner, manifest = manifest_path(package), read_manifest(package)
     if manifest is None:
         what = "is not a JSON object" if inner else f"has no {MANIFEST} in its folder"
