@@ -169,7 +169,7 @@ def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tupl
         raise NotRun("not-emulated", f"[verify.own] sets native_only for {runtime}, which skips other machines")
     is_built_here = not consumer.has_interpreters
     if not machine.is_host and is_built_here and not consumer.is_cross_built:
-        raise NotRun("not-emulated", f"{case.consumer} builds its program on the machine that runs it")
+        raise NotRun("not-emulated", f"test cases of {case.consumer} run only on the machine that runs latebind")
     if not machine.is_host or is_built_here:
         return machine, chosen.pythons[:1]
     pythons = tuple(python for python in chosen.pythons if python.minor == configured.python)

@@ -204,8 +204,8 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
         if lacking and tag is not None and tag.floor < numeric(version):
             names = names.difference(lacking)
             yield Hit(
-                message=f"uses {', '.join(lacking[:3])} without linking librt, as glibc before {version} requires; "
-                f"the tag promises glibc {version_text(tag.floor)}",
+                message=f"uses {', '.join(lacking[:3])}, but does not link librt, which glibc before {version} needs "
+                f"for this; the tag promises glibc {version_text(tag.floor)}",
                 evidence=some(lacking),
                 fix="Link with -lrt.",
                 severity="warning",

@@ -44,7 +44,7 @@ def audit_schema() -> dict[str, Any]:
         "evidence": {"type": "array", "items": text},
         "fix": text,
         "assumption": {**text, "description": "what the finding assumes; empty if it assumes nothing"},
-        "cause": {**text, "description": "identifies the cause; findings of one check with the same cause share it"},
+        "cause": {**text, "description": "equal in all findings of a check that have the same cause"},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
