@@ -143,7 +143,7 @@ CASES = [
     Case("LB106", "more functions of glibc than a headline names",
          lambda bench: bench.wheel({LIB: bench.compiler.link_object(bench.compiler.thing(CURVES,
              "-fno-builtin")).read_bytes()}), wheel({LIB: contents(shared(CURVES, "-fno-builtin", "-lm"))}),
-         at=f"!{LIB}", says="uses coshf, hypotf, sinhf and 1 more function without", severity="note"),
+         at=f"!{LIB}", says="uses coshf, hypotf, sinhf and 1 more function of glibc, but", severity="note"),
     Case("LB106", "a function of glibc that musl does not have", musl_wheel("gnu_get_libc_version"),
          musl_wheel("getenv"), at=f"!{LIB}", says="nothing provides: gnu_get_libc_version"),
     Case("LB106", "Python's functions in a wheel without a module; a module for Python 2",
