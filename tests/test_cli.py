@@ -325,7 +325,7 @@ def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
     machine |= {"python_version": "3.11.9", "platforms": ["win_amd64"]}
     file.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in machine.items()), encoding="utf-8")
     result = latebind("doctor", "--machines", tmp_path)
-    assert re.search(r"  runs +win-x64: built here by zig; its packages run here by a wine", result.stdout)
+    assert re.search(r"  runs +win-x64: built here by zig; its packages run here with a wine", result.stdout)
     file.write_text("rid = 1\n", encoding="utf-8")
     result = latebind("doctor", env={"LATEBIND_MACHINES": str(tmp_path)})
     assert result.returncode == 2

@@ -155,7 +155,7 @@ def _runs(rid: Rid, machine: Machine | None) -> str | None:
     """What runs the target's packages here: "" for this machine itself, None where nothing does."""
     if rid == host_rid():
         return ""
-    return f" by {machine.title}" if machine else None
+    return f" with {machine.title}" if machine else None
 
 
 def _builds(name: str, target: Target) -> bool:
