@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Add = Callable[[str, Command, str], argparse.ArgumentParser]
 
 
-_FILES = (".json", ".html", ".md", ".whl")
+_FILE_EXTENSIONS = (".json", ".html", ".md", ".whl")
 """Extensions of what latebind writes, which nobody means as the name of a folder."""
 
 
@@ -35,7 +35,7 @@ def new_folder(text: str) -> Path:
     path = Path(text)
     if path.is_file():
         raise argparse.ArgumentTypeError(f"{text} is a file: name a folder")
-    if path.suffix in _FILES and not path.is_dir():
+    if path.suffix in _FILE_EXTENSIONS and not path.is_dir():
         raise argparse.ArgumentTypeError(f"{text} is named like a file: name a folder")
     return path
 

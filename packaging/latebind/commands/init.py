@@ -196,10 +196,8 @@ def _ask_cmake(discovery: Found, *, may_download: bool) -> Found:
     if project.absent:
         _print_plain(_WITHOUT.format(names=", ".join(project.absent)))
     if discovery.libraries and not project.libraries:
-        opened = next(iter(discovery.opening), None)
-        path, runtime = opened or (discovery.root, "onnxruntime")
-        file = path.relative_to(discovery.root).as_posix()
-        _print_plain(_OPENED.format(file=file, title=preset(runtime).title) if opened else _OPTION)
+        opening = _locate_opening(discovery)
+        _print_plain(_OPENED.format(file=opening[0], title=opening[1]) if opening else _OPTION)
         return discovery
     return narrow(discovery, project)
 
@@ -232,17 +230,25 @@ def _describe_called(discovery: Found) -> str:
 
 def _describe_opened(discovery: Found) -> str:
     """What to do with code that opens a runtime itself; "" if the project has none."""
-    from latebind.tables.presets import preset
-
-    if not discovery.opening:
+    opening = _locate_opening(discovery)
+    if opening is None:
         return ""
-    path, runtime = discovery.opening[0]
-    file = path.relative_to(discovery.root).as_posix()
+    file, title = opening
     return (
-        f"{file}: opens {preset(runtime).title} itself, so no target has to link it\n"
+        f"{file}: opens {title} itself, so no target has to link it\n"
         "nothing to change in the code: a package needs a latebind.toml and an install() with COMPONENT\n"
         "  To use the stub instead, call the runtime's functions directly, link the runtime, and run this again."
     )
+
+
+def _locate_opening(discovery: Found) -> tuple[str, str] | None:
+    """The first file whose code opens a runtime itself, and the title of that runtime."""
+    from latebind.tables.presets import preset
+
+    if not discovery.opening:
+        return None
+    path, runtime = discovery.opening[0]
+    return path.relative_to(discovery.root).as_posix(), preset(runtime).title
 
 
 def _name_called(discovery: Found) -> str:

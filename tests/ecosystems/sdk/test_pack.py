@@ -308,17 +308,17 @@ SMALL = {
 
 @pytest.mark.parametrize("rid", SMALL)
 def test_an_archive_serves_the_processor_of_its_target(rid, tmp_path):
-    size, own, others = SMALL[rid]
+    pointer_size, own_cpus, other_cpus = SMALL[rid]
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))
     shutil.unpack_archive(sdk_of(pack_project(root)), tmp_path / "place", filter="data")
     (prefix,) = (tmp_path / "place").iterdir()
     file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
-    for cpu in (*own, *others):
-        sized = [*ASKED, f"CMAKE_SYSTEM_PROCESSOR={cpu}", f"CMAKE_SIZEOF_VOID_P={size}"]
+    for cpu in (*own_cpus, *other_cpus):
+        sized = [*ASKED, f"CMAKE_SYSTEM_PROCESSOR={cpu}", f"CMAKE_SIZEOF_VOID_P={pointer_size}"]
         assert evaluate_version_file(file, *sized) == (
-            "1.2.3||TRUE" if cpu in own else f"1.2.3 (for {rid}, not {cpu})|TRUE|"
+            "1.2.3||TRUE" if cpu in own_cpus else f"1.2.3 (for {rid}, not {cpu})|TRUE|"
         )
-    wrong = [*ASKED, f"CMAKE_SYSTEM_PROCESSOR={own[0]}", f"CMAKE_SIZEOF_VOID_P={12 - size}"]
+    wrong = [*ASKED, f"CMAKE_SYSTEM_PROCESSOR={own_cpus[0]}", f"CMAKE_SIZEOF_VOID_P={12 - pointer_size}"]
     assert evaluate_version_file(file, *wrong) == f"1.2.3 (for {rid})|TRUE|"
 
 

@@ -195,6 +195,6 @@ def _trouble(machine: Machine, home: Path) -> NotRun | None:
     if machine.python_version in printed:  # an emulator may print warnings around it
         return None
     seen = " ".join(printed)[-200:] or "nothing"
-    known = machine.python_version
-    text = f"CPython of {machine.title} printed {seen} as its version, but the machine's file states {known}"
+    stated = machine.python_version
+    text = f"CPython of {machine.title} printed {seen} as its version, but the machine's file states {stated}"
     return NotRun("no-machine", text, advice=advice)

@@ -110,8 +110,8 @@ def _targets_of(file: str) -> frozenset[str] | None:
     except InvalidWheelFilename:
         # npm has names of its own: linux-x64-musl, which begins with the name of another target.
         names = {name: str(rid) for rid, target in targets().items() for name in (rid, target.npm)}
-        found = [name for name in names if re.search(rf"[.-]{name}[.-]", file)]
-        return frozenset({names[max(found, key=len)]}) if found else None
+        contained = [name for name in names if re.search(rf"[.-]{name}[.-]", file)]
+        return frozenset({names[max(contained, key=len)]}) if contained else None
     fits = frozenset(str(rid) for rid, target in targets().items() if any(installs(target, tag) for tag in tags))
     return None if "any" in tags else fits or None
 
