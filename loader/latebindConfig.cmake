@@ -113,7 +113,7 @@ endfunction()
 # which binds the runtime at the first call of one. It is built only where it is used. That of ONNX Runtime is always
 # there; `latebind stub` makes those of others, from tables below LATEBIND_DESCRIBED.
 function(latebind_add_stub runtime)
-  set(stub_sources stub_bind stub_record neighbours roots trampolines)
+  set(stub_sources stub_bind stub_record neighbours trampolines)
   if(runtime STREQUAL "onnxruntime")
     list(APPEND stub_sources ort_stub ort_tables ort_status ort_exports)
   else()

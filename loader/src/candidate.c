@@ -11,20 +11,24 @@
 
 enum { LB_WHY_SIZE = 1024, LB_VERSION_SIZE = 128 };
 
-/* Remembers a file; 1 when it was tried before, under whatever name. */
-static int lb_seen(lb_search* search, lb_identity identity) {
+/* Whether a file was tried before, under whatever name. */
+static int lb_is_seen(const lb_search* search, lb_identity identity) {
   for (size_t i = 0; i < search->seen_count; i++) {
     if (search->seen[i].device == identity.device && search->seen[i].file == identity.file) return 1;
   }
+  return 0;
+}
+
+/* Without memory, a file is tried twice, which does no harm. */
+static void lb_note_seen(lb_search* search, lb_identity identity) {
   if (search->seen_count == search->seen_capacity) {
     size_t capacity = search->seen_capacity ? search->seen_capacity * 2 : 8;
     lb_identity* seen = lb_resize(search->seen, capacity * sizeof *seen);
-    if (!seen) return 0; /* trying a file twice does no harm */
+    if (!seen) return;
     search->seen = seen;
     search->seen_capacity = capacity;
   }
   search->seen[search->seen_count++] = identity;
-  return 0;
 }
 
 static lb_outcome lb_judge_version(const lb_search* search, lb_version version) {
@@ -98,38 +102,39 @@ static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   return 0;
 }
 
-/* The caller gave the path of this very file: then it is used, wherever it is. */
-static int lb_is_named(const lb_search* search, lb_source source) {
-  return search->is_file && (source == LB_SOURCE_EXPLICIT || source == LB_SOURCE_ENVIRONMENT);
-}
-
-/* Refuses what the rule of trusted places refuses, and the system's own exceptions. Nobody asked for this file. */
-static int lb_is_allowed(const lb_search* search, lb_source source, const char* path, const char* root, char* why,
-                         size_t why_size) {
+/*
+ * Whether a candidate may be opened. A place that the user named needs no judgement, and neither does one where the
+ * host runs code anyway: who may put a library there may put code there. `docs/threats.md` has the rule.
+ */
+static int lb_is_allowed(const lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
+  int is_named = source == LB_SOURCE_EXPLICIT || source == LB_SOURCE_ENVIRONMENT;
+  if (is_named && search->is_file) return 1; /* this very file */
   if (lb_os_is_refused(path, why, why_size)) return 0;
-  if (source == LB_SOURCE_EXPLICIT || source == LB_SOURCE_ENVIRONMENT) return 1;
-  return search->trust == LB_TRUST_NAMED || lb_os_is_trusted(path, root, why, why_size);
+  if (is_named || search->trust == LB_TRUST_NAMED) return 1;
+  if (source == LB_SOURCE_HOST && !search->record->raised) return 1;
+  return lb_os_is_trusted(path, why, why_size);
 }
 
-int lb_try_file(lb_search* search, lb_source source, const char* path, const char* root) {
+int lb_try_file(lb_search* search, lb_source source, const char* path) {
   char why[LB_WHY_SIZE] = "";
   lb_identity identity = {0, 0};
+  lb_outcome outcome = LB_OUTCOME_REFUSED;
   switch (lb_os_look(path, &identity, why, sizeof why)) {
-    case LB_PLACE_ABSENT: lb_record_add(search->record, source, LB_OUTCOME_NOT_FOUND, path, NULL, why); return 0;
-    case LB_PLACE_REFUSED: lb_record_add(search->record, source, LB_OUTCOME_REFUSED, path, NULL, why); return 0;
+    case LB_PLACE_ABSENT: outcome = LB_OUTCOME_NOT_FOUND; break;
+    case LB_PLACE_REFUSED: break;
     case LB_PLACE_FOLDER:
     case LB_PLACE_OTHER:
-      lb_record_add(search->record, source, LB_OUTCOME_NOT_A_LIBRARY, path, NULL, "not a regular file");
-      return 0;
-    case LB_PLACE_FILE: break;
+      outcome = LB_OUTCOME_NOT_A_LIBRARY;
+      snprintf(why, sizeof why, "not a regular file");
+      break;
+    case LB_PLACE_FILE:
+      if (lb_is_seen(search, identity)) return 0;
+      if (!lb_is_allowed(search, source, path, why, sizeof why)) break; /* the way of another step may be allowed */
+      lb_note_seen(search, identity);
+      outcome = lb_os_inspect(path, why, sizeof why);
+      break;
   }
-  if (lb_seen(search, identity)) return 0;
-  lb_outcome outcome = lb_is_named(search, source) || lb_is_allowed(search, source, path, root, why, sizeof why)
-                           ? lb_os_inspect(path, why, sizeof why)
-                           : LB_OUTCOME_REFUSED;
-  if (outcome != LB_OUTCOME_BOUND) {
-    lb_record_add(search->record, source, outcome, path, NULL, why);
-    return 0;
-  }
-  return lb_try_open(search, source, path);
+  if (outcome == LB_OUTCOME_BOUND) return lb_try_open(search, source, path);
+  lb_record_add(search->record, source, outcome, path, NULL, why);
+  return 0;
 }

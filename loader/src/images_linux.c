@@ -6,13 +6,16 @@
 #endif
 /* Parentheses around strchr and similar functions keep newer glibc headers from making C11 macros of them. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "os.h"
 
@@ -34,21 +37,12 @@ static lb_outcome lb_explain(const char* path, const char* why) {
 }
 
 #if defined(__GLIBC__)
-/* The program comes first. One that needs shared libraries names the system's loader. */
-static int lb_note_interpreter(struct dl_phdr_info* info, size_t size, void* context) {
-  (void)size;
-  for (size_t i = 0; i < info->dlpi_phnum; i++) *(int*)context |= info->dlpi_phdr[i].p_type == PT_INTERP;
-  return 1;
-}
-
 /*
  * glibc opens libraries in a static program, too, but with a second C library, which is not set up for the program's
- * threads: ONNX Runtime crashes in its first call.
+ * threads: ONNX Runtime crashes in its first call. A static program has dlopen() in itself, and no library exports it.
  */
 static int lb_is_static(void) {
-  int has_interpreter = 0;
-  dl_iterate_phdr(lb_note_interpreter, &has_interpreter);
-  return !has_interpreter;
+  return !dlsym(RTLD_DEFAULT, "dlopen");
 }
 #else
 static int lb_is_static(void) {
@@ -182,28 +176,53 @@ void* lb_os_hold(const void* address) {
 
 /* ---- files of images -------------------------------------------------------------------------------------------- */
 
-/* One line of /proc/self/maps: addresses, permissions, offset, device, inode, path. */
+/* What the kernel has mapped at an address: /proc/self/maps has addresses, permissions, offset, device, inode, path. */
 typedef struct lb_mapping {
   unsigned long start;
   unsigned long end;
-  unsigned long long file; /* its inode */
-  char* path;              /* in the line */
+  unsigned major; /* of the device, as maps has it: stat() has another on btrfs and overlayfs */
+  unsigned minor;
+  unsigned long long file; /* its inode; 0 without a file */
+  char path[PATH_MAX];
 } lb_mapping;
 
-static int lb_read_mapping(char* line, lb_mapping* mapping) {
+static int lb_read_mapping(const char* line, lb_mapping* mapping) {
   int at = 0;
-  if (sscanf(line, "%lx-%lx %*s %*s %*s %llu %n", &mapping->start, &mapping->end, &mapping->file, &at) < 3) return 0;
-  line[strcspn(line, "\n")] = 0;
-  mapping->path = line + at;
-  return at && *mapping->path == '/';
+  int fields = sscanf(line, "%lx-%lx %*s %*s %x:%x %llu %n", &mapping->start, &mapping->end, &mapping->major,
+                      &mapping->minor, &mapping->file, &at);
+  snprintf(mapping->path, sizeof mapping->path, "%.*s", (int)strcspn(line + at, "\n"), line + at);
+  return fields == 5 && at;
 }
 
-/* The kernel writes a newline in a path as \012, and leaves a backslash alone: so the inode decides what was meant. */
-static void lb_unescape(char* path, unsigned long long file) {
-  struct stat status;
-  if (!(strstr)(path, "\\012") || (!stat(path, &status) && status.st_ino == file)) return;
-  char* into = path;
-  for (const char* at = path; *at; into++) {
+static int lb_find_mapping(const void* address, lb_mapping* mapping) {
+  char line[PATH_MAX + 256];
+  int found = 0;
+  FILE* maps = fopen("/proc/self/maps", "re");
+  while (maps && !found && fgets(line, sizeof line, maps)) {
+    found = lb_read_mapping(line, mapping) && (uintptr_t)address >= mapping->start && (uintptr_t)address < mapping->end;
+  }
+  if (maps) fclose(maps);
+  return found && mapping->file;
+}
+
+/* Whether a path leads to a mapped file: it is mapped for a moment, too, and the kernel's numbers of both compared. */
+static int lb_leads_to(const char* path, const lb_mapping* mapping) {
+  int file = *path == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+  void* page = file < 0 ? MAP_FAILED : mmap(NULL, 1, PROT_READ, MAP_PRIVATE, file, 0);
+  lb_mapping* other = page == MAP_FAILED ? NULL : lb_allocate(sizeof *other);
+  int is_same = other && lb_find_mapping(page, other) && other->file == mapping->file &&
+                other->major == mapping->major && other->minor == mapping->minor;
+  lb_free(other);
+  if (page != MAP_FAILED) munmap(page, 1);
+  if (file >= 0) close(file);
+  return is_same;
+}
+
+/* The kernel writes a newline in a path as \012, and leaves a backslash alone: what leads to the file was meant. */
+static void lb_unescape(lb_mapping* mapping) {
+  if (!(strstr)(mapping->path, "\\012") || lb_leads_to(mapping->path, mapping)) return;
+  char* into = mapping->path;
+  for (const char* at = mapping->path; *at; into++) {
     int is_newline = strncmp(at, "\\012", 4) == 0;
     *into = is_newline ? '\n' : *at;
     at += is_newline ? 4 : 1;
@@ -211,45 +230,78 @@ static void lb_unescape(char* path, unsigned long long file) {
   *into = 0;
 }
 
-/*
- * The file that the kernel has mapped at an address. The system's loader has a name, too, but the program's is the
- * first of its arguments, which its caller chose, and another's may be relative to a folder that was the current one.
- */
-char* lb_os_mapped_file(const void* address) {
-  char line[PATH_MAX + 256];
-  char* path = NULL;
-  FILE* maps = fopen("/proc/self/maps", "re");
-  while (maps && !path && fgets(line, sizeof line, maps)) {
-    lb_mapping mapping;
-    if (!lb_read_mapping(line, &mapping)) continue;
-    if ((uintptr_t)address < mapping.start || (uintptr_t)address >= mapping.end) continue;
-    lb_unescape(mapping.path, mapping.file);
-    path = lb_duplicate(mapping.path);
+/* Of what this library's code is mapped from. NULL without /proc. The caller frees. */
+static lb_mapping* lb_own_mapping(void) {
+  static const char anchor = 0;
+  lb_mapping* mapping = lb_allocate(sizeof *mapping);
+  if (mapping && lb_find_mapping(&anchor, mapping)) {
+    lb_unescape(mapping);
+    return mapping;
   }
-  if (maps) fclose(maps);
-  return path;
+  lb_free(mapping);
+  return NULL;
 }
 
-static int lb_is_same_file(const char* left, const char* right) {
-  struct stat first;
-  struct stat second;
-  return !stat(left, &first) && !stat(right, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+/* The kernel adds this to the name of a file that is no more: another one of that name is another's. */
+static int lb_is_deleted(const char* path) {
+  static const char mark[] = " (deleted)";
+  size_t length = strlen(path);
+  return length >= sizeof mark - 1 && !strcmp(path + length - (sizeof mark - 1), mark);
 }
 
+/* The path if it has no links. */
+static char* lb_keep_real(const char* path) {
+  char* real = *path == '/' && !lb_is_deleted(path) ? realpath(path, NULL) : NULL;
+  char* kept = real && !strcmp(real, path) ? lb_duplicate(path) : NULL;
+  free(real);
+  return kept;
+}
+
+char* lb_os_own_file(void) {
+  lb_mapping* mapping = lb_own_mapping();
+  char* file = mapping && lb_leads_to(mapping->path, mapping) ? lb_keep_real(mapping->path) : NULL;
+  lb_free(mapping);
+  return file;
+}
+
+char* lb_os_own_name(void) {
+  static const char anchor = 0;
+  Dl_info info;
+  lb_mapping* mapping = dladdr(&anchor, &info) && info.dli_fname ? lb_own_mapping() : NULL;
+  char* name = mapping && lb_leads_to(info.dli_fname, mapping) ? lb_duplicate(info.dli_fname) : NULL;
+  lb_free(mapping);
+  return name;
+}
+
+const char* lb_os_why_unknown(void) {
+  return access("/proc/self/maps", R_OK) ? "/proc is not mounted" : "its file was deleted, moved or replaced";
+}
+
+char* lb_os_program_file(void) {
+  char path[PATH_MAX];
+  struct stat named;
+  struct stat running;
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length <= 0) return NULL;
+  path[length] = 0;
+  if (stat("/proc/self/exe", &running) || lstat(path, &named)) return NULL;
+  return named.st_dev == running.st_dev && named.st_ino == running.st_ino ? lb_keep_real(path) : NULL;
+}
+
+/* By the kernel's name where the system's loader has another: it calls a program by the first of its arguments. */
 char* lb_os_file_of(const void* address) {
   Dl_info info;
-  char* mapped = lb_os_mapped_file(address);
+  lb_mapping* mapping = lb_allocate(sizeof *mapping);
+  char* file = NULL;
   const char* opened = dladdr(address, &info) && info.dli_fname && *info.dli_fname == '/' ? info.dli_fname : NULL;
-  if (!opened || (mapped && !lb_is_same_file(opened, mapped))) return mapped;
-  lb_free(mapped);
-  return lb_duplicate(opened);
-}
-
-char* lb_os_program_folder(void) {
-  char* program = realpath("/proc/self/exe", NULL);
-  char* folder = program ? lb_os_folder_of(program) : NULL;
-  free(program);
-  return folder;
+  if (mapping && lb_find_mapping(address, mapping)) {
+    lb_unescape(mapping);
+    file = lb_duplicate(opened && lb_leads_to(opened, mapping) ? opened : mapping->path);
+  } else if (opened) {
+    file = lb_duplicate(opened);
+  }
+  lb_free(mapping);
+  return file;
 }
 
 static int lb_read_generation(struct dl_phdr_info* info, size_t size, void* context) {

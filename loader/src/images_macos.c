@@ -129,8 +129,26 @@ char* lb_os_file_of(const void* address) {
   return path;
 }
 
-char* lb_os_mapped_file(const void* address) {
-  return lb_os_file_of(address);
+char* lb_os_own_name(void) {
+  static const char anchor = 0;
+  char* name = lb_os_file_of(&anchor);
+  if (name && *name == '/') return name;
+  lb_free(name);
+  return NULL;
+}
+
+/* dyld keeps the name; that it still leads to the mapped file is not compared on macOS. */
+char* lb_os_own_file(void) {
+  char* name = lb_os_own_name();
+  char* real = name ? realpath(name, NULL) : NULL;
+  char* file = real ? lb_duplicate(real) : NULL;
+  free(real);
+  lb_free(name);
+  return file;
+}
+
+const char* lb_os_why_unknown(void) {
+  return "its file was deleted, moved or replaced";
 }
 
 uint64_t lb_os_generation(void) {

@@ -73,9 +73,10 @@ typedef struct lb_record {
   size_t attempt_capacity;
   size_t image_count;
   int bound;
-  int raised;        /* environment variables are ignored: this process has more rights than its user */
-  int out_of_memory; /* something could not be recorded: the outcome holds, the record is incomplete */
-  char* path;        /* of the bound file */
+  int raised;          /* environment variables are ignored: this process has more rights than its user */
+  const char* unknown; /* why this library's own folder is not known, and was not searched; or NULL */
+  int out_of_memory;   /* something could not be recorded: the outcome holds, the record is incomplete */
+  char* path;          /* of the bound file */
   char* version;
   char* sentence;
   char* warning;
@@ -158,8 +159,8 @@ typedef struct lb_search {
   lb_version version;
 } lb_search;
 
-/* Each returns 1 when the candidate is bound, 0 when the search goes on. `root`: see lb_os_is_trusted(). */
-int lb_try_file(lb_search* search, lb_source source, const char* path, const char* root);
+/* Each returns 1 when the candidate is bound, 0 when the search goes on. */
+int lb_try_file(lb_search* search, lb_source source, const char* path);
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry);
 
 int lb_search_run(lb_search* search);

@@ -66,12 +66,11 @@ int lb_os_is_refused(const char* path, char* why, size_t why_size);
 /* ---- trusted places: docs/threats.md has the rule ---------------------------------------------------------------- */
 
 /*
- * 1 when nobody may change what `path` is but the administrator, this user, and those who may change this library's own
- * file: the file and each folder above it up to `root`, and the same where links point. `root` is a folder above `path`
- * in these very characters; NULL goes up to the top. In a process with raised rights only root counts, and always up to
- * the top. Otherwise `why` says who may.
+ * 1 when nobody may change the way to `path` but the administrator, this user, and those who may replace this library
+ * or this program: each folder from the top, each link, the file. In a process with raised rights, and on POSIX in one
+ * whose real, effective and saved ids differ, only the administrator counts. Otherwise `why` says who may.
  */
-int lb_os_is_trusted(const char* path, const char* root, char* why, size_t why_size);
+int lb_os_is_trusted(const char* path, char* why, size_t why_size);
 
 typedef enum lb_trust {
   LB_TRUST_NAMED, /* the administrator or the user named the folder: the system's configuration, LD_LIBRARY_PATH */
@@ -110,16 +109,17 @@ void* lb_os_hold(const void* address);
 
 /* The file of the image that holds `address`, by the name by which it was opened; NULL when unknown. For reports. */
 char* lb_os_file_of(const void* address);
-#if !defined(_WIN32)
-/* The same by the kernel's name: the system's loader calls a program by the first of its arguments. */
-char* lb_os_mapped_file(const void* address);
-#endif
-/* The real file and folder of the library (or program) that this loader is compiled into; NULL when unknown. */
-char* lb_os_own_file(void);
-char* lb_os_own_folder(void);
-/* The real folder of the running program, from the kernel: a program's arguments are its caller's. NULL when unknown.
+/*
+ * The real file of the library (or program) that this loader is compiled into: the kernel's name, without links, if it
+ * still leads to the very file that is mapped. Otherwise NULL: see lb_os_why_unknown().
  */
-char* lb_os_program_folder(void);
+char* lb_os_own_file(void);
+/* The name by which it was opened, with its links, if that leads to the mapped file; else NULL. */
+char* lb_os_own_name(void);
+/* Why lb_os_own_file() is NULL, as a part of a message. */
+const char* lb_os_why_unknown(void);
+/* The real file of the running program, from the kernel: a program's arguments are its caller's. NULL when unknown. */
+char* lb_os_program_file(void);
 
 /*
  * Calls `each` for every loaded image that itself has `symbol` (not through what it depends on). `handle` holds a

@@ -185,22 +185,3 @@ int lb_os_is_refused(const char* path, char* why, size_t why_size) {
   (void)why_size;
   return 0;
 }
-
-/* ---- where we are ----------------------------------------------------------------------------------------------- */
-
-char* lb_os_own_file(void) {
-  static const char anchor = 0;
-  char* path = lb_os_mapped_file(&anchor);
-  char* real = path && *path == '/' ? realpath(path, NULL) : NULL;
-  char* file = real ? lb_duplicate(real) : NULL;
-  free(real);
-  lb_free(path);
-  return file;
-}
-
-char* lb_os_own_folder(void) {
-  char* file = lb_os_own_file();
-  char* folder = file ? lb_os_folder_of(file) : NULL;
-  lb_free(file);
-  return folder;
-}

@@ -107,6 +107,8 @@ char* lb_os_environment(const char* name) {
   return narrow;
 }
 
+enum { LONGEST = 32768 };
+
 /* ---- where we are ----------------------------------------------------------------------------------------------- */
 
 HMODULE lb_module_at(const void* address, int with_reference) {
@@ -117,7 +119,6 @@ HMODULE lb_module_at(const void* address, int with_reference) {
 }
 
 char* lb_module_path(HMODULE module) {
-  enum { LONGEST = 32768 };
   wchar_t* path = lb_allocate(LONGEST * sizeof *path);
   DWORD length = path ? GetModuleFileNameW(module, path, LONGEST) : 0;
   char* narrow = length && length < LONGEST ? lb_narrow_path(path) : NULL;
@@ -130,8 +131,8 @@ char* lb_os_file_of(const void* address) {
   return module ? lb_module_path(module) : NULL;
 }
 
-char* lb_real_path(const char* path) {
-  enum { LONGEST = 32768 };
+/* A path without links, in one of the kinds of GetFinalPathNameByHandleW(). */
+static char* lb_final_path(const char* path, DWORD kind) {
   wchar_t* wide = lb_wide_path(path);
   wchar_t* real = lb_allocate(LONGEST * sizeof *real);
   char* narrow = NULL;
@@ -141,7 +142,7 @@ char* lb_real_path(const char* path) {
                        FILE_FLAG_BACKUP_SEMANTICS, NULL);
   }
   if (file != INVALID_HANDLE_VALUE) {
-    DWORD length = GetFinalPathNameByHandleW(file, real, LONGEST, FILE_NAME_NORMALIZED | VOLUME_NAME_DOS);
+    DWORD length = GetFinalPathNameByHandleW(file, real, LONGEST, FILE_NAME_NORMALIZED | kind);
     if (length && length < LONGEST) narrow = lb_narrow_path(real);
     CloseHandle(file);
   }
@@ -150,30 +151,50 @@ char* lb_real_path(const char* path) {
   return narrow;
 }
 
+char* lb_real_path(const char* path) {
+  return lb_final_path(path, VOLUME_NAME_DOS);
+}
+
+/* Of <psapi.h>, which has to come after <windows.h> and may not be sorted. KERNEL32 itself has it. */
+DWORD WINAPI K32GetMappedFileNameW(HANDLE process, void* address, wchar_t* name, DWORD size);
+
+static int lb_ends_with(const char* text, const char* end) {
+  size_t length = strlen(text);
+  return length >= strlen(end) && !_strnicmp(text + length - strlen(end), end, length);
+}
+
+/* A mapped file can be renamed, and another take its name: the kernel knows the mapped one by its present name, on a
+ * volume that it calls by another name. */
+static int lb_is_mapped_at(const char* path, const void* address) {
+  wchar_t* name = lb_allocate(LONGEST * sizeof *name);
+  DWORD length = name ? K32GetMappedFileNameW(GetCurrentProcess(), (void*)(uintptr_t)address, name, LONGEST) : 0;
+  char* mapped = length && length < LONGEST ? lb_narrow(name) : NULL;
+  char* final = mapped ? lb_final_path(path, VOLUME_NAME_NT) : NULL;
+  const char* below = path[0] && path[1] == ':' ? path + 2 : path + 1; /* of a drive, or of the network */
+  int is_same = mapped && ((final && !_strnicmp(mapped, final, strlen(mapped) + 1)) || lb_ends_with(mapped, below));
+  lb_free(final);
+  lb_free(mapped);
+  lb_free(name);
+  return is_same;
+}
+
+static const char lb_anchor[1];
+
+char* lb_os_own_name(void) {
+  return lb_os_file_of(lb_anchor);
+}
+
 char* lb_os_own_file(void) {
-  static const char anchor = 0;
-  char* path = lb_os_file_of(&anchor);
-  char* real = path ? lb_real_path(path) : NULL;
-  if (!real) return path;
-  lb_free(path);
-  return real;
+  char* name = lb_os_own_name();
+  char* real = name ? lb_real_path(name) : NULL;
+  char* file = real && lb_is_mapped_at(real, lb_anchor) ? lb_duplicate(real) : NULL;
+  lb_free(real);
+  lb_free(name);
+  return file;
 }
 
-static char* lb_take_folder(char* file) {
-  char* folder = file ? lb_os_folder_of(file) : NULL;
-  lb_free(file);
-  return folder;
-}
-
-char* lb_os_own_folder(void) {
-  return lb_take_folder(lb_os_own_file());
-}
-
-char* lb_os_program_folder(void) {
-  char* path = lb_module_path(NULL);
-  char* real = path ? lb_real_path(path) : NULL;
-  lb_free(path);
-  return lb_take_folder(real);
+const char* lb_os_why_unknown(void) {
+  return "its file was deleted, moved or replaced";
 }
 
 char* lb_system_folder(int which) {

@@ -36,9 +36,18 @@ static int lb_record_reserve(lb_record* record) {
   return 1;
 }
 
+/* A file has several names in a folder, and several steps look into it. */
+static int lb_has_attempt(const lb_record* record, lb_outcome outcome, const char* path) {
+  for (size_t i = 0; path && i < record->attempt_count; i++) {
+    if (record->attempts[i].outcome == outcome && !strcmp(record->attempts[i].path, path)) return 1;
+  }
+  return 0;
+}
+
 void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, const char* path, const char* version,
                    const char* detail) {
   lb_attempt attempt;
+  if (lb_has_attempt(record, outcome, path)) return;
   memset(&attempt, 0, sizeof attempt);
   attempt.size = sizeof attempt;
   attempt.source = source;

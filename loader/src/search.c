@@ -9,41 +9,33 @@ enum { LB_LOOK_SIZE = 512 };
 
 /* ---- one folder --------------------------------------------------------------------------------------------- */
 
-/* A folder that is searched, and how far up it must be trusted. */
-typedef struct lb_place_to_look {
-  lb_source source;
-  const char* folder;
-  const char* root;
-} lb_place_to_look;
-
 /* Tries folder/name when there is such a file. `*present` counts those that are there. */
-static int lb_try_in(lb_search* search, const lb_place_to_look* place, const char* name, size_t* present) {
+static int lb_try_in(lb_search* search, lb_source source, const char* folder, const char* name, size_t* present) {
   char why[LB_LOOK_SIZE];
   lb_identity identity;
-  char* path = lb_os_join(place->folder, name);
+  char* path = lb_os_join(folder, name);
   int bound = 0;
   if (!path) {
     search->record->out_of_memory = 1;
   } else if (lb_os_look(path, &identity, why, sizeof why) != LB_PLACE_ABSENT) {
     (*present)++;
-    bound = lb_try_file(search, place->source, path, place->root);
+    bound = lb_try_file(search, source, path);
   }
   lb_free(path);
   return bound;
 }
 
-static int lb_try_folder(lb_search* search, lb_source source, const char* folder, const char* root) {
-  const lb_place_to_look place = {source, folder, root};
+static int lb_try_folder(lb_search* search, lb_source source, const char* folder) {
   char why[LB_LOOK_SIZE] = "";
   size_t present = 0;
   int bound = 0;
   for (const char* const* name = search->runtime->file_names; name && *name && !bound; name++) {
-    bound = lb_try_in(search, &place, *name, &present);
+    bound = lb_try_in(search, source, folder, *name, &present);
   }
   if (bound) return 1;
   lb_names list = {search->runtime->file_globs, NULL, 0, 0};
   int refused = list.globs && *list.globs ? lb_names_read(&list, folder, why, sizeof why) : 0;
-  for (size_t i = 0; i < list.count && !bound; i++) bound = lb_try_in(search, &place, list.names[i], &present);
+  for (size_t i = 0; i < list.count && !bound; i++) bound = lb_try_in(search, source, folder, list.names[i], &present);
   lb_names_clear(&list);
   if (!present && refused) {
     lb_record_add(search->record, source, LB_OUTCOME_REFUSED, folder, NULL, why);
@@ -62,12 +54,10 @@ static int lb_try_place(lb_search* search, lb_source source, const char* given) 
   if (!path) {
     search->record->out_of_memory = 1;
   } else if (lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FOLDER) {
-    bound = lb_try_folder(search, source, path, path);
+    bound = lb_try_folder(search, source, path);
   } else {
-    char* folder = lb_os_folder_of(path);
     search->is_file = 1;
-    bound = lb_try_file(search, source, path, folder);
-    lb_free(folder);
+    bound = lb_try_file(search, source, path);
   }
   lb_free(path);
   return bound;
@@ -103,19 +93,33 @@ static int lb_try_loaded(void* context, const char* path, void* handle, void* en
   return lb_try_handle(search, LB_SOURCE_LOADED, path, handle, entry);
 }
 
-static int lb_search_beside(lb_search* search) {
-  char* folder = lb_os_own_folder();
-  if (!folder) return 0;
-  int bound = lb_try_folder(search, LB_SOURCE_BESIDE, folder, folder);
+/* The folder of a file of this library. Takes `file`. */
+static int lb_search_next_to(lb_search* search, char* file) {
+  char* folder = file ? lb_os_folder_of(file) : NULL;
+  int bound = folder ? lb_try_folder(search, LB_SOURCE_BESIDE, folder) : 0;
   lb_free(folder);
+  lb_free(file);
   return bound;
+}
+
+/* Where this library is, and where it was opened: links may lead to it. */
+static int lb_search_beside(lb_search* search) {
+  char* file = lb_os_own_file();
+  char* name = lb_os_own_name();
+  if (!file) search->record->unknown = lb_os_why_unknown();
+  if (file && name && !strcmp(file, name)) {
+    lb_free(name);
+    name = NULL;
+  }
+  if (!lb_search_next_to(search, file)) return lb_search_next_to(search, name);
+  lb_free(name);
+  return 1;
 }
 
 static int lb_search_packages(lb_search* search) {
   const lb_neighbours* around = search->around;
   for (size_t i = 0; around && i < around->count; i++) {
-    const lb_neighbour* package = &around->list[i];
-    if (lb_try_folder(search, LB_SOURCE_PACKAGE, package->folder, package->root)) return 1;
+    if (lb_try_folder(search, LB_SOURCE_PACKAGE, around->folders[i])) return 1;
   }
   return 0;
 }
@@ -128,9 +132,8 @@ typedef struct lb_system_search {
 
 static int lb_try_system_folder(void* context, const char* folder, lb_trust trust) {
   lb_system_search* system = context;
-  const lb_place_to_look place = {LB_SOURCE_SYSTEM, folder, NULL};
   system->search->trust = trust;
-  return lb_try_in(system->search, &place, system->name, &system->present);
+  return lb_try_in(system->search, LB_SOURCE_SYSTEM, folder, system->name, &system->present);
 }
 
 /* Step 5, for one name: the folders that the system would search, so that each candidate is inspected before. */

@@ -32,26 +32,21 @@ static void lb_read_run_paths(void* context, const lb_file* file) {
 }
 
 /* The kernel's own path of the program: dyld keeps it apart from the arguments. */
-static char* lb_program(void) {
+char* lb_os_program_file(void) {
   char named[4096];
   uint32_t size = sizeof named;
-  return _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL);
-}
-
-char* lb_os_program_folder(void) {
-  char* program = lb_program();
-  char* folder = program ? lb_os_folder_of(program) : NULL;
-  free(program);
-  return folder;
+  char* real = _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL);
+  char* file = real ? lb_duplicate(real) : NULL;
+  free(real);
+  return file;
 }
 
 static int lb_search_run_paths(lb_visit_folder each, void* context) {
   static const char anchor = 0;
-  char* program = lb_program();
-  char* files[] = {lb_os_file_of(&anchor), program ? lb_duplicate(program) : NULL};
+  char* files[] = {lb_os_file_of(&anchor), lb_os_program_file()};
   lb_run_paths paths = {NULL, NULL, each, context, 0};
   int raised = lb_os_is_raised();
-  paths.program = program && !raised ? lb_os_folder_of(program) : NULL;
+  paths.program = files[1] && !raised ? lb_os_folder_of(files[1]) : NULL;
   for (size_t i = 0; i < 2; i++) {
     paths.loader = files[i] && *files[i] == '/' && !raised ? lb_os_folder_of(files[i]) : NULL;
     if (files[i] && *files[i] == '/' && !paths.stop) lb_with_file(files[i], lb_read_run_paths, &paths);
@@ -59,7 +54,6 @@ static int lb_search_run_paths(lb_visit_folder each, void* context) {
     lb_free(files[i]);
   }
   lb_free(paths.program);
-  free(program);
   return paths.stop;
 }
 

@@ -62,6 +62,9 @@ static void lb_add_places(lb_text* text, const lb_record* record) {
     lb_text_add(text, places == LB_PLACES_NAMED + 1 ? " more place" : " more places");
   }
   if (system) lb_text_add(text, places ? ", nor by the system's own search" : " by the system's own search");
+  if (!record->unknown) return;
+  lb_text_add(text, "; the folders around this library were not searched, since ");
+  lb_text_add(text, record->unknown);
 }
 
 static void lb_add_not_found(lb_text* text, const lb_record* record, const lb_attempt* attempt) {

@@ -20,7 +20,6 @@ typedef struct lb_judgement {
   int has_everybody;                /* everybody may write to this library's own file */
   int has_links;                    /* a place that was judged is a link or a junction */
   char* file;                       /* this library's own; NULL where that is unknown */
-  const char* root;
   char* why;
   size_t why_size;
 } lb_judgement;
@@ -152,16 +151,14 @@ static int lb_is_above_own(const lb_judgement* judgement, const char* folder) {
          (judgement->file[length] == '\\' || folder[length - 1] == '\\');
 }
 
-/* The place and each folder above it, up to the root, to a folder that this library is in, or to the top of the drive.
- */
+/* The place and each folder above it, up to a folder that this library is in, or to the top of the drive. */
 static int lb_judge_path(lb_judgement* judgement, const char* path) {
   char* place = lb_duplicate(path);
   int is_trusted = place ? 1 : lb_refuse(judgement, "out of memory: nothing is known of", path);
   for (int depth = 0; place && is_trusted; depth++) {
     if (depth >= 2 && lb_is_above_own(judgement, place)) break;
     is_trusted = lb_judge_place(judgement, place, depth < 2);
-    int is_last = judgement->root && !strcmp(place, judgement->root);
-    char* above = is_last || !is_trusted ? NULL : lb_os_folder_of(place);
+    char* above = is_trusted ? lb_os_folder_of(place) : NULL;
     if (above && (strlen(above) >= strlen(place) || (above[0] == '\\' && !strchr(above + 2, '\\')))) {
       lb_free(above); /* the top of a drive, or a server */
       above = NULL;
@@ -213,11 +210,10 @@ static void lb_find_writers(lb_judgement* judgement) {
   CloseHandle(own);
 }
 
-int lb_os_is_trusted(const char* path, const char* root, char* why, size_t why_size) {
+int lb_os_is_trusted(const char* path, char* why, size_t why_size) {
   lb_judgement judgement;
   HMODULE library = LoadLibraryExW(L"advapi32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
   memset(&judgement, 0, sizeof judgement);
-  judgement.root = root;
   judgement.why = why;
   judgement.why_size = why_size;
   lb_find_address(library, "GetSecurityInfo", &judgement.get_security, sizeof judgement.get_security);

@@ -268,8 +268,8 @@ def mounted_application(site: Site) -> Path:
 
 NOT_LOOKED_AT = ""
 ATTACKS: list[tuple[Callable[[Site], Path], str]] = [
-    (climb_to_python, NOT_LOOKED_AT),
-    (climb_to_node, NOT_LOOKED_AT),
+    (climb_to_python, OWNER),
+    (climb_to_node, OWNER),
     (climb_by_package_json, OWNER),
     (climb_by_dist_info, OWNER),
     (climb_by_base_library, OWNER),
@@ -290,7 +290,7 @@ ATTACKS: list[tuple[Callable[[Site], Path], str]] = [
     (link_to_another_users_file, OWNER),
     (link_to_another_users_folder, OWNER),
     (another_users_link, OWNER),
-    (chain_of_links, OWNER),
+    (chain_of_links, EVERYBODY),
     (extracted_application, OWNER),
     (mounted_application, OWNER),
 ]
@@ -334,15 +334,14 @@ def test_the_first_argument_chooses_nothing(site):
     hold_refused(run(program, argv0=str(site.base / "theirs/service")), NOT_LOOKED_AT)
 
 
-def test_run_paths_and_the_folders_of_the_host_are_judged_too(site):
+def test_run_paths_are_judged_too(site):
     program = site.install("probe_run_path", "app")
     site.add_runtime("app/deps")
-    path = site.add_runtime("offered")
-    printed = run(program, "--dir", str(path.parent))
+    printed = run(program)
     assert "FOREIGN CODE RUNS" not in printed
     attempts = json.loads(printed)["report"]["attempts"]
     refused = {attempt["source"]: attempt["detail"] for attempt in attempts if attempt["outcome"] == "refused"}
-    assert refused.keys() == {"host", "system"}
+    assert refused.keys() == {"system"}
     assert all(detail.startswith(OWNER) for detail in refused.values())
 
 
@@ -393,7 +392,24 @@ def test_a_raised_program_in_a_users_folder_finds_nothing_there(site):
     assert "another user owns" in printed.splitlines()[1]
 
 
+def test_a_raised_process_judges_the_folders_of_its_host(site):
+    program = site.install("probe", "bin", owner=0)
+    program.chmod(0o4755)
+    path = site.add_runtime("offered")
+    printed = run(program, "--dir", str(path.parent), user=ATTACKER)
+    assert "FOREIGN CODE RUNS" not in printed
+    assert OWNER in printed
+
+
 # ---- what works as before ----
+
+
+def test_a_folder_of_the_host_is_trusted_as_the_host_trusts_it(site):
+    """Who may put a library there may put code there, which the host runs."""
+    program = site.install("probe", "app")
+    path = site.add_runtime("offered", stand_in="good")
+    answer = json.loads(run(program, "--dir", str(path.parent)))
+    assert (answer["outcome"], answer["report"]["path"]) == ("bound", str(path))
 
 
 def test_a_place_that_the_user_names_is_used(site):

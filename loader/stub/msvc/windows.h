@@ -129,6 +129,7 @@ LB_KERNEL BOOL WINAPI SetThreadErrorMode(DWORD mode, DWORD* before);
 #define FILE_BEGIN                   0
 #define FILE_NAME_NORMALIZED         0x0
 #define VOLUME_NAME_DOS              0x0
+#define VOLUME_NAME_NT               0x2
 #define OPEN_EXISTING                3
 
 typedef union {
