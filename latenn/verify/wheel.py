@@ -32,7 +32,7 @@ def main() -> int:
         return _refuses()
     with latenn.load(MODEL) as model:
         (result,) = model.run({"x": np.array([1, 2, 3], np.float32)}).values()
-    print(f"{latenn.runtime_report()['sentence']}\n{result}")
+    print(f"{latenn.runtime_report()['message']}\n{result}")
     return 0 if result.tolist() == [2, 4, 6] else 1
 
 

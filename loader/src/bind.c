@@ -132,12 +132,22 @@ static int lb_finish_unbound(const lb_search* search, lb_report* report) {
   return outcome;
 }
 
-/* Makes this the state of the binding for all threads, unless another thread was first. Takes it. */
-static void lb_publish(lb_binding* binding, lb_state* state) {
-  if (!lb_os_exchange(&binding->state, NULL, state)) return;
+static void lb_release_state(lb_state* state) {
   lb_os_close(state->handle);
   lb_record_release(state->record);
   lb_free(state);
+}
+
+/* Makes this the state of the binding for all threads, unless another thread was first. Takes it. */
+static void lb_publish(lb_binding* binding, lb_state* state) {
+  if (lb_os_exchange(&binding->state, NULL, state)) lb_release_state(state);
+}
+
+void lb_reset(lb_binding* binding) {
+  lb_state* state = binding ? lb_os_load(&binding->state) : NULL;
+  if (!state) return;
+  lb_os_publish(&binding->state, NULL);
+  lb_release_state(state);
 }
 
 static int lb_finish_bound(lb_binding* binding, const lb_search* search, lb_report* report) {
@@ -219,14 +229,14 @@ int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_opti
   if (report) lb_report_clear(report);
   const char* mistake = lb_misuse(binding, runtime, options, report);
   if (mistake) {
-    if (report) lb_report_fill_sentence(report, runtime, mistake);
+    if (report) lb_report_fill_message(report, runtime, mistake);
     return LB_OUTCOME_INVALID_ARGUMENT;
   }
   if (lb_state_of(binding)) return lb_answer_bound(binding, runtime, options ? options : &none, report);
   memset(&copy, 0, sizeof copy);
   if (options) memcpy(&copy, options, options->size < sizeof copy ? options->size : sizeof copy);
   if (lb_is_opening(binding)) {
-    if (report) lb_report_fill_sentence(report, runtime, "lb_bind() was called by the runtime that it is opening.");
+    if (report) lb_report_fill_message(report, runtime, "lb_bind() was called by the runtime that it is opening.");
     return LB_OUTCOME_LOAD_FAILED;
   }
   (void)lb_loader_mark[0];
@@ -237,6 +247,6 @@ int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_opti
   return outcome;
 }
 
-int lb_bind(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, lb_report* report) {
-  return lb_bind_around(binding, runtime, options, NULL, report);
+lb_outcome lb_bind(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, lb_report* report) {
+  return (lb_outcome)lb_bind_around(binding, runtime, options, NULL, report);
 }

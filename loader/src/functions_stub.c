@@ -110,11 +110,6 @@ const char* LB_OF_STUB(message)(void) {
   return lb_stub_message(&lb_own);
 }
 
-const char* LB_OF_STUB(sentence)(void);
-const char* LB_OF_STUB(sentence)(void) {
-  return lb_stub_message(&lb_own);
-}
-
 int LB_OF_STUB(path)(const char* path);
 int LB_OF_STUB(path)(const char* path) {
   return lb_stub_path(&lb_own, path);

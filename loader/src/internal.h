@@ -78,7 +78,7 @@ typedef struct lb_record {
   int out_of_memory;   /* something could not be recorded: the outcome holds, the record is incomplete */
   char* path;          /* of the bound file */
   char* version;
-  char* sentence;
+  char* message;
   char* warning;
 } lb_record;
 
@@ -89,9 +89,9 @@ void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, cons
 /* The attempt that explains a failure best; NULL when nothing was tried. */
 const lb_attempt* lb_record_telling(const lb_record* record);
 
-/* ---- sentence.c ------------------------------------------------------------------------------------------------ */
+/* ---- message.c ------------------------------------------------------------------------------------------------- */
 
-/* Writes record->sentence and record->warning. `advice` is the host's own, or NULL for the runtime's. */
+/* Writes record->message and record->warning. `advice` is the host's own, or NULL for the runtime's. */
 void lb_record_conclude(lb_record* record, const char* advice);
 
 /* ---- report.c, report_json.c ------------------------------------------------------------------------------------ */
@@ -107,8 +107,8 @@ void lb_record_conclude(lb_record* record, const char* advice);
 
 /* Fills a caller's report. An owned record is released with the report; one that is not must live for ever. */
 void lb_report_fill(lb_report* report, lb_record* record, int owned);
-/* A report of one sentence, which must live for ever. */
-void lb_report_fill_sentence(lb_report* report, const lb_runtime* runtime, const char* sentence);
+/* A report of one message, which must live for ever. */
+void lb_report_fill_message(lb_report* report, const lb_runtime* runtime, const char* message);
 void lb_report_fill_out_of_memory(lb_report* report, const lb_runtime* runtime);
 int lb_report_is_usable(const lb_report* report);
 char* lb_record_json(const lb_record* record); /* the caller frees; NULL when out of memory */

@@ -11,7 +11,7 @@
 #include "names.c"
 #include "folders.c"
 #include "record.c"
-#include "sentence.c"
+#include "message.c"
 #include "report.c"
 #include "report_json.c"
 #include "candidate.c"

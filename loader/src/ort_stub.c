@@ -5,7 +5,7 @@
  * Every entry of a table jumps through lb_entries: to a trampoline before that, and to the runtime's own function then,
  * so that later calls cost one jump more than in a linked program. Entries that the bound runtime is too old for stay
  * trampolines: they say which version has the function. Without a runtime, functions that return an OrtStatus* return
- * one of ours, with the loader's sentence; the others return 0.
+ * one of ours, with the loader's message; the others return 0.
  */
 #include "ort_stub.h"
 
@@ -276,10 +276,6 @@ int lb_onnxruntime_available(const char* function) {
 }
 
 const char* lb_onnxruntime_message(void) {
-  return lb_stub_message(&lb_ort);
-}
-
-const char* lb_onnxruntime_sentence(void) {
   return lb_stub_message(&lb_ort);
 }
 

@@ -1,4 +1,4 @@
-/* record.c: writes down what was tried; must not judge it in words (sentence.c does). */
+/* record.c: writes down what was tried; must not judge it in words (message.c does). */
 #include <string.h>
 
 #include "internal.h"
@@ -21,7 +21,7 @@ void lb_record_release(lb_record* record) {
   lb_free(record->attempts);
   lb_free(record->path);
   lb_free(record->version);
-  lb_free(record->sentence);
+  lb_free(record->message);
   lb_free(record->warning);
   lb_free(record);
 }

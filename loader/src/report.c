@@ -55,17 +55,17 @@ int lb_report_is_usable(const lb_report* report) {
 }
 
 /* Also for a struct whose size is not set: it is a report by its type, and none was ever shorter than the first. */
-void lb_report_fill_sentence(lb_report* report, const lb_runtime* runtime, const char* sentence) {
+void lb_report_fill_message(lb_report* report, const lb_runtime* runtime, const char* message) {
   uint32_t size = report->size;
   memset(report, 0, LB_REPORT_SIZE_1);
   report->size = size;
   report->runtime = runtime ? lb_or_empty(runtime->name) : "";
   report->path = report->version = report->warning = "";
-  report->sentence = sentence;
+  report->message = message;
 }
 
 void lb_report_fill_out_of_memory(lb_report* report, const lb_runtime* runtime) {
-  lb_report_fill_sentence(report, runtime, LB_OUT_OF_MEMORY);
+  lb_report_fill_message(report, runtime, LB_OUT_OF_MEMORY);
 }
 
 void lb_report_fill(lb_report* report, lb_record* record, int owned) {
@@ -87,7 +87,7 @@ void lb_report_fill(lb_report* report, lb_record* record, int owned) {
   report->version = lb_or_empty(record->version);
   report->attempts = record->attempts;
   report->attempt_count = record->attempt_count;
-  report->sentence = record->sentence ? record->sentence : LB_OUT_OF_MEMORY;
+  report->message = record->message ? record->message : LB_OUT_OF_MEMORY;
   report->warning = lb_or_empty(record->warning);
 }
 
@@ -114,7 +114,7 @@ static void lb_add_attempt(lb_text* text, size_t number, const lb_attempt* attem
 
 static char* lb_record_text(const lb_record* record) {
   lb_text text = {NULL, 0, 0, 0};
-  lb_text_add(&text, record->sentence ? record->sentence : LB_OUT_OF_MEMORY);
+  lb_text_add(&text, record->message ? record->message : LB_OUT_OF_MEMORY);
   lb_text_add(&text, "\n");
   if (record->warning && *record->warning) {
     lb_text_add(&text, "Warning: ");
@@ -132,11 +132,11 @@ const char* lb_report_text(lb_report* report) {
   if (!lb_report_is_usable(report)) return LB_REPORT_WITHOUT_SIZE;
   lb_storage* storage = report->storage;
   if (storage && !storage->text) storage->text = lb_record_text(storage->record);
-  return storage && storage->text ? storage->text : lb_or_empty(report->sentence);
+  return storage && storage->text ? storage->text : lb_or_empty(report->message);
 }
 
 const char* lb_report_message(const lb_report* report) {
-  return report ? lb_or_empty(report->sentence) : "";
+  return report ? lb_or_empty(report->message) : "";
 }
 
 const lb_attempt* lb_report_attempt(const lb_report* report, size_t index) {

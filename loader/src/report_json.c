@@ -69,8 +69,7 @@ char* lb_record_json(const lb_record* record) {
   lb_json_version(&text, "built", record->runtime->built);
   lb_json_key(&text, "images");
   lb_text_add_number(&text, record->image_count);
-  lb_json_text(&text, "message", record->sentence);
-  lb_json_text(&text, "sentence", record->sentence);
+  lb_json_text(&text, "message", record->message);
   lb_json_text(&text, "warning", record->warning);
   lb_json_key(&text, "complete");
   lb_text_add(&text, record->out_of_memory ? "false" : "true");

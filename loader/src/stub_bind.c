@@ -159,7 +159,7 @@ static int lb_search_and_bind(lb_stub* stub) {
   int outcome = lb_bind_around(&stub->binding, stub->runtime, &options, &around, &report);
   lb_keep_report(stub, &report);
   if (outcome) {
-    lb_keep_message(stub, report.sentence);
+    lb_keep_message(stub, report.message);
   } else {
     lb_fill_once(stub);
   }

@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-/* A path of 10 kB helps nobody in a sentence; the structured report keeps it whole. */
+/* A path of 10 kB helps nobody in a message; the structured report keeps it whole. */
 enum { LB_FOREIGN_LIMIT = 600 };
 
 static const char LB_REPLACEMENT[] = "\xEF\xBF\xBD";

@@ -324,23 +324,29 @@ static int lb_lets_pass(void* context, const char* place, const lb_node* node, i
 
 typedef struct lb_own_place {
   lb_parties* parties;
-  const char* place;
-  int is_own_file; /* this library's, not a folder or the program */
+  const char* file;
+  lb_node folder;
+  int has_everybody; /* everybody counts, too */
 } lb_own_place;
 
 static int lb_note_party(void* context, lb_party party) {
   lb_own_place* own = context;
-  int counts = !lb_has_party(own->parties, party) && (party.kind != LB_EVERYBODY || own->is_own_file);
-  if (counts && lb_walk(own->place, lb_lets_pass, &party) == 1) lb_add_party(own->parties, party);
+  int counts = !lb_has_party(own->parties, party) && (party.kind != LB_EVERYBODY || own->has_everybody);
+  if (counts && lb_walk(own->file, lb_lets_pass, &party) == 1) lb_add_party(own->parties, party);
   return 1;
 }
 
-static int lb_note_place(void* context, const char* place, const lb_node* node, int is_last) {
-  lb_own_place own = *(lb_own_place*)context;
-  own.place = place;
-  own.is_own_file = own.is_own_file && is_last;
-  lb_note_party(&own, (lb_party){LB_USER, node->status.st_uid});
-  if (!lb_is_sticky(node)) lb_each_party(node, LB_MAY_WRITE, lb_note_party, &own);
+/* The owner of the file, and those who may write to it or, unless it is sticky, to its folder. */
+static int lb_note_file(void* context, const char* place, const lb_node* node, int is_last) {
+  lb_own_place* own = context;
+  if (is_last) {
+    own->file = place;
+    lb_note_party(own, (lb_party){LB_USER, node->status.st_uid});
+    lb_each_party(node, LB_MAY_WRITE, lb_note_party, own);
+    own->has_everybody = 0;
+    if (!lb_is_sticky(&own->folder)) lb_each_party(&own->folder, LB_MAY_WRITE, lb_note_party, own);
+  }
+  own->folder = *node;
   return 1;
 }
 
@@ -354,17 +360,17 @@ static void lb_forget_party(lb_parties* parties, lb_party party) {
 
 /* In a process with raised rights, and in one with mixed ones: root alone. */
 static void lb_find_parties(lb_parties* parties, const char* own_file) {
-  lb_own_place own = {parties, NULL, 0};
+  lb_own_place own = {.parties = parties};
   lb_add_party(parties, (lb_party){LB_USER, 0});
   lb_add_party(parties, (lb_party){LB_GROUP, 0});
   lb_add_party(parties, (lb_party){LB_GROUP, LB_ADMINISTRATORS});
   if (lb_os_is_raised() || lb_has_mixed_ids()) return;
   lb_add_party(parties, (lb_party){LB_USER, geteuid()});
   char* program = lb_os_program_file();
-  if (program) lb_walk(program, lb_note_place, &own);
+  if (program) lb_walk(program, lb_note_file, &own);
   lb_free(program);
-  own.is_own_file = 1;
-  if (own_file) lb_walk(own_file, lb_note_place, &own);
+  own.has_everybody = 1;
+  if (own_file) lb_walk(own_file, lb_note_file, &own);
   lb_forget_party(parties, (lb_party){LB_USER, lb_read_overflow("/proc/sys/kernel/overflowuid")});
   lb_forget_party(parties, (lb_party){LB_GROUP, lb_read_overflow("/proc/sys/kernel/overflowgid")});
 }

@@ -114,7 +114,7 @@ int main() {
   why = latebind::report();
   const bool none = !ort.entry<const void*()>() && !ort.symbol<void()>("OrtGetApiBase");
   std::printf("%s %d %u %d %d %s\\n", lb_outcome_name(outcome), ort ? 1 : 0, ort.version().major,
-              none, std::strlen(moved.json()) > 2, moved->sentence);
+              none, std::strlen(moved.json()) > 2, moved->message);
 }
 """
 

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.needs import official_header, require_programs, runtime_folder, zig
 from tests.programs import assert_refused, assert_success, run_checked
 
-PUBLIC = re.compile(r"lb_onnxruntime_(path|available|message|sentence|version|file|report|on_missing)")
+PUBLIC = re.compile(r"lb_onnxruntime_(path|available|message|version|file|report|on_missing)")
 # How public projects look for the runtime and link it.
 WAYS = {
     "config": "find_package(onnxruntime 1.17 CONFIG REQUIRED)\nset(LIBS onnxruntime::onnxruntime)",
@@ -151,9 +151,9 @@ int ov_core_create(void** core);
 int main(void) {
   void* core = NULL;
   const int made[] = {OrtGetApiBase() != NULL, lb_onnxruntime_available("CreateEnv")};
-  printf("%d %d %s\\n", made[0], made[1], lb_onnxruntime_sentence());
+  printf("%d %d %s\\n", made[0], made[1], lb_onnxruntime_message());
   const int failed[] = {ov_core_create(&core), lb_openvino_available(NULL)};
-  printf("%d %d %s\\n", failed[0], failed[1], lb_openvino_sentence());
+  printf("%d %d %s\\n", failed[0], failed[1], lb_openvino_message());
   return 0;
 }
 """
@@ -204,7 +204,7 @@ def test_the_archive_is_one_object_whose_names_are_its_own(stub):
     names = {line.split()[-1] for line in lines if len(line.split()) == 3}
     assert {name for name in names if PUBLIC.fullmatch(name)} == {
         f"lb_onnxruntime_{name}"
-        for name in ("path", "available", "message", "sentence", "version", "file", "report", "on_missing")
+        for name in ("path", "available", "message", "version", "file", "report", "on_missing")
     }
     others = {name for name in names if not PUBLIC.fullmatch(name)}
     assert others

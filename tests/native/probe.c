@@ -29,7 +29,7 @@ static struct {
 static const char* directories[MAX_DIRECTORIES];
 static port_barrier barrier;
 static int again_outcome = -1;
-static char again_sentence[200];
+static char again_message[200];
 
 #ifdef LB_TEST_ALLOCATIONS
 static long allocations_left = -1; /* the one that fails; negative: none */
@@ -52,7 +52,7 @@ void probe_bind_again(void) {
   lb_report report = {0};
   report.size = sizeof report;
   again_outcome = lb_bind(&binding, &lb_onnxruntime, &options, &report);
-  snprintf(again_sentence, sizeof again_sentence, "%s", report.sentence);
+  snprintf(again_message, sizeof again_message, "%s", report.message);
   lb_report_clear(&report);
 }
 
@@ -119,8 +119,8 @@ static void print_result(int outcome, lb_report* report, int extra) {
       "%d, ",
       lb_outcome_name((lb_outcome)outcome), extra, lb_entry(&binding) ? "true" : "false", attached ? "true" : "false",
       ask("stand_in_version_calls"), ask("stand_in_asked_for"));
-  printf("\"again\": %d, \"again_sentence\": \"%s\", \"struct\": {\"attempts\": %zu, \"bound\": %d}, \"report\": %s}\n",
-         again_outcome, again_sentence, report->attempt_count, report->bound, lb_report_json(report));
+  printf("\"again\": %d, \"again_message\": \"%s\", \"struct\": {\"attempts\": %zu, \"bound\": %d}, \"report\": %s}\n",
+         again_outcome, again_message, report->attempt_count, report->bound, lb_report_json(report));
 }
 
 #ifdef LB_TEST_ALLOCATIONS
@@ -136,7 +136,7 @@ static int exhaust(void) {
     allocations_left = run;
     allocation_failed = 0;
     int outcome = lb_bind(&fresh[run], &lb_onnxruntime, &options, &report);
-    if (!report.sentence || !*report.sentence) return 1;
+    if (!report.message || !*report.message) return 1;
     if ((outcome == 0) != (lb_entry(&fresh[run]) != NULL)) return 2;
     bound += outcome == 0;
     (void)lb_report_text(&report);
@@ -176,7 +176,7 @@ int main(int count, char** arguments) {
       forks = 1;
     else if (!strcmp(name, "--text"))
       text = 1;
-    else if (!strcmp(name, "--sentence"))
+    else if (!strcmp(name, "--message"))
       sentence = 1;
     else if (!strcmp(name, "--twice"))
       twice = 1;
@@ -226,7 +226,7 @@ int main(int count, char** arguments) {
   if (second_size >= 0) options.size = (uint32_t)second_size;
   if (twice || second.major || second_size >= 0) outcome = lb_bind(&binding, &lb_onnxruntime, &options, &report);
   if (sentence) {
-    printf("%s: %s\n", lb_outcome_name((lb_outcome)outcome), report.sentence);
+    printf("%s: %s\n", lb_outcome_name((lb_outcome)outcome), report.message);
   } else if (text) {
     fputs(lb_report_text(&report), stdout);
   } else {

@@ -8,6 +8,6 @@
 
 int main(void) {
   int is_bound = lb_onnxruntime_available(NULL);
-  printf("%s\n%s\n", is_bound ? lb_onnxruntime_file() : lb_onnxruntime_sentence(), lb_onnxruntime_report());
+  printf("%s\n%s\n", is_bound ? lb_onnxruntime_file() : lb_onnxruntime_message(), lb_onnxruntime_report());
   return !is_bound;
 }

@@ -136,7 +136,7 @@ SITUATIONS = {
     "a runtime that calls back gets an answer and no dead lock": Situation(
         "--path calls_back@a/",
         "explicit bound",
-        answer={"again_sentence": "lb_bind() was called by the runtime that it is opening."},
+        answer={"again_message": "lb_bind() was called by the runtime that it is opening."},
     ),
 }
 
@@ -157,7 +157,7 @@ def check_explicit(programs: Any, stand_in: str, gone: str = "libgone.so") -> No
     path = programs.stand_in(stand_in)
     outcome, says = EXPLICIT[stand_in]
     answer = programs.probe("--path", path)
-    sentence = answer["report"]["sentence"]
+    sentence = answer["report"]["message"]
     assert answer["outcome"] == outcome
     assert outcomes(answer) == [("explicit", outcome)]
     assert says.format(path=programs.name_of(path)) in sentence
@@ -177,7 +177,7 @@ def check_situation(programs: Any, name: str, folder: Path) -> None:
     assert f", {came}".endswith(f", {situation.comes}" if situation.comes else ""), came
     for text in situation.says:
         expected = re.sub(r"@([\w./-]+)", lambda match: programs.name_of(folder / match[1]), text)
-        assert expected in f"{report['sentence']}\n{report['warning']}"
+        assert expected in f"{report['message']}\n{report['warning']}"
     combined = {**report, **answer}
     assert {key: combined[key] for key in situation.answer} == situation.answer
 

@@ -115,7 +115,7 @@ def test_the_page_about_any_c_library_works_with_zlib(latebind, tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert "(z_errmsg)" in ended.stderr
     calls = (
-        'compressBound(100), zlibVersion(), lb_zlib_available(0), lb_zlib_available("none_of_it"), lb_zlib_sentence()'
+        'compressBound(100), zlibVersion(), lb_zlib_available(0), lb_zlib_available("none_of_it"), lb_zlib_message()'
     )
     (tmp_path / "user.c").write_text(
         '#include <stdio.h>\n#include "latebind/stub.h"\nLB_DECLARE_STUB(zlib);\nconst char* zlibVersion(void);\n'

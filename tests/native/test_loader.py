@@ -80,7 +80,7 @@ def test_a_file_that_is_no_library_is_told_by_its_kind(programs, tmp_path, conte
     path.write_bytes(content)
     answer = programs.probe("--path", path)
     assert answer["outcome"] == "not-a-library"
-    assert f"{path} is not a usable library: {says}" in answer["report"]["sentence"]
+    assert f"{path} is not a usable library: {says}" in answer["report"]["message"]
 
 
 @pytest.mark.parametrize("keep", [64, 100, 1000, 0.5, 0.8])
@@ -91,7 +91,7 @@ def test_a_truncated_library_never_reaches_the_systems_loader(programs, tmp_path
     path.write_bytes(data[: int(size)])
     answer = programs.probe("--path", path)
     assert answer["outcome"] == "not-a-library"
-    assert "truncated" in answer["report"]["sentence"]
+    assert "truncated" in answer["report"]["message"]
 
 
 def loaded_end(data):
@@ -111,7 +111,7 @@ def test_another_processors_library(programs, tmp_path, machine, name):
     path = foreign_copy(programs, tmp_path / NAME, machine)
     answer = programs.probe("--path", path)
     assert answer["outcome"] == "wrong-architecture"
-    assert f"built for {name}, this process is {this_machine}" in answer["report"]["sentence"]
+    assert f"built for {name}, this process is {this_machine}" in answer["report"]["message"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "device", "program-of-no-kind"])
@@ -163,7 +163,7 @@ def test_a_relative_path_is_a_path_and_never_a_name_for_the_system(programs, tmp
 def test_hostile_environment_variables_end_in_an_answer(programs, value):
     answer = programs.probe(environment={ENVIRONMENT: value})
     assert answer["outcome"] == "not-found"
-    assert len(answer["report"]["sentence"]) < 2000  # the report keeps the whole, the sentence does not
+    assert len(answer["report"]["message"]) < 2000  # the report keeps the whole, the sentence does not
     programs.run("probe", "--text", environment={ENVIRONMENT: value}).stdout.decode("utf-8")
 
 
@@ -224,7 +224,7 @@ def test_a_dependency_that_the_systems_candidate_misses_is_told(programs, tmp_pa
     place(programs, "needs_gone", tmp_path)
     answer = programs.probe(environment={"LD_LIBRARY_PATH": str(tmp_path)})
     assert answer["outcome"] == "missing-dependency"
-    assert "libgone.so" in answer["report"]["sentence"]
+    assert "libgone.so" in answer["report"]["message"]
 
 
 NOBODY = 65534
@@ -257,7 +257,7 @@ def test_what_may_not_be_read_is_refused(programs, unprivileged_probe, kind):
     finally:
         closed.chmod(0o755)
     assert answer["outcome"] == "refused"
-    assert f"{path} may not be opened: permission denied" in answer["report"]["sentence"]
+    assert f"{path} may not be opened: permission denied" in answer["report"]["message"]
 
 
 # ---- images that are loaded already ----
@@ -280,7 +280,7 @@ def test_a_library_that_only_depends_on_a_runtime_is_not_taken_for_one(programs)
 
 @pytest.mark.parametrize("size", [0, 4, 16])
 def test_a_report_without_its_size_is_refused_and_has_a_sentence_to_print(programs, size):
-    done = programs.run("probe", "--path", programs.stand_in("good"), "--report-size", str(size), "--sentence")
+    done = programs.run("probe", "--path", programs.stand_in("good"), "--report-size", str(size), "--message")
     assert done.stdout.startswith(b"invalid-argument: lb_report.size is not set. Set it to sizeof(lb_report)")
 
 
@@ -315,6 +315,6 @@ def test_the_text_lists_every_attempt(programs, tmp_path):
 
 def test_the_json_has_its_keys(programs):
     report = programs.probe("--path", programs.stand_in("good"))["report"]
-    keys = "runtime title bound path version minimum built images message sentence warning complete attempts"
+    keys = "runtime title bound path version minimum built images message warning complete attempts"
     assert list(report) == keys.split()
     assert json.dumps(report)

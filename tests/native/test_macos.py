@@ -46,7 +46,7 @@ def test_another_processors_library(macos, shared_folder, request):
 
 def test_text_and_nothing(macos, tmp_path):
     (tmp_path / NAME).write_text("no\n")
-    assert "a text file, not a library" in macos.probe("--path", tmp_path / NAME)["report"]["sentence"]
+    assert "a text file, not a library" in macos.probe("--path", tmp_path / NAME)["report"]["message"]
     assert macos.probe(environment={ENVIRONMENT: "/gone"})["outcome"] == "not-found"
 
 
@@ -66,5 +66,5 @@ def test_paths_in_any_script(macos, tmp_path, folder):
         ([], {ENVIRONMENT: str(path)}),
     ]:
         answer = macos.probe(*arguments, environment=environment)
-        assert answer["outcome"] == "bound", answer["report"]["sentence"]
+        assert answer["outcome"] == "bound", answer["report"]["message"]
         assert answer["report"]["path"] == str(path)

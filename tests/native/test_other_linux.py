@@ -54,16 +54,16 @@ def test_a_fork_in_the_middle_of_binding_leaves_the_child_able_to_bind(system):
 def test_the_real_runtime_is_for_glibc_and_the_sentence_says_what_is_missing(alpine, onnxruntime):
     answer = alpine.probe("--path", onnxruntime)
     assert answer["outcome"] == "missing-dependency"
-    assert str(onnxruntime) in answer["report"]["sentence"]
+    assert str(onnxruntime) in answer["report"]["message"]
 
 
 def test_the_hosts_own_library_is_for_another_processor(arm64, plain):
     answer = arm64.probe("--path", plain.stand_in("good"))
     assert answer["outcome"] == "wrong-architecture"
-    assert "built for x86_64, this process is aarch64" in answer["report"]["sentence"]
+    assert "built for x86_64, this process is aarch64" in answer["report"]["message"]
 
 
 def test_text_and_nothing(arm64, tmp_path):
     (tmp_path / NAME).write_text("no\n")
-    assert "a text file, not a library" in arm64.probe("--path", tmp_path / NAME)["report"]["sentence"]
+    assert "a text file, not a library" in arm64.probe("--path", tmp_path / NAME)["report"]["message"]
     assert arm64.probe(environment={ENVIRONMENT: "/gone"})["outcome"] == "not-found"

@@ -115,7 +115,7 @@ def test_a_runtime_in_the_systems_cache_is_bound(programs, cache, tmp_path):
     command = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/ld.so.cache && exec "$@"', cache]
     if subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
         pytest.skip("not run: no private mounts here (unshare -m)")
-    printed = run_checked(*command, programs.folder / "probe", "--sentence")
+    printed = run_checked(*command, programs.folder / "probe", "--message")
     where = tmp_path / "libraries" / NAME
     assert printed == f"bound: ONNX Runtime 1.25.3 is bound from {where} (source: system)\n"
 

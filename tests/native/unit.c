@@ -174,8 +174,8 @@ static void test_unbound(void) {
 /* The report of a wrong call, in which nothing is NULL. */
 static int is_refused(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, lb_report* report,
                       const char* says) {
-  int outcome = lb_bind(binding, runtime, options, report);
-  int same = outcome == LB_OUTCOME_INVALID_ARGUMENT && strstr(report->sentence, says) &&
+  lb_outcome outcome = lb_bind(binding, runtime, options, report);
+  int same = outcome == LB_OUTCOME_INVALID_ARGUMENT && strstr(report->message, says) &&
              strstr(lb_report_text(report), says) && lb_report_json(report) && report->runtime && report->path &&
              report->version && report->warning && !report->bound;
   lb_report_clear(report);
@@ -189,7 +189,7 @@ static void test_mistakes(void) {
   lb_report report = {0};
   CHECK(lb_bind(NULL, NULL, NULL, NULL) == LB_OUTCOME_INVALID_ARGUMENT);
   CHECK(lb_bind(&binding, &lb_onnxruntime, NULL, &report) == LB_OUTCOME_INVALID_ARGUMENT);
-  CHECK(report.sentence && strstr(report.sentence, "lb_report.size is not set"));
+  CHECK(report.message && strstr(report.message, "lb_report.size is not set"));
   CHECK(strstr(lb_report_text(&report), "lb_report.size is not set"));
   report.size = sizeof report;
   CHECK(is_refused(NULL, &lb_onnxruntime, NULL, &report, "without a binding"));

@@ -153,7 +153,7 @@ const char* latenn_model_report(const latenn_model* model) {
 }
 
 latenn_status* latenn_runtime_report(const latenn_load_options* options, char** report) {
-  *report = strdup("{\"sentence\": \"an echo needs no runtime\", \"warning\": \"\"}");
+  *report = strdup("{\"message\": \"an echo needs no runtime\", \"warning\": \"\"}");
   return options->runtime_path ? failure(LATENN_RUNTIME_UNAVAILABLE, "no such file", *report) : NULL;
 }
 void latenn_text_release(char* text) {

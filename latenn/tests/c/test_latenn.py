@@ -359,7 +359,7 @@ def test_a_missing_runtime_is_told_with_the_loaders_account(programs, tmp_path):
     )
     assert answer["error"] == RUNTIME_UNAVAILABLE
     assert f"ONNX Runtime was not found at {tmp_path}/gone" in answer["message"]
-    assert answer["report"]["sentence"] == answer["message"]
+    assert answer["report"]["message"] == answer["message"]
 
 
 def test_another_runtime_than_the_one_in_use_is_refused_and_the_same_one_is_not(run, onnxruntime, tmp_path):

@@ -66,7 +66,7 @@ def test_a_missing_backend_and_a_missing_runtime_are_told(windows, model, tmp_pa
     (answer,) = windows.runner("path", model, "--backend-dir", windows.folder / "latenn", "--runtime-dir", tmp_path)
     assert answer["error"] == 4
     assert "ONNX Runtime was not found in" in answer["message"]
-    assert answer["report"]["sentence"] == answer["message"]
+    assert answer["report"]["message"] == answer["message"]
 
 
 def test_a_backend_by_path_and_by_environment(windows, model):

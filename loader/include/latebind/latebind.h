@@ -24,6 +24,17 @@ extern "C" {
 
 #define LATEBIND_VERSION "0.1.0" /* of this loader */
 
+/* The compiler warns where a result is ignored. */
+#if defined(__GNUC__)
+#define LB_NODISCARD __attribute__((warn_unused_result))
+#else
+#define LB_NODISCARD
+#endif
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#undef LB_NODISCARD
+#define LB_NODISCARD [[nodiscard]]
+#endif
+
 /* ---- versions ------------------------------------------------------------------------------------------- */
 
 typedef struct lb_version {
@@ -173,12 +184,12 @@ typedef struct lb_report {
   size_t image_count; /* once bound: how many images in this process have the entry symbol; > 1 sets `warning` */
   const lb_attempt* attempts;
   size_t attempt_count;
-  const char* sentence; /* the message: what was wrong and the command that fixes it; or what was bound */
-  const char* warning;  /* a message about more than one image; or "" */
-  void* storage;        /* private */
+  const char* message; /* the message: what was wrong and the command that fixes it; or what was bound */
+  const char* warning; /* a message about more than one image; or "" */
+  void* storage;       /* private */
 } lb_report;
 
-/* The message: the same text as the field `sentence`. Never NULL; "" for NULL. */
+/* The field `message`. Never NULL; "" for NULL. */
 const char* lb_report_message(const lb_report* report);
 
 /* Attempt number `index`, in the order in which they were made; NULL past the last */
@@ -191,9 +202,9 @@ const char* lb_report_text(lb_report* report);
 /*
  * The report as one JSON object, always valid UTF-8. The text belongs to the report. Never NULL; "{}" when out of
  * memory, before lb_bind(), after LB_OUTCOME_INVALID_ARGUMENT, and after an lb_bind() that the runtime called while it
- * was opened. Keys: runtime, title, bound, path, version, minimum, built, images, message, sentence (the same, by its
- * older name), warning, complete (false when memory ran out and attempts are missing), attempts: [{source, outcome,
- * path, version, detail}]. Keys are only ever added.
+ * was opened. Keys: runtime, title, bound, path, version, minimum, built, images, message, warning, complete (false
+ * when memory ran out and attempts are missing), attempts: [{source, outcome, path, version, detail}]. Keys are only
+ * ever added.
  */
 const char* lb_report_json(lb_report* report);
 
@@ -218,11 +229,11 @@ typedef struct lb_binding {
 #define LB_BINDING_INIT {0, 0}
 
 /*
- * Finds, opens and checks the runtime, once. Returns 0 when `binding` holds a usable runtime, otherwise an lb_outcome
- * (never LB_OUTCOME_BOUND). Thread-safe and without a lock: threads that call at the same time each search, the first
- * to find a runtime decides, and none waits for another. A success is kept for the life of the process and later calls
- * return it at once, whatever places they name; the runtime is never unloaded. A failure is not kept: the next call
- * tries again.
+ * Finds, opens and checks the runtime, once. Returns LB_OUTCOME_BOUND, which is 0, when `binding` holds a usable
+ * runtime, otherwise why it holds none. Thread-safe and without a lock: threads that call at the same time each search,
+ * the first to find a runtime decides, and none waits for another. A success is kept for the life of the process and
+ * later calls return it at once, whatever places they name; the runtime is never unloaded. A failure is not kept: the
+ * next call tries again.
  *
  * A later call whose minimum is above the bound version returns LB_OUTCOME_BOUND_OLDER: the binding stays as it is for
  * callers with a lower minimum, and the report names both versions. A mistake in the arguments (such as a `size` that
@@ -234,12 +245,11 @@ typedef struct lb_binding {
  * packages around that library. 5 the system's search. In steps 2 to 5 an unsuitable candidate is recorded and the
  * search goes on.
  *
- * Trust: in steps 3 and 4, in run paths and, on Windows, in step 5, lb_bind() refuses a candidate if other users
- * may write to it or to a folder above it. Only the administrator, this user, and users who can change this library's
- * own file may have write access. The check ends at the folder that is searched; for packages around a stub, at the
- * root of the application; in step 5, at the root of the file system. In a process with raised privileges, only the
- * administrator may have write access, and the check always ends at the root of the file system. docs/threats.md has
- * the rule.
+ * Trust: what options->directories names is trusted as the host trusts it. In step 4, in run paths and, on Windows, in
+ * step 5, lb_bind() refuses a candidate unless only the administrator, this user, and users who can replace this
+ * library or this program can change the way to it: each folder from the top of the file system, each link, the file.
+ * In a process with raised privileges, and on Linux and macOS in one whose real, effective and saved ids differ, only
+ * the administrator may. docs/threats.md has the rule.
  *
  * The runtime is opened by absolute path only, after its file header was checked. Step 5 searches the folders that the
  * system's own loader would search, except the current folder: it skips empty and relative entries of search paths.
@@ -256,7 +266,15 @@ typedef struct lb_binding {
  * `options` and `report` may be NULL. If the runtime is bound already, the report describes the first binding. Writes
  * nothing to stdout or stderr.
  */
-int lb_bind(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, lb_report* report);
+LB_NODISCARD lb_outcome lb_bind(lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
+                                lb_report* report);
+
+/*
+ * Forgets what is bound and gives back the loader's reference to it, so that the next lb_bind() searches again: for
+ * tests, which try several runtimes in one process. The caller sees to it that no other thread uses the binding, that
+ * all pointers into the runtime are forgotten, and that reports on this binding are cleared. Since 0.1
+ */
+void lb_reset(lb_binding* binding);
 
 /* The address of the runtime's entry symbol, or NULL when not bound. Costs one atomic read. */
 void* lb_entry(const lb_binding* binding);

@@ -22,7 +22,7 @@ struct options : lb_options {
   options() noexcept : lb_options() { size = sizeof(lb_options); }
 };
 
-/* Owns an lb_report: report->sentence. */
+/* Owns an lb_report: report->message. */
 class report {
  public:
   report() noexcept : report_() { report_.size = sizeof report_; }
@@ -47,7 +47,7 @@ class report {
 /* No usable runtime: what() is the message for users, text() the whole report. */
 class error : public std::runtime_error {
  public:
-  error(lb_outcome outcome, report& why) : std::runtime_error(why->sentence), outcome_(outcome), text_(why.text()) {}
+  error(lb_outcome outcome, report& why) : std::runtime_error(why->message), outcome_(outcome), text_(why.text()) {}
 
   lb_outcome outcome() const noexcept { return outcome_; }
   const std::string& text() const noexcept { return text_; }
@@ -66,7 +66,7 @@ class binding {
 
   /* LB_OUTCOME_BOUND, or why no runtime is usable. Throws nothing. */
   lb_outcome bind(report& why, const options& chosen = options()) noexcept {
-    return static_cast<lb_outcome>(lb_bind(&binding_, runtime_, &chosen, why.get()));
+    return lb_bind(&binding_, runtime_, &chosen, why.get());
   }
 
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
@@ -77,6 +77,9 @@ class binding {
     return made;
   }
 #endif
+
+  /* For tests: see lb_reset(). */
+  void reset() noexcept { lb_reset(&binding_); }
 
   explicit operator bool() const noexcept { return lb_entry(&binding_) != nullptr; }
   lb_version version() const noexcept { return lb_bound_version(&binding_); }

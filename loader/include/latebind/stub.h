@@ -13,7 +13,7 @@
  *   path, the environment or the loaded libraries changed.
  * const char* lb_openvino_message(void)
  *   The last error: why no runtime could be bound and what to do, or which function the bound runtime lacks (not for
- *   onnxruntime, which returns an OrtStatus); "" when there was none. lb_openvino_sentence() is an older name.
+ *   onnxruntime, which returns an OrtStatus); "" when there was none.
  * const char* lb_openvino_version(void), const char* lb_openvino_file(void)
  *   The version of the bound runtime, and its file; "" when none is bound.
  * const char* lb_openvino_report(void)
@@ -45,7 +45,6 @@ typedef void (*lb_on_missing)(const char* message, void* context);
   extern "C" int lb_##runtime##_path(const char* path);          \
   extern "C" int lb_##runtime##_available(const char* function); \
   extern "C" const char* lb_##runtime##_message(void);           \
-  extern "C" const char* lb_##runtime##_sentence(void);          \
   extern "C" const char* lb_##runtime##_version(void);           \
   extern "C" const char* lb_##runtime##_file(void);              \
   extern "C" const char* lb_##runtime##_report(void);            \
@@ -55,7 +54,6 @@ typedef void (*lb_on_missing)(const char* message, void* context);
   int lb_##runtime##_path(const char* path);          \
   int lb_##runtime##_available(const char* function); \
   const char* lb_##runtime##_message(void);           \
-  const char* lb_##runtime##_sentence(void);          \
   const char* lb_##runtime##_version(void);           \
   const char* lb_##runtime##_file(void);              \
   const char* lb_##runtime##_report(void);            \

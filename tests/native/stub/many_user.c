@@ -24,12 +24,12 @@ int main(int count, char** words) {
   printf("status %d: %s\n", status, many_why());
   if (status == 0) printf("wrong %d\n", wrong());
   printf("new %d\n", many_new());
-  const char* sentence = lb_many_sentence();
+  const char* message = lb_many_message();
   many_newer();
   many_new();
-  if (sentence != lb_many_sentence()) puts("each failure makes a new text");
+  if (message != lb_many_message()) puts("each failure makes a new text");
   printf("available %d %d\n", lb_many_available(NULL), lb_many_available("many_new"));
-  printf("%s\n", lb_many_sentence());
+  printf("%s\n", lb_many_message());
   fflush(stdout);
   return count > 1 && words[1][0] ? many_new_stops() : 0;
 }

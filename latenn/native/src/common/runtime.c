@@ -35,7 +35,7 @@ latenn_status* backend_bind(const latenn_host* host, lb_binding* binding, const 
   latenn_status* status = NULL;
   const char* json = lb_report_json(&report);
   latenn_code code = latenn_search_ran_out(outcome, json) ? LATENN_OUT_OF_MEMORY : LATENN_RUNTIME_UNAVAILABLE;
-  if (outcome) status = host->status(code, report.sentence, json);
+  if (outcome) status = host->status(code, report.message, json);
   *report_text = backend_copy_text(json);
   if (!status) status = backend_check_bound(host, binding, runtime->title, options, &report);
   lb_report_clear(&report);

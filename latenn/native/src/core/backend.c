@@ -158,7 +158,7 @@ static latenn_slot* latenn_slot_of(const char* key, int is_path) {
 static latenn_status* latenn_not_opened(int outcome, const lb_report* report, const char* json) {
   latenn_code code = outcome == LB_OUTCOME_NOT_FOUND ? LATENN_BACKEND_MISSING : LATENN_BACKEND_UNUSABLE;
   if (latenn_search_ran_out(outcome, json)) code = LATENN_OUT_OF_MEMORY;
-  return latenn_status_create(code, report->sentence, json);
+  return latenn_status_create(code, report->message, json);
 }
 
 /* An older backend's table is shorter, a newer one's longer. */

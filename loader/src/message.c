@@ -1,5 +1,5 @@
 /*
- * sentence.c: says in one paragraph what was bound, or what was wrong, where, why, and what to do next; must not
+ * message.c: says in one paragraph what was bound, or what was wrong, where, why, and what to do next; must not
  * look for anything itself.
  */
 #include <string.h>
@@ -243,26 +243,25 @@ static void lb_add_warning(lb_text* text, const lb_record* record) {
 }
 
 void lb_record_conclude(lb_record* record, const char* advice) {
-  lb_text sentence = {NULL, 0, 0, 0};
+  lb_text message = {NULL, 0, 0, 0};
   lb_text warning = {NULL, 0, 0, 0};
   char* made_for_minimum = advice ? NULL : lb_make_advice(record);
   const lb_attempt* telling = lb_record_telling(record);
   if (made_for_minimum) advice = made_for_minimum;
   if (record->bound) {
-    lb_add_bound(&sentence, record);
-    lb_add_newer(&sentence, record);
+    lb_add_bound(&message, record);
+    lb_add_newer(&message, record);
   } else if (telling) {
-    lb_add_reason(&sentence, record, telling);
-    lb_add_next(&sentence, record, telling, advice);
+    lb_add_reason(&message, record, telling);
+    lb_add_next(&message, record, telling, advice);
   } else {
-    lb_text_add(&sentence, record->runtime->title);
-    lb_text_add(&sentence,
-                record->out_of_memory ? " was not found: out of memory" : " was not found: no place to look");
-    lb_add_next(&sentence, record, NULL, advice);
+    lb_text_add(&message, record->runtime->title);
+    lb_text_add(&message, record->out_of_memory ? " was not found: out of memory" : " was not found: no place to look");
+    lb_add_next(&message, record, NULL, advice);
   }
   lb_add_warning(&warning, record);
-  record->sentence = lb_text_take(&sentence);
+  record->message = lb_text_take(&message);
   record->warning = lb_text_take(&warning);
   lb_free(made_for_minimum);
-  if (!record->sentence || !record->warning) record->out_of_memory = 1;
+  if (!record->message || !record->warning) record->out_of_memory = 1;
 }
