@@ -74,8 +74,9 @@ def link(path: Path, target: Path | str, owner: int = USER) -> Path:
 def change_list(path: Path, *rules: str, default: bool = False) -> None:
     """Adds rules to an access control list."""
     find("setfacl")
+    program = str(shutil.which("setfacl"))
     for rule in rules:
-        subprocess.run(["setfacl", *(["-d"] if default else []), "-m", rule, path], check=True)
+        subprocess.run([program, *(["-d"] if default else []), "-m", rule, path], check=True)
 
 
 def host(site: Site, folder: str = "app", *, owner: int = USER) -> list[object]:
@@ -695,7 +696,9 @@ wait
     names = {"APP": app, "THEIRS": theirs, "UPPER": upper, "WORK": work, "BASE": site.base}
     names |= {"MINE": site.programs.folder / "libmine.so", "HOST": site.programs.folder / "host"}
     env = {"PATH": os.environ["PATH"], **{key: str(value) for key, value in names.items()}}
-    done = subprocess.run(["unshare", "-m", "sh", "-c", script], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(shutil.which("unshare")), "-m", "sh", "-c", script], env=env, capture_output=True, text=True, check=False
+    )
     if done.returncode == 77:
         pytest.skip(f"not run: no private mounts here: {done.stderr[-200:]}")
     printed = (site.base / "out").read_text()
