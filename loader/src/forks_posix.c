@@ -1,15 +1,57 @@
 /*
- * forks_posix.c: os.h for Linux and macOS: calls opening.c around each fork, and a function at the end of the process.
+ * forks_posix.c: os.h for Linux and macOS: which threads there are, calls of opening.c around each fork, and of a
+ * function at the end of the process.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 #include "os.h"
+
+#if defined(__APPLE__)
+uintptr_t lb_os_thread_number(void) {
+  uint64_t number = 0;
+  pthread_threadid_np(NULL, &number);
+  return (uintptr_t)number;
+}
+
+int lb_os_has_thread(uintptr_t number) {
+  return number != 0; /* not known: dyld's lock ends with no thread, so the process is lost anyway */
+}
+#else
+/* The kernel's number: it counts on, while a new thread mostly gets the address of the last one that ended. */
+uintptr_t lb_os_thread_number(void) {
+  return (uintptr_t)syscall(SYS_gettid);
+}
+
+int lb_os_has_thread(uintptr_t number) {
+  int error = errno;
+  int is_gone = syscall(SYS_tgkill, (long)getpid(), (long)number, 0L) != 0 && errno == ESRCH;
+  errno = error;
+  return !is_gone;
+}
+#endif
+
+int lb_os_forbid_cancelling(void) {
+  int state = PTHREAD_CANCEL_DISABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  return state == PTHREAD_CANCEL_ENABLE;
+}
+
+void lb_os_allow_cancelling(void) {
+  int state = 0; /* musl and macOS accept NULL, POSIX does not promise it */
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+}
 
 void lb_os_wait(void) {
   const struct timespec millisecond = {0, 1000000};

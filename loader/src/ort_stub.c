@@ -197,7 +197,6 @@ static uintptr_t lb_failure(const lb_bound* bound, size_t number, lb_kind kind, 
     lb_say_missing(bound, number, missing, sizeof missing);
     return kind == LB_KIND_TEXT ? (uintptr_t)"" : (uintptr_t)lb_own_status(ORT_NOT_IMPLEMENTED, missing);
   }
-  if (lb_is_opening(&lb_ort)) message = "ONNX Runtime called a function of its own while it was being opened.";
   lb_call_handler(&lb_ort);
   return kind == LB_KIND_TEXT ? (uintptr_t)message : (uintptr_t)lb_own_status(ORT_FAIL, message);
 }

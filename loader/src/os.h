@@ -11,6 +11,13 @@
 
 /* A number of the calling thread that no other thread of the system has now. Never 0. */
 uintptr_t lb_os_thread(void);
+/* Another number of it, which later threads don't get again where the system has such a one. Never 0. */
+uintptr_t lb_os_thread_number(void);
+/* 0 when the thread with that number has ended. */
+int lb_os_has_thread(uintptr_t number);
+/* The calling thread is not cancelled until lb_os_allow_cancelling(). Returns 1 when it could be before. */
+int lb_os_forbid_cancelling(void);
+void lb_os_allow_cancelling(void);
 /* About a millisecond. */
 void lb_os_wait(void);
 /* From now on a fork waits a moment for threads that are opening a runtime. Called before the first search. */

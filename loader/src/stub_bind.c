@@ -177,9 +177,19 @@ static void lb_search_unless_in_vain(lb_stub* stub, int looks_again) {
   lb_note_failure(stub, &search);
 }
 
+/* The runtime called back while it is opened. */
+static void lb_refuse_to_open(lb_stub* stub) {
+  char message[256];
+  snprintf(message, sizeof message, "%s called a function of its own while it was being opened.", stub->runtime->title);
+  lb_keep_message(stub, message);
+}
+
 int lb_stub_bind(lb_stub* stub, int looks_again) {
   if (lb_os_load(&stub->filled)) return 0;
-  if (lb_is_opening(stub)) return 1; /* the runtime called back while it is opened */
+  if (lb_is_opening(stub)) {
+    lb_refuse_to_open(stub);
+    return 1;
+  }
   lb_os_watch_forks();
   size_t opening = lb_begin_opening(stub);
   lb_search_unless_in_vain(stub, looks_again);
