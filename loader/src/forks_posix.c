@@ -81,32 +81,41 @@ __attribute__((constructor)) static void lb_watch_forks_early(void) {
   lb_forks_are_watched = lb_watch_forks();
 }
 
-__attribute__((destructor)) static void lb_forget_forks(void) {
+/*
+ * Unloading this library calls its handlers, as the end of the process does. But then the destructor below comes first,
+ * and at the end of the process they come first: exit() calls all handlers, and then the system's loader the
+ * destructors.
+ */
+static int lb_is_ending;
+static int lb_is_unloaded;
+static void (*lb_end)(void);
+static void (*lb_forget)(void);
+
+__attribute__((destructor)) static void lb_finish(void) {
+  lb_is_unloaded = !lb_is_ending;
   if (lb_forks_are_watched) __cxa_finalize(&__dso_handle);
+  if (lb_is_unloaded && lb_forget) lb_forget();
 }
 
 void lb_os_watch_forks(void) {} /* they are */
 
-static void (*lb_end)(void);
-
-static void lb_end_or_unload(void* mark) {
-  if (pthread_mutex_trylock(mark)) {
-    lb_end();
-  } else {
-    pthread_mutex_unlock(mark);
-  }
+static void lb_note_end(void* unused) {
+  (void)unused;
+  lb_is_ending = !lb_is_unloaded;
 }
 
-/*
- * Unloading this library calls its handlers, too. So another one, which belongs to no library and is called before it,
- * locks a mutex when the process ends: code and memory that are still there when this library is not.
- */
+static void lb_call_end(void* unused) {
+  (void)unused;
+  if (!lb_is_unloaded) lb_end();
+}
+
 void lb_os_at_exit(void (*end)(void)) {
-  pthread_mutex_t* mark = lb_allocate(sizeof *mark);
-  if (!mark || pthread_mutex_init(mark, NULL)) return;
   lb_end = end;
-  __cxa_atexit(lb_end_or_unload, mark, &__dso_handle);
-  __cxa_atexit((void (*)(void*))(void (*)(void))pthread_mutex_trylock, mark, NULL);
+  __cxa_atexit(lb_call_end, NULL, &__dso_handle);
+}
+
+void lb_os_at_unload(void (*forget)(void)) {
+  if (!__cxa_atexit(lb_note_end, NULL, &__dso_handle)) lb_forget = forget;
 }
 #elif defined(__APPLE__)
 /*
@@ -130,6 +139,10 @@ void lb_os_watch_forks(void) {} /* they are */
 #endif
 
 #if !defined(__GLIBC__)
+void lb_os_at_unload(void (*forget)(void)) {
+  (void)forget;
+}
+
 void lb_os_at_exit(void (*end)(void)) {
   atexit(end); /* this library is never unloaded: see above, and musl unloads none */
 }

@@ -27,6 +27,11 @@ void lb_os_watch_forks(void);
  * the libraries that are loaded. Not when this library is unloaded. Does nothing on Windows.
  */
 void lb_os_at_exit(void (*end)(void));
+/*
+ * Calls `forget` when this library is unloaded, after the destructors of its C++ objects, but not when the process
+ * ends. Only glibc unloads a library with the loader; on Windows, what `forget` would free is lost.
+ */
+void lb_os_at_unload(void (*forget)(void));
 
 /*
  * A pointer that one thread publishes and others read: a thread that sees it sees all that was written before. They are

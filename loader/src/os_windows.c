@@ -38,6 +38,10 @@ void lb_os_at_exit(void (*end)(void)) {
   (void)end;
 }
 
+void lb_os_at_unload(void (*forget)(void)) {
+  (void)forget;
+}
+
 /* The intrinsics of MSVC, which the other compilers also know; comparing with NULL changes nothing. */
 void* lb_os_load(void* const volatile* place) {
   return InterlockedCompareExchangePointer((PVOID volatile*)(uintptr_t)place, NULL, NULL);
