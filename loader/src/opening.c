@@ -27,12 +27,12 @@ static lb_opening lb_openings[LB_OPENINGS];
 static void* volatile lb_fork; /* the thread that forks */
 
 /* Where the stack is now. It grows down on every processor that the loader knows. */
-#if defined(_MSC_VER) && !defined(__clang__)
+#if defined(__GNUC__)
+#define LB_FRAME() ((uintptr_t)__builtin_frame_address(0))
+#else
 void* _AddressOfReturnAddress(void);
 #pragma intrinsic(_AddressOfReturnAddress)
 #define LB_FRAME() ((uintptr_t)_AddressOfReturnAddress())
-#else
-#define LB_FRAME() ((uintptr_t)__builtin_frame_address(0))
 #endif
 
 /*
