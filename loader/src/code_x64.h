@@ -35,6 +35,12 @@
     "xgetbv\n" \
     "andl $" LB_ASM_STATE ", %eax\n" \
     "movl %eax, %r8d\n" \
+    "movl $13, %eax\n" \
+    "xorl %ecx, %ecx\n" \
+    "cpuid\n" /* ebx: the size of an area for all that the system enabled */ \
+    "movl %ebx, %r9d\n" \
+    "cmpl $3072, %ebx\n" \
+    "jbe 3f\n" /* else there are tiles of AMX, too: a virtual machine takes microseconds for each question */ \
     "movl $576, %r9d\n" /* xmm and the header */ \
     "movl $2, %r10d\n" \
     "1: btl %r10d, %r8d\n" \

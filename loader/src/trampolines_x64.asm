@@ -65,6 +65,12 @@ lb_trampoline_common PROC FRAME
   DB 0Fh, 01h, 0D0h ; xgetbv
   and eax, KEPT_COMPONENTS
   mov r8d, eax
+  mov eax, 13
+  xor ecx, ecx
+  cpuid ; ebx: the size of an area for all that the system enabled
+  mov r9d, ebx
+  cmp ebx, 3072
+  jbe asked ; else there are tiles of AMX, too: a virtual machine takes microseconds for each question
   mov r9d, 576 ; xmm and the header
   mov r10d, 2
 component:
