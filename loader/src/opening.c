@@ -19,8 +19,9 @@ typedef struct lb_opening {
   void* volatile thread;      /* lb_os_thread(); NULL is free */
   void* volatile number;      /* lb_os_thread_number(); NULL when it isn't written yet */
   void* volatile was_awaited; /* a fork waited in vain, so the next one doesn't */
-  const void* binding;        /* only its own thread reads and writes this and the next */
+  const void* binding;        /* only its own thread reads and writes this and what follows */
   uintptr_t frame;
+  int could_be_cancelled;
 } lb_opening;
 
 static lb_opening lb_openings[LB_OPENINGS];
@@ -68,9 +69,13 @@ static int lb_is_orphaned(const lb_opening* opening) {
   return number && !lb_os_has_thread(number);
 }
 
-/* Clears what threads left behind: this one, when it is about to make an entry itself, and others that have ended. */
-static void lb_clear_left(const void* binding, uintptr_t frame) {
+/*
+ * Clears what threads left behind: this one, when it is about to make an entry itself, and others that have ended.
+ * Returns 1 when this one left without getting back that it could be cancelled.
+ */
+static int lb_clear_left(const void* binding, uintptr_t frame) {
   void* self = (void*)lb_os_thread();
+  int could_be_cancelled = 0;
   for (size_t i = 0; i < LB_OPENINGS; i++) {
     lb_opening* opening = &lb_openings[i];
     const void* thread = lb_os_load(&opening->thread);
@@ -78,8 +83,10 @@ static void lb_clear_left(const void* binding, uintptr_t frame) {
     int is_left = thread != self        ? lb_is_orphaned(opening)
                   : !lb_is_own(opening) ? 1 /* an earlier thread's, whose address this one has */
                                         : opening->frame <= frame || opening->binding == binding;
+    if (is_left && lb_is_own(opening)) could_be_cancelled |= opening->could_be_cancelled;
     if (is_left) lb_clear(opening);
   }
+  return could_be_cancelled;
 }
 
 static int lb_has_begun(void) {
@@ -95,13 +102,14 @@ static int lb_must_wait(void) {
   return fork && fork != (const void*)lb_os_thread();
 }
 
-static size_t lb_take_opening(const void* binding, uintptr_t frame) {
+static size_t lb_take_opening(const void* binding, uintptr_t frame, int could_be_cancelled) {
   void* self = (void*)lb_os_thread();
   for (size_t i = 0; i < LB_OPENINGS; i++) {
     lb_opening* opening = &lb_openings[i];
     if (lb_os_load(&opening->thread) || lb_os_exchange(&opening->thread, NULL, self)) continue;
     opening->binding = binding;
     opening->frame = frame;
+    opening->could_be_cancelled = could_be_cancelled;
     lb_os_publish(&opening->number, (void*)lb_os_thread_number());
     return i;
   }
@@ -115,16 +123,16 @@ static void lb_give_opening(size_t opening) {
 /* The entry's place, and in the lowest bit whether the thread could be cancelled before. */
 size_t lb_begin_opening(const void* binding) {
   uintptr_t frame = LB_FRAME();
-  size_t can_be_cancelled = lb_os_forbid_cancelling() ? 1 : 0;
-  lb_clear_left(binding, frame);
+  int could_be_cancelled = lb_os_forbid_cancelling();
+  could_be_cancelled |= lb_clear_left(binding, frame);
   int has_begun = lb_has_begun();
-  size_t opening = lb_take_opening(binding, frame);
+  size_t opening = lb_take_opening(binding, frame, could_be_cancelled);
   for (int waited = 0; waited < LB_MOMENTS && !has_begun && lb_must_wait(); waited++) {
     lb_give_opening(opening);
     lb_os_wait();
-    opening = lb_take_opening(binding, frame);
+    opening = lb_take_opening(binding, frame, could_be_cancelled);
   }
-  return 2 * opening + can_be_cancelled;
+  return 2 * opening + (could_be_cancelled ? 1 : 0);
 }
 
 void lb_end_opening(size_t opening) {

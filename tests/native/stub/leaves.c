@@ -64,6 +64,8 @@ static void* call_first(void* unused) {
     printf("first call: %d\n", status);
   } else if (!is("jumps-and-waits")) {
     printf("after the jump: %d\n", is("jumps") ? many_status() : call_deeper());
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    if (state != PTHREAD_CANCEL_ENABLE) printf("the thread can no longer be cancelled\n");
   }
   if (is("jumps-and-waits")) {
     pthread_barrier_wait(&barrier);
