@@ -155,7 +155,7 @@ static int lb_has_openings_of_others(void) {
 }
 
 void lb_before_fork(void) {
-  int can_be_cancelled = lb_os_forbid_cancelling(); /* fork() itself is no place where a thread is cancelled */
+  int can_be_cancelled = lb_os_forbid_cancelling(); /* POSIX: fork() does not cancel a thread */
   lb_os_exchange(&lb_fork, NULL, (void*)lb_os_thread());
   for (int waited = 0; waited < LB_MOMENTS && lb_has_openings_of_others(); waited++) lb_os_wait();
   for (size_t i = 0; i < LB_OPENINGS; i++) {

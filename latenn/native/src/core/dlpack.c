@@ -63,8 +63,8 @@ static void latenn_delete_versioned(dlpack_versioned* self) {
   free(self);
 }
 
-/* The step from one row to the next. A tensor without elements may have dimensions whose product is no int64_t: what
- * its strides are then does not matter, since they lead nowhere. */
+/* The step from one row to the next. A tensor without elements may have dimensions whose product does not fit into
+ * int64_t: what its strides are then does not matter, since they lead nowhere. */
 static int64_t latenn_next_stride(int64_t stride, int64_t size) {
   return size > 0 && stride <= INT64_MAX / size ? stride * size : stride;
 }
