@@ -240,8 +240,9 @@ unsigned char arrived[24][256];
 unsigned char given_masks[16][32];
 unsigned char arrived_masks[16][32];
 lb_function called;
-#define ASSEMBLY(name, code) \
-  void name(void);           \
+#define ASSEMBLY(name, code) RETURNS(void, name, code)
+#define RETURNS(type, name, code) \
+  type name(void);                \
   __asm__(".text\n.balign 4\n.globl " NAME(name) "\n" NAME(name) ":\n" code "ret\n");
 #if defined(__APPLE__)
 #define PLACE(register, name) \
@@ -270,16 +271,17 @@ ASSEMBLY(spoil_q, ".irp n," EACH_8 "," EACH_24 "," REST "\nmovi v\\n\\().2d, #0\
 ASSEMBLY(call_q, KEEP PLACE("x10", given) ".irp n," EACH "\nldr q\\n, [x10]\nadd x10, x10, #256\n.endr\n" CALL TAKE)
 ASSEMBLY(store_q, PLACE("x10", arrived) ".irp n," EACH "\nstr q\\n, [x10]\nadd x10, x10, #256\n.endr\n")
 #if defined(__linux__)
-#define SVE     ".arch_extension sve\n"
 #define MASKS   "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"
 #define Z(move) ".irp n," EACH "\n" move " z\\n, [x10]\nadd x10, x10, #256\n.endr\n"
 #define P(move) ".irp n," MASKS "\n" move " p\\n, [x11]\nadd x11, x11, #32\n.endr\n"
-__asm__(SVE);
+__asm__(".arch_extension sve\n");
 ASSEMBLY(spoil_z, ".irp n," MASKS "\npfalse p\\n\\().b\n.endr\nb spoil_q\n")
 ASSEMBLY(call_z, KEEP PLACE("x10", given) PLACE("x11", given_masks) Z("ldr") P("ldr") CALL TAKE)
 ASSEMBLY(store_z, PLACE("x10", arrived) PLACE("x11", arrived_masks) Z("str") P("str"))
-ASSEMBLY(vector_bytes, "rdvl x0, #1\n")
+RETURNS(size_t, vector_bytes, "rdvl x0, #1\n")
+#if !defined(__ARM_FEATURE_SVE)
 __asm__(".arch_extension nosve\n");
+#endif
 #endif
 
 static void check_registers(void (*call)(void), void (*store)(void), size_t size) {
@@ -304,7 +306,7 @@ static void check(void) {
 #if defined(__linux__)
   if (getauxval(AT_HWCAP) & 1 << 22) {
     spoil = spoil_z;
-    size_t size = ((size_t (*)(void))vector_bytes)();
+    size_t size = vector_bytes();
     check_registers(call_z, store_z, size);
     check_registers(call_q, store_q, 16);
     lb_kept_state = 0; /* asks again, with vectors in use */
