@@ -21,6 +21,8 @@ typedef struct lb_opening {
   void* volatile was_awaited; /* a fork waited in vain, so the next one doesn't */
   const void* binding;        /* only its own thread reads and writes this and what follows */
   uintptr_t frame;
+  uint64_t generation; /* lb_os_generation() */
+  int is_second;       /* made where another one of this thread and binding might have been on the stack */
   int could_be_cancelled;
 } lb_opening;
 
@@ -54,11 +56,21 @@ static int lb_is_own(const lb_opening* opening) {
          lb_os_load(&opening->number) == (void*)lb_os_thread_number();
 }
 
+/* Whether the function that made this thread's own entry may be on the stack. */
+static int lb_may_be_on_stack(const lb_opening* opening, uintptr_t frame) {
+  return opening->frame > frame + LB_LEAST_DEPTH;
+}
+
+/*
+ * A runtime that calls back has been loaded since. Without that, the entry is one that was left, or a function that the
+ * search uses, such as malloc(), is the program's own and calls: it may search, too, but only once.
+ */
 int lb_is_opening(const void* binding) {
   uintptr_t frame = LB_FRAME();
   for (size_t i = 0; i < LB_OPENINGS; i++) {
     const lb_opening* opening = &lb_openings[i];
-    if (lb_is_own(opening) && opening->binding == binding && opening->frame > frame + LB_LEAST_DEPTH) return 1;
+    if (!lb_is_own(opening) || opening->binding != binding || !lb_may_be_on_stack(opening, frame)) continue;
+    if (opening->is_second || opening->generation != lb_os_generation()) return 1;
   }
   return 0;
 }
@@ -70,23 +82,23 @@ static int lb_is_orphaned(const lb_opening* opening) {
 }
 
 /*
- * Clears what threads left behind: this one, when it is about to make an entry itself, and others that have ended.
- * Returns 1 when this one left without getting back that it could be cancelled.
+ * Clears what threads left behind: this one, when it is about to make an entry itself, and others that have ended. Adds
+ * to `made` what this thread's own entries say.
  */
-static int lb_clear_left(const void* binding, uintptr_t frame) {
+static void lb_clear_left(lb_opening* made) {
   void* self = (void*)lb_os_thread();
-  int could_be_cancelled = 0;
   for (size_t i = 0; i < LB_OPENINGS; i++) {
     lb_opening* opening = &lb_openings[i];
     const void* thread = lb_os_load(&opening->thread);
     if (!thread) continue;
-    int is_left = thread != self        ? lb_is_orphaned(opening)
-                  : !lb_is_own(opening) ? 1 /* an earlier thread's, whose address this one has */
-                                        : opening->frame <= frame || opening->binding == binding;
-    if (is_left && lb_is_own(opening)) could_be_cancelled |= opening->could_be_cancelled;
-    if (is_left) lb_clear(opening);
+    if (!lb_is_own(opening)) { /* one with our address is an earlier thread's */
+      if (thread == self || lb_is_orphaned(opening)) lb_clear(opening);
+    } else if (opening->frame <= made->frame || opening->binding == made->binding) {
+      made->could_be_cancelled |= opening->could_be_cancelled;
+      made->is_second |= opening->binding == made->binding && lb_may_be_on_stack(opening, made->frame);
+      lb_clear(opening);
+    }
   }
-  return could_be_cancelled;
 }
 
 static int lb_has_begun(void) {
@@ -102,14 +114,16 @@ static int lb_must_wait(void) {
   return fork && fork != (const void*)lb_os_thread();
 }
 
-static size_t lb_take_opening(const void* binding, uintptr_t frame, int could_be_cancelled) {
+static size_t lb_take_opening(const lb_opening* made) {
   void* self = (void*)lb_os_thread();
   for (size_t i = 0; i < LB_OPENINGS; i++) {
     lb_opening* opening = &lb_openings[i];
     if (lb_os_load(&opening->thread) || lb_os_exchange(&opening->thread, NULL, self)) continue;
-    opening->binding = binding;
-    opening->frame = frame;
-    opening->could_be_cancelled = could_be_cancelled;
+    opening->binding = made->binding;
+    opening->frame = made->frame;
+    opening->generation = made->generation;
+    opening->is_second = made->is_second;
+    opening->could_be_cancelled = made->could_be_cancelled;
     lb_os_publish(&opening->number, (void*)lb_os_thread_number());
     return i;
   }
@@ -122,17 +136,17 @@ static void lb_give_opening(size_t opening) {
 
 /* The entry's place, and in the lowest bit whether the thread could be cancelled before. */
 size_t lb_begin_opening(const void* binding) {
-  uintptr_t frame = LB_FRAME();
-  int could_be_cancelled = lb_os_forbid_cancelling();
-  could_be_cancelled |= lb_clear_left(binding, frame);
+  lb_opening made = {.binding = binding, .frame = LB_FRAME(), .could_be_cancelled = lb_os_forbid_cancelling()};
+  made.generation = lb_os_generation();
+  lb_clear_left(&made);
   int has_begun = lb_has_begun();
-  size_t opening = lb_take_opening(binding, frame, could_be_cancelled);
+  size_t opening = lb_take_opening(&made);
   for (int waited = 0; waited < LB_MOMENTS && !has_begun && lb_must_wait(); waited++) {
     lb_give_opening(opening);
     lb_os_wait();
-    opening = lb_take_opening(binding, frame, could_be_cancelled);
+    opening = lb_take_opening(&made);
   }
-  return 2 * opening + (could_be_cancelled ? 1 : 0);
+  return 2 * opening + (made.could_be_cancelled ? 1 : 0);
 }
 
 void lb_end_opening(size_t opening) {

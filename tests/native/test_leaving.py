@@ -49,6 +49,7 @@ def leaves(request, tmp_path_factory, stub):
         pytest.param("exits", END, id="ended-by-the-library"),
         pytest.param("jumps", f"after the jump: 0\n{END}", id="left-by-a-signal-handler"),
         pytest.param("jumps-deeper", f"after the jump: 0\n{END}", id="left-and-called-from-another-function"),
+        pytest.param("jumps-from-the-search", f"after the jump: 0\n{END}", id="left-before-a-library-was-opened"),
     ],
 )
 def test_whoever_leaves_the_first_call_leaves_nothing_behind(leaves, how, printed):
