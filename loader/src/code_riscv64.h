@@ -2,6 +2,9 @@
  * code_riscv64.h: the machine code of trampolines on 64-bit RISC-V with floating-point registers (lp64d), as all
  * distributions of Linux have it; must not contain what another processor runs.
  *
+ * Vector registers are not kept: only functions of the vector calling convention, which take values of RISC-V's own
+ * vector types, have arguments there, and no compiler uses it for a C library's other functions.
+ *
  * t1 is the linkers' own between a call and its function, so no argument is in it. Instructions stay as they are
  * written: the linker may neither shorten them nor move what follows.
  */

@@ -1,15 +1,57 @@
 /*
- * forks_posix.c: os.h for Linux and macOS: calls opening.c around each fork, and a function at the end of the process.
+ * forks_posix.c: os.h for Linux and macOS: which threads there are, calls of opening.c around each fork, and of a
+ * function at the end of the process.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 #include "os.h"
+
+#if defined(__APPLE__)
+uintptr_t lb_os_thread_number(void) {
+  uint64_t number = 0;
+  pthread_threadid_np(NULL, &number);
+  return (uintptr_t)number;
+}
+
+int lb_os_has_thread(uintptr_t number) {
+  return number != 0; /* not known: dyld's lock ends with no thread, so the process is lost anyway */
+}
+#else
+/* The kernel's number: it counts on, while a new thread mostly gets the address of the last one that ended. */
+uintptr_t lb_os_thread_number(void) {
+  return (uintptr_t)syscall(SYS_gettid);
+}
+
+int lb_os_has_thread(uintptr_t number) {
+  int error = errno;
+  int is_gone = syscall(SYS_tgkill, (long)getpid(), (long)number, 0L) != 0 && errno == ESRCH;
+  errno = error;
+  return !is_gone;
+}
+#endif
+
+int lb_os_forbid_cancelling(void) {
+  int state = PTHREAD_CANCEL_DISABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  return state == PTHREAD_CANCEL_ENABLE;
+}
+
+void lb_os_allow_cancelling(void) {
+  int state = 0; /* musl and macOS accept NULL, POSIX does not promise it */
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+}
 
 void lb_os_wait(void) {
   const struct timespec millisecond = {0, 1000000};
@@ -39,32 +81,41 @@ __attribute__((constructor)) static void lb_watch_forks_early(void) {
   lb_forks_are_watched = lb_watch_forks();
 }
 
-__attribute__((destructor)) static void lb_forget_forks(void) {
+/*
+ * Unloading this library calls its handlers, as the end of the process does. But then the destructor below comes first,
+ * and at the end of the process they come first: exit() calls all handlers, and then the system's loader the
+ * destructors.
+ */
+static int lb_is_ending;
+static int lb_is_unloaded;
+static void (*lb_end)(void);
+static void (*lb_forget)(void);
+
+__attribute__((destructor)) static void lb_finish(void) {
+  lb_is_unloaded = !lb_is_ending;
   if (lb_forks_are_watched) __cxa_finalize(&__dso_handle);
+  if (lb_is_unloaded && lb_forget) lb_forget();
 }
 
 void lb_os_watch_forks(void) {} /* they are */
 
-static void (*lb_end)(void);
-
-static void lb_end_or_unload(void* mark) {
-  if (pthread_mutex_trylock(mark)) {
-    lb_end();
-  } else {
-    pthread_mutex_unlock(mark);
-  }
+static void lb_note_end(void* unused) {
+  (void)unused;
+  lb_is_ending = !lb_is_unloaded;
 }
 
-/*
- * Unloading this library calls its handlers, too. So another one, which belongs to no library and is called before it,
- * locks a mutex when the process ends: code and memory that are still there when this library is not.
- */
+static void lb_call_end(void* unused) {
+  (void)unused;
+  if (!lb_is_unloaded) lb_end();
+}
+
 void lb_os_at_exit(void (*end)(void)) {
-  pthread_mutex_t* mark = lb_allocate(sizeof *mark);
-  if (!mark || pthread_mutex_init(mark, NULL)) return;
   lb_end = end;
-  __cxa_atexit(lb_end_or_unload, mark, &__dso_handle);
-  __cxa_atexit((void (*)(void*))(void (*)(void))pthread_mutex_trylock, mark, NULL);
+  __cxa_atexit(lb_call_end, NULL, &__dso_handle);
+}
+
+void lb_os_at_unload(void (*forget)(void)) {
+  if (!__cxa_atexit(lb_note_end, NULL, &__dso_handle)) lb_forget = forget;
 }
 #elif defined(__APPLE__)
 /*
@@ -88,6 +139,10 @@ void lb_os_watch_forks(void) {} /* they are */
 #endif
 
 #if !defined(__GLIBC__)
+void lb_os_at_unload(void (*forget)(void)) {
+  (void)forget;
+}
+
 void lb_os_at_exit(void (*end)(void)) {
   atexit(end); /* this library is never unloaded: see above, and musl unloads none */
 }

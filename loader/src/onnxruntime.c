@@ -9,13 +9,13 @@
 typedef const lb_ort_base*(LB_ORT_CALL* lb_ort_get_base)(void);
 
 /* ISO C has no conversion from an object pointer to a function pointer; POSIX and Windows guarantee equal bytes. */
-static const lb_ort_base* lb_ort_base_of(void* entry) {
+LB_CALLS_RUNTIME static const lb_ort_base* lb_ort_base_of(void* entry) {
   lb_ort_get_base get_base = NULL;
   memcpy(&get_base, &entry, sizeof get_base);
   return get_base ? get_base() : NULL;
 }
 
-int lb_onnxruntime_read_version(void* entry, char* text, size_t size) {
+LB_CALLS_RUNTIME int lb_onnxruntime_read_version(void* entry, char* text, size_t size) {
   const lb_ort_base* base = lb_ort_base_of(entry);
   const char* version = base && base->GetVersionString ? base->GetVersionString() : NULL;
   if (!version || strlen(version) >= size) return 1;
@@ -24,7 +24,7 @@ int lb_onnxruntime_read_version(void* entry, char* text, size_t size) {
 }
 
 /* Asking for more than the runtime has makes it print to stderr: so ask for the lower, once. */
-static int lb_ort_take(const lb_ort_base* base, lb_version runtime, lb_ort_api* api) {
+LB_CALLS_RUNTIME static int lb_ort_take(const lb_ort_base* base, lb_version runtime, lb_ort_api* api) {
   memset(api, 0, sizeof *api);
   api->runtime = runtime;
   api->version = runtime.minor < LB_ORT_API_VERSION ? runtime.minor : LB_ORT_API_VERSION;
@@ -38,7 +38,7 @@ int lb_ort_attach(const lb_binding* binding, lb_ort_api* api) {
   return base ? lb_ort_take(base, lb_bound_version(binding), api) : 1;
 }
 
-int lb_ort_attach_base(const lb_ort_base* base, lb_ort_api* api) {
+LB_CALLS_RUNTIME int lb_ort_attach_base(const lb_ort_base* base, lb_ort_api* api) {
   lb_version version = {0};
   if (!base || !base->GetVersionString || lb_version_parse(base->GetVersionString(), &version) || version.major != 1)
     return 1;

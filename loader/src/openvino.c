@@ -12,14 +12,14 @@ typedef int (*lb_ov_get_version)(lb_ov_version* version);
 typedef void (*lb_ov_free_version)(lb_ov_version* version);
 
 /* OpenVINO copies its texts for the caller; without a function to free them they are left. */
-static void lb_openvino_free_version(void* entry, lb_ov_version* version) {
+LB_CALLS_RUNTIME static void lb_openvino_free_version(void* entry, lb_ov_version* version) {
   lb_ov_free_version free_version = NULL;
   void* address = lb_image_symbol(entry, "ov_version_free");
   memcpy(&free_version, &address, sizeof free_version);
   if (free_version) free_version(version);
 }
 
-int lb_openvino_read_version(void* entry, char* text, size_t size) {
+LB_CALLS_RUNTIME int lb_openvino_read_version(void* entry, char* text, size_t size) {
   lb_ov_version version = {NULL, NULL};
   lb_ov_get_version get_version = NULL;
   memcpy(&get_version, &entry, sizeof get_version); /* see onnxruntime.c: the bytes agree */

@@ -6,7 +6,7 @@
 
 #define LB_EXPORT(name, parameters, arguments)                                              \
   OrtStatus* LB_ORT_CALL name parameters;                                                   \
-  OrtStatus* LB_ORT_CALL name parameters {                                                  \
+  LB_CALLS_RUNTIME OrtStatus* LB_ORT_CALL name parameters {                                 \
     lb_function function;                                                                   \
     OrtStatus* status = lb_stub_symbol(#name, &function);                                   \
     return function ? ((OrtStatus * (LB_ORT_CALL*)parameters) function) arguments : status; \

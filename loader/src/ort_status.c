@@ -37,21 +37,21 @@ typedef OrtErrorCode(LB_ORT_CALL* lb_get_code)(const OrtStatus*);
 typedef const char*(LB_ORT_CALL* lb_get_message)(const OrtStatus*);
 typedef void(LB_ORT_CALL* lb_release)(OrtStatus*);
 
-OrtErrorCode LB_ORT_CALL lb_status_code(const OrtStatus* status) {
+LB_CALLS_RUNTIME OrtErrorCode LB_ORT_CALL lb_status_code(const OrtStatus* status) {
   const lb_status* own = lb_own(status);
   lb_get_code theirs = (lb_get_code)lb_stub_function(LB_SLOT_GetErrorCode);
   if (own) return own->code;
   return status && theirs ? theirs(status) : ORT_OK;
 }
 
-const char* LB_ORT_CALL lb_status_message(const OrtStatus* status) {
+LB_CALLS_RUNTIME const char* LB_ORT_CALL lb_status_message(const OrtStatus* status) {
   const lb_status* own = lb_own(status);
   lb_get_message theirs = (lb_get_message)lb_stub_function(LB_SLOT_GetErrorMessage);
   if (own) return own->text;
   return status && theirs ? theirs(status) : "";
 }
 
-void LB_ORT_CALL lb_status_release(OrtStatus* status) {
+LB_CALLS_RUNTIME void LB_ORT_CALL lb_status_release(OrtStatus* status) {
   lb_release theirs = (lb_release)lb_stub_function(LB_SLOT_ReleaseStatus);
   if (!lb_own(status)) {
     if (status && theirs) theirs(status);

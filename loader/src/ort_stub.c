@@ -116,7 +116,7 @@ static lb_function lb_bound_function(const lb_bound* bound, size_t number) {
 }
 
 /* The tables that are reached through OrtApi. One that the runtime itself doesn't have (a minimal build) stays NULL. */
-static void lb_find_inner_tables(lb_bound* bound) {
+LB_CALLS_RUNTIME static void lb_find_inner_tables(lb_bound* bound) {
   const lb_table* main = &lb_tables[LB_TABLE_COUNT - 1];
   for (size_t which = 0; which + 1 < LB_TABLE_COUNT; ++which) {
     size_t getter = lb_tables[which].getter;
@@ -197,7 +197,6 @@ static uintptr_t lb_failure(const lb_bound* bound, size_t number, lb_kind kind, 
     lb_say_missing(bound, number, missing, sizeof missing);
     return kind == LB_KIND_TEXT ? (uintptr_t)"" : (uintptr_t)lb_own_status(ORT_NOT_IMPLEMENTED, missing);
   }
-  if (lb_is_opening(&lb_ort)) message = "ONNX Runtime called a function of its own while it was being opened.";
   lb_call_handler(&lb_ort);
   return kind == LB_KIND_TEXT ? (uintptr_t)message : (uintptr_t)lb_own_status(ORT_FAIL, message);
 }

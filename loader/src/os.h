@@ -11,6 +11,13 @@
 
 /* A number of the calling thread that no other thread of the system has now. Never 0. */
 uintptr_t lb_os_thread(void);
+/* Another number of it, which later threads don't get again where the system has such a one. Never 0. */
+uintptr_t lb_os_thread_number(void);
+/* 0 when the thread with that number has ended. */
+int lb_os_has_thread(uintptr_t number);
+/* The calling thread is not cancelled until lb_os_allow_cancelling(). Returns 1 when it could be before. */
+int lb_os_forbid_cancelling(void);
+void lb_os_allow_cancelling(void);
 /* About a millisecond. */
 void lb_os_wait(void);
 /* From now on a fork waits a moment for threads that are opening a runtime. Called before the first search. */
@@ -20,6 +27,11 @@ void lb_os_watch_forks(void);
  * the libraries that are loaded. Not when this library is unloaded. Does nothing on Windows.
  */
 void lb_os_at_exit(void (*end)(void));
+/*
+ * Calls `forget` when this library is unloaded, after the destructors of its C++ objects, but not when the process
+ * ends. Only glibc unloads a library with the loader; on Windows, what `forget` would free is lost.
+ */
+void lb_os_at_unload(void (*forget)(void));
 
 /*
  * A pointer that one thread publishes and others read: a thread that sees it sees all that was written before. They are

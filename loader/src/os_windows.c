@@ -14,6 +14,20 @@ uintptr_t lb_os_thread(void) {
   return GetCurrentThreadId();
 }
 
+uintptr_t lb_os_thread_number(void) {
+  return lb_os_thread();
+}
+
+int lb_os_has_thread(uintptr_t number) {
+  return number != 0; /* only a fork asks, and there are none */
+}
+
+int lb_os_forbid_cancelling(void) {
+  return 0;
+}
+
+void lb_os_allow_cancelling(void) {}
+
 void lb_os_watch_forks(void) {} /* there are none */
 
 void lb_os_wait(void) {
@@ -22,6 +36,10 @@ void lb_os_wait(void) {
 
 void lb_os_at_exit(void (*end)(void)) {
   (void)end;
+}
+
+void lb_os_at_unload(void (*forget)(void)) {
+  (void)forget;
 }
 
 /* The intrinsics of MSVC, which the other compilers also know; comparing with NULL changes nothing. */

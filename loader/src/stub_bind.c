@@ -27,10 +27,87 @@ uintptr_t lb_give(uintptr_t result) {
   return result;
 }
 
-/* ---- texts that the program may keep: each is stored once and never freed ---------------------------------------- */
+/* ---- what is kept until this library is unloaded ------------------------------------------------------------------
+ */
+
+static void* volatile lb_stubs;
+
+typedef union lb_kept {
+  void* next;
+  uint64_t alignment;
+} lb_kept;
+
+/* Puts something with a pointer `next` in front of a list. */
+static void lb_push(void* volatile* list, void* entry, void** next) {
+  void* first = lb_os_load(list);
+  for (;;) {
+    *next = first;
+    void* now = lb_os_exchange(list, first, entry);
+    if (now == first) return;
+    first = now;
+  }
+}
+
+static void lb_free_list(void* volatile* list) {
+  void* entry = lb_os_exchange(list, lb_os_load(list), NULL);
+  while (entry) {
+    void* next = *(void**)entry;
+    lb_free(entry);
+    entry = next;
+  }
+}
+
+static void lb_free_own(void* volatile* place) {
+  lb_free(lb_os_exchange(place, lb_os_load(place), NULL));
+}
+
+/* The runtime stays open, and calls that reach it directly still do. */
+static void lb_forget_stub(lb_stub* stub) {
+  lb_record* record = (lb_record*)(uintptr_t)lb_bound_record(&stub->binding);
+  lb_free_own(&stub->filled);
+  lb_free_own(&stub->binding.state);
+  lb_record_release(record);
+  lb_os_publish(&stub->message, NULL);
+  lb_os_publish(&stub->report, NULL);
+  lb_os_publish(&stub->reported, NULL);
+  lb_os_publish(&stub->failure, NULL);
+  lb_os_publish(&stub->path, NULL);
+  lb_free_own(&stub->handler);
+  lb_free_own(&stub->recorder);
+  lb_free_list(&stub->texts);
+  lb_free_list(&stub->kept);
+  lb_os_publish(&stub->noted, NULL);
+}
+
+static void lb_forget_stubs(void) {
+  lb_stub* stub = lb_os_exchange(&lb_stubs, lb_os_load(&lb_stubs), NULL);
+  while (stub) {
+    lb_stub* next = stub->next;
+    lb_forget_stub(stub);
+    stub = next;
+  }
+}
+
+/* Before something is kept for a stub. */
+static void lb_note_stub(lb_stub* stub) {
+  static void* volatile is_noted;
+  if (lb_os_exchange(&stub->noted, NULL, stub)) return;
+  lb_push(&lb_stubs, stub, &stub->next);
+  if (!lb_os_exchange(&is_noted, NULL, stub)) lb_os_at_unload(lb_forget_stubs);
+}
+
+/* Memory that is freed with the stub. */
+static void* lb_keep(lb_stub* stub, size_t size) {
+  lb_kept* kept = lb_allocate(sizeof *kept + size);
+  if (!kept) return NULL;
+  lb_push(&stub->kept, kept, &kept->next);
+  return kept + 1;
+}
+
+/* ---- texts that the program may keep: each is stored once ------------------------------------------------------- */
 
 typedef struct lb_kept_text {
-  struct lb_kept_text* next;
+  void* next;
   char text[1];
 } lb_kept_text;
 
@@ -46,12 +123,8 @@ static const char* lb_keep_text(lb_stub* stub, const char* text) {
   lb_kept_text* kept = stored ? NULL : lb_allocate(sizeof *kept + strlen(text));
   if (!kept) return stored;
   memcpy(kept->text, text, strlen(text) + 1);
-  for (;;) {
-    kept->next = first;
-    lb_kept_text* now = lb_os_exchange(&stub->texts, first, kept);
-    if (now == first) return kept->text;
-    first = now;
-  }
+  lb_push(&stub->texts, kept, &kept->next);
+  return kept->text;
 }
 
 void lb_keep_message(lb_stub* stub, const char* message) {
@@ -122,7 +195,7 @@ static int lb_failed_before(const lb_stub* stub, const lb_failed_search* search)
 
 /* Older notes stay: another thread may be reading one. A program changes its environment a few times, not for ever. */
 static void lb_note_failure(lb_stub* stub, const lb_failed_search* search) {
-  lb_failed_search* failure = lb_failed_before(stub, search) ? NULL : lb_allocate(sizeof *failure);
+  lb_failed_search* failure = lb_failed_before(stub, search) ? NULL : lb_keep(stub, sizeof *failure);
   if (!failure) return;
   *failure = *search;
   lb_os_publish(&stub->failure, failure);
@@ -177,11 +250,22 @@ static void lb_search_unless_in_vain(lb_stub* stub, int looks_again) {
   lb_note_failure(stub, &search);
 }
 
+/* The runtime called back while it is opened. */
+static void lb_refuse_to_open(lb_stub* stub) {
+  char message[256];
+  snprintf(message, sizeof message, "%s called a function of its own while it was being opened.", stub->runtime->title);
+  lb_keep_message(stub, message);
+}
+
 int lb_stub_bind(lb_stub* stub, int looks_again) {
   if (lb_os_load(&stub->filled)) return 0;
-  if (lb_is_opening(stub)) return 1; /* the runtime called back while it is opened */
+  if (lb_is_opening(stub)) {
+    lb_refuse_to_open(stub);
+    return 1;
+  }
   lb_os_watch_forks();
   size_t opening = lb_begin_opening(stub);
+  lb_note_stub(stub);
   lb_search_unless_in_vain(stub, looks_again);
   lb_end_opening(opening);
   return !lb_os_load(&stub->filled);
@@ -196,8 +280,10 @@ const char* lb_stub_message(const lb_stub* stub) {
 
 /* The path before stays: another thread may be reading it. */
 int lb_stub_path(lb_stub* stub, const char* path) {
-  char* copy = path ? lb_duplicate(path) : NULL;
+  lb_note_stub(stub);
+  char* copy = path ? lb_keep(stub, strlen(path) + 1) : NULL;
   if (path && !copy) return 1;
+  if (copy) memcpy(copy, path, strlen(path) + 1);
   lb_os_publish(&stub->path, copy);
   return 0;
 }
@@ -225,6 +311,7 @@ typedef struct lb_missing_handler {
 } lb_missing_handler;
 
 int lb_stub_on_missing(lb_stub* stub, lb_on_missing handler, void* context) {
+  lb_note_stub(stub);
   lb_missing_handler* made = handler ? lb_allocate(sizeof *made) : NULL;
   if (!made) return 1;
   *made = (lb_missing_handler){handler, context};

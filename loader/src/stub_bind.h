@@ -29,12 +29,15 @@ typedef struct lb_stub {
   void* volatile path;     /* the first place to look, from the program */
   void* volatile failure;  /* lb_failed_search: the last one that found nothing */
   void* volatile texts;    /* lb_kept_text: each text that the program may keep */
+  void* volatile kept;     /* lb_kept: what other threads may be reading */
   void* volatile message;  /* the last error */
   void* volatile report;   /* of the last binding, as JSON */
   void* volatile handler;  /* lb_missing_handler: what the program set */
   void* volatile reported; /* the message that the handler got last */
   void* volatile recorder; /* the file to which calls are recorded; see stub_record.c */
   void* volatile recorded; /* the newest version that a recorded function needs, as one number */
+  void* volatile noted;    /* it is in the list of those that have something to free */
+  void* next;              /* in that list */
 } lb_stub;
 
 /*

@@ -3,14 +3,18 @@
  * for.
  *
  * Each trampoline is 16 bytes: a landing pad for control-flow protection where the processor has one, its number into
- * a register that no calling convention uses for arguments, and a jump to the common part. The parts of vector
- * registers beyond 128 bits are not kept: no function of a C interface without vector types gets them.
+ * a register that no calling convention uses for arguments, and a jump to the common part. That keeps vectors of every
+ * size that the processor has, since functions may take them as arguments.
  */
 #include "trampolines.h"
 
 #include <string.h>
 
 #include "code.h"
+
+#if defined(LB_ASKS_PROCESSOR) && !defined(LATEBIND_MASM)
+LB_USED uint64_t volatile lb_kept_state;
+#endif
 
 #if defined(_MSC_VER) && !defined(__clang__) && !defined(LATEBIND_MASM)
 #error "Visual C++ takes the trampolines from trampolines_x64.asm; build with CMake, or with clang-cl."

@@ -1,8 +1,9 @@
 /*
  * trampolines.h: functions of any prototype whose target is found at the first call.
  *
- * Trampoline number n keeps every argument register, asks lb_trampoline_target(n), puts the arguments back and jumps to
- * the target. The caller's stack is left as it was, so results, arguments on the stack and "..." are the target's.
+ * Trampoline number n keeps every argument register, vectors of any size too, asks lb_trampoline_target(n), puts the
+ * arguments back and jumps to the target. The caller's stack is left as it was, so results, arguments on the stack and
+ * "..." are the target's.
  */
 #ifndef LATEBIND_TRAMPOLINES_H
 #define LATEBIND_TRAMPOLINES_H
@@ -19,6 +20,7 @@
 #define lb_trampoline         LB_OF_STUB(trampoline)
 #define lb_trampoline_first   LB_OF_STUB(trampoline_first)
 #define lb_trampoline_target  LB_OF_STUB(trampoline_target)
+#define lb_kept_state         LB_OF_STUB(kept_state)
 #else
 #define LB_TRAMPOLINE_COUNT 1024
 #endif
@@ -43,6 +45,9 @@ typedef void (*lb_function)(void);
 
 /* The code of trampoline 0; each has 16 bytes. */
 extern const char lb_trampoline_first[];
+/* What the machine code found out about this processor's vectors, where it has to (LB_ASKS_PROCESSOR); 0 is nothing
+ * yet. */
+extern uint64_t volatile lb_kept_state;
 
 /*
  * ONNX Runtime's functions are called through tables of addresses, which programs read without a lock. So the tables

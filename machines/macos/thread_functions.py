@@ -47,7 +47,7 @@ def join_thread(process: Process, address: int, result: int) -> Steps:
 
 @function("_pthread_detach", "_pthread_attr_init", "_pthread_attr_destroy", "_pthread_attr_setstacksize",
           "_pthread_attr_setguardsize", "_pthread_atfork", "_pthread_mutexattr_init", "_pthread_mutexattr_destroy",
-          "_pthread_mutexattr_settype", "_pthread_setname_np")  # fmt: skip
+          "_pthread_mutexattr_settype", "_pthread_setname_np", "_pthread_setcancelstate")  # fmt: skip
 def succeed(_process: Process) -> int:
     return 0
 

@@ -19,7 +19,7 @@ HEADERS = sorted(ROOT.glob("loader/**/*.h"))
 def gnu_words(text):
     """GNU's words outside of what only its compilers see."""
     bare = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    bare = re.sub(r"#if defined\(__GNUC__\).*?#(?:else|endif)", "", bare, flags=re.DOTALL)
+    bare = re.sub(r"#if defined\(__(?:GNUC|clang)__\).*?#(?:else|endif)", "", bare, flags=re.DOTALL)
     bare = re.sub(r"(#(?:el)?if defined\(_WIN32\).*?)#else.*?#endif", r"\1", bare, flags=re.DOTALL)
     return [match.group() for match in GNU.finditer(bare)]
 

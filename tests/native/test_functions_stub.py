@@ -5,12 +5,13 @@ import os
 import re
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 from latebind.binary.read import read_image
 from latebind.tables.targets import host_rid, target
 
-from tests.native.building import HERE, ROOT
+from tests.native.building import HERE, ROOT, needed_compiler
 from tests.needs import zig
 from tests.programs import assert_success, run_checked, run_program
 
@@ -102,6 +103,44 @@ def test_what_was_bound_is_recorded_and_calls_still_arrive(program, tmp_path):
     assert done.stdout.startswith("status 0: fine\nwrong 0\n")
     (report,) = [json.loads(line) for line in (tmp_path / "record").read_text("utf-8").splitlines()]
     assert (report["report"]["runtime"], report["report"]["version"]) == ("many", "1.1.0")
+
+
+WIDE = """\
+name = "wide"
+title = "Wide"
+entry = "wide_version"
+version = "text"
+minimum = "1.0"
+built = "1.0"
+files.linux = ["libwide.so"]
+files.macos = ["libwide.dylib"]
+files.windows = ["wide.dll"]
+advice = "apt-get install wide"
+
+[stub]
+functions = ["libwide.so"]
+"""
+
+
+@pytest.fixture(scope="module")
+def wide_program(tmp_path_factory, latebind):
+    """The program on a library whose arguments are in registers of AVX."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if not cpuinfo.exists() or " avx " not in cpuinfo.read_text("utf-8"):
+        pytest.skip("not run: it needs Linux and a processor with AVX")
+    folder, compiler = tmp_path_factory.mktemp("wide"), [needed_compiler(), "-O1"]
+    (folder / "wide.toml").write_text(WIDE)
+    run_checked(*compiler, "-shared", "-fPIC", SOURCES / "wide.c", "-o", folder / "libwide.so")
+    ended = latebind("stub", folder / "wide.toml", "--source", "--output", folder)
+    assert ended.returncode == 0, ended.stderr
+    sources = [SOURCES / "wide_user.c", folder / "latebind_wide.c"]
+    run_checked(*compiler, f"-I{folder}", *sources, "-o", folder / "user", "-ldl", "-pthread")
+    return folder / "user"
+
+
+@pytest.mark.parametrize("function", ["sum", "scale", "swap", "more"])
+def test_vectors_reach_the_library_in_the_first_call(wide_program, function):
+    assert run(wide_program, function, WIDE_LIB_PATH=wide_program.parent / "libwide.so").stdout == "right\n"
 
 
 def test_the_page_about_any_c_library_works_with_zlib(latebind, tmp_path):

@@ -113,6 +113,15 @@ def test_arguments_and_results_of_every_kind_go_through_a_trampoline(users):
     assert run(users / "calls").stdout == "right\n"
 
 
+def test_vectors_of_every_size_that_the_processor_has_go_through_a_trampoline(users):
+    cpuinfo = Path("/proc/cpuinfo")
+    flags = cpuinfo.read_text("utf-8").split() if cpuinfo.exists() else []
+    *sizes, last = assert_success(run(users / "vectors")).split()
+    assert last == "right"
+    for flag, size in (("avx", "ymm"), ("avx512f", "zmm"), ("asimd", "q")):
+        assert (flag in flags) <= (size in sizes), flag
+
+
 def test_a_program_on_the_official_interface_runs_unchanged(users, runtime, tmp_path):
     model, version = onnx_sum(tmp_path / "sum.onnx"), runtime.name.partition(".so.")[2]
     for program, arguments in (("user", [model]), ("user_c", [])):

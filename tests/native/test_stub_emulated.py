@@ -1,5 +1,6 @@
 """The stub on Windows by wine and on other processors' Linux by qemu: its machine code, and real runtimes."""
 
+import dataclasses
 import os
 import re
 import shutil
@@ -97,6 +98,32 @@ def test_arguments_and_results_of_every_kind_go_through_a_trampoline(system):
     assert run(system[0], "calls") == (0, "right\n")
 
 
+def test_vectors_of_every_size_go_through_a_trampoline(system):
+    emulated, rid = system
+    status, printed = run(emulated, "vectors")
+    assert (status, printed[-6:]) == (0, "right\n"), printed
+    if rid.endswith("-arm64"):
+        assert printed.startswith("q ")
+
+
+@pytest.mark.parametrize("system", ["linux-arm64"], indirect=True)
+@pytest.mark.parametrize(
+    ("cpu", "sizes"),
+    [
+        ("cortex-a57", "q"),
+        ("max,sve=off", "q"),
+        ("max,sve128=on,sve256=off,sve512=off", "q z16"),
+        ("max,sve256=on,sve512=off", "q z32"),
+        ("max,sve512=on", "q z64"),
+    ],
+)
+def test_vectors_of_sve_go_through_a_trampoline_in_every_size(system, cpu, sizes):
+    emulated, _ = system
+    emulator = dataclasses.replace(emulated.emulator, cpu=cpu)
+    changed = dataclasses.replace(emulated, emulator=emulator)
+    assert run(changed, "vectors") == (0, f"{sizes} right\n")
+
+
 @pytest.mark.parametrize("system", ["win-x64"], indirect=True)
 def test_trampolines_for_visual_c_do_the_same(system, tmp_path):
     """Assembled by LLVM's reader of the same language, and linked with the test program by zig."""
@@ -109,10 +136,11 @@ def test_trampolines_for_visual_c_do_the_same(system, tmp_path):
     run_checked(assembler, "-m64", "-c", "-Fo", code, source / "trampolines_x64.asm")
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
     compiler = [*zig, "-DLATEBIND_MASM", f"-I{source}"]
-    run_checked(
-        *compiler, HERE / "stub" / "calls.c", source / "trampolines.c", code, "-o", emulated.folder / "masm.exe"
-    )
-    assert run(emulated, "masm") == (0, "right\n")
+    for name in ("calls", "vectors"):
+        program = emulated.folder / f"masm-{name}.exe"
+        run_checked(*compiler, HERE / "stub" / f"{name}.c", source / "trampolines.c", code, "-o", program)
+        status, printed = run(emulated, program.stem)
+        assert (status, printed[-6:]) == (0, "right\n"), printed
 
 
 @pytest.mark.parametrize("version", ORT_VERSIONS)

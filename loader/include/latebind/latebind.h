@@ -229,6 +229,16 @@ typedef struct lb_binding {
 #define LB_BINDING_INIT {0, 0}
 
 /*
+ * Write this before a function that calls functions of the runtime by their addresses: clang's -fsanitize=cfi accepts
+ * only functions of the same program or library there.
+ */
+#if defined(__clang__)
+#define LB_CALLS_RUNTIME __attribute__((no_sanitize("cfi-icall")))
+#else
+#define LB_CALLS_RUNTIME
+#endif
+
+/*
  * Finds, opens and checks the runtime, once. Returns LB_OUTCOME_BOUND, which is 0, when `binding` holds a usable
  * runtime, otherwise why it holds none. Thread-safe and without a lock: threads that call at the same time each search,
  * the first to find a runtime decides, and none waits for another. A success is kept for the life of the process and

@@ -63,6 +63,12 @@ static void latenn_delete_versioned(dlpack_versioned* self) {
   free(self);
 }
 
+/* The step from one row to the next. A tensor without elements may have dimensions whose product does not fit into
+ * int64_t: what its strides are then does not matter, since they lead nowhere. */
+static int64_t latenn_next_stride(int64_t stride, int64_t size) {
+  return size > 0 && stride <= INT64_MAX / size ? stride * size : stride;
+}
+
 /* Strides are always written: some consumers refuse NULL, and DLPack has required them since 1.2. */
 static void latenn_fill_dlpack(dlpack_tensor* out, const latenn_value* value, int64_t* numbers) {
   const latenn_tensor* tensor = &value->tensor;
@@ -78,7 +84,7 @@ static void latenn_fill_dlpack(dlpack_tensor* out, const latenn_value* value, in
   for (int32_t i = tensor->rank; i-- > 0;) {
     out->shape[i] = tensor->shape[i];
     out->strides[i] = stride;
-    stride *= tensor->shape[i] > 0 ? tensor->shape[i] : 1;
+    stride = latenn_next_stride(stride, tensor->shape[i]);
   }
 }
 
@@ -129,7 +135,7 @@ static int latenn_is_contiguous(const dlpack_tensor* tensor) {
   }
   for (int32_t i = tensor->ndim; i-- > 0;) {
     if (tensor->shape[i] != 1 && tensor->strides[i] != stride) return 0;
-    stride *= tensor->shape[i];
+    stride = latenn_next_stride(stride, tensor->shape[i]);
   }
   return 1;
 }

@@ -142,8 +142,12 @@ latenn_status* customop_read_settings(const customop_registration* registration,
 
 latenn_status* customop_split(customop_text* text, customop_lines* lines) {
   size_t most = 1;
-  for (size_t i = 0; i < text->size; i++) most += text->bytes[i] == '\n';
   lines->count = 0;
+  lines->list = NULL;
+  if (text->size && memchr(text->bytes, 0, text->size)) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "One of its lists has a NUL after \"%.100s\".", text->bytes);
+  }
+  for (size_t i = 0; i < text->size; i++) most += text->bytes[i] == '\n';
   lines->list = calloc(most, sizeof *lines->list);
   if (!lines->list) return latenn_no_memory();
   char* line = text->bytes;
