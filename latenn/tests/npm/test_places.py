@@ -1,4 +1,4 @@
-"""Where latenn's npm package finds backends and runtimes: where Node.js does, if no other user may change them there."""
+"""Where latenn's npm package finds backends and runtimes: where Node.js does, unless others may change them."""
 
 from __future__ import annotations
 

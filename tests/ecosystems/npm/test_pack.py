@@ -172,7 +172,7 @@ def test_require_and_import_find_the_library(app):
         ),
         (
             'Object.defineProperty(process, "arch", { value: "riscv64" });',
-            "no native library for linux-riscv64, only for linux-x64, win32-x64. If you have one, set ACME_TINY_LIB_PATH",
+            "no native library for linux-riscv64, only for linux-x64, win32-x64. If you have one, set ACME_TINY_LIB",
         ),
     ],
     ids=["omitted", "musl", "no such target"],

@@ -185,7 +185,9 @@ def test_what_others_may_change_elsewhere_is_refused_and_the_help_works(top, unp
     ended = start(top / "task", user=user, **variables)
     headline = f"Error: @acme/tiny-linux-x64 is not used: .*{reason}"
     assert re.search(headline, ended.stderr), ended.stderr
-    advice = "help: npm install @acme/tiny-linux-x64@1.2.3, or set ACME_TINY_LIB_PATH to the absolute path of libtiny.so"
+    advice = (
+        "help: npm install @acme/tiny-linux-x64@1.2.3, or set ACME_TINY_LIB_PATH to the absolute path of libtiny.so"
+    )
     assert advice in ended.stderr
     named = shutil.copy(part / "libtiny.so", top / "named.so")
     assert start(top / "task", user=user, ACME_TINY_LIB_PATH=str(named), **variables).stdout == f"{named}\n"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import fcntl
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.needs import require_programs
 from tests.programs import run_program
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TOOLS = ("pnpm@10", "yarn@1", "@yarnpkg/cli-dist@4", "bun@1", "jest@30", "vitest@3", "koffi@^3")
 _UNREACHABLE = ("EAI_AGAIN", "ENOTFOUND", "ECONNREFUSED", "ETIMEDOUT")
