@@ -63,12 +63,12 @@ def jars(shared, tmp_path_factory):
     def pack(group, change):
         folder = copy_client("tiny", tmp_path_factory.mktemp("jar"), latebind=CONFIG + TABLE.replace("acme", group))
         source = folder / "native" / "tiny.c"
-        source.write_text(source.read_text() + change)
+        source.write_text(source.read_text().replace("a + b", change))
         packed = pack_project(folder)
         (jar,) = (artifact.path for artifact in packed.artifacts if artifact.kind == "jar")
         return jar.rename(shared / f"{group}-tiny-1.2.3.jar")
 
-    return pack("acme", ""), pack("other", "\nconst int tiny_other = 1;\n")
+    return pack("acme", "a + b"), pack("other", "a - b")
 
 
 @pytest.fixture
@@ -123,12 +123,20 @@ def test_each_class_loads_the_library_of_its_own_jar(start, jars, top, order):
     """The library's name is the same in both JARs: the first one on the class path hides the other."""
     printed = BOTH.replace("System.out.println(", "print(").replace(
         "  public static", "  static void print(java.nio.file.Path file) throws Exception {\n"
-        "    System.out.println(java.nio.file.Files.size(file));\n  }\n  public static",
+        "    System.out.println(java.util.Arrays.hashCode(java.nio.file.Files.readAllBytes(file)));\n  }\n  public static",
     )  # fmt: skip
     ended = start(printed, class_path=jars[::order])
-    sizes = [str(len(members(jar)[LIBRARY])) for jar in jars]
-    assert sizes[0] != sizes[1]
-    assert ended.stdout.split() == sizes, ended.stderr
+    first, second = (members(jar)[LIBRARY] for jar in jars)
+    assert first != second
+    assert ended.stdout.split() == [hash_as_java(first), hash_as_java(second)], ended.stderr
+
+
+def hash_as_java(data):
+    """The value of Arrays.hashCode(byte[])."""
+    value = 1
+    for byte in data:
+        value = (31 * value + (byte ^ 0x80) - 0x80) & 0xFFFFFFFF
+    return str(value - (1 << 32) if value >> 31 else value)
 
 
 def test_a_merged_jar_has_its_library(start, jars, top):
@@ -187,7 +195,7 @@ def test_a_module_exports_its_packages_and_requires_what_the_sources_use(tmp_pat
     more = '\n[package.more]\ncomponent = "tiny"\nexports = ["tiny_*"]\nrequires = ["tiny"]\nmaven = { group = '
     more += '"io.github.acme", name = "more", source = "more" }\n'
     packed = pack_project(copy_client("tiny", tmp_path, latebind=f'{CONFIG}{TABLE}source = "java"\n{more}'))
-    jar, other = (artifact.path for artifact in packed.artifacts if artifact.kind == "jar")
+    other, jar = sorted(artifact.path for artifact in packed.artifacts if artifact.kind == "jar")
     printed = run_checked("jar", "--describe-module", f"--file={jar}")
     described = {"exports com.acme", "exports io.github.acme.tiny", "requires java.base mandated", "requires java.logging"}
     assert described <= set(printed.splitlines())
