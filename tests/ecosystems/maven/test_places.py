@@ -1,9 +1,8 @@
-"""Where the class of a JAR takes its library from and copies it to: class paths, modules, class loaders, other users."""
+"""Where the class of a JAR takes its library from and copies it to: class paths, modules, class loaders, users."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 import zipfile
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from tests.client import CONFIG, copy_client, members, pack_project
 from tests.ecosystems.maven.test_jar import LIBRARY, TABLE
 from tests.needs import require_programs
-from tests.programs import run_checked
+from tests.programs import run_checked, run_program
 
 STRANGER, USER, UNKNOWN = 12345, 12346, 65534
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="not run: only root can give files to other users")
@@ -88,8 +87,7 @@ def start(top, jars):
         compile_program(top, text, class_path)
         identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
         command = ["java", "-XX:-UsePerfData", *options, "-cp", paths, "app.Main", *map(str, arguments)]
-        captured = {"capture_output": True, "text": True, "check": False}
-        return subprocess.run([*map(str, command)], cwd="/", **captured, **identity)
+        return run_program(*command, cwd="/", **identity)
 
     return start_java
 
@@ -123,7 +121,8 @@ def test_each_class_loads_the_library_of_its_own_jar(start, jars, top, order):
     """The library's name is the same in both JARs: the first one on the class path hides the other."""
     printed = BOTH.replace("System.out.println(", "print(").replace(
         "  public static", "  static void print(java.nio.file.Path file) throws Exception {\n"
-        "    System.out.println(java.util.Arrays.hashCode(java.nio.file.Files.readAllBytes(file)));\n  }\n  public static",
+        "    System.out.println(java.util.Arrays.hashCode(java.nio.file.Files.readAllBytes(file)));\n  }\n"
+        "  public static",
     )  # fmt: skip
     ended = start(printed, class_path=jars[::order])
     first, second = (members(jar)[LIBRARY] for jar in jars)
@@ -144,7 +143,7 @@ def test_a_merged_jar_has_its_library(start, jars, top):
     own = {"app/Main.class": (top / "classes/app/Main.class").read_bytes()}
     fat = write_jar(top / "fat.jar", own, members(jars[0]))
     (top / "classes/app/Main.class").unlink()
-    ended = subprocess.run(["java", "-cp", fat, "app.Main"], capture_output=True, text=True, check=False)
+    ended = run_program("java", "-cp", fat, "app.Main")
     assert ended.stdout.endswith("/libtiny.so\n"), ended.stderr
 
 
@@ -197,7 +196,12 @@ def test_a_module_exports_its_packages_and_requires_what_the_sources_use(tmp_pat
     packed = pack_project(copy_client("tiny", tmp_path, latebind=f'{CONFIG}{TABLE}source = "java"\n{more}'))
     other, jar = sorted(artifact.path for artifact in packed.artifacts if artifact.kind == "jar")
     printed = run_checked("jar", "--describe-module", f"--file={jar}")
-    described = {"exports com.acme", "exports io.github.acme.tiny", "requires java.base mandated", "requires java.logging"}
+    described = {
+        "exports com.acme",
+        "exports io.github.acme.tiny",
+        "requires java.base mandated",
+        "requires java.logging",
+    }
     assert described <= set(printed.splitlines())
     assert "requires io.github.acme.tiny transitive" in run_checked("jar", "--describe-module", f"--file={other}")
     run_checked("java", "-p", f"{jar}{os.pathsep}{other}", "--validate-modules")
@@ -277,7 +281,8 @@ def test_a_folder_that_others_may_change_is_refused_and_the_help_works(start, ja
     folder = top / "above" / "natives"
     folder.mkdir(parents=True)
     reason = change(folder)
-    os.chmod(folder.resolve(), 0o1777) if change in (give, give_above) else None
+    if change in (give, give_above):
+        folder.chmod(0o1777)
     ended = start(MAIN, options=name_folder(folder), user=user)
     assert f"-Dlatebind.native.folder={folder} is not used: {reason}" in ended.stderr, ended.stdout
     assert "Name a folder that only you may change, or set -Dio.github.acme.tiny.library to" in ended.stderr

@@ -45,7 +45,7 @@ process.exitCode = status;
 def project(tmp_path):
     folder = write_client(tmp_path, latebind=CONFIG + TABLES)
     (folder / "node").mkdir()
-    (folder / "node" / "package.json").write_text('{"main": "smoke.mjs"}')
+    (folder / "node" / "package.json").write_text('{"main": "smoke.mjs", "dependencies": {"koffi": "^3"}}')
     (folder / "node" / "smoke.mjs").write_text(PROGRAM.replace("EXPECTED", "5"))
     return folder
 
