@@ -291,7 +291,7 @@ def test_homepage_and_issues_follow_from_the_repository(tmp_path, repository, ho
         assert [fields.get("homepage", ""), fields.get("bugs", {}).get("url", "")] == [homepage, issues]
 
 
-def test_a_package_that_another_requires_is_its_peer(tmp_path):
+def test_a_package_that_another_requires_is_its_peer_and_may_find_it(tmp_path):
     folder = project(tmp_path, rids=RIDS[:1], runtime=RUNTIME)
     more = '\n[package.more]\ncomponent = "tiny"\nexports = ["tiny_*"]\nrequires = ["tiny"]\n'
     more += 'npm = { name = "@acme/more" }\n'
@@ -301,6 +301,9 @@ def test_a_package_that_another_requires_is_its_peer(tmp_path):
     assert "dependencies" not in fields
     assert fields["peerDependencies"] == {"@acme/tiny": "~1.2.0"}
     assert "peerDependenciesMeta" not in fields
+    loading = manifest(folder / "dist" / "acme-tiny-1.2.3.tgz")
+    assert loading["peerDependencies"]["@acme/more"] == "~1.2.0"
+    assert loading["peerDependenciesMeta"]["@acme/more"] == {"optional": True}
 
 
 @pytest.mark.parametrize(
