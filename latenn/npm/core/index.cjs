@@ -10,42 +10,43 @@ const tensors = require('./tensors.cjs');
 const ABI = 1;
 const c = { loaded: null };
 
-koffi.struct('latenn_option', { key: 'str', value: 'str' });
-koffi.struct('latenn_tensor', {
-  type: 'int32_t', rank: 'int32_t', shape: 'void *', data: 'void *', bytes: 'size_t', offsets: 'void *',
+// Types have no names: koffi has one table of names for a process, and test runners load this module several times.
+const VOID = koffi.pointer('void');
+const VOID_OUT = koffi.out(koffi.pointer(VOID));
+const OPTION = koffi.struct({ key: 'str', value: 'str' });
+const TENSOR = koffi.struct({
+  type: 'int32_t', rank: 'int32_t', shape: VOID, data: VOID, bytes: 'size_t', offsets: VOID,
 });
-koffi.struct('latenn_port', {
-  name: 'str', type: 'int32_t', rank: 'int32_t', shape: 'void *', dimensions: 'void *',
-});
-koffi.struct('latenn_load_options', {
+const PORT = koffi.struct({ name: 'str', type: 'int32_t', rank: 'int32_t', shape: VOID, dimensions: VOID });
+const LOAD_OPTIONS = koffi.struct({
   size: 'uint32_t', backend: 'str', device: 'str', backend_directories: 'str *', backend_directory_count: 'size_t',
   runtime_path: 'str', runtime_directories: 'str *', runtime_directory_count: 'size_t', runtime_minimum: 'str',
-  runtime_advice: 'str', options: 'latenn_option *', option_count: 'size_t', weights: 'void *', weights_size: 'size_t',
-  log: 'void *', log_user: 'void *',
+  runtime_advice: 'str', options: koffi.pointer(OPTION), option_count: 'size_t', weights: VOID, weights_size: 'size_t',
+  log: VOID, log_user: VOID,
 });
 
-const FUNCTIONS = [
-  'uint32_t latenn_abi()',
-  'const char *latenn_version()',
-  'int latenn_status_code(void *status)',
-  'const char *latenn_status_message(void *status)',
-  'const char *latenn_status_report(void *status)',
-  'void latenn_status_release(void *status)',
-  'void *latenn_load_path(const char *path, const latenn_load_options *options, _Out_ void **model)',
-  'void *latenn_load_bytes(const void *bytes, size_t size, const latenn_load_options *options, _Out_ void **model)',
-  'void latenn_model_release(void *model)',
-  'size_t latenn_input_count(void *model)',
-  'size_t latenn_output_count(void *model)',
-  'void *latenn_input(void *model, size_t index)',
-  'void *latenn_output(void *model, size_t index)',
-  'const char *latenn_model_backend(void *model)',
-  'const char *latenn_model_report(void *model)',
-  'void *latenn_context_create(void *model, _Out_ void **context)',
-  'void latenn_context_release(void *context)',
-  'void *latenn_set_input(void *context, size_t index, const latenn_tensor *tensor)',
-  'void *latenn_compute(void *context)',
-  'void *latenn_get_output(void *context, size_t index, _Out_ latenn_tensor *tensor)',
-];
+const FUNCTIONS = {
+  abi: ['uint32_t', []],
+  version: ['str', []],
+  status_code: ['int', [VOID]],
+  status_message: ['str', [VOID]],
+  status_report: ['str', [VOID]],
+  status_release: ['void', [VOID]],
+  load_path: [VOID, ['str', koffi.pointer(LOAD_OPTIONS), VOID_OUT]],
+  load_bytes: [VOID, [VOID, 'size_t', koffi.pointer(LOAD_OPTIONS), VOID_OUT]],
+  model_release: ['void', [VOID]],
+  input_count: ['size_t', [VOID]],
+  output_count: ['size_t', [VOID]],
+  input: [VOID, [VOID, 'size_t']],
+  output: [VOID, [VOID, 'size_t']],
+  model_backend: ['str', [VOID]],
+  model_report: ['str', [VOID]],
+  context_create: [VOID, [VOID, VOID_OUT]],
+  context_release: ['void', [VOID]],
+  set_input: [VOID, [VOID, 'size_t', koffi.pointer(TENSOR)]],
+  compute: [VOID, [VOID]],
+  get_output: [VOID, [VOID, 'size_t', koffi.out(koffi.pointer(TENSOR))]],
+};
 
 /** A failure of latenn, of a backend or of its runtime. */
 class LatennError extends Error {
@@ -62,9 +63,8 @@ function library() {
   const file = libraryPath();
   const opened = koffi.load(file);
   const found = {};
-  for (const declaration of FUNCTIONS) {
-    const name = declaration.match(/latenn_(\w+)\(/)[1];
-    found[name] = opened.func(declaration);
+  for (const [name, [result, parameters]] of Object.entries(FUNCTIONS)) {
+    found[name] = opened.func(`latenn_${name}`, result, parameters);
   }
   if (found.abi() !== ABI) {
     throw new LatennError(`${file} has interface ${found.abi()}, this package needs ${ABI}. Install it again.`, 0, '');
@@ -86,7 +86,7 @@ function check(status) {
 function ports(model, count, port) {
   const found = [];
   for (let index = 0; index < count(model); index += 1) {
-    const row = koffi.decode(port(model, index), 'latenn_port');
+    const row = koffi.decode(port(model, index), PORT);
     const shape = row.rank < 0 ? null : tensors.integers(row.shape, row.rank);
     found.push({ name: row.name, type: tensors.typeName(row.type), shape });
   }
@@ -109,7 +109,7 @@ function optionsOf(given, found) {
   const options = Object.entries(given.options || {}).map(([key, value]) => (
     { key: textOf('the key of an option', key) || '', value: textOf(`the option ${key}`, String(value)) || '' }));
   return {
-    size: koffi.sizeof('latenn_load_options'),
+    size: koffi.sizeof(LOAD_OPTIONS),
     backend: textOf('backend', given.backend) || all,
     device: textOf('device', given.device),
     backend_directories: found.backends.map((row) => row.folder),

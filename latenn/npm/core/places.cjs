@@ -1,6 +1,6 @@
 'use strict';
 
-// Where npm put the backends' libraries and the runtimes that other packages supply. It loads nothing.
+// Where Node.js finds the backends' libraries and the runtimes that other packages supply. It loads nothing.
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -82,8 +82,8 @@ function withAdvice(places, code, text) {
   const install = code === 2 && places.missing.length ? `, or npm install ${places.missing[0]}` : '';
   if (!places.refused.length) return text + install;
   const refused = places.refused.map(({ path: file, reason }) => `\n  ${file}: ${reason}`).join('');
-  return `${text}${install}\nNot used, since other users may have changed it:${refused}\nhelp: correct owner and `
-    + 'permissions, install it again, or name the file with the options backend and runtimePath.';
+  return `${text}${install}\nNot used:${refused}\nhelp: install the package in the application's own node_modules, `
+    + 'or name the file with the options backend and runtimePath.';
 }
 
 module.exports = { advice, findPlaces, withAdvice };

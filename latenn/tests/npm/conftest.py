@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from latebind.templates import render
+from latebind.ecosystems.npm.pack import render_module
 from tests.c.building import build_latenn
 
 from tests.conftest import ROOT
@@ -94,8 +94,7 @@ def install(koffi, kept_builds, tmp_path):
         (scope / "core" / "package.json").write_text('{"main": "index.cjs"}')
         files = {"linux-x64": ("@latenn/core-linux-x64", "liblatenn_core.so")}
         for name in ("latebind.cjs", "latebind-trusted.cjs"):
-            text = render(f"npm/{name}.j2", name="@latenn/core", version="1.0.0", files=files)
-            (scope / "core" / name).write_text(text)
+            (scope / "core" / name).write_bytes(render_module(f"{name}.j2", "@latenn/core", "1.0.0", files))
         (scope / "core-linux-x64").mkdir()
         (scope / "core-linux-x64" / "package.json").write_text('{"version": "1.0.0"}')
         shutil.copy(programs.folder / "latenn" / "liblatenn_core.so", scope / "core-linux-x64")

@@ -39,22 +39,20 @@ def test_packages_in_the_working_folder_do_not_run(answer, start, binding, tmp_p
     assert error["message"].endswith("or npm install @latenn/onnxruntime")
 
 
-def test_what_is_not_trusted_is_in_the_message_and_in_the_report(answer, binding):
-    scope = binding.folder / "node_modules" / "@latenn"
-    plant(scope.parent, binding.folder / "marker")
-    library = scope / "onnxruntime-linux-x64" / "liblatenn_backend_onnxruntime.so"
+def test_what_is_not_trusted_is_in_the_message_and_in_the_report(answer, binding, tmp_path):
+    layer = tmp_path / "layer"
+    plant(layer, tmp_path / "marker")
+    library = layer / "@latenn" / "onnxruntime-linux-x64" / "liblatenn_backend_onnxruntime.so"
     library.parent.mkdir()
     shutil.copy(binding.backend, library)
     library.chmod(0o777)
-    error = answer(binding.folder, LOAD, binding.model)
+    error = answer(binding.folder, LOAD, binding.model, NODE_PATH=str(layer))
     assert error["code"] == BACKEND_MISSING
-    assert (
-        f"\nNot used, since other users may have changed it:\n  {library}: every user may write to" in error["message"]
-    )
-    assert "help: correct owner and permissions" in error["message"]
+    assert f"\nNot used:\n  {library}: every user may write to {library}\nhelp: install the package" in error["message"]
     assert "npm install @latenn/onnxruntime" not in error["message"]
     (refused,) = json.loads(error["text"])["refused"]
     assert refused == {"path": str(library), "reason": f"every user may write to {library}"}
+    assert answer(binding.folder, LOAD, binding.model, library, NODE_PATH=str(layer))["backend"] == "echo"
 
 
 @pytest.mark.parametrize("where", ["open folder", "elsewhere"])

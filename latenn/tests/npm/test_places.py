@@ -1,14 +1,15 @@
-"""Where latenn's npm package finds backends and runtimes: in its own node_modules, if no other user may change them."""
+"""Where latenn's npm package finds backends and runtimes: where Node.js does, unless others may change them."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from latebind.templates import render
+from latebind.ecosystems.npm.pack import render_module
 
 from tests.conftest import ROOT
 
@@ -30,8 +31,7 @@ def install_core(modules):
     folder = modules / "@latenn" / "core"
     shutil.copytree(CORE, folder)
     for name in ("latebind.cjs", "latebind-trusted.cjs"):
-        text = render(f"npm/{name}.j2", name="@latenn/core", version="1.0.0", files={})
-        (folder / name).write_text(text)
+        (folder / name).write_bytes(render_module(f"{name}.j2", "@latenn/core", "1.0.0", {}))
     return folder
 
 
@@ -123,35 +123,35 @@ def test_a_newer_interface_of_the_runtime_comes_first(answer, open_folder):
 # ---- other places ----
 
 
-@pytest.mark.parametrize("location", ["working folder", "program's folder", "above", "NODE_PATH", "home"])
-def test_packages_elsewhere_are_neither_used_nor_run(start, open_folder, tmp_path, location):
+@pytest.mark.parametrize("location", ["working folder", "program's folder"])
+def test_packages_that_node_does_not_find_are_neither_used_nor_run(start, open_folder, tmp_path, location):
     core = install_core(open_folder / "work" / "app" / "node_modules")
-    elsewhere = {
-        "above": open_folder / "work" / "node_modules",
-        "home": open_folder / ".node_modules",
-    }.get(location, open_folder / "elsewhere" / "node_modules")
-    marker = tmp_path / "marker"
+    elsewhere, marker = open_folder / "elsewhere" / "node_modules", tmp_path / "marker"
     install_others(elsewhere, marker)
-    (open_folder / "elsewhere").mkdir(exist_ok=True)
-    program = open_folder / "elsewhere" / "program.cjs"
+    program = elsewhere.parent / "program.cjs"
     write(program, f"console.log(JSON.stringify(require('{core}/places.cjs').findPlaces()))")
-    arguments = {"program's folder": [f"process.argv[1] = '{program}';"]}.get(location, [""])
-    folder = open_folder / "elsewhere" if location == "working folder" else Path("/")
-    variables = {"HOME": str(open_folder)} if location == "home" else {}
-    if location == "NODE_PATH":
-        variables["NODE_PATH"] = str(elsewhere)
-    ended = start(folder, f"{arguments[0]}require('{program}')", **variables)
+    before = f"process.argv[1] = '{program}';" if location == "program's folder" else ""
+    folder = elsewhere.parent if location == "working folder" else Path("/")
+    ended = start(folder, f"{before}require('{program}')")
     assert '"backends":[],"runtimes":[],"refused":[]' in ended.stdout, ended.stdout + ended.stderr
     assert not marker.exists()
 
 
-def test_a_package_outside_of_node_modules_looks_only_in_its_own(answer, open_folder):
-    core = install_core(open_folder / "unpacked")
-    install_others(open_folder / "unpacked" / "node_modules")
-    install_others(open_folder / "node_modules")
-    assert is_empty(answer(open_folder, FIND, core))
-    install_others(core / "node_modules")
-    assert is_found(answer(open_folder, FIND, core), core / "node_modules")
+@pytest.mark.parametrize("location", ["work/node_modules", ".node_modules", "elsewhere/node_modules"])
+@pytest.mark.parametrize("owner", [0, ATTACKER])
+@pytest.mark.usefixtures("as_root")
+def test_packages_that_node_finds_elsewhere_are_judged_and_do_not_run(start, open_folder, tmp_path, location, owner):
+    """In a folder above, in the home folder and in NODE_PATH."""
+    core = install_core(open_folder / "work" / "app" / "node_modules")
+    elsewhere, marker = open_folder / location, tmp_path / "marker"
+    install_others(elsewhere, marker)
+    give(elsewhere, owner)
+    code = f"console.log(JSON.stringify(require('{core}/places.cjs').findPlaces()))"
+    variables = {"HOME": str(open_folder), "NODE_PATH": str(open_folder / "elsewhere" / "node_modules")}
+    locations = json.loads(start("/", code, **variables).stdout)
+    assert (is_found(locations, elsewhere), is_empty(locations)) == (owner == 0, owner == ATTACKER)
+    assert bool(locations["refused"]) is (owner == ATTACKER)
+    assert not marker.exists()
 
 
 # ---- who may write ----
@@ -188,23 +188,6 @@ def share_folders(modules):
     return "a group, number 12345, may write to"
 
 
-def plant_in_a_sticky_folder(modules):
-    modules.chmod(0o1777)
-    give(modules / "@latenn" / "onnxruntime-linux-x64", ATTACKER)
-    give(modules / "onnxruntime-node", ATTACKER)
-    return "belongs to another user, number 12345|every user may write to"
-
-
-def link_outside(modules):
-    outside = modules.parent.parent / "outside"
-    outside.mkdir()
-    for name in ("@latenn/onnxruntime-linux-x64", "onnxruntime-node"):
-        target = outside / Path(name).name
-        (modules / name).rename(target)
-        (modules / name).symlink_to(target)
-    return f"outside of {modules}"
-
-
 def link_to_an_open_folder(modules):
     store = modules / "store"
     store.mkdir()
@@ -215,49 +198,36 @@ def link_to_an_open_folder(modules):
     return f"every user may write to {store}"
 
 
+@pytest.fixture
+def layer(open_folder):
+    """The core in an application's node_modules, and the others in NODE_PATH."""
+    install_others(open_folder / "layer" / "node_modules")
+    return install_core(open_folder / "app" / "node_modules"), open_folder / "layer" / "node_modules"
+
+
 @pytest.mark.usefixtures("as_root")
 @pytest.mark.parametrize(
-    "change",
-    [
-        give_files,
-        give_packages,
-        open_files,
-        open_folders,
-        share_folders,
-        plant_in_a_sticky_folder,
-        link_outside,
-        link_to_an_open_folder,
-    ],
+    "change", [give_files, give_packages, open_files, open_folders, share_folders, link_to_an_open_folder]
 )
 @pytest.mark.parametrize("user", [None, USER], ids=["root", "another user"])
-def test_what_others_may_change_is_refused_with_the_reason(answer, open_folder, change, user):
-    core, modules = lay_flat(open_folder / "app")
+def test_what_others_may_change_elsewhere_is_refused_with_the_reason(answer, layer, change, user):
+    core, modules = layer
+    assert is_found(answer("/", FIND, core, user=user, NODE_PATH=str(modules)), modules)
     reason = change(modules)
-    locations = answer("/", FIND, core, user=user)
+    locations = answer("/", FIND, core, user=user, NODE_PATH=str(modules))
     assert is_empty(locations)
     assert len(locations["refused"]) >= 2
     assert all(re.search(reason, refusal["reason"]) for refusal in locations["refused"]), locations["refused"]
 
 
 @pytest.mark.usefixtures("as_root")
-def test_a_neighbour_that_the_runtime_could_open_is_judged_too(answer, open_folder):
-    core, modules = lay_flat(open_folder / "app")
+def test_a_neighbor_that_the_runtime_could_open_is_judged_too(answer, layer):
+    core, modules = layer
     write(modules / RUNTIME / "libonnxruntime_providers_shared.so")
     (modules / RUNTIME / "libonnxruntime_providers_shared.so").chmod(0o777)
-    locations = answer("/", FIND, core)
+    locations = answer("/", FIND, core, NODE_PATH=str(modules))
     assert locations["runtimes"] == []
     assert "libonnxruntime_providers_shared.so" in locations["refused"][0]["reason"]
-
-
-@pytest.mark.usefixtures("as_root")
-def test_a_trusted_package_further_up_is_taken_instead(answer, open_folder):
-    core, modules = lay_nested(open_folder / "app")
-    nearer = core.parents[1]
-    install_others(nearer)
-    give(nearer / "onnxruntime-node", ATTACKER)
-    locations = answer("/", FIND, core)
-    assert locations["runtimes"] == [str(modules / RUNTIME)]
-    assert locations["refused"][0]["path"] == str(nearer / "onnxruntime-node" / "package.json")
 
 
 @pytest.mark.usefixtures("as_root")

@@ -5,6 +5,7 @@ import json
 import zipfile
 
 import pytest
+from latebind.ecosystems.maven.layouts import LAYOUTS
 
 from tests.client import CONFIG, copy_client
 from tests.needs import require_programs
@@ -52,9 +53,9 @@ def project(tmp_path):
     return folder
 
 
-def run_verify(latebind, folder, *more, env=None):
+def run_verify(latebind, folder, *more, env=None, case="java/*/works"):
     """The outcome of the one test case, and its reason or summary."""
-    latebind("-C", folder, "verify", "--target", "linux-x64", "-k", "*/java/*/works", *more, env=env)
+    latebind("-C", folder, "verify", "--target", "linux-x64", "-k", f"*/{case}", *more, env=env)
     report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
     (case,) = report["cases"]
     return case["outcome"], f"{case.get('reason', '')} {case.get('summary', '')}"
@@ -63,6 +64,25 @@ def run_verify(latebind, folder, *more, env=None):
 def test_its_native_methods_are_bound_and_compute(project, latebind):
     outcome, text = run_verify(latebind, project)
     assert (outcome, "1 case passed" in text) == ("passed", True), text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", [layout.name for layout in LAYOUTS])
+def test_it_computes_in_each_layout(project, latebind, layout):
+    outcome, text = run_verify(latebind, project, case=f"{layout}/*/consumed")
+    assert (outcome, "1 case passed" in text) == ("passed", True), text
+
+
+@pytest.mark.slow
+def test_an_image_needs_a_module(project, latebind):
+    assert latebind("-C", project, "pack", "--target", "linux-x64").returncode == 0
+    change_bundle(project, "1.2.3.jar", lambda name, data: (name, rewrite(data, rename_module)))
+    outcome, text = run_verify(latebind, project, "--dist", project / "dist", case="java-jlink/*/consumed")
+    assert (outcome, "Module io.github.acme.tiny not found" in text) == ("failed", True), text
+
+
+def rename_module(name, data):
+    return name.replace("module-info.class", "module-info.bin"), data
 
 
 def test_a_wrong_number_fails_it(project, latebind):

@@ -117,25 +117,15 @@ def test_the_runtime_is_put_next_to_it_and_its_own_interface_uses_the_same_file(
     assert chosen[3] == "/elsewhere"
 
 
-def test_two_jars_with_one_name_and_different_libraries_are_refused(tmp_path):
-    jar = pack_jar(tmp_path)["jar"]
-    (tmp_path / "natives").mkdir()
-    (tmp_path / "natives" / "libtiny.so").write_bytes(b"another library")
-    printed = run_java(tmp_path, jar, options=[f"-Dlatebind.native.folder={tmp_path / 'natives'}"])
-    assert "libtiny.so of jar:" in printed
-    assert f"differs from the file in {tmp_path / 'natives'}" in printed
-
-
-def test_a_load_that_failed_fails_again(tmp_path):
-    jar = pack_jar(tmp_path, latebind=BOUND)
+def test_a_library_is_next_to_its_own_runtime(tmp_path):
+    """The folder has another runtime, so that all files of the JAR go to a new one."""
+    jar = pack_jar(tmp_path, latebind=BOUND)["jar"]
     for name, data in {"natives": b"one", "ai/onnxruntime/native/linux-x64": b"another"}.items():
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "libonnxruntime.so").write_bytes(data)
-    text = PROGRAM.replace(
-        "Path file =", "try { NativeLibrary.load(); } catch (UnsatisfiedLinkError error) { }\n    Path file ="
-    )
-    options = [f"-Dlatebind.native.folder={tmp_path / 'natives'}"]
-    assert "libonnxruntime.so of file:" in run_java(tmp_path, jar["jar"], text=text, options=options)
+    file, _, _, location = run_java(tmp_path, jar, options=[f"-Dlatebind.native.folder={tmp_path / 'natives'}"])
+    assert file == f"{tmp_path}/natives/2/libtiny.so"
+    assert location == f"{tmp_path}/natives/2/libonnxruntime.so"
 
 
 def test_a_jar_that_was_repackaged_without_its_libraries_is_named(tmp_path):
@@ -144,7 +134,9 @@ def test_a_jar_that_was_repackaged_without_its_libraries_is_named(tmp_path):
         for name, data in members(pack_jar(tmp_path)["jar"]).items():
             if name != LIBRARY:
                 archive.writestr(name, data)
-    assert f"{LIBRARY} of tiny is not on the class path: keep the JAR's folder native/" in run_java(tmp_path, jar)
+    printed = run_java(tmp_path, jar)
+    assert f"{LIBRARY} of tiny is not in the JAR of io.github.acme.tiny.NativeLibrary: keep the JAR's folder" in printed
+    assert "or set -Dio.github.acme.tiny.library to the library's path" in printed
 
 
 def test_an_empty_folder_is_none(tmp_path):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import shutil
 import tarfile
 
 import pytest
+from latebind.ecosystems.npm.layouts import LAYOUTS
 
 from tests.client import CONFIG, write_client
+from tests.ecosystems.npm.tools import install_tools
 
 TABLES = """
 [package.tiny.npm]
@@ -45,14 +49,14 @@ process.exitCode = status;
 def project(tmp_path):
     folder = write_client(tmp_path, latebind=CONFIG + TABLES)
     (folder / "node").mkdir()
-    (folder / "node" / "package.json").write_text('{"main": "smoke.mjs"}')
+    (folder / "node" / "package.json").write_text('{"main": "smoke.mjs", "dependencies": {"koffi": "^3"}}')
     (folder / "node" / "smoke.mjs").write_text(PROGRAM.replace("EXPECTED", "5"))
     return folder
 
 
-def run_verify(latebind, folder, *more, env=None):
+def run_verify(latebind, folder, *more, env=None, case="node/*/works"):
     """The outcome of the one test case, its reason, and all that was printed."""
-    ended = latebind("-C", folder, "verify", "--target", "linux-x64", "-k", "*/node/*/works", *more, env=env)
+    ended = latebind("-C", folder, "verify", "--target", "linux-x64", "-k", f"*/{case}", *more, env=env)
     report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
     (case,) = report["cases"]
     if case.get("reason") == "no-index":
@@ -111,3 +115,39 @@ def test_a_wrong_package_json_of_the_program_is_named(project, latebind, text, s
     (project / "node" / "package.json").write_text(text)
     outcome, reason, _ = run_verify(latebind, project)
     assert (outcome, says in reason, "Write at least" in reason) == ("failed", True, True), reason
+
+
+@pytest.fixture(scope="module")
+def tools(kept_builds, tmp_path_factory):
+    """A folder with the installers' programs, for PATH."""
+    modules, folder = install_tools(kept_builds), tmp_path_factory.mktemp("bin")
+    files = {"pnpm": "pnpm/bin/pnpm.cjs", "yarn": "@yarnpkg/cli-dist/bin/yarn.js", "bun": ".bin/bun"}
+    for name, file in files.items():
+        words = f'exec {"" if name == "bun" else "node "}"{modules / file}"'
+        (folder / name).write_text(f'#!/bin/sh\n{words} "$@"\n')
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", [layout.name for layout in LAYOUTS])
+def test_it_computes_in_each_layout(project, latebind, tools, layout):
+    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+    outcome, text, _ = run_verify(latebind, project, env={**os.environ, "PATH": path}, case=f"{layout}/*/consumed")
+    assert (outcome, "1 case passed" in text) == ("passed", True), text
+
+
+@pytest.mark.parametrize("what", ["absent", "too old"])
+def test_a_layout_without_its_installer_is_not_run(project, latebind, tmp_path, what):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    path = os.pathsep.join(
+        part for part in os.environ["PATH"].split(os.pathsep) if shutil.which("yarn", path=part) is None
+    )
+    if what == "too old":
+        (folder / "yarn").write_text("#!/bin/sh\necho 1.22.22\n")
+        (folder / "yarn").chmod(0o755)
+    env = {**os.environ, "PATH": f"{folder}{os.pathsep}{path}"}
+    outcome, text, _ = run_verify(latebind, project, env=env, case="node-yarn-pnp/*/consumed")
+    says = "there is no yarn on PATH" if what == "absent" else "yarn 4 or newer is needed"
+    assert (outcome, "no-program" in text, says in text) == ("not run", True, True), text

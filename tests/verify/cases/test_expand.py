@@ -10,6 +10,7 @@ from latebind.config.file import load
 from latebind.config.verification import VerifyOwn
 from latebind.model import Rid
 from latebind.tables.targets import other_processor
+from latebind.verify.cases.consumer import name_consumers
 from latebind.verify.cases.expand import Extent, expand_cases, questions
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers
 from latebind.verify.cases.layouts import RUNNING
@@ -38,7 +39,9 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
     works = {(case.consumer, case.version) for case in cases if case.scenario == "works"}
     assert {who for who, _ in works} == {"python3.11", "dotnet-build", "node", "java"}
     consumed = {case.consumer for case in cases if case.scenario == "consumed"}
-    assert consumed == {*RUNNING, "c-nupkg", "sdk-cmake", "sdk-pkg-config"} - {"dotnet-build"}
+    assert consumed == {*RUNNING, "c-nupkg", "sdk-cmake", "sdk-pkg-config", *name_consumers(("layouts",))} - {
+        "dotnet-build"
+    }
     assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}
     assert len({case.id for case in cases}) == len(cases)
     here = {

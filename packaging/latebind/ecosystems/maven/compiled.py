@@ -1,4 +1,4 @@
-"""Compiles the Java sources of a package with the JDK that is there."""
+"""Compiles the Java sources of a package, and the description of its module, with the JDK that is there."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from latebind.errors import BuildError, ToolError
 from latebind.system.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+MODULE = "module-info"
 _TIME_LIMIT = 600.0
 
 
@@ -43,8 +44,49 @@ def compile_sources(
         return {path.relative_to(folder / "classes").as_posix(): path.read_bytes() for path in classes}
 
 
+def describe_module(classes: Mapping[str, bytes], name: str, others: Sequence[str], release: int) -> dict[str, bytes]:
+    """The source of a module's description and its class, by their names; jlink takes no JAR without them.
+
+    The module exports all packages of the classes, and requires the modules of the JDK that the classes use, and
+    `others`. Empty for classes outside of packages, which no module may have. Raises NotRun without a JDK.
+    """
+    packages = sorted({path.rpartition("/")[0].replace("/", ".") for path in classes})
+    if "" in packages:
+        return {}
+    jdk = find_jdk(release)
+    with tempfile.TemporaryDirectory(prefix="latebind-java-") as folder_name:
+        folder = Path(folder_name)
+        _write(classes, folder / "classes")
+        listed: list[str | Path] = [jdk / "jdeps", "--ignore-missing-deps", "--print-module-deps", folder / "classes"]
+        used = run(listed, timeout=_TIME_LIMIT).output.split()[-1].split(",")
+        lines = [f"  requires {module};" for module in used if module != "java.base"]
+        lines += [f"  requires transitive {module};" for module in others]
+        lines += [f"  exports {package};" for package in packages]
+        source = "\n".join([f"module {name} {{", *lines, "}", ""])
+        _write({f"{MODULE}.java": source.encode()}, folder / "own")
+        javac: list[str | Path] = [
+            jdk / "javac", "--release", str(release), "-encoding", "UTF-8", "-Xlint:-options,-module"
+        ]  # fmt: skip
+        for other in others:
+            _write({f"{MODULE}.java": f"module {other} {{ }}\n".encode()}, folder / "stubs" / other)
+            run(
+                [*javac, "-d", folder / "modules" / other, folder / "stubs" / other / f"{MODULE}.java"],
+                timeout=_TIME_LIMIT,
+            )
+        (folder / "modules").mkdir(exist_ok=True)
+        places: list[str | Path] = [
+            "--module-path",
+            folder / "modules",
+            "--patch-module",
+            f"{name}={folder / 'classes'}",
+        ]
+        run([*javac, *places, "-d", folder / "out", folder / "own" / f"{MODULE}.java"], timeout=_TIME_LIMIT)
+        compiled = (folder / "out" / f"{MODULE}.class").read_bytes()
+    return {f"{MODULE}.java": source.encode(), f"{MODULE}.class": compiled}
+
+
 def _write(sources: Mapping[str, bytes], folder: Path) -> None:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for name, data in sources.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.config import OLDEST_JAVA, PROGRAM, MavenConfig, maven_tables
-from latebind.ecosystems.maven.files import bundle_file
+from latebind.ecosystems.maven.files import bundle_file, jar_file
+from latebind.ecosystems.maven.layouts import LAYOUTS, MAIN, JavaProgram, find_start
+from latebind.ecosystems.maven.pack import CLASS_NAME
 from latebind.ecosystems.maven.pom import ECOSYSTEM, find_runtime_artifact
 from latebind.ecosystems.maven.programs import find_jdk, read_major
 from latebind.ecosystems.maven.repository import ASSEMBLED, add_runtime, read_bundle, resolve_class_path, unpack_bundle
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerRun
 
-MAIN = "Main"
-"""The class of the program that is started."""
 _TIME_LIMIT = 300.0
 _NATIVE_ACCESS = 22
 """From this Java on, one that calls native code without permission prints a warning."""
@@ -149,12 +149,23 @@ def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: S
     environment = {key: value for key, value in environment.items() if key not in ("CLASSPATH", "JAVA_TOOL_OPTIONS")}
     with failing_at("install"):
         classes = _compile(bench, jdk, source, class_path, environment)
-    paths = os.pathsep.join(map(str, (classes, *class_path)))
+    tables = maven_tables(bench.config)
+    names = {jar_file(table.name, bench.config.project.version): table for table in tables.values()}
+    program = JavaProgram(
+        jdk=jdk,
+        classes=classes,
+        ours=[jar for jar in class_path if jar.name in names],
+        others=[jar for jar in class_path if jar.name not in names],
+        libraries=[f"{names[jar.name].java_package}.{CLASS_NAME}" for jar in class_path if jar.name in names],
+        work=bench.work,
+    )
+    with failing_at("install"):
+        java, start = find_start(bench.case.consumer)(program)
     permits = ("--enable-native-access=ALL-UNNAMED",) if read_major(jdk / "javac") >= _NATIVE_ACCESS else ()
     return run_consumer(
         [
-            jdk / "java", "-XX:-UsePerfData", *permits, f"-Dlatebind.native.folder={_native_folder(app)}", "-cp", paths,
-            MAIN, bench.data(), result, *bench.consumer_words(),
+            java, "-XX:-UsePerfData", *permits, f"-Dlatebind.native.folder={_native_folder(app)}", *start,
+            bench.data(), result, *bench.consumer_words(),
         ],
         name="the Java program",
         result=result,
@@ -195,22 +206,22 @@ def _installs_runtime(config: Config, package: str) -> bool:
     return any(name in tables and bool(tables[name].runtime) for name in config.list_needed_packages(package))
 
 
-CONSUMERS = (
-    Consumer(
-        names=(PROGRAM,),
-        title="Java",
-        kind="jar",
-        further_kinds=("maven",),
-        find_programs=lambda config: (config.document.verify.find_program(PROGRAM),),
-        is_wanted=lambda config, runtime: (
-            bool(config.document.verify.find_program(PROGRAM))
-            and config.packages[config.package_of(runtime)].find_table(MavenConfig) is not None
-        ),
-        name_package=_name_package,
-        find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
-        installs_runtime=_installs_runtime,
-        is_application=True,
-        find_install_words=_find_install_words,
+_JAVA = Consumer(
+    names=(PROGRAM,),
+    title="Java",
+    kind="jar",
+    further_kinds=("maven",),
+    find_programs=lambda config: (config.document.verify.find_program(PROGRAM),),
+    is_wanted=lambda config, runtime: (
+        bool(config.document.verify.find_program(PROGRAM))
+        and config.packages[config.package_of(runtime)].find_table(MavenConfig) is not None
     ),
+    name_package=_name_package,
+    find_runtime=lambda runtime: find_runtime_artifact(runtime.traits).partition(":")[2],
+    installs_runtime=_installs_runtime,
+    is_application=True,
+    find_install_words=_find_install_words,
 )
-RUNNERS = (Runner(names=(PROGRAM,), run=run_java_case),)
+_LAYOUTS = replace(_JAVA, names=tuple(layout.name for layout in LAYOUTS), is_application=False, is_layout=True)
+CONSUMERS = (_JAVA, _LAYOUTS)
+RUNNERS = tuple(Runner(names=consumer.names, run=run_java_case) for consumer in CONSUMERS)

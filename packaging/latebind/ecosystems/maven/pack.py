@@ -11,7 +11,7 @@ from latebind.build.inside import refuse_links_outside
 from latebind.build.notices import package_notices
 from latebind.build.promise import find_exporter, refuse_broken
 from latebind.build.sbom import sbom, sbom_file
-from latebind.ecosystems.maven.compiled import compile_sources
+from latebind.ecosystems.maven.compiled import MODULE, compile_sources, describe_module
 from latebind.ecosystems.maven.config import maven_tables
 from latebind.ecosystems.maven.files import bundle_file, jar_file
 from latebind.ecosystems.maven.pom import ECOSYSTEM, write_pom
@@ -45,9 +45,15 @@ def pack_jar(config: Config, package: str, stages: Sequence[Stage], outdir: Path
     table, version = maven_tables(config)[package], config.project.version
     sources = java_sources(config, package, stages)
     others = [name for name in config.list_needed_packages(package) if name != package and name in maven_tables(config)]
-    needed = {path: data for other in others for path, data in java_sources(config, other, stages).items()}
+    needed = {path: data for other in others for path, data in java_sources(config, other, stages).items()
+              if path != f"{MODULE}.java"}  # fmt: skip
     advice = f"Sources may use {table.java_package}.{CLASS_NAME}, the JDK, and the sources of packages in `requires`."
     classes = compile_sources(sources, needed, table.release, table.source or config.file.name, advice)
+    if f"{MODULE}.java" not in sources:
+        modules = [maven_tables(config)[other].java_package for other in others]
+        described = describe_module(classes, table.java_package, modules, table.release)
+        classes |= {name: data for name, data in described.items() if name.endswith(".class")}
+        sources |= {name: data for name, data in described.items() if name.endswith(".java")}
     pom = write_pom(config, package).encode()
     shared = [*_describe(config, package, pom), *_licenses(config, package, stages)]
     jar, bundle = outdir / jar_file(table.name, version), outdir / bundle_file(table.name, version)
@@ -140,7 +146,6 @@ def _describe(config: Config, package: str, pom: bytes) -> list[Entry]:
     manifest = {
         "Manifest-Version": "1.0",
         "Created-By": f"latebind {__version__}",
-        "Automatic-Module-Name": table.java_package,
         "Implementation-Title": table.name,
         "Implementation-Version": version,
     }

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from latebind.ecosystems.npm.config import NpmConfig
+from latebind.ecosystems.npm.layouts import LAYOUTS, NodeLayout, find_layout, install_layout, list_stores
 from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, node, node_environment, run_npm
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
@@ -60,11 +62,12 @@ def run_node_case(bench: Bench) -> Outcome:
     if first := bench.situation.first:
         assert_first(_run_program(bench, _install_program(bench, app, tarballs, first)).result.version, first)
     program = _install_program(bench, app, tarballs, bench.case.version)
-    library = _break_runtime(bench, app)
+    layout = find_layout(bench.case.consumer)
+    library = "" if layout else _break_runtime(bench, app)
     ended = _run_program(bench, program)
     expectation = Expectation(
         scenario=bench.scenario,
-        roots=tuple(str(root) for root in (app, *bench.situation.roots)),
+        roots=tuple(str(root) for root in (app, *_list_stores(bench, layout), *bench.situation.roots)),
         values=bench.values(library),
         reference=bench.reference(ended.result),
         at_least=bench.at_least(),
@@ -72,6 +75,10 @@ def run_node_case(bench: Bench) -> Outcome:
         binds=bench.binds(),
     )
     return judge(bench.case, expectation, ended)
+
+
+def _list_stores(bench: Bench, layout: NodeLayout | None) -> tuple[Path, ...]:
+    return list_stores(bench.supply.installer.home) if layout else ()
 
 
 def _lay_out(bench: Bench, app: Path) -> dict[str, Path]:
@@ -111,9 +118,13 @@ def _install_program(bench: Bench, app: Path, tarballs: Mapping[str, Path], vers
     """Install the packages, and a version of the runtime ("" for none), from npm's cache. The program to start."""
     manifest = _manifest(bench, app, tarballs, version)
     (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+    layout = find_layout(bench.case.consumer)
     with failing_at("install"):
+        if layout is not None:
+            install_layout(layout, app, bench.supply.installer.home, bench.log)
+            layout.arrange(app, [name for name in tarballs if name in manifest["optionalDependencies"]])
         # An upgrade changes what is installed, and whether npm can install in an odd folder is part of the test case.
-        if (app / "node_modules").is_dir() or bench.situation.folder != ORDINARY.folder:
+        elif (app / "node_modules").is_dir() or bench.situation.folder != ORDINARY.folder:
             run_npm([*NPM_INSTALL, "--prefer-offline"], app, bench.supply.installer.home, bench.log)
         elif (shared := _share_modules(bench, app, manifest)).is_dir():  # npm makes none without dependencies
             shutil.copytree(shared, app / shared.name, symlinks=True, copy_function=link_or_copy)
@@ -162,7 +173,11 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
         needed.pop(bench.bound_runtime.traits.npm, None)
         if version:
             needed[bench.bound_runtime.traits.npm] = version
-    return {**manifest, "private": True, "dependencies": needed, "optionalDependencies": optional}
+    layout = find_layout(bench.case.consumer)
+    ours = {name: f"file:{NPM_TARBALLS}/{path.name}" for name, path in tarballs.items()}
+    more = {"resolutions": ours} if layout is not None and layout.installer else {}  # where others require them, too
+    needed |= layout.needs if layout is not None else {}
+    return {**manifest, "private": True, "dependencies": needed, "optionalDependencies": optional, **more}
 
 
 def _break_runtime(bench: Bench, app: Path) -> str:
@@ -189,13 +204,20 @@ def _run_program(bench: Bench, program: Path) -> ConsumerRun:
     """Run the program, and read what it wrote."""
     home, result = bench.work / "home", bench.work / "result.json"
     home.mkdir(exist_ok=True)
-    arguments: list[str | Path] = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
+    words: list[str | Path] = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
+    layout = find_layout(bench.case.consumer) or NodeLayout(name=NODE, title="")
+    filled = {"app": str(bench.work / bench.situation.folder), "program": str(program)}
+    variables = {key: value.format(**filled) for key, value in layout.environment.items()}
     return run_consumer(
-        [node(), program, *arguments],
+        [
+            node(),
+            *(word.format(**filled) for word in layout.start),
+            *words,
+        ],
         name="the Node.js program",
         result=result,
         cwd=home,
-        env={**node_environment(home), **bench.situation.environment},
+        env={**node_environment(home), **variables, **bench.situation.environment},
         log=bench.log,
     )
 
@@ -211,21 +233,21 @@ def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> 
     return "npm install", f'npm install "{runtime.traits.npm}@>={runtime.minimum}"'
 
 
-CONSUMERS = (
-    Consumer(
-        names=(NODE,),
-        title="Node.js",
-        kind="npm",
-        find_programs=lambda config: (config.document.verify.find_program(NODE),),
-        is_wanted=lambda config, _runtime: (
-            bool(config.document.verify.find_program(NODE))
-            and any(package.find_table(NpmConfig) for package in config.packages.values())
-        ),
-        name_package=_name_package,
-        find_runtime=lambda runtime: runtime.traits.npm,
-        is_application=True,
-        is_asked_for=True,
-        find_install_words=_find_install_words,
+_NODE = Consumer(
+    names=(NODE,),
+    title="Node.js",
+    kind="npm",
+    find_programs=lambda config: (config.document.verify.find_program(NODE),),
+    is_wanted=lambda config, _runtime: (
+        bool(config.document.verify.find_program(NODE))
+        and any(package.find_table(NpmConfig) for package in config.packages.values())
     ),
+    name_package=_name_package,
+    find_runtime=lambda runtime: runtime.traits.npm,
+    is_application=True,
+    is_asked_for=True,
+    find_install_words=_find_install_words,
 )
-RUNNERS = (Runner(names=(NODE,), run=run_node_case),)
+_LAYOUTS = replace(_NODE, names=tuple(layout.name for layout in LAYOUTS), is_application=False, is_layout=True)
+CONSUMERS = (_NODE, _LAYOUTS)
+RUNNERS = tuple(Runner(names=consumer.names, run=run_node_case) for consumer in CONSUMERS)

@@ -133,7 +133,8 @@ def list_needs(config: Config, package: str) -> dict[str, Any]:
     """The packages that the main one needs.
 
     Those of the same project are peers, so that an application has one of each, and so is the runtime's own, which it
-    may have from elsewhere.
+    may have from elsewhere. Packages that require this one are optional peers: it could not find them in the folders of
+    pnpm and of Yarn's Plug'n'Play if it did not name them.
     """
     npm, runtime = npm_settings(config, package), config.runtime_of(package)
     others = (config.packages[name].find_table(NpmConfig) for name in config.packages[package].requires)
@@ -142,6 +143,10 @@ def list_needs(config: Config, package: str) -> dict[str, Any]:
     if runtime is not None and runtime.traits.npm:
         peers[runtime.traits.npm] = f">={npm_version(runtime.minimum)}"
         fields["peerDependenciesMeta"] = {runtime.traits.npm: {"optional": True}}
+    users = [other for other in config.packages.values() if package in other.requires]
+    for other in (table for user in users if (table := user.find_table(NpmConfig)) is not None):
+        peers[other.name] = _same_minor(config.project.version)
+        fields.setdefault("peerDependenciesMeta", {})[other.name] = {"optional": True}
     fields["peerDependencies"] = dict(sorted(peers.items()))
     return {key: value for key, value in fields.items() if value}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from latebind.tables.targets import npm_platform
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
@@ -88,10 +89,7 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
         for name, stage in parts.items()
     }
     modules = [
-        Entry(
-            name=file,
-            data=render(f"npm/{template}", name=npm.name, version=version, files=library_by_platform).encode(),
-        )
+        Entry(name=file, data=render_module(template, npm.name, version, library_by_platform))
         for file, template in GENERATED_FILES.items()
     ]
     root = config.root / npm.source
@@ -107,6 +105,12 @@ def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -
     bill = sbom(config, package, (), _purl(config, npm.name), parts=[_purl(config, name) for name in parts])
     files = [Entry(name=name, data=path.read_bytes()) for name, path in own_files.items()]
     return _write(config, outdir, fields, [*modules, *files, _bill(config, bill)])
+
+
+def render_module(template: str, name: str, version: str, files: Mapping[str, tuple[str, str]]) -> bytes:
+    """A generated module; `files` has for each platform the package and the library in it."""
+    variable = f"{re.sub('[^A-Z0-9]+', '_', name.upper()).strip('_')}_LIB_PATH"
+    return render(f"npm/{template}", name=name, version=version, files=files, variable=variable).encode()
 
 
 def _refuse_generated(config: Config, package: str, own_files: dict[str, Path], generated: Sequence[str]) -> None:

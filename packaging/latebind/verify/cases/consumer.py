@@ -53,6 +53,8 @@ class Consumer:
     """Whether a package requires the runtime's package, so that no application lacks the runtime."""
     is_application: bool = False
     """Whether every scenario for applications is tried with it; others are named by scenarios (`scenarios.py`)."""
+    is_layout: bool = False
+    """Whether a sample shows enough, since only installing and starting differ from an application's."""
     is_asked_for: bool = False
     """Whether the index is asked for that package, and not for a wheel."""
     find_install_words: Callable[[Config, str, RuntimeUse], tuple[str, str]] = lambda _config, _package, _runtime: (
@@ -68,11 +70,13 @@ def _by_name() -> Mapping[str, Consumer]:
 
 
 def name_consumers(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The consumers of a scenario, with those that `applications` stands for."""
-    own = tuple(
-        name for consumer in collect("consumer", "CONSUMERS") if consumer.is_application for name in consumer.names
-    )
-    return tuple(one for name in names for one in (own if name == "applications" else (name,)))
+    """The consumers of a scenario, with those that `applications` and `layouts` stand for."""
+    every = collect("consumer", "CONSUMERS")
+    own = {
+        "applications": [name for consumer in every if consumer.is_application for name in consumer.names],
+        "layouts": [name for consumer in every if consumer.is_layout for name in consumer.names],
+    }
+    return tuple(one for name in names for one in own.get(name, [name]))
 
 
 def find_consumer(name: str) -> Consumer:

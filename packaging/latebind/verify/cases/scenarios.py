@@ -59,7 +59,8 @@ class Scenario:
     """Which runtime versions it is tried with: all that are configured, the last, the newest below the floor (of an
     execution provider: below its minimum, and its excepted ones)."""
     consumers: tuple[str, ...] = (PYTHON, DOTNET)
-    """Their names; `applications` stands for those that say so themselves (`Consumer.is_application`)."""
+    """Their names; `applications` and `layouts` stand for those that say so themselves (`Consumer.is_application`,
+    `Consumer.is_layout`)."""
     systems: tuple[System, ...] = EVERY_SYSTEM
     """Where it exists at all; elsewhere there is no such test case."""
     needs: Need = ""
@@ -132,7 +133,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("works", "loads and computes what is expected", versions="all", required="for every target",
         without_runtime=True, provider=True, widened=True, loads_alone=True, consumers=_APPLICATIONS),
     _ok("consumed", "loads and computes a sample in each kind of application that uses packages",
-        consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG, CMAKE, PKG_CONFIG),
+        consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG, CMAKE, PKG_CONFIG, "layouts"),
         without_runtime=True, provider=True, required="in place of others"),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
         computes=False, consumers=FILES, without_runtime=True, provider=True),

@@ -1,0 +1,123 @@
+"""Ways to install and start a Node.js application: package managers, a test runner, and packages in NODE_PATH."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.npm.registry import NPM_INSTALL, npm_environment, run_npm
+from latebind.errors import NotRun
+from latebind.system.programs import which
+from latebind.system.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+_TIME_LIMIT = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLayout:
+    """How an application is installed and started."""
+
+    name: str
+    title: str
+    installer: str = ""
+    """The program that installs it; npm without one."""
+    arguments: tuple[str, ...] = ("install", "--ignore-scripts")
+    oldest: int = 0
+    """The oldest major version of the program."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Files of the application that configure it."""
+    needs: Mapping[str, str] = field(default_factory=dict)
+    """Further packages."""
+    arrange: Callable[[Path, Iterable[str]], None] = lambda _app, _names: None
+    """What happens to the installed application; it gets the names of the packages of single targets."""
+    start: tuple[str, ...] = ("{program}",)
+    """What Node.js gets, before the words of the consumer."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the application."""
+
+
+def _move_to_layer(app: Path, names: Iterable[str]) -> None:
+    """Move the packages of single targets out of node_modules."""
+    for name in names:
+        if (app / "node_modules" / name).is_dir():
+            (app / "layer" / name).parent.mkdir(parents=True, exist_ok=True)
+            (app / "node_modules" / name).rename(app / "layer" / name)
+
+
+_JEST = {
+    "latebind.jest.cjs": """\
+process.chdir(__dirname);
+process.argv.splice(1, 1); // what is left is the program with its words
+const config = { testMatch: ["**/latebind.test.mjs"], transform: {} };
+require("jest").run(["--runInBand", "--silent", "--config", JSON.stringify(config)]);
+""",
+    "latebind.test.mjs": 'test("runs", async () => { await import(process.argv[1]); }, 600000);\n',
+}
+LAYOUTS: tuple[NodeLayout, ...] = (
+    NodeLayout(name="node-pnpm", title="installed with pnpm", installer="pnpm"),
+    NodeLayout(name="node-pnpm-store", title="installed with pnpm, in its global virtual store", installer="pnpm",
+               oldest=10, files={"pnpm-workspace.yaml": "enableGlobalVirtualStore: true\n"}),
+    NodeLayout(name="node-yarn-pnp", title="installed with Yarn's Plug'n'Play", installer="yarn", oldest=4,
+               arguments=("install",), files={"yarn.lock": ""},
+               start=("--require", "{app}/.pnp.cjs", "--no-warnings", "--experimental-loader",
+                      "file://{app}/.pnp.loader.mjs", "{program}")),
+    NodeLayout(name="node-bun", title="installed with bun", installer="bun"),
+    NodeLayout(name="node-path", title="with the packages of single targets in NODE_PATH, as in a layer of AWS Lambda",
+               arrange=_move_to_layer, environment={"NODE_PATH": "{app}/layer"}),
+    NodeLayout(name="node-jest", title="as a test of Jest", needs={"jest": "30"}, files=_JEST,
+               start=("--experimental-vm-modules", "--no-warnings", "{app}/latebind.jest.cjs", "{program}")),
+)  # fmt: skip
+
+
+def find_layout(name: str) -> NodeLayout | None:
+    """The layout of that name; None for the ordinary one."""
+    return next((layout for layout in LAYOUTS if layout.name == name), None)
+
+
+def install_layout(layout: NodeLayout, app: Path, home: Path, log: Path) -> None:
+    """Install an application in place.
+
+    Raises NotRun `no-program` without the layout's program, `no-node` or `no-index`, otherwise ToolError.
+    """
+    for name, text in layout.files.items():
+        (app / name).write_text(text, encoding="utf-8")
+    if not layout.installer:
+        run_npm([*NPM_INSTALL, "--prefer-offline"], app, home, log)
+        return
+    program = which(layout.installer)
+    if program is None:
+        raise NotRun(
+            "no-program", f"there is no {layout.installer} on PATH", advice=f"npm install -g {layout.installer}"
+        )
+    environment = {**npm_environment(home), **_isolate(home)}
+    version = run([program, "--version"], cwd=app, env=environment, timeout=_TIME_LIMIT).output.strip()
+    if int(version.partition(".")[0]) < layout.oldest:
+        raise NotRun("no-program", f"{layout.installer} {layout.oldest} or newer is needed, but {program} is {version}")
+    run([program, *layout.arguments], cwd=app, env=environment, timeout=_TIME_LIMIT, log=log)
+
+
+def list_stores(home: Path) -> tuple[Path, ...]:
+    """Where installers keep packages outside of applications."""
+    return (home / "pnpm",)
+
+
+def _isolate(home: Path) -> dict[str, str]:
+    """Settings of the installers: their caches, and that a package of today may be installed."""
+    (store,) = list_stores(home)
+    yarn = {
+        "GLOBAL_FOLDER": str(home / "yarn"),
+        "ENABLE_IMMUTABLE_INSTALLS": "0",
+        "ENABLE_SCRIPTS": "0",
+        "ENABLE_TELEMETRY": "0",
+        "NPM_MINIMAL_AGE_GATE": "0",
+        "PNP_ENABLE_ESM_LOADER": "1",
+    }
+    return {
+        "npm_config_store_dir": str(store),
+        "BUN_INSTALL_CACHE_DIR": str(home / "bun"),
+        **{f"YARN_{key}": value for key, value in yarn.items()},
+    }

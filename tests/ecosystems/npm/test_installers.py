@@ -1,0 +1,177 @@
+"""A generated npm package in applications of npm, pnpm, Yarn and bun: each finds the library that it installed."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+
+import pytest
+from latebind.audit.readers.package_json import MANIFEST
+
+from tests.client import pack_project
+from tests.ecosystems.npm.local_registry import serve_registry
+from tests.ecosystems.npm.test_pack import RIDS, project
+from tests.ecosystems.npm.tools import install_tools
+from tests.needs import require_programs
+from tests.programs import run_checked, run_program
+
+APPLICATION = {"name": "app", "version": "1.0.0", "private": True, "dependencies": {"@acme/tiny": "1.2.3"}}
+REQUIRE = 'console.log(require("@acme/tiny").libraryPath());\n'
+IMPORT = 'import { libraryPath } from "@acme/tiny";\nconsole.log(libraryPath());\n'
+WORKER = f"""\
+const {{ Worker, isMainThread }} = require("node:worker_threads");
+if (isMainThread) new Worker(__filename);
+else {REQUIRE}
+"""
+TEST = 'test("finds", () => expect(require("@acme/tiny").libraryPath()).toContain("libtiny.so"));\n'
+VITEST = f'import {{ expect, test }} from "vitest"; import {{ createRequire }} from "node:module";\n\
+const require = createRequire(import.meta.url);\n{TEST}'
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Installer:
+    """How a tool installs an application."""
+
+    name: str
+    command: tuple[str, ...]
+    """{tools} stands for the folder of tools."""
+    files: dict[str, str] = field(default_factory=dict)
+    folder: str = ""
+    """Where the program is, in a workspace."""
+    node: tuple[str, ...] = ("node",)
+    library: str = "app/node_modules/"
+    """The start of the library's path."""
+
+
+_PNPM = ("node", "{tools}/pnpm/bin/pnpm.cjs", "install")
+_BERRY = ("node", "{tools}/@yarnpkg/cli-dist/bin/yarn.js", "install")
+_BUN = ("{tools}/.bin/bun", "install")
+_PNP = ("node", "--require", "{app}/.pnp.cjs", "--no-warnings", "--experimental-loader", "{app}/.pnp.loader.mjs")
+_MEMBER = json.dumps({**APPLICATION, "name": "member"})
+_WORKSPACES = {MANIFEST: '{"private": true, "workspaces": ["packages/*"]}', "packages/member/package.json": _MEMBER}
+_PNPM_WORKSPACE = {
+    MANIFEST: "{}", "packages/member/package.json": _MEMBER, "pnpm-workspace.yaml": "packages: ['packages/*']"
+}  # fmt: skip
+INSTALLERS = [
+    Installer("npm", ("npm", "install")),
+    Installer("npm workspaces", ("npm", "install"), _WORKSPACES, "packages/member"),
+    Installer("npm linked", ("npm", "install", "--install-strategy=linked")),
+    Installer("pnpm", _PNPM),
+    Installer("pnpm hoisted", _PNPM, {".npmrc": "node-linker=hoisted"}),
+    Installer("pnpm workspace", _PNPM, _PNPM_WORKSPACE, "packages/member"),
+    Installer("pnpm global virtual store", _PNPM, {"pnpm-workspace.yaml": "enableGlobalVirtualStore: true"},
+              library="home/.local/share/pnpm/store/"),
+    Installer("Yarn 1", ("node", "{tools}/yarn/bin/yarn.js", "install")),
+    Installer("Yarn 1 workspaces", ("node", "{tools}/yarn/bin/yarn.js", "install"), _WORKSPACES, "packages/member"),
+    Installer("Yarn PnP", _BERRY, {"yarn.lock": ""}, node=_PNP, library="app/.yarn/unplugged/"),
+    Installer("Yarn PnP workspaces", _BERRY, {**_WORKSPACES, "yarn.lock": ""}, "packages/member", _PNP,
+              "app/.yarn/unplugged/"),
+    Installer("Yarn node-modules", _BERRY, {"yarn.lock": "", ".yarnrc.yml": "nodeLinker: node-modules"}),
+    Installer("Yarn pnpm", _BERRY, {"yarn.lock": "", ".yarnrc.yml": "nodeLinker: pnpm"}),
+    Installer("bun", _BUN),
+    Installer("bun isolated", (*_BUN, "--linker", "isolated")),
+    Installer("bun, run by bun", _BUN, node=("{tools}/.bin/bun", "run")),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tools(kept_builds):
+    return install_tools(kept_builds)
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory):
+    folder = project(tmp_path_factory.mktemp("npm"), rids=RIDS[:1])
+    pack_project(folder)
+    with serve_registry(sorted((folder / "dist").glob("*.tgz"))) as address:
+        yield address
+
+
+@pytest.fixture
+def install(tmp_path, tools, registry):
+    """Installs an application; gives its folder, and what fills the placeholders of command lines."""
+    require_programs("node", "npm")
+
+    def install_application(installer):
+        app = tmp_path / "app"
+        for name, text in {MANIFEST: json.dumps(APPLICATION), **installer.files}.items():
+            (app / name).parent.mkdir(parents=True, exist_ok=True)
+            (app / name).write_text(text)
+        ended = run_program(*fill(installer.command), cwd=app, env=environment())
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return app
+
+    def fill(command):
+        return [word.format(tools=tools, app=tmp_path / "app") for word in command]
+
+    def environment(**more):
+        named = {"npm_config_registry": registry, "BUN_CONFIG_REGISTRY": registry, "YARN_NPM_REGISTRY_SERVER": registry}
+        yarn = {
+            "UNSAFE_HTTP_WHITELIST": "127.0.0.1", "NPM_MINIMAL_AGE_GATE": "0", "ENABLE_IMMUTABLE_INSTALLS": "0",
+            "PNP_ENABLE_ESM_LOADER": "1", "ENABLE_TELEMETRY": "0",
+        }  # fmt: skip
+        yarn = {f"YARN_{key}": value for key, value in yarn.items()}
+        home = {"HOME": str(tmp_path / "home"), "npm_config_cache": str(tmp_path / "home" / "npm")}
+        return {"PATH": os.environ["PATH"], **home, **named, **yarn, **more}
+
+    install_application.fill = fill
+    install_application.environment = environment
+    return install_application
+
+
+@pytest.mark.parametrize("installer", INSTALLERS, ids=lambda row: row.name)
+def test_require_import_and_a_worker_find_the_library(install, tmp_path, installer):
+    folder = install(installer) / installer.folder
+    for name, text in {"main.cjs": REQUIRE, "main.mjs": IMPORT, "worker.cjs": WORKER}.items():
+        (folder / name).write_text(text)
+        ended = run_program(*install.fill(installer.node), folder / name, cwd=folder, env=install.environment())
+        assert ended.stdout.startswith(f"{tmp_path}/{installer.library}"), (name, ended.stdout + ended.stderr)
+        assert ended.stdout.endswith("/libtiny.so\n")
+
+
+@pytest.mark.parametrize("installer", [INSTALLERS[0], INSTALLERS[3], INSTALLERS[6]], ids=lambda row: row.name)
+def test_jest_and_vitest_find_the_library(install, tools, installer):
+    folder = install(installer)
+    (folder / "jest.config.json").write_text('{"testMatch": ["**/*.test.cjs"]}')
+    (folder / "one.test.cjs").write_text(f"beforeEach(() => jest.resetModules());\n{TEST}{TEST}")
+    (folder / "two.test.cjs").write_text(TEST)
+    (folder / "three.test.mjs").write_text(VITEST)
+    (folder / "node_modules" / "vitest").symlink_to(tools / "vitest")
+    jest = run_program(
+        "node", tools / "jest" / "bin" / "jest.js", "--runInBand", "--config=jest.config.json", cwd=folder
+    )
+    assert "Tests:       3 passed" in jest.stderr, jest.stderr
+    environment = {**install.environment(), "NO_COLOR": "1"}
+    vitest = run_program("node", tools / "vitest" / "vitest.mjs", "run", "three", cwd=folder, env=environment)
+    assert "1 passed" in vitest.stdout, vitest.stdout + vitest.stderr
+
+
+def test_npm_link_finds_the_library_of_the_linked_folder(install, tmp_path):
+    """The linked package has a node_modules of its own."""
+    source = install(INSTALLERS[0]) / "node_modules" / "@acme"
+    part = source / "tiny" / "node_modules" / "@acme"
+    part.mkdir(parents=True)
+    (source / "tiny-linux-x64").rename(part / "tiny-linux-x64")
+    (source / "tiny").rename(tmp_path / "linked")
+    app = tmp_path / "other"
+    app.mkdir()
+    (tmp_path / "prefix" / "lib").mkdir(parents=True)
+    (app / MANIFEST).write_text("{}")
+    environment = install.environment(npm_config_prefix=str(tmp_path / "prefix"))
+    run_checked("npm", "link", "--offline", tmp_path / "linked", cwd=app, env=environment)
+    assert (app / "node_modules" / "@acme" / "tiny").is_symlink()
+    library = tmp_path / "linked" / "node_modules" / "@acme" / "tiny-linux-x64" / "libtiny.so"
+    assert run_checked("node", "-e", REQUIRE, cwd=app) == f"{library}\n"
+
+
+def test_a_bundle_with_the_package_marked_as_external_finds_it(install, tools):
+    """esbuild is part of vitest."""
+    app = install(INSTALLERS[0])
+    (app / "main.mjs").write_text(IMPORT)
+    esbuild = tools / "esbuild" / "bin" / "esbuild"
+    options = ("--bundle", "--platform=node", "--format=esm", "--external:@acme/tiny", "--outfile=out/main.mjs")
+    run_checked(esbuild, "main.mjs", *options, cwd=app)
+    assert run_checked("node", "out/main.mjs", cwd=app).endswith("/node_modules/@acme/tiny-linux-x64/libtiny.so\n")
