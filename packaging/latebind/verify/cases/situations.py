@@ -282,5 +282,4 @@ def _path(bench: Bench, file: Path, *, shown: str = "") -> Situation:
 
 
 def _plain_name(runtime: RuntimeUse, rid: Rid) -> str:
-    names: tuple[str, ...] = getattr(runtime.traits.names, target(rid).system)
-    return names[-1]
+    return runtime.traits.plain_name(target(rid).system)
