@@ -145,6 +145,7 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     module = (project / "src" / "acme_voice" / "_runtime.py").read_text()
     assert '"onnxruntime-gpu"' in module
     assert 'pip install "acme-voice[cpu]"' in module
+    assert (project / "src" / "acme_voice" / "__init__.py").read_text().startswith("from ._runtime import load_runtime")
 
 
 def test_a_python_package_in_a_subfolder_is_left_to_a_person(latebind, project):

@@ -20,12 +20,14 @@ from latebind.adopt.plan import (
     UNFINISHED,
     Change,
     Plan,
+    change_package,
     extend_gitignore,
     list_missing_consumers,
     name_component,
     name_nuget,
     render_smoke,
 )
+from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
@@ -168,7 +170,7 @@ def to_found(project: ExternalProject) -> Found:
 
 
 def plan_external(project: ExternalProject, facts: Facts) -> Plan:
-    """The new files, and notes; nothing of the project's own changes but .gitignore."""
+    """The new files, and notes; of the project's own, only .gitignore and the package's __init__.py change."""
     configured = read_configuration(project.root)
     if not project.runtimes or configured or "[tool.latebind]" in facts.pyproject:
         return Plan(changes=(), notes=tuple(list_missing_consumers(project.root, configured)))
@@ -190,6 +192,10 @@ def plan_external(project: ExternalProject, facts: Facts) -> Plan:
         files[SCRIPT] = render_smoke(project.root, facts, project.runtimes[0])
     changes = [Change(path=project.root / file, before=None, after=text) for file, text in files.items()]
     changes.append(extend_gitignore(project.root / ".gitignore", "/stubs/"))
+    package = find_package(project.root, facts.pyproject) if project.system.makes_wheel else None
+    if package is not None:
+        module = render_runtime_module(preset(project.runtimes[0]), facts.distribution)
+        changes += [Change(path=package / FILE_NAME, before=None, after=module), change_package(package)]
     new = [
         change for change in changes if change.before != change.after and (change.is_own or not change.path.exists())
     ]

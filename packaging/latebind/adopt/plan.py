@@ -17,7 +17,7 @@ from latebind.adopt.libraries import names_in
 from latebind.adopt.notes import find_notes
 from latebind.adopt.python import edit_pyproject
 from latebind.adopt.roles import OPERATORS
-from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
+from latebind.adopt.runtime_module import FILE_NAME, find_package, load_first, render_runtime_module
 from latebind.adopt.workflow import WORKFLOW, render_workflow
 from latebind.config.extension import program_keys
 from latebind.config.file import tables_of
@@ -201,14 +201,24 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     present = read_configuration(discovery.root)
     is_listed = any(table.get("wheel") for table in list_packages(present).values())
     files = {} if configured else {discovery.root / "latebind.toml": text}
+    changes: list[Change] = []
     if with_wheel and not configured and not is_listed:
         files[discovery.root / SCRIPT] = render_smoke(discovery.root, facts, discovery.runtimes[0])
         package = find_package(discovery.root / facts.python_folder, facts.pyproject)
         if package is not None:
+            changes = [] if discovery.has_operators else [change_package(package)]
             files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.distribution)
     tables = present or tables_of(text) or {}
     files[discovery.root / WORKFLOW] = render_workflow(facts.name, tables, branch=find_branch(discovery.root))
-    return [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
+    changes += [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
+    return changes
+
+
+def change_package(package: Path) -> Change:
+    """The change of a package's __init__.py that opens the runtime for the stub."""
+    path = package / "__init__.py"
+    text = path.read_text("utf-8", "surrogateescape")
+    return Change(path=path, before=text, after=load_first(text))
 
 
 def name_component(facts: Facts) -> str:

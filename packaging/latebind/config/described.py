@@ -185,7 +185,7 @@ class DescribedRuntime(Table, frozen=True):
             floor="",
             floor_reason="",
             built=self.built,
-            files={self.name: LibraryFiles(**systems)},
+            files={self.name: LibraryFiles(linux=self.files.linux, macos=self.files.macos, windows=self.files.windows)},
             python=PythonSupply(folder=self.python.folder, extras=self.python.extras) if self.python else NO_PYTHON,
             advice=self.advice,
             stub=self._stub_names(),

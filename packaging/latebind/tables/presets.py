@@ -184,7 +184,8 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     def plain_name(self, system: System) -> str:
         """The file name without a version or an addition of a supplier: the shortest."""
-        return min(getattr(self.names, system), key=len)
+        names: tuple[str, ...] = getattr(self.names, system)
+        return min(names, key=len)
 
     def list_files(self, system: System) -> tuple[str, ...]:
         """The file names of all suppliers on a system, those with a wildcard last."""

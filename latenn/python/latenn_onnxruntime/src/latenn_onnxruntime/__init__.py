@@ -10,7 +10,7 @@ _supply = Supply(
     distribution="latenn-onnxruntime",
     package=__name__,
     folder="onnxruntime/capi",
-    library=r"(libonnxruntime\.so.*|libonnxruntime\..*dylib|onnxruntime\.dll)$",
+    library=r"(libonnxruntime\.so.*|libonnxruntime\..*dylib|onnxruntime(_conda)?\.dll)$",
 )
 
 library_directory = _supply.library_directory
