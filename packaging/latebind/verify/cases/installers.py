@@ -9,9 +9,9 @@ import re
 import sys
 import tempfile
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 
 from latebind.errors import NotRun, ToolError
 from latebind.system.archive import write_text
@@ -44,6 +44,10 @@ def _start_offline() -> threading.Event:
     return event
 
 
+LinkMode: TypeAlias = Literal["", "symlink", "hardlink", "copy"]
+"""How uv puts files into an environment."""
+
+
 class Installer(Protocol):
     """Makes and fills environments."""
 
@@ -54,6 +58,9 @@ class Installer(Protocol):
     @property
     def home(self) -> Path:
         """Where its own scratch files are."""
+
+    def linking(self, mode: LinkMode) -> Installer:
+        """The same, which links or copies files from its cache in that way; "" for its own. Raises NotRun `no-uv`."""
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Make an empty environment for an interpreter."""
@@ -124,7 +131,12 @@ class Uv:
     home: Path
     offline: threading.Event = field(default_factory=_start_offline, compare=False)
     """Set by UV_OFFLINE, or when the index did not answer and uv's cache did: then, only the cache is asked."""
+    link_mode: LinkMode = ""
     name: ClassVar[str] = "uv"
+
+    def linking(self, mode: LinkMode) -> Uv:
+        """See Installer."""
+        return replace(self, link_mode=mode)
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Make an empty environment for an interpreter."""
@@ -175,8 +187,9 @@ class Uv:
         return [*other, *(("--python-version", minor) if minor else ())]
 
     def _environment(self) -> dict[str, str]:
-        offline = {"UV_OFFLINE": "1"} if self.offline.is_set() else {}
-        return {**installer_environment(self.home), "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS, **offline}
+        own = {"UV_OFFLINE": "1"} if self.offline.is_set() else {}
+        own |= {"UV_LINK_MODE": self.link_mode} if self.link_mode else {}
+        return {**installer_environment(self.home), "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS, **own}
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +264,12 @@ class Virtualenv:
     home: Path
     name: ClassVar[str] = "virtualenv"
     lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
+
+    def linking(self, mode: LinkMode) -> Virtualenv:
+        """See Installer."""
+        if mode:
+            raise NotRun("no-uv", "only uv links files from its cache", advice=_ADVICE)
+        return self
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """See Installer."""

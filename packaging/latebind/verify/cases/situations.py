@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Rid
+    from latebind.verify.cases.installers import LinkMode
     from latebind.verify.run.bench import Bench
 
 SetUp: TypeAlias = "Callable[[Bench, RuntimeUse], Situation]"
@@ -58,7 +59,10 @@ class Situation:
     first: str = ""
     """A version of the runtime that is installed and tried before the test case's takes its place."""
     folder: str = "env"
-    layout: Literal["venv", "target", "frozen"] = "venv"
+    layout: str = "venv"
+    """Where packages are, or which program holds them; of wheels (`ecosystems/wheel/layouts.py`)."""
+    link_mode: LinkMode = ""
+    """How the installer gets files from its cache into the environment."""
     unprivileged: bool = False
     """Installed in a read-only folder, and used by a user who may not write there."""
     without: str = ""
