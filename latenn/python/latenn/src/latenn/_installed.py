@@ -17,7 +17,10 @@ def find_package(name: str) -> list[str]:
     path = _list_folders()
     specs = (finder.find_spec(name, path) for finder in sys.meta_path if hasattr(finder, "find_spec"))
     spec = next(filter(None, specs), None)
-    return [place for place in (spec and spec.submodule_search_locations) or () if os.path.isabs(place)]  # noqa: PTH117
+    if spec is None or spec.submodule_search_locations is None:
+        return []
+    places = spec.submodule_search_locations or [os.path.dirname(spec.origin or "")]  # noqa: PTH120  # [] in Nuitka
+    return [place for place in places if os.path.isabs(place)]  # noqa: PTH117
 
 
 def find_distribution(name: str) -> metadata.Distribution | None:
