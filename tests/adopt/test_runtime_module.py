@@ -130,7 +130,6 @@ def test_a_package_that_nuitka_compiled_is_found(tmp_path, monkeypatch):
     ("system", "file"),
     [
         ("linux", "lib/libonnxruntime.so.1"),
-        ("linux", "lib/TRIPLET/libonnxruntime.so.1.21"),
         ("darwin", "lib/libonnxruntime.1.25.0.dylib"),
         ("win32", "Library/bin/onnxruntime_conda.dll"),
     ],
@@ -140,7 +139,6 @@ def test_a_library_that_its_supplier_takes_out_of_the_package_is_found(tmp_path,
     put_library(site, "onnxruntime/capi/__init__.py")
     put_library(tmp_path, file)
     monkeypatch.setattr("sys.platform", system)
-    monkeypatch.setattr("sysconfig.get_config_var", lambda _: "TRIPLET")
     monkeypatch.setattr("sys.path", [str(site)])
     monkeypatch.setattr("sys.prefix", str(tmp_path / "venv" if base else tmp_path))
     monkeypatch.setattr("sys.base_prefix", str(tmp_path))
@@ -183,6 +181,11 @@ def test_without_a_runtime_it_advises_the_first_extra(tmp_path, monkeypatch):
     assert module.find_runtime() is None
     assert module.explain(None, "1.19") == ""
     assert module.advice(None) == 'pip install "demo[cpu]"'
+
+
+def test_a_frozen_program_must_be_frozen_again(monkeypatch):
+    monkeypatch.setattr("sys.frozen", True, raising=False)
+    assert runtime_module().advice(None) == 'pip install "demo[cpu]", and freeze the program again'
 
 
 @pytest.fixture

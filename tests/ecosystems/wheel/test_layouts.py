@@ -88,3 +88,35 @@ def test_an_editable_installation_of_a_new_project_finds_its_library_and_the_run
     code = f"import site; site.addsitedir({str(site)!r}); import demo; print(demo.open_runtime()['path'])"
     path = run_checked(sys.executable, "-c", code, cwd=tmp_path).strip()
     assert Path(path).parent == Path(find_spec("onnxruntime").origin).parent / "capi"
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """What `python -m zipapp` makes of a new project's package, without its library, and of a runtime."""
+    app = tmp_path / "app"
+    for name, text in project_files("demo", "c", "Someone").items():
+        if name.startswith("python/src/"):
+            file = app / name.removeprefix("python/src/")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+    (app / "onnxruntime/capi").mkdir(parents=True)
+    (app / "onnxruntime/__init__.py").touch()
+    (app / "onnxruntime/capi/libonnxruntime.so.1").write_bytes(b"")
+    return app
+
+
+def test_a_package_in_an_archive_names_the_way_out(archive, tmp_path):
+    (archive / "__main__.py").write_text("import demo", encoding="utf-8")
+    run_checked(sys.executable, "-m", "zipapp", archive, "-o", tmp_path / "app.pyz")
+    ended = run_program(sys.executable, tmp_path / "app.pyz")
+    assert "is not in a folder of the package" in ended.stderr
+    assert "For an archive, use shiv or pex." in ended.stderr
+
+
+def test_a_runtime_in_an_archive_names_the_way_out(archive, tmp_path):
+    code = "from demo._runtime import explain, find_runtime\nprint(explain(find_runtime(), '1.19'))\n"
+    (archive / "demo/__init__.py").write_text("", encoding="utf-8")
+    (archive / "__main__.py").write_text(code, encoding="utf-8")
+    run_checked(sys.executable, "-m", "zipapp", archive, "-o", tmp_path / "app.pyz")
+    says = f" is in the archive {tmp_path / 'app.pyz'}. Use shiv or pex instead, which unpack libraries."
+    assert says in run_checked(sys.executable, tmp_path / "app.pyz")

@@ -60,7 +60,7 @@ class Installer(Protocol):
         """Where its own scratch files are."""
 
     def linking(self, mode: LinkMode) -> Installer:
-        """The same, which links or copies files from its cache in that way; "" for its own. Raises NotRun `no-uv`."""
+        """The same, but with another way to get files from its cache. Raises NotRun `no-program` if it has none."""
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Make an empty environment for an interpreter."""
@@ -268,7 +268,7 @@ class Virtualenv:
     def linking(self, mode: LinkMode) -> Virtualenv:
         """See Installer."""
         if mode:
-            raise NotRun("no-uv", "only uv links files from its cache", advice=_ADVICE)
+            raise NotRun("no-program", "only uv links files from its cache", advice=_ADVICE)
         return self
 
     def create(self, folder: Path, python: Path, log: Path) -> None:

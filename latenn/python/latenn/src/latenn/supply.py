@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-import sysconfig
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -18,8 +17,8 @@ from latenn._installed import find_distribution, find_package
 
 __all__ = ["Supply"]
 
-_BELOW_PREFIX = ("Library/bin",) if sys.platform == "win32" else ("lib", f"lib/{sysconfig.get_config_var('MULTIARCH')}")
-"""Where conda-forge and Debian put the libraries of Python packages."""
+_BELOW_PREFIX = "Library/bin" if sys.platform == "win32" else "lib"
+"""Where conda-forge has the library of a package."""
 _EXTRA = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)\s*>=\s*(?P<minimum>[0-9.]+)\s*;.*\bextra\s*==\s*[\"'](?P<extra>\w+)")
 
 
@@ -47,7 +46,7 @@ class Supply:
         folders = []
         for place in map(Path, find_package(package)):
             prefixes = {Path(sys.prefix), Path(sys.base_prefix)}.intersection(place.parents)
-            folders += [place / below, *(prefix / folder for prefix in prefixes for folder in _BELOW_PREFIX)]
+            folders += [place / below, *(prefix / _BELOW_PREFIX for prefix in prefixes)]
         return [str(path) for path in folders if any(re.match(self.library, file.name) for file in path.glob("*"))]
 
     def runtime_advice(self, minimum: str | None = None) -> str:
