@@ -8,7 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from latebind.adopt.runtime_module import find_package, load_first, render_runtime_module
+from latebind.adopt.change import load_first
+from latebind.adopt.runtime_module import find_package, render_runtime_module
 from latebind.tables.presets import preset, presets
 
 DOCS = Path(__file__).parents[2] / "docs" / "wheels.md"

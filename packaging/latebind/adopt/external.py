@@ -12,15 +12,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from latebind.adopt.change import Change, load_before_others
 from latebind.adopt.configuration import read_configuration
 from latebind.adopt.find import SKIPPED, Found, runtime_of
 from latebind.adopt.plan import (
     NO_CONSUMER,
     SCRIPT,
     UNFINISHED,
-    Change,
     Plan,
-    change_package,
     extend_gitignore,
     list_missing_consumers,
     name_component,
@@ -192,10 +191,9 @@ def plan_external(project: ExternalProject, facts: Facts) -> Plan:
         files[SCRIPT] = render_smoke(project.root, facts, project.runtimes[0])
     changes = [Change(path=project.root / file, before=None, after=text) for file, text in files.items()]
     changes.append(extend_gitignore(project.root / ".gitignore", "/stubs/"))
-    package = find_package(project.root, facts.pyproject) if project.system.makes_wheel else None
-    if package is not None:
+    if project.system.makes_wheel and (package := find_package(project.root, facts.pyproject)):
         module = render_runtime_module(preset(project.runtimes[0]), facts.distribution)
-        changes += [Change(path=package / FILE_NAME, before=None, after=module), change_package(package)]
+        changes += [Change(path=package / FILE_NAME, before=None, after=module), load_before_others(package)]
     new = [
         change for change in changes if change.before != change.after and (change.is_own or not change.path.exists())
     ]
@@ -299,6 +297,4 @@ def _read_setup(text: str) -> tuple[str, str]:
 
 
 def _read(path: Path) -> str:
-    if not path.is_file() or path.stat().st_size > _LARGEST:
-        return ""
-    return path.read_text("utf-8", "replace")
+    return path.read_text("utf-8", "replace") if path.is_file() and path.stat().st_size <= _LARGEST else ""

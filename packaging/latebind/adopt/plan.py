@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
+from latebind.adopt.change import Change, load_before_others
 from latebind.adopt.cmake import commands
 from latebind.adopt.configuration import extend_configuration, list_drop_ins, list_packages, read_configuration
 from latebind.adopt.edit import Lines, edit_cmake, list_installed
@@ -17,7 +18,7 @@ from latebind.adopt.libraries import names_in
 from latebind.adopt.notes import find_notes
 from latebind.adopt.python import edit_pyproject
 from latebind.adopt.roles import OPERATORS
-from latebind.adopt.runtime_module import FILE_NAME, find_package, load_first, render_runtime_module
+from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
 from latebind.adopt.workflow import WORKFLOW, render_workflow
 from latebind.config.extension import program_keys
 from latebind.config.file import tables_of
@@ -55,20 +56,6 @@ _NO_LIBRARY = (
     "no latebind.toml. If a CMake function of your own creates the library, write latebind.toml yourself, and install "
     "the library with a COMPONENT"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One file before (None: it is not there) and after."""
-
-    path: Path
-    before: str | None
-    after: str
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the project already has this file, so that only --apply changes it."""
-        return self.before is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,19 +193,12 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
         files[discovery.root / SCRIPT] = render_smoke(discovery.root, facts, discovery.runtimes[0])
         package = find_package(discovery.root / facts.python_folder, facts.pyproject)
         if package is not None:
-            changes = [] if discovery.has_operators else [change_package(package)]
             files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.distribution)
+            changes = [] if discovery.has_operators else [load_before_others(package)]
     tables = present or tables_of(text) or {}
     files[discovery.root / WORKFLOW] = render_workflow(facts.name, tables, branch=find_branch(discovery.root))
     changes += [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
     return changes
-
-
-def change_package(package: Path) -> Change:
-    """The change of a package's __init__.py that opens the runtime for the stub."""
-    path = package / "__init__.py"
-    text = path.read_text("utf-8", "surrogateescape")
-    return Change(path=path, before=text, after=load_first(text))
 
 
 def name_component(facts: Facts) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
 
 FILE_NAME = "_runtime.py"
 """What the module is called in a project's package."""
-_LOAD = """\
-from ._runtime import load_runtime
-
-load_runtime()  # before a module that links the stub calls it
-"""
 _PLATFORMS: dict[str, System] = {"linux": "linux", "darwin": "macos", "win32": "windows"}
 """Python's names of systems (sys.platform)."""
 
@@ -40,25 +34,6 @@ def render_runtime_module(runtime: RuntimePreset, distribution: str) -> str:
         prefix={platform: runtime.list_prefix_folders(system) for platform, system in _PLATFORMS.items()},
         advice=f'pip install "{distribution}[{runtime.python.extra}]"',
     )
-
-
-def load_first(text: str) -> str:
-    """The text of a package's __init__.py that opens the runtime for a stub before it imports anything else.
-
-    The text itself if it does so already, or if it is not valid Python.
-    """
-    try:
-        statements = ast.parse(text).body
-    except SyntaxError:
-        return text
-    if "load_runtime" in text:
-        return text
-    future = [number for number, node in enumerate(statements, 1) if getattr(node, "module", "") == "__future__"]
-    above = statements[: max([*future, int(ast.get_docstring(ast.Module(statements, [])) is not None)])]
-    end = above[-1].end_lineno if above else 0
-    lines = text.splitlines(keepends=True)
-    rest = "".join(lines[end:]).lstrip("\n")
-    return "".join([*lines[:end], "\n" if above else "", _LOAD, "\n" if rest else "", rest])
 
 
 def find_package(root: Path, pyproject: str) -> Path | None:

@@ -6,8 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from latebind.adopt.change import load_first
 from latebind.adopt.new import project_files
-from latebind.adopt.runtime_module import FILE_NAME, load_first, render_runtime_module
+from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.ecosystems.wheel import layouts
 from latebind.tables.presets import preset
 from latebind.tables.targets import host_rid

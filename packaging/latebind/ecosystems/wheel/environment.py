@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from latebind.system.archive import ZipReader, sha256
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
-from latebind.verify.cases.installers import consumer_environment
+from latebind.verify.cases.installers import Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import empty_environment, runtime_libraries
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from latebind.model import Artifact
+    from latebind.verify.cases.installers import Installer
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.supply import Environment
 
@@ -58,7 +60,9 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         folder.mkdir(parents=True, exist_ok=True)
     if machine.is_host:
         machine = msgspec.structs.replace(machine, python=python.path, python_version=python.version)
-    tool, folder = bench.supply.installer_for(machine).linking(situation.link_mode), bench.work / situation.folder
+    tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
+    if situation.link_mode:
+        tool = _link_by(tool, situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
     _assert_installed(environment.site, wheels)
@@ -68,6 +72,12 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         hand_over(home, answers)
     prefix = python.prefix if machine.is_host else str(machine.base)
     return Installed(environment=environment, home=home, answers=answers, prefix=prefix, library=library)
+
+
+def _link_by(tool: Installer, mode: str) -> Installer:
+    if not isinstance(tool, Uv):
+        raise NotRun("no-program", "only uv links files from its cache")
+    return dataclasses.replace(tool, link_mode=mode)
 
 
 def upgrade(bench: Bench, ready: Installed) -> None:

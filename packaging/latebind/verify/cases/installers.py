@@ -9,9 +9,9 @@ import re
 import sys
 import tempfile
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from latebind.errors import NotRun, ToolError
 from latebind.system.archive import write_text
@@ -44,10 +44,6 @@ def _start_offline() -> threading.Event:
     return event
 
 
-LinkMode: TypeAlias = Literal["", "symlink", "hardlink", "copy"]
-"""How uv puts files into an environment."""
-
-
 class Installer(Protocol):
     """Makes and fills environments."""
 
@@ -58,9 +54,6 @@ class Installer(Protocol):
     @property
     def home(self) -> Path:
         """Where its own scratch files are."""
-
-    def linking(self, mode: LinkMode) -> Installer:
-        """The same, but with another way to get files from its cache. Raises NotRun `no-program` if it has none."""
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Make an empty environment for an interpreter."""
@@ -89,8 +82,7 @@ class Installer(Protocol):
 
 def installer(home: Path) -> Installer:
     """uv when it is there (next to this Python or on PATH), otherwise virtualenv. Raises ToolError without both."""
-    uv = find_uv()
-    if uv is not None:
+    if (uv := find_uv()) is not None:
         return Uv(uv, home)
     if importlib.util.find_spec("virtualenv"):
         return Virtualenv(home)
@@ -99,8 +91,7 @@ def installer(home: Path) -> Installer:
 
 def foreign_installer(machine: Machine, home: Path) -> Installer:
     """Makes and fills environments of a machine of another target. Raises NotRun `no-machine` without uv."""
-    uv = find_uv()
-    if uv is None:
+    if (uv := find_uv()) is None:
         raise NotRun("no-machine", f"installing packages for {machine.rid} from here needs uv", advice=_ADVICE)
     return ForeignUv(uv, home, machine=machine)
 
@@ -131,12 +122,8 @@ class Uv:
     home: Path
     offline: threading.Event = field(default_factory=_start_offline, compare=False)
     """Set by UV_OFFLINE, or when the index did not answer and uv's cache did: then, only the cache is asked."""
-    link_mode: LinkMode = ""
+    link_mode: str = ""  # UV_LINK_MODE
     name: ClassVar[str] = "uv"
-
-    def linking(self, mode: LinkMode) -> Uv:
-        """See Installer."""
-        return replace(self, link_mode=mode)
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Make an empty environment for an interpreter."""
@@ -187,9 +174,9 @@ class Uv:
         return [*other, *(("--python-version", minor) if minor else ())]
 
     def _environment(self) -> dict[str, str]:
-        own = {"UV_OFFLINE": "1"} if self.offline.is_set() else {}
-        own |= {"UV_LINK_MODE": self.link_mode} if self.link_mode else {}
-        return {**installer_environment(self.home), "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS, **own}
+        given = {"UV_OFFLINE": "1" * self.offline.is_set(), "UV_LINK_MODE": self.link_mode}
+        own = {"MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS, **{name: text for name, text in given.items() if text}}
+        return installer_environment(self.home) | own
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,12 +251,6 @@ class Virtualenv:
     home: Path
     name: ClassVar[str] = "virtualenv"
     lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
-
-    def linking(self, mode: LinkMode) -> Virtualenv:
-        """See Installer."""
-        if mode:
-            raise NotRun("no-program", "only uv links files from its cache", advice=_ADVICE)
-        return self
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """See Installer."""

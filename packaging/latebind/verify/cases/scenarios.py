@@ -166,7 +166,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("uv-copies", "uv copies the installed files from its cache", Situation(link_mode="copy"), **_RARE),
     _ok("two-folders", "the runtime is in another folder of sys.path than the packages", Situation(layout="split"),
         **_RARE),
-    _ok("editable", "a .pth file names the folder of the packages, as in editable installations",
+    _ok("pth-file", "a .pth file names the folder of the packages, as in editable installations",
         Situation(layout="sources"), **_RARE),
     _ok("folder-per-wheel", "each wheel is in its own folder of sys.path, as with Bazel", Situation(layout="separate"),
         **_RARE),

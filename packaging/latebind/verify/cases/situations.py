@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Rid
-    from latebind.verify.cases.installers import LinkMode
     from latebind.verify.run.bench import Bench
 
 SetUp: TypeAlias = "Callable[[Bench, RuntimeUse], Situation]"
@@ -61,8 +60,8 @@ class Situation:
     folder: str = "env"
     layout: str = "venv"
     """Where packages are, or which program holds them; of wheels (`ecosystems/wheel/layouts.py`)."""
-    link_mode: LinkMode = ""
-    """How the installer gets files from its cache into the environment."""
+    link_mode: str = ""
+    """How uv gets files from its cache into the environment: `symlink`, `hardlink` or `copy`."""
     unprivileged: bool = False
     """Installed in a read-only folder, and used by a user who may not write there."""
     without: str = ""

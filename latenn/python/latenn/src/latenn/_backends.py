@@ -72,10 +72,10 @@ def _select_packages(backend: str | None) -> dict[str, Backend]:
     """The packages that matter: the one named, or all."""
     from latenn import _installed  # noqa: PLC0415  # importlib.metadata takes longer to import than all of latenn
 
-    own = {name: module for name, module in _OWN.items() if _installed.find_package(module)}
-    named = {point.name: point.module for point in _installed.list_entry_points("latenn.backends")}
+    modules = {name: module for name, module in _OWN.items() if _installed.find_package(module)}
+    modules |= {point.name: point.module for point in _installed.list_entry_points("latenn.backends")}
     packages = {}
-    for name, module in sorted((own | named).items()):
+    for name, module in sorted(modules.items()):
         try:
             packages[name] = cast("Backend", importlib.import_module(module))
         except ImportError:  # a broken package must not hide the others

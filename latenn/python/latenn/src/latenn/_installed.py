@@ -19,8 +19,8 @@ def find_package(name: str) -> list[str]:
     spec = next(filter(None, specs), None)
     if spec is None or spec.submodule_search_locations is None:
         return []
-    places = spec.submodule_search_locations or [os.path.dirname(spec.origin or "")]  # noqa: PTH120  # [] in Nuitka
-    return [place for place in places if os.path.isabs(place)]  # noqa: PTH117
+    folders = spec.submodule_search_locations or [os.path.dirname(spec.origin or "")]  # noqa: PTH120  # [] in Nuitka
+    return [folder for folder in folders if os.path.isabs(folder)]  # noqa: PTH117
 
 
 def find_distribution(name: str) -> metadata.Distribution | None:

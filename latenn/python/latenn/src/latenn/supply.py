@@ -44,9 +44,9 @@ class Supply:
         """The folders with the shared runtime that belongs to the package which Python would import."""
         package, _, below = self.folder.partition("/")
         folders = []
-        for place in map(Path, find_package(package)):
-            prefixes = {Path(sys.prefix), Path(sys.base_prefix)}.intersection(place.parents)
-            folders += [place / below, *(prefix / _BELOW_PREFIX for prefix in prefixes)]
+        for location in map(Path, find_package(package)):
+            prefixes = {Path(sys.prefix), Path(sys.base_prefix)}.intersection(location.parents)
+            folders += [location / below, *(prefix / _BELOW_PREFIX for prefix in prefixes)]
         return [str(path) for path in folders if any(re.match(self.library, file.name) for file in path.glob("*"))]
 
     def runtime_advice(self, minimum: str | None = None) -> str:
@@ -73,8 +73,8 @@ class Supply:
 
     def _find_supplier(self) -> tuple[str, str, str] | None:
         """The first installed distribution that supplies the runtime, its version, and the minimum."""
-        installed = ((name, _version(name), floor) for name, floor, _ in _suppliers(self.distribution))
-        return next((row for row in installed if row[1]), None)
+        suppliers = ((name, _version(name), floor) for name, floor, _ in _suppliers(self.distribution))
+        return next((supplier for supplier in suppliers if supplier[1]), None)
 
 
 @cache
