@@ -95,3 +95,10 @@ def _read_mtime(entry: str) -> int:
         return os.stat(entry or ".").st_mtime_ns  # noqa: PTH116  # on the way of every load, and half the time
     except OSError:
         return 0
+
+
+def _show_freezers() -> None:
+    """Never called: programs such as cx_Freeze and Nuitka follow imports, and so take the backends along."""
+    import latenn_litert  # noqa: F401, PLC0415
+    import latenn_onnxruntime  # noqa: F401, PLC0415
+    import latenn_openvino  # noqa: F401, PLC0415
