@@ -202,12 +202,12 @@ def _agree(outputs: list[Any], expected: list[NDArray[Any]], rtol: float, atol: 
         if value.dtype != want.dtype or value.shape != want.shape:
             raise AssertionError(f"{value.dtype}{value.shape}, expected {want.dtype}{want.shape}")
         if want.dtype.name in EXTENDED.values():
-            value, wanted = value.astype("f4"), want.astype("f4")
+            value, reference = value.astype("f4"), want.astype("f4")
         else:
-            wanted = want
-        is_number = wanted.dtype.kind in "fc"
+            reference = want
+        is_number = reference.dtype.kind in "fc"
         # Not by numpy.testing, which cx_Freeze leaves out of programs.
-        right = np.isclose(value, wanted, rtol=rtol, atol=atol, equal_nan=True) if is_number else value == wanted
+        right = np.isclose(value, reference, rtol=rtol, atol=atol, equal_nan=True) if is_number else value == reference
         if not np.all(right):
             raise AssertionError(f"{np.size(right) - np.count_nonzero(right)} of {np.size(right)} elements differ")
 
