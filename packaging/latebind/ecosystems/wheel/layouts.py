@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from latebind.system.run import run
-from latebind.tables.targets import target
+from latebind.tables.targets import like_host, target
 from latebind.verify.cases.installers import consumer_environment
 
 if TYPE_CHECKING:
@@ -195,9 +195,13 @@ def _freeze(mode: str, bench: Bench, environment: Environment, script: Path) -> 
     argv: list[str | Path] = ["-m", "PyInstaller", "--noconfirm", f"--{mode}", "--name", "consumer"]
     argv += ["--distpath", programs, "--workpath", folder, "--specpath", folder]
     _run_tool(bench, environment, "pyinstaller>=6", [*argv, script])
-    (environment.root / "tmp").mkdir()
-    program = next(path for path in (programs / "consumer/consumer", programs / "consumer") if path.is_file())
-    return Start(program=program, variables={"TMPDIR": str(environment.root / "tmp")})
+    folder = environment.root / "tmp"  # where one file unpacks itself
+    folder.mkdir()
+    program = f"consumer{like_host().program_suffix}"
+    return Start(
+        program=programs / program if mode == "onefile" else programs / "consumer" / program,
+        variables=dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder)),
+    )
 
 
 def _freeze_cx(bench: Bench, environment: Environment, script: Path) -> Start:
@@ -205,7 +209,7 @@ def _freeze_cx(bench: Bench, environment: Environment, script: Path) -> Start:
     folder = environment.root / "dist"
     argv: list[str | Path] = ["-m", "cx_Freeze", "build", "--script", script, "--build-exe", folder]
     _run_tool(bench, environment, "cx_Freeze", argv)
-    return Start(program=folder / script.stem)
+    return Start(program=folder / f"{script.stem}{like_host().program_suffix}")
 
 
 def _freeze_nuitka(bench: Bench, environment: Environment, script: Path) -> Start:
@@ -219,7 +223,7 @@ def _freeze_nuitka(bench: Bench, environment: Environment, script: Path) -> Star
             argv += [f"--include-raw-dir={environment.site / name}={name}" for name in sorted(names)
                      if not name.endswith(_METADATA)]  # fmt: skip
     _run_tool(bench, environment, "patchelf", [*argv, script])
-    return Start(program=folder / f"{script.stem}.dist" / f"{script.stem}.bin")
+    return Start(program=folder / f"{script.stem}.dist" / f"{script.stem}{like_host().program_suffix or '.bin'}")
 
 
 def _run_tool(bench: Bench, environment: Environment, requirement: str, arguments: list[str | Path]) -> None:
