@@ -5,7 +5,8 @@ import shutil
 import zipfile
 
 import pytest
-from latebind.adopt.plan import NO_CONSUMER, Change
+from latebind.adopt.change import Change
+from latebind.adopt.plan import NO_CONSUMER
 from latebind.adopt.write import render_diff
 
 from tests.client import copy_client, edit, read_client
@@ -145,6 +146,7 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     module = (project / "src" / "acme_voice" / "_runtime.py").read_text()
     assert '"onnxruntime-gpu"' in module
     assert 'pip install "acme-voice[cpu]"' in module
+    assert (project / "src" / "acme_voice" / "__init__.py").read_text().startswith("from ._runtime import load_runtime")
 
 
 def test_a_python_package_in_a_subfolder_is_left_to_a_person(latebind, project):

@@ -1,10 +1,14 @@
-"""The generated module that finds a runtime: every distribution of a preset, in the order of sys.path."""
+"""The generated module that finds a runtime: the one that Python would import."""
 
+import importlib.util
 import re
+import zipapp
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from latebind.adopt.change import load_first
 from latebind.adopt.runtime_module import find_package, render_runtime_module
 from latebind.tables.presets import preset, presets
 
@@ -14,60 +18,234 @@ SUPPLIED = [
 ]
 
 
+LIBRARY = "onnxruntime/capi/libonnxruntime.so.1"
+
+
 def runtime_module(name="onnxruntime"):
     names = {"__name__": "runtime_module"}
     exec(render_runtime_module(preset(name), "demo"), names)  # noqa: S102  # its text is ours
     return SimpleNamespace(**names)
 
 
-def put_distribution(site, name, version="1.32.0", library="onnxruntime/capi/libonnxruntime.so.1"):
+def put_distribution(site, name, version="1.32.0", library=LIBRARY):
     """What pip leaves of a distribution in site-packages."""
     info = site / f"{name.replace('-', '_')}-{version}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     if library:
-        (site / library).parent.mkdir(parents=True, exist_ok=True)
-        (site / library).write_bytes(b"")
+        put_library(site, library)
+
+
+def put_library(site, library=LIBRARY):
+    (site / library).parent.mkdir(parents=True, exist_ok=True)
+    (site / library).write_bytes(b"")
 
 
 @pytest.mark.parametrize(("runtime", "distribution"), SUPPLIED)
 def test_each_distribution_of_a_preset_is_found(tmp_path, monkeypatch, runtime, distribution):
     runtime_preset = preset(runtime)
-    put_distribution(tmp_path, distribution, library=f"{runtime_preset.python.folder}/{runtime_preset.names.linux[0]}")
+    name = runtime_preset.list_files("linux")[0]
+    put_distribution(tmp_path, distribution, library=f"{runtime_preset.python.folder}/{name}")
     module = runtime_module(runtime)
     monkeypatch.setattr("sys.path", [str(tmp_path)])
 
-    location = module.find_runtime()
+    found = module.find_runtime()
 
-    assert (location.distribution, location.version, location.has_library) == (distribution, "1.32.0", True)
-    assert Path(location.folder) == tmp_path / runtime_preset.python.folder
-    assert module.advice(location) == f"pip install --upgrade --force-reinstall {distribution}"
+    folder = tmp_path / runtime_preset.python.folder
+    assert found == (str(folder), str(folder / name), distribution, "1.32.0")
+    assert module.advice(found) == f"pip install --upgrade --force-reinstall {distribution}"
 
 
-def test_the_environment_comes_before_the_systems_packages(tmp_path, monkeypatch):
+def test_it_finds_what_python_would_import(tmp_path, monkeypatch):
     put_distribution(tmp_path / "venv", "onnxruntime-openvino", "1.24.1")
     put_distribution(tmp_path / "system", "onnxruntime", "1.20.1")
+    for folder in ("venv", "system"):
+        (tmp_path / folder / "onnxruntime/__init__.py").touch()
     module = runtime_module()
     monkeypatch.setattr("sys.path", ["", str(tmp_path / "venv"), str(tmp_path / "system")])
-    assert module.find_runtime().distribution == "onnxruntime-openvino"
+    found = module.find_runtime()
+    assert found.folder == str(tmp_path / "venv/onnxruntime/capi")
+    assert importlib.util.find_spec("onnxruntime").origin == str(tmp_path / "venv/onnxruntime/__init__.py")
 
 
-def test_one_with_a_library_comes_before_one_without(tmp_path, monkeypatch):
-    put_distribution(tmp_path / "first", "onnxruntime", "1.17.0", library="")
-    put_distribution(tmp_path / "second", "onnxruntime-gpu", "1.31.1")
+def test_a_runtime_without_metadata_is_found(tmp_path, monkeypatch):
+    put_library(tmp_path)
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    found = runtime_module().find_runtime()
+    assert found.library == str(tmp_path / LIBRARY)
+    assert (found.distribution, found.version) == ("onnxruntime", "")
+
+
+def test_metadata_in_another_folder_only_name_the_version(tmp_path, monkeypatch):
+    put_distribution(tmp_path / "metadata", "onnxruntime-gpu", library="")
+    put_library(tmp_path / "packages")
+    monkeypatch.setattr("sys.path", [str(tmp_path / "metadata"), str(tmp_path / "packages")])
+    found = runtime_module().find_runtime()
+    assert found == (str(tmp_path / "packages/onnxruntime/capi"), str(tmp_path / "packages" / LIBRARY),
+                     "onnxruntime-gpu", "1.32.0")  # fmt: skip
+
+
+def test_metadata_alone_are_no_runtime(tmp_path, monkeypatch):
+    put_distribution(tmp_path, "onnxruntime", library="")
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert runtime_module().find_runtime() is None
+
+
+@pytest.mark.parametrize("entry", ["", ".", "relative"])
+def test_the_working_folder_is_not_searched(tmp_path, monkeypatch, entry):
+    put_library(tmp_path)
+    put_library(tmp_path / "relative")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [entry])
+    assert runtime_module().find_runtime() is None
+
+
+def test_a_finder_of_an_editable_installation_is_asked(tmp_path, monkeypatch):
+    put_library(tmp_path)
+    (tmp_path / "onnxruntime/__init__.py").touch()
+
+    class Finder:
+        @staticmethod
+        def find_spec(name, _path=None, _target=None):
+            file = tmp_path / name / "__init__.py"
+            return importlib.util.spec_from_file_location(name, file) if name == "onnxruntime" else None
+
+    class OldFinder:
+        """One of Python 3.3."""
+
+    monkeypatch.setattr("sys.meta_path", [OldFinder, Finder])
+    monkeypatch.setattr("sys.path", [])
+    assert runtime_module().find_runtime().library == str(tmp_path / LIBRARY)
+
+
+def test_a_package_that_nuitka_compiled_is_found(tmp_path, monkeypatch):
+    put_library(tmp_path)
+    spec = ModuleSpec("onnxruntime", None, origin=str(tmp_path / "onnxruntime/__init__.py"), is_package=True)
+    monkeypatch.setattr("sys.meta_path", [SimpleNamespace(find_spec=lambda *_: spec)])
+    assert spec.submodule_search_locations == []
+    assert runtime_module().find_runtime().library == str(tmp_path / LIBRARY)
+
+
+@pytest.mark.parametrize("base", [False, True], ids=["environment", "below-an-environment"])
+@pytest.mark.parametrize(
+    ("system", "file"),
+    [
+        ("linux", "lib/libonnxruntime.so.1"),
+        ("darwin", "lib/libonnxruntime.1.25.0.dylib"),
+        ("win32", "Library/bin/onnxruntime_conda.dll"),
+    ],
+)
+def test_a_library_that_its_supplier_takes_out_of_the_package_is_found(tmp_path, monkeypatch, base, system, file):
+    site = tmp_path / "lib/python3/site-packages"
+    put_library(site, "onnxruntime/capi/__init__.py")
+    put_library(tmp_path, file)
+    monkeypatch.setattr("sys.platform", system)
+    monkeypatch.setattr("sys.path", [str(site)])
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "venv" if base else tmp_path))
+    monkeypatch.setattr("sys.base_prefix", str(tmp_path))
+    assert runtime_module().find_runtime().library == str(tmp_path / file)
+
+
+def test_the_base_installation_of_an_environment_without_its_packages_is_not_searched(tmp_path, monkeypatch):
+    put_library(tmp_path / "base", "lib/libonnxruntime.so.1")
+    put_library(tmp_path / "venv/site-packages", "onnxruntime/capi/__init__.py")
+    monkeypatch.setattr("sys.path", [str(tmp_path / "venv/site-packages")])
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "venv"))
+    monkeypatch.setattr("sys.base_prefix", str(tmp_path / "base"))
+    assert runtime_module().find_runtime().library == ""
+
+
+def test_a_package_without_a_library_is_explained(tmp_path, monkeypatch):
+    put_distribution(tmp_path, "onnxruntime-gpu", "1.17.0", "onnxruntime/capi/__init__.py")
     module = runtime_module()
-    monkeypatch.setattr("sys.path", [str(tmp_path / "first")])
-    alone = module.find_runtime()
-    assert (alone.version, alone.has_library) == ("1.17.0", False)
-    monkeypatch.setattr("sys.path", [str(tmp_path / "first"), str(tmp_path / "second")])
-    assert module.find_runtime().version == "1.31.1"
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert module.explain(module.find_runtime(), "1.19") == (
+        f"onnxruntime-gpu 1.17.0 is installed, but has no shared library in {tmp_path / 'onnxruntime/capi'}; "
+        "onnxruntime-gpu 1.19 or newer is needed. Run: pip install --upgrade --force-reinstall onnxruntime-gpu"
+    )
+
+
+def test_an_archive_is_explained(tmp_path, monkeypatch):
+    put_library(tmp_path / "app")
+    (tmp_path / "app/onnxruntime/__init__.py").touch()
+    (tmp_path / "app/__main__.py").touch()
+    zipapp.create_archive(tmp_path / "app", tmp_path / "app.pyz")
+    module = runtime_module()
+    monkeypatch.setattr("sys.path", [str(tmp_path / "app.pyz")])
+    text = module.explain(module.find_runtime(), "1.19")
+    assert text.startswith(f"onnxruntime is in the archive {tmp_path / 'app.pyz'}. Use shiv or pex")
 
 
 def test_without_a_runtime_it_advises_the_first_extra(tmp_path, monkeypatch):
     module = runtime_module()
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     assert module.find_runtime() is None
+    assert module.explain(None, "1.19") == ""
     assert module.advice(None) == 'pip install "demo[cpu]"'
+
+
+def test_a_frozen_program_must_be_frozen_again(monkeypatch):
+    monkeypatch.setattr("sys.frozen", True, raising=False)
+    assert runtime_module().advice(None) == 'pip install "demo[cpu]", and freeze the program again'
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """The libraries that load_runtime() opens."""
+    opened = []
+    monkeypatch.setattr("ctypes.CDLL", opened.append)
+    monkeypatch.delenv("ONNXRUNTIME_LIB_PATH", raising=False)
+    return opened
+
+
+def test_the_library_is_opened_for_a_stub(tmp_path, monkeypatch, loaded):
+    put_library(tmp_path)
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    runtime_module().load_runtime()
+    assert loaded == [str(tmp_path / LIBRARY)]
+
+
+def test_nothing_is_opened_without_a_runtime(tmp_path, monkeypatch, loaded):
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    runtime_module().load_runtime()
+    assert loaded == []
+
+
+def test_nothing_is_opened_if_the_variable_names_a_library(tmp_path, monkeypatch, loaded):
+    put_library(tmp_path)
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    monkeypatch.setenv("ONNXRUNTIME_LIB_PATH", "/elsewhere")
+    runtime_module().load_runtime()
+    assert loaded == []
+
+
+def test_a_library_that_cannot_be_opened_is_a_warning(tmp_path, monkeypatch):
+    put_library(tmp_path)
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    monkeypatch.delenv("ONNXRUNTIME_LIB_PATH", raising=False)
+    with pytest.warns(RuntimeWarning, match=r"ONNX Runtime cannot be opened: .*libonnxruntime\.so\.1"):
+        runtime_module().load_runtime()
+
+
+LOAD = "from ._runtime import load_runtime\n\nload_runtime()  # before a module that links the stub calls it\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", LOAD),
+        ("from ._fast import *\n", f"{LOAD}\nfrom ._fast import *\n"),
+        ('"""Fast."""\n\nimport os\n', f'"""Fast."""\n\n{LOAD}\nimport os\n'),
+        (
+            '# MIT\n"""Fast."""\n\nfrom __future__ import annotations\nimport os\n',
+            f'# MIT\n"""Fast."""\n\nfrom __future__ import annotations\n\n{LOAD}\nimport os\n',
+        ),
+        (LOAD, LOAD),
+        ("def broken(\n", "def broken(\n"),
+    ],
+)
+def test_a_package_loads_the_runtime_before_it_imports_anything(text, expected):
+    assert load_first(text) == expected
 
 
 def test_the_documentation_shows_the_module_that_is_generated():

@@ -12,13 +12,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from latebind.adopt.change import Change, load_before_others
 from latebind.adopt.configuration import read_configuration
 from latebind.adopt.find import SKIPPED, Found, runtime_of
 from latebind.adopt.plan import (
     NO_CONSUMER,
     SCRIPT,
     UNFINISHED,
-    Change,
     Plan,
     extend_gitignore,
     list_missing_consumers,
@@ -26,6 +26,7 @@ from latebind.adopt.plan import (
     name_nuget,
     render_smoke,
 )
+from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
@@ -168,7 +169,7 @@ def to_found(project: ExternalProject) -> Found:
 
 
 def plan_external(project: ExternalProject, facts: Facts) -> Plan:
-    """The new files, and notes; nothing of the project's own changes but .gitignore."""
+    """The new files, and notes; of the project's own, only .gitignore and the package's __init__.py change."""
     configured = read_configuration(project.root)
     if not project.runtimes or configured or "[tool.latebind]" in facts.pyproject:
         return Plan(changes=(), notes=tuple(list_missing_consumers(project.root, configured)))
@@ -190,6 +191,9 @@ def plan_external(project: ExternalProject, facts: Facts) -> Plan:
         files[SCRIPT] = render_smoke(project.root, facts, project.runtimes[0])
     changes = [Change(path=project.root / file, before=None, after=text) for file, text in files.items()]
     changes.append(extend_gitignore(project.root / ".gitignore", "/stubs/"))
+    if project.system.makes_wheel and (package := find_package(project.root, facts.pyproject)):
+        module = render_runtime_module(preset(project.runtimes[0]), facts.distribution)
+        changes += [Change(path=package / FILE_NAME, before=None, after=module), load_before_others(package)]
     new = [
         change for change in changes if change.before != change.after and (change.is_own or not change.path.exists())
     ]
@@ -293,6 +297,4 @@ def _read_setup(text: str) -> tuple[str, str]:
 
 
 def _read(path: Path) -> str:
-    if not path.is_file() or path.stat().st_size > _LARGEST:
-        return ""
-    return path.read_text("utf-8", "replace")
+    return path.read_text("utf-8", "replace") if path.is_file() and path.stat().st_size <= _LARGEST else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
+from latebind.adopt.change import Change, load_before_others
 from latebind.adopt.cmake import commands
 from latebind.adopt.configuration import extend_configuration, list_drop_ins, list_packages, read_configuration
 from latebind.adopt.edit import Lines, edit_cmake, list_installed
@@ -55,20 +56,6 @@ _NO_LIBRARY = (
     "no latebind.toml. If a CMake function of your own creates the library, write latebind.toml yourself, and install "
     "the library with a COMPONENT"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One file before (None: it is not there) and after."""
-
-    path: Path
-    before: str | None
-    after: str
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the project already has this file, so that only --apply changes it."""
-        return self.before is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,14 +188,17 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     present = read_configuration(discovery.root)
     is_listed = any(table.get("wheel") for table in list_packages(present).values())
     files = {} if configured else {discovery.root / "latebind.toml": text}
+    changes: list[Change] = []
     if with_wheel and not configured and not is_listed:
         files[discovery.root / SCRIPT] = render_smoke(discovery.root, facts, discovery.runtimes[0])
         package = find_package(discovery.root / facts.python_folder, facts.pyproject)
         if package is not None:
             files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.distribution)
+            changes = [] if discovery.has_operators else [load_before_others(package)]
     tables = present or tables_of(text) or {}
     files[discovery.root / WORKFLOW] = render_workflow(facts.name, tables, branch=find_branch(discovery.root))
-    return [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
+    changes += [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
+    return changes
 
 
 def name_component(facts: Facts) -> str:

@@ -11,21 +11,27 @@ from latebind.templates import render
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from latebind.model import System
     from latebind.tables.presets import RuntimePreset
 
 FILE_NAME = "_runtime.py"
 """What the module is called in a project's package."""
+_PLATFORMS: dict[str, System] = {"linux": "linux", "darwin": "macos", "win32": "windows"}
+"""Python's names of systems (sys.platform)."""
 
 
 def render_runtime_module(runtime: RuntimePreset, distribution: str) -> str:
     """The module's text; `distribution` is the project's own, whose extra installs the runtime."""
-    systems = [getattr(names, system) for names in (runtime.names, runtime.globs) for system in names.__struct_fields__]
+    package, _, below = runtime.python.folder.partition("/")
     return render(
         "find_runtime.py.j2",
         title=runtime.title,
+        environment=runtime.environment,
         distributions=tuple(runtime.python.extras.values()),
-        folder=runtime.python.folder,
-        libraries=tuple(dict.fromkeys(name for names in systems for name in names)),
+        package=package,
+        below=below,
+        files={platform: runtime.list_files(system) for platform, system in _PLATFORMS.items()},
+        prefix={platform: runtime.list_prefix_folders(system) for platform, system in _PLATFORMS.items()},
         advice=f'pip install "{distribution}[{runtime.python.extra}]"',
     )
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from latebind.adopt.plan import Change
+    from latebind.adopt.change import Change
 
 
 def render_diff(change: Change, root: Path) -> str:

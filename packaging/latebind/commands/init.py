@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from latebind.adopt.change import Change
     from latebind.adopt.external import ExternalProject
     from latebind.adopt.find import Found
-    from latebind.adopt.plan import Change, Plan
+    from latebind.adopt.plan import Plan
     from latebind.commands.common import Add
 
 _DONE = "nothing to do: the project already binds its runtime late"

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from latebind.config.nuget_id import NugetId  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
-from latebind.tables.presets import NO_PYTHON, NugetSupply, PerSystem, PythonSupply, RuntimePreset, StubNames
+from latebind.tables.presets import NO_PYTHON, LibraryFiles, NugetSupply, PythonSupply, RuntimePreset, StubNames
 
 RUNTIME_NAME = re.compile(r"^[a-z][a-z0-9_]*$")
 C_FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
@@ -171,7 +171,6 @@ class DescribedRuntime(Table, frozen=True):
         """The same in the form of a preset."""
         systems = {"linux": self.files.linux, "macos": self.files.macos, "windows": self.files.windows}
         plain = {key: tuple(name for name in names if "*" not in name) for key, names in systems.items()}
-        globs = {key: tuple(name for name in names if "*" in name) for key, names in systems.items()}
         copies = tuple(
             dict.fromkeys(glob for key, names in plain.items() for name in names for glob in _copies(key, name))
         )
@@ -186,8 +185,7 @@ class DescribedRuntime(Table, frozen=True):
             floor="",
             floor_reason="",
             built=self.built,
-            names=PerSystem(**plain),
-            globs=PerSystem(**globs),
+            files={self.name: LibraryFiles(linux=self.files.linux, macos=self.files.macos, windows=self.files.windows)},
             python=PythonSupply(folder=self.python.folder, extras=self.python.extras) if self.python else NO_PYTHON,
             advice=self.advice,
             stub=self._stub_names(),

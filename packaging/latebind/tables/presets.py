@@ -12,7 +12,9 @@ from latebind.errors import LatebindError
 from latebind.tables.targets import render_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from latebind.model import System
 
 _FOLDER = Path(__file__).with_name("runtimes")
 
@@ -23,6 +25,13 @@ class PerSystem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     linux: tuple[str, ...] = ()
     macos: tuple[str, ...] = ()
     windows: tuple[str, ...] = ()
+
+
+class LibraryFiles(PerSystem, frozen=True, forbid_unknown_fields=True):
+    """What a supplier calls the runtime's library, best first; a name with * is tried in folders."""
+
+    prefix: dict[str, str] = {}
+    """The folder of the library below Python's prefix, by system, of a supplier whose Python package lacks it."""
 
 
 class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -146,10 +155,9 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     stub: StubNames | None = None
     """The stub that takes the place of a linked runtime."""
     headers: HeaderSupply | None = None
-    names: PerSystem
+    files: dict[str, LibraryFiles]
+    """The library's files, by supplier."""
     python: PythonSupply
-    globs: PerSystem = PerSystem()
-    """Names with a wildcard, which are tried in folders."""
     advice: str = ""
     """The command that gets the runtime, where it is not `pip install`."""
     nuget: NugetSupply = NugetSupply()
@@ -163,6 +171,36 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The loader's source of this runtime has lb_<name>_check()."""
     libc: tuple[str, ...] = ()
     """The C libraries of Linux that its packages are built for; () for any. Elsewhere it says nothing."""
+
+    @property
+    def names(self) -> PerSystem:
+        """The file names of all suppliers."""
+        return self._file_names(lambda name: "*" not in name)
+
+    @property
+    def globs(self) -> PerSystem:
+        """Those with a wildcard, which are tried in folders."""
+        return self._file_names(lambda name: "*" in name)
+
+    def plain_name(self, system: System) -> str:
+        """The file name without a version or an addition of a supplier: the shortest."""
+        names: tuple[str, ...] = getattr(self.names, system)
+        return min(names, key=len)
+
+    def list_files(self, system: System) -> tuple[str, ...]:
+        """The file names of all suppliers on a system, those with a wildcard last."""
+        return (*getattr(self.names, system), *getattr(self.globs, system))
+
+    def list_prefix_folders(self, system: System) -> tuple[str, ...]:
+        """Where suppliers put the library below Python's prefix."""
+        return tuple(dict.fromkeys(files.prefix[system] for files in self.files.values() if system in files.prefix))
+
+    def _file_names(self, is_wanted: Callable[[str], bool]) -> PerSystem:
+        def select(system: str) -> tuple[str, ...]:
+            names = (name for files in self.files.values() for name in getattr(files, system))
+            return tuple(dict.fromkeys(filter(is_wanted, names)))
+
+        return PerSystem(**{system: select(system) for system in PerSystem.__struct_fields__})
 
 
 @cache

@@ -87,3 +87,5 @@ def test_a_plain_pyinstaller_call_freezes_a_new_project(tmp_path):
     (tmp_path / "venv").rename(tmp_path / "gone")
     path = run_checked(tmp_path / "dist/app/app", cwd=tmp_path)
     assert path.startswith(str(tmp_path / "dist/app/_internal/onnxruntime/capi/libonnxruntime.so."))
+    modules = tmp_path / "dist/app/_internal/onnxruntime/capi"
+    assert not list(modules.glob("onnxruntime_pybind11_state.*"))  # only its libraries

@@ -32,12 +32,12 @@ def wheels_alone():
     return dataclasses.replace(LATENN, document=document)
 
 
-def test_a_small_project_has_one_job_for_each_target_on_its_runner():
+def test_a_small_project_has_few_jobs_for_each_target_on_its_runner():
     jobs = matrix(wheels_alone(), RIDS, ["3.12"])["include"]
     pairs = dict.fromkeys((job["target"], job["runner"]) for job in jobs)
     assert list(pairs) == [(rid, targets()[rid].runner) for rid in RIDS]
-    assert jobs[-1] == {"target": RIDS[-1], "runner": targets()[RIDS[-1]].runner, "shard": "1/1", "python": "3.12",
-                        "args": f"verify --all --target {RIDS[-1]}"}  # fmt: skip
+    assert jobs[-1] == {"target": RIDS[-1], "runner": targets()[RIDS[-1]].runner, "shard": "2/2", "python": "3.12",
+                        "args": f"verify --all --target {RIDS[-1]} --shard 2/2"}  # fmt: skip
 
 
 def test_over_256_cells_are_shared_out_and_each_is_in_one_job():

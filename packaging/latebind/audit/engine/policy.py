@@ -78,7 +78,7 @@ def _read_runtime(path: Path) -> RuntimePreset:
     python = {"folder": "", "extras": {}, **_table(table.get("python", {}))}
     defaults = {**dict.fromkeys(("environment", "floor", "floor_reason", "built"), ""), "title": table["name"]}
     try:
-        return msgspec.convert({**defaults, "names": {}, **table, "python": python}, RuntimePreset)
+        return msgspec.convert({**defaults, "files": {}, **table, "python": python}, RuntimePreset)
     except msgspec.ValidationError as error:
         raise InputError(f"does not describe a runtime: {error}", where=str(path)) from error
 

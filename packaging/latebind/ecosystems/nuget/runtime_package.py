@@ -36,7 +36,7 @@ def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Ri
     It is for tests where no feed can be reached; its description says so. Libraries are not compressed in it. Raises
     InputError when one cannot be read.
     """
-    name = getattr(runtime.names, target(rid).system)[-1]  # official packages use the name without a version, the last
+    name = runtime.plain_name(target(rid).system)  # as in official packages
     files = {name: library}
     for glob in runtime.nuget.helpers:
         files |= {path.name: path for path in sorted(library.parent.glob(glob))}

@@ -11,8 +11,9 @@ import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from latebind.audit.readers.record import read_headers
-from latebind.ecosystems.wheel.environment import disturbances, freeze, is_left_out, make_environment, upgrade
+from latebind.ecosystems.wheel.environment import disturbances, is_left_out, make_environment, upgrade
 from latebind.ecosystems.wheel.files import wheels_for
+from latebind.ecosystems.wheel.layouts import start_consumer
 from latebind.ecosystems.wheel.loader import run_loader_case
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.model import Outcome, State
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
     from latebind.ecosystems.wheel.environment import Installed
+    from latebind.ecosystems.wheel.layouts import Start
     from latebind.model import Artifact
     from latebind.verify.cases.machine import Machine
     from latebind.verify.run.bench import Bench
@@ -136,12 +138,14 @@ def _quiet(bench: Bench, ready: Installed, wheels: list[Artifact], outcome: Outc
 
 
 def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -> Outcome:
-    ended, view = _run_consumer(bench, ready)
+    with failing_at("install"):
+        start = start_consumer(bench, ready.environment, _script(bench))
+    ended, view = _run_consumer(bench, ready, start)
     if ended.status == 0 and ended.result.no_device:
         raise NotRun("no-device", ended.result.no_device)
     expectation = Expectation(
         scenario=bench.scenario,
-        roots=tuple(str(root) for root in (ready.environment.root, *bench.situation.roots)),
+        roots=tuple(str(root) for root in (ready.environment.root, *bench.situation.roots, *start.roots)),
         values=bench.values(ready.library),
         reference=bench.reference(ended.result),
         at_least=bench.at_least(),
@@ -158,27 +162,28 @@ def _judge_consumer(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -
     return replace(outcome, summary=f"{outcome.summary} (by {title})", facts={**outcome.facts, "machine": title})
 
 
-def _run_consumer(bench: Bench, ready: Installed) -> tuple[ConsumerRun, ProcessView | None]:
+def _run_consumer(bench: Bench, ready: Installed, start: Start) -> tuple[ConsumerRun, ProcessView | None]:
     """Run the consumer, and read what it and the driver wrote."""
     script, path, environment, situation = _script(bench), bench.machine.path, ready.environment, bench.situation
     out, seen = ready.answers / "result.json", ready.answers / "seen.json"
     seen.unlink(missing_ok=True)
     arguments = ["--cases", path(bench.data()), "--out", path(out), *bench.consumer_words()]
-    if situation.layout == "frozen":
-        argv: Sequence[str | Path] = [freeze(bench, environment, script), *arguments]
+    if start.program:
+        argv: Sequence[str | Path] = [start.program, *arguments]
     else:
         driver = ["--seen", path(seen)]
-        driver += ["--site", path(environment.site)] if environment.packages else []
+        driver += [word for folder in start.folders for word in ("--site", path(folder))]
         driver += ["--read-only", path(environment.site)] if situation.unprivileged else []
+        runs = [start.archive, path(DRIVER)] if start.archive else [path(DRIVER)]
         argv = bench.machine.argv(
-            environment.python, "-I", path(DRIVER), *driver, *situation.action, "--", path(script), *arguments
+            environment.python, start.flag, *runs, *driver, *situation.action, "--", path(script), *arguments
         )
     ended = run_consumer(
         argv,
         name=Path(bench.scenario.script).name or bench.config.document.verify.python,
         result=out,
         cwd=ready.home,
-        env={**consumer_environment(environment.python, ready.home), **situation.environment},
+        env={**consumer_environment(environment.python, ready.home), **situation.environment, **start.variables},
         log=bench.log,
         user=NOBODY if situation.unprivileged and is_root() else None,
         advice=bench.crash_advice,
@@ -186,7 +191,7 @@ def _run_consumer(bench: Bench, ready: Installed) -> tuple[ConsumerRun, ProcessV
     libraries = tuple(str(bench.machine.local(name)) for name in ended.result.libraries)
     ended = replace(ended, result=msgspec.structs.replace(ended.result, libraries=libraries))
     with failing_at("load"):
-        return ended, None if situation.layout == "frozen" else _view(seen, script, ended.status, bench.machine)
+        return ended, None if start.program else _view(seen, script, ended.status, bench.machine)
 
 
 def _view(path: Path, script: Path, status: int, machine: Machine) -> ProcessView:

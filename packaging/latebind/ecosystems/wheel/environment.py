@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from latebind.system.archive import ZipReader, sha256
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
-from latebind.verify.cases.installers import consumer_environment
+from latebind.verify.cases.installers import Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import empty_environment, runtime_libraries
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from latebind.model import Artifact
+    from latebind.verify.cases.installers import Installer
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.supply import Environment
 
@@ -31,8 +33,8 @@ _ONLOAD = Path(__file__).with_name("inside") / "onload.py"
 _ONLOAD_LIMITS = Limits(seconds=60, memory=2 * 1024**3, processes=16)
 _SUFFIXES = (".so", ".dylib", ".dll")
 _SHOWN = 200
-_FREEZER = "pyinstaller>=6"
-_FREEZE_LIMIT = 600.0
+_SHARED = ("pyinstaller", "pyinstaller-file")
+"""Layouts that need an interpreter with a shared library."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +54,15 @@ class Installed:
 def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
     """Make the environment of a test case. Raises NotRun or LatebindError."""
     situation, machine = bench.situation, bench.machine
-    python = choose(
-        bench.interpreters, public=situation.unprivileged and is_root(), shared=situation.layout == "frozen"
-    )
+    python = choose(bench.interpreters, public=situation.unprivileged and is_root(), shared=situation.layout in _SHARED)
     home, answers = bench.work / "home", bench.work / "answers"
     for folder in (home, answers):
         folder.mkdir(parents=True, exist_ok=True)
     if machine.is_host:
         machine = msgspec.structs.replace(machine, python=python.path, python_version=python.version)
     tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
+    if situation.link_mode:
+        tool = _link_by(tool, situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
     _assert_installed(environment.site, wheels)
@@ -70,6 +72,12 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         hand_over(home, answers)
     prefix = python.prefix if machine.is_host else str(machine.base)
     return Installed(environment=environment, home=home, answers=answers, prefix=prefix, library=library)
+
+
+def _link_by(tool: Installer, mode: str) -> Installer:
+    if not isinstance(tool, Uv):
+        raise NotRun("no-program", "only uv links files from its cache")
+    return dataclasses.replace(tool, link_mode=mode)
 
 
 def upgrade(bench: Bench, ready: Installed) -> None:
@@ -141,21 +149,6 @@ def _break_runtime(bench: Bench, environment: Environment) -> str:
     libraries = runtime_libraries(bench.bound_runtime, environment.site, bench.case.target)
     bench.situation.break_files(libraries)
     return bench.machine.path(libraries[0])
-
-
-def freeze(bench: Bench, environment: Environment, script: Path) -> Path:
-    """The consumer, frozen by PyInstaller into one folder as an application's developer would do it.
-
-    No option names the packages or the runtime: the wheels' hooks take them. Raises NotRun, ToolError.
-    """
-    environment.install([_FREEZER], log=bench.log)
-    folder = bench.work / "frozen"
-    argv: list[str | Path] = [environment.python, "-I", "-m", "PyInstaller", "--noconfirm", "--onedir"]
-    argv += ["--name", "consumer", "--distpath", environment.root / "dist"]
-    argv += ["--workpath", folder, "--specpath", folder]
-    env = consumer_environment(environment.python, bench.work / "home")
-    run([*argv, script], cwd=bench.work, env=env, timeout=_FREEZE_LIMIT, log=bench.log)
-    return environment.root / "dist" / "consumer" / "consumer"
 
 
 def disturbances(environment: Environment, wheels: Iterable[Artifact], home: Path, log: Path) -> list[str]:

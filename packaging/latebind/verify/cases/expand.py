@@ -126,14 +126,13 @@ def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
 
 
 def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
-    system = target(rid).system
     each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
     widens = find_consumer(PYTHON).is_wanted(config, None)
     for subject in list_subjects(config, rid):
         if explain_not_made(config, subject.package, rid):
             continue
         for scenario in SCENARIOS:
-            if system not in scenario.systems or not can_have(subject, scenario, rid, extent.glue):
+            if not _is_tried(subject, scenario, rid, extent):
                 continue
             for consumer in name_consumers(scenario.consumers):
                 if consumer not in subject.consumers or not is_supplied(subject.runtime, scenario, consumer, rid):
@@ -146,6 +145,12 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
             if scenario.widened and widens:
                 yield from _list_other_pythons(subject, scenario, rid, extent)
                 yield from _list_other_distributions(subject, scenario, rid, extent)
+
+
+def _is_tried(subject: Subject, scenario: Scenario, rid: Rid, extent: Extent) -> bool:
+    if target(rid).system not in scenario.systems or not can_have(subject, scenario, rid, extent.glue):
+        return False
+    return not scenario.rare or extent.everything or scenario.name in subject.settings.scenarios
 
 
 def _list_other_pythons(subject: Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:

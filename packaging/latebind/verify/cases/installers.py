@@ -82,8 +82,7 @@ class Installer(Protocol):
 
 def installer(home: Path) -> Installer:
     """uv when it is there (next to this Python or on PATH), otherwise virtualenv. Raises ToolError without both."""
-    uv = find_uv()
-    if uv is not None:
+    if (uv := find_uv()) is not None:
         return Uv(uv, home)
     if importlib.util.find_spec("virtualenv"):
         return Virtualenv(home)
@@ -92,8 +91,7 @@ def installer(home: Path) -> Installer:
 
 def foreign_installer(machine: Machine, home: Path) -> Installer:
     """Makes and fills environments of a machine of another target. Raises NotRun `no-machine` without uv."""
-    uv = find_uv()
-    if uv is None:
+    if (uv := find_uv()) is None:
         raise NotRun("no-machine", f"installing packages for {machine.rid} from here needs uv", advice=_ADVICE)
     return ForeignUv(uv, home, machine=machine)
 
@@ -124,6 +122,7 @@ class Uv:
     home: Path
     offline: threading.Event = field(default_factory=_start_offline, compare=False)
     """Set by UV_OFFLINE, or when the index did not answer and uv's cache did: then, only the cache is asked."""
+    link_mode: str = ""  # UV_LINK_MODE
     name: ClassVar[str] = "uv"
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
@@ -175,8 +174,9 @@ class Uv:
         return [*other, *(("--python-version", minor) if minor else ())]
 
     def _environment(self) -> dict[str, str]:
-        offline = {"UV_OFFLINE": "1"} if self.offline.is_set() else {}
-        return {**installer_environment(self.home), "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS, **offline}
+        given = {"UV_OFFLINE": "1" * self.offline.is_set(), "UV_LINK_MODE": self.link_mode}
+        own = {"MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS, **{name: text for name, text in given.items() if text}}
+        return installer_environment(self.home) | own
 
 
 @dataclass(frozen=True, slots=True)

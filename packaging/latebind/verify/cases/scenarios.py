@@ -38,6 +38,7 @@ Need = Literal[
     "a package that another one loads",
     "another processor",
     "an execution provider",
+    "a supplier's files",
 ]
 Required = Literal["no", "where it is tried", "for every target", "in place of others"]
 
@@ -91,6 +92,10 @@ class Scenario:
     """Whether each native library of the wheels is also loaded alone, and must change nothing in the process."""
     glue: bool = False
     """Whether it exists only for machines of the level glue, which run no runtime."""
+    rare: bool = False
+    """Whether only `--all` tries it."""
+    supplier: str = ""
+    """The supplier of the runtime whose file names and folders are tried, as the runtime's preset calls it."""
     slow: bool = False
     """Whether it takes so long that it starts before the others."""
 
@@ -124,6 +129,7 @@ def _refuses(
 
 
 _PYTHON = {"consumers": (PYTHON,)}
+_RARE = {**_PYTHON, "emulated": False, "rare": True}
 _APPLICATIONS = (PYTHON, DOTNET, "applications")
 """The usual consumer of each ecosystem that installs a runtime for applications."""
 _ALL = (*_APPLICATIONS, CMAKE)
@@ -150,10 +156,33 @@ SCENARIOS: tuple[Scenario, ...] = (
         systems=_UNIX, emulated=False, provider=True),
     _ok("target-folder", "installed with pip install --target", Situation(layout="target"), provider=True,
         **_PYTHON),
-    _ok("frozen", "frozen by PyInstaller into one folder", Situation(layout="frozen"), emulated=False, slow=True,
-        **_PYTHON),
+    _ok("frozen", "frozen by PyInstaller into one folder", Situation(layout="pyinstaller"), emulated=False,
+        slow=True, **_PYTHON),
     _ok("upgraded", "the runtime was upgraded in place from the oldest version", given.use_older_first, provider=True,
         consumers=_APPLICATIONS),
+    # Where tools put packages.
+    _ok("uv-symlinks", "uv links the installed files to its cache", Situation(link_mode="symlink"), systems=_UNIX,
+        **_RARE),
+    _ok("uv-hardlinks", "uv makes hard links to the files in its cache", Situation(link_mode="hardlink"), **_RARE),
+    _ok("uv-copies", "uv copies the installed files from its cache", Situation(link_mode="copy"), **_RARE),
+    _ok("two-folders", "the runtime is in another folder of sys.path than the packages", Situation(layout="split"),
+        **_RARE),
+    _ok("pth-file", "a .pth file names the folder of the packages, as in editable installations",
+        Situation(layout="sources"), **_RARE),
+    _ok("folder-per-wheel", "each wheel is in its own folder of sys.path, as with Bazel", Situation(layout="separate"),
+        **_RARE),
+    _ok("user-site", "the runtime was installed with pip install --user, and the environment sees it",
+        Situation(layout="user"), systems=("linux",), **_RARE),
+    _ok("metadata-apart", "the runtime's metadata are in another folder of sys.path than its package",
+        Situation(layout="metadata"), **_RARE),
+    _ok("no-metadata", "no package has metadata, as on serverless platforms", Situation(layout="stripped"), **_RARE),
+    _ok("conda-forge", "the runtime's library has conda-forge's name and is in its folder",
+        Situation(layout="prefix"), needs="a supplier's files", supplier="conda-forge", **_RARE),
+    _ok("pex-file", "packed by pex into one file", Situation(layout="pex"), slow=True, **_RARE),
+    _ok("shiv-file", "packed by shiv into one file", Situation(layout="shiv"), slow=True, **_RARE),
+    _ok("frozen-file", "frozen by PyInstaller into one file", Situation(layout="pyinstaller-file"), slow=True, **_RARE),
+    _ok("frozen-cx-freeze", "frozen by cx_Freeze", Situation(layout="cx_freeze"), slow=True, **_RARE),
+    _ok("frozen-nuitka", "compiled by Nuitka into one folder", Situation(layout="nuitka"), slow=True, **_RARE),
     # What the host does.
     _ok("imported-before", "the host imports the runtime's own Python API before the library loads",
         given.import_runtime("before"), **_PYTHON),

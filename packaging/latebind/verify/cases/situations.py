@@ -58,7 +58,10 @@ class Situation:
     first: str = ""
     """A version of the runtime that is installed and tried before the test case's takes its place."""
     folder: str = "env"
-    layout: Literal["venv", "target", "frozen"] = "venv"
+    layout: str = "venv"
+    """Where packages are, or which program holds them; of wheels (`ecosystems/wheel/layouts.py`)."""
+    link_mode: str = ""
+    """How uv gets files from its cache into the environment: `symlink`, `hardlink` or `copy`."""
     unprivileged: bool = False
     """Installed in a read-only folder, and used by a user who may not write there."""
     without: str = ""
@@ -282,5 +285,4 @@ def _path(bench: Bench, file: Path, *, shown: str = "") -> Situation:
 
 
 def _plain_name(runtime: RuntimeUse, rid: Rid) -> str:
-    names: tuple[str, ...] = getattr(runtime.traits.names, target(rid).system)
-    return names[-1]
+    return runtime.traits.plain_name(target(rid).system)

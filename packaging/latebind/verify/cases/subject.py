@@ -88,6 +88,7 @@ def can_have(subject: Subject, scenario: Scenario, rid: Rid, glue: Collection[st
         "a package that another one loads": subject.is_loaded,
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,
+        "a supplier's files": scenario.supplier in runtime.traits.files,
     }
     return able[scenario.needs]
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _SHOWN_FAILURES = 5
 _AT_EXIT = "A destructor, an exit handler or a thread that still runs crashes while the process ends."
 _SYSTEM = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/System/", "c:\\windows\\")
+_WORKING = ("", ".")
+"""How sys.path has the working folder; PEX writes it as a dot."""
 _LEAKS = ("VIRTUAL_ENV", "CONDA_PREFIX")
 
 
@@ -175,7 +177,7 @@ def _find_leftovers(view: ProcessView, expectation: Expectation, preload: str) -
         if any(fnmatch(re.split(r"[\\/]", path)[-1].lower(), glob) for glob in expectation.runtime)
         and not path.startswith(inside_roots)
     ]
-    problems += [f"{path} was on sys.path" for path in view.path if path and not _is_in(path, inside)]
+    problems += [f"{path} was on sys.path" for path in view.path if path not in _WORKING and not _is_in(path, inside)]
     leaks = [name for name in view.variables if name.startswith("PYTHON") or name in (*_LEAKS, preload)]
     return problems + [f"the variable {name} was set" for name in leaks]
 

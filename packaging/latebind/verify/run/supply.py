@@ -252,8 +252,7 @@ def runtime_libraries(runtime: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     Some wheels hold one with a version in its name and one without. Raises InputError when there is none.
     """
     preset = runtime.traits
-    system = target(rid).system
-    globs = (*getattr(preset.names, system), *getattr(preset.globs, system))
+    globs = preset.list_files(target(rid).system)
     folder = site / preset.python.folder
     if not folder.exists():
         raise InputError(f"{preset.title} was not installed", where=str(folder))

@@ -1,4 +1,4 @@
-"""Finds installed backend packages, from metadata alone, and asks them where their runtime lies."""
+"""Finds installed backend packages, and asks them where their runtime lies."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, cast
+
+_OWN = {"litert": "latenn_litert", "onnxruntime": "latenn_onnxruntime", "openvino": "latenn_openvino"}
+"""latenn's own backends, which also count where an installation has no metadata, as on serverless platforms."""
 
 
 class Backend(Protocol):
@@ -69,10 +72,12 @@ def _select_packages(backend: str | None) -> dict[str, Backend]:
     """The packages that matter: the one named, or all."""
     from latenn import _installed  # noqa: PLC0415  # importlib.metadata takes longer to import than all of latenn
 
+    modules = {name: module for name, module in _OWN.items() if _installed.find_package(module)}
+    modules |= {point.name: point.module for point in _installed.list_entry_points("latenn.backends")}
     packages = {}
-    for point in _installed.list_entry_points("latenn.backends"):
+    for name, module in sorted(modules.items()):
         try:
-            packages[point.name] = cast("Backend", importlib.import_module(point.module))
+            packages[name] = cast("Backend", importlib.import_module(module))
         except ImportError:  # a broken package must not hide the others
             continue
     if backend is not None and Path(backend).name == backend and backend in packages:
@@ -90,3 +95,10 @@ def _read_mtime(entry: str) -> int:
         return os.stat(entry or ".").st_mtime_ns  # noqa: PTH116  # on the way of every load, and half the time
     except OSError:
         return 0
+
+
+def _show_freezers() -> None:
+    """Never called: programs such as cx_Freeze and Nuitka follow imports, and so take the backends along."""
+    import latenn_litert  # noqa: F401, PLC0415
+    import latenn_onnxruntime  # noqa: F401, PLC0415
+    import latenn_openvino  # noqa: F401, PLC0415

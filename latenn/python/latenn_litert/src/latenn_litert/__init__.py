@@ -17,3 +17,8 @@ library_directory = _supply.library_directory
 runtime_advice = _supply.runtime_advice
 runtime_directories = _supply.runtime_directories
 runtime_note = _supply.runtime_note
+
+
+def _show_freezers() -> None:
+    """Never called: programs such as cx_Freeze and Nuitka follow imports, and so take the runtime along."""
+    import ai_edge_litert  # noqa: F401, PLC0415

@@ -10,10 +10,15 @@ _supply = Supply(
     distribution="latenn-onnxruntime",
     package=__name__,
     folder="onnxruntime/capi",
-    library=r"(libonnxruntime\.so.*|libonnxruntime\..*dylib|onnxruntime\.dll)$",
+    library=r"(libonnxruntime\.so.*|libonnxruntime\..*dylib|onnxruntime(_conda)?\.dll)$",
 )
 
 library_directory = _supply.library_directory
 runtime_advice = _supply.runtime_advice
 runtime_directories = _supply.runtime_directories
 runtime_note = _supply.runtime_note
+
+
+def _show_freezers() -> None:
+    """Never called: programs such as cx_Freeze and Nuitka follow imports, and so take the runtime along."""
+    import onnxruntime  # noqa: F401, PLC0415

@@ -1,6 +1,6 @@
 """Runs a project's Python consumer in a clean environment as its scenario asks, and lists what was mapped.
 
-    python -I driver.py --seen SEEN.json [--site FOLDER] [--read-only FOLDER] [ACTION] -- SCRIPT [ARGUMENT ...]
+    python -I driver.py --seen SEEN.json [--site FOLDER ...] [--read-only FOLDER] [ACTION] -- SCRIPT [ARGUMENT ...]
 
 It only needs the standard library. ACTION is one of
 
@@ -46,10 +46,12 @@ def main() -> int:
     """Run the script, and always write SEEN.json."""
     own_arguments, script = _split(sys.argv[1:])
     options = _parser().parse_args(own_arguments)
-    if options.site:
-        site.addsitedir(options.site)
-        sys.path.remove(options.site)
-        sys.path.insert(0, options.site)
+    own = str(Path(__file__).parent)
+    sys.path[:] = [entry for entry in sys.path if entry != own]  # where Python puts it in front, and has no -P
+    for folder in reversed(options.site):
+        site.addsitedir(folder)
+        sys.path.remove(folder)
+        sys.path.insert(0, folder)
     if options.read_only and _writable(Path(options.read_only)):
         sys.stderr.write(f"a write to {options.read_only} was not denied\n")
         return WRITABLE
@@ -78,7 +80,7 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seen", required=True)
-    parser.add_argument("--site")
+    parser.add_argument("--site", action="append", default=[])
     parser.add_argument("--read-only")
     parser.add_argument("--preload")
     parser.add_argument("--plant")
@@ -101,7 +103,7 @@ def _run(options: argparse.Namespace, script: list[str]) -> int:
         return _together([_spawn_script(path, _number_result(arguments, 0))], arguments)
     if options.subprocess:
         again = [sys.executable, "-I", __file__, "--seen", f"{options.seen}.child"]
-        again += ["--site", options.site] if options.site else []
+        again += [word for folder in options.site for word in ("--site", folder)]
         ended = subprocess.run([*again, "--", *script], check=False)  # the test case's own interpreter
         return _status(ended.returncode)
     return _whole(path, arguments)

@@ -1,0 +1,251 @@
+"""The layouts in which tools put installed packages: moves an environment's files, or makes one program of them."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from latebind.system.run import run
+from latebind.tables.targets import like_host, target
+from latebind.verify.cases.installers import consumer_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.supply import Environment
+
+_TIME_LIMIT = 1800.0
+_METADATA = ".dist-info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """How the consumer starts in a layout."""
+
+    folders: tuple[Path, ...] = ()
+    """The folders of packages that are added to sys.path, first to last."""
+    archive: Path | None = None
+    """A file with the packages that the interpreter runs, and that runs the consumer."""
+    program: Path | None = None
+    """The consumer, frozen: it needs no interpreter."""
+    flag: str = "-I"
+    """How the interpreter is kept from what the caller's environment has."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    roots: tuple[Path, ...] = ()
+    """Further folders that libraries may come from."""
+
+
+Arrange: TypeAlias = "Callable[[Bench, Environment, Path], Start]"
+"""Arranges what is installed; gets the consumer's script. Raises NotRun, ToolError."""
+
+
+def start_consumer(bench: Bench, environment: Environment, script: Path) -> Start:
+    """Arrange an environment as the test case's layout has it."""
+    return LAYOUTS[bench.situation.layout](bench, environment, script)
+
+
+# ---- where packages are ----------------------------------------------------------------------------------------------
+
+
+def _leave(_bench: Bench, environment: Environment, _script: Path) -> Start:
+    """As it was installed. The files may be links into the installer's cache."""
+    links = [metadata / "METADATA" for metadata in _list_metadata(environment)]
+    roots = tuple(link.resolve().parents[1] for link in links if link.is_symlink())
+    return Start(folders=(environment.packages,) if environment.packages else (), roots=roots)
+
+
+def _split(bench: Bench, environment: Environment, _script: Path) -> Start:
+    """The project's packages in one folder, and everything else in another."""
+    folders = environment.root / "ours", environment.root / "others"
+    for metadata in _list_metadata(environment):
+        _move(environment.site, metadata, folders[0 if _is_ours(bench, metadata) else 1])
+    return Start(folders=folders)
+
+
+def _move_to_sources(bench: Bench, environment: Environment, _script: Path) -> Start:
+    """The project's packages in a folder that a .pth file names, as editable installations have it."""
+    sources = environment.root / "sources"
+    for metadata in _list_metadata(environment):
+        if _is_ours(bench, metadata):
+            _move(environment.site, metadata, sources)
+    (environment.site / "sources.pth").write_text(f"{sources}\n", encoding="utf-8")
+    return Start()
+
+
+def _separate(_bench: Bench, environment: Environment, _script: Path) -> Start:
+    """Each distribution in a folder of its own, as Bazel and PEX have it."""
+    folders = [(metadata, environment.root / "wheels" / metadata.name) for metadata in _list_metadata(environment)]
+    for metadata, folder in folders:
+        _move(environment.site, metadata, folder)
+    return Start(folders=tuple(folder for _, folder in folders))
+
+
+def _move_to_user(bench: Bench, environment: Environment, _script: Path) -> Start:
+    """The runtime below the user's home, and an environment that sees it."""
+    settings = environment.root / "pyvenv.cfg"
+    text = settings.read_text("utf-8")
+    settings.write_text(text.replace("system-site-packages = false", "system-site-packages = true"), encoding="utf-8")
+    home = bench.work / "home/.local"
+    for metadata in _list_metadata(environment):
+        if _name(metadata) == canonicalize_name(bench.case.runtime):
+            _move(environment.site, metadata, home / environment.site.relative_to(environment.root))
+    return Start(flag="-E", roots=(home,))
+
+
+def _part_metadata(bench: Bench, environment: Environment, _script: Path) -> Start:
+    """The runtime's metadata in another folder than its package."""
+    folder = environment.root / "metadata"
+    folder.mkdir()
+    for metadata in _list_metadata(environment):
+        if _name(metadata) == canonicalize_name(bench.case.runtime):
+            shutil.move(metadata, folder / metadata.name)
+    return Start(folders=(folder,))
+
+
+def _strip(_bench: Bench, environment: Environment, _script: Path) -> Start:
+    """No metadata, as on serverless platforms."""
+    for metadata in _list_metadata(environment):
+        shutil.rmtree(metadata)
+    return Start()
+
+
+def _move_to_prefix(bench: Bench, environment: Environment, _script: Path) -> Start:
+    """The runtime's libraries where conda-forge has them, under its names."""
+    if bench.bound_runtime is None:
+        return Start()
+    preset, system = bench.bound_runtime.traits, target(bench.case.target).system
+    files = preset.files[bench.scenario.supplier]
+    source, prefix = environment.site / preset.python.folder, environment.root / files.prefix[system]
+    prefix.mkdir(parents=True, exist_ok=True)
+    libraries = [path for name in preset.list_files(system) for path in sorted(source.glob(name))]
+    for path in source.glob("*.dll" if system == "windows" else "lib*"):
+        shutil.move(path, prefix / path.name)
+    for name in getattr(files, system):
+        if "*" not in name and not (prefix / name).exists():
+            shutil.copyfile(prefix / libraries[0].name, prefix / name)
+    return Start()
+
+
+def _is_ours(bench: Bench, metadata: Path) -> bool:
+    names = {canonicalize_name(name) for package in bench.config.packages if (name := bench.config.wheel_name(package))}
+    return _name(metadata) in names
+
+
+def _name(metadata: Path) -> str:
+    return canonicalize_name(metadata.name.partition("-")[0])
+
+
+def _list_metadata(environment: Environment) -> list[Path]:
+    return sorted(environment.site.glob(f"*{_METADATA}"))
+
+
+def _move(site: Path, metadata: Path, folder: Path) -> None:
+    """Move a distribution's files in site-packages to another folder."""
+    for name in _list_files(metadata):
+        file = site / name
+        if file.is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(file, folder / name)
+    for path in sorted((path for path in site.rglob("*") if path.is_dir()), reverse=True):
+        if not any(path.iterdir()):
+            path.rmdir()
+
+
+def _list_files(metadata: Path) -> Iterator[str]:
+    with (metadata / "RECORD").open(encoding="utf-8", newline="") as file:
+        names = [row[0] for row in csv.reader(file) if row]
+    yield from (name for name in names if not name.startswith(("..", "/")))
+
+
+# ---- one file or one folder that holds everything --------------------------------------------------------------------
+
+
+def _pack_pex(bench: Bench, environment: Environment, _script: Path) -> Start:
+    """One file that unpacks each wheel into a folder of its own when it starts."""
+    archive = environment.root / "consumer.pex"
+    _run_tool(bench, environment, "pex", ["-m", "pex", "--venv-repository", environment.root, "-o", archive])
+    shutil.rmtree(environment.site)
+    return Start(archive=archive, variables={"PEX_ROOT": str(environment.root / "pex")})
+
+
+def _pack_shiv(bench: Bench, environment: Environment, _script: Path) -> Start:
+    """One file that unpacks site-packages when it starts."""
+    archive, copy = environment.root / "consumer.pyz", environment.root / "copy"
+    shutil.copytree(environment.site, copy)
+    _run_tool(bench, environment, "shiv", ["-m", "shiv.cli", "--site-packages", copy, "-o", archive])
+    for folder in (environment.site, copy):
+        shutil.rmtree(folder)
+    return Start(archive=archive, variables={"SHIV_ROOT": str(environment.root / "shiv")})
+
+
+def _freeze(mode: str, bench: Bench, environment: Environment, script: Path) -> Start:
+    """By PyInstaller, as an application's developer would do it.
+
+    No option names the packages or the runtime: the wheels' hooks take them.
+    """
+    folder, programs = bench.work / "frozen", environment.root / "dist"
+    argv: list[str | Path] = ["-m", "PyInstaller", "--noconfirm", f"--{mode}", "--name", "consumer"]
+    argv += ["--distpath", programs, "--workpath", folder, "--specpath", folder]
+    _run_tool(bench, environment, "pyinstaller>=6", [*argv, script])
+    folder = environment.root / "tmp"  # where one file unpacks itself
+    folder.mkdir()
+    program = f"consumer{like_host().program_suffix}"
+    return Start(
+        program=programs / program if mode == "onefile" else programs / "consumer" / program,
+        variables=dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder)),
+    )
+
+
+def _freeze_cx(bench: Bench, environment: Environment, script: Path) -> Start:
+    """By cx_Freeze."""
+    folder = environment.root / "dist"
+    argv: list[str | Path] = ["-m", "cx_Freeze", "build", "--script", script, "--build-exe", folder]
+    _run_tool(bench, environment, "cx_Freeze", argv)
+    return Start(program=folder / f"{script.stem}{like_host().program_suffix}")
+
+
+def _freeze_nuitka(bench: Bench, environment: Environment, script: Path) -> Start:
+    """By Nuitka. It takes no library that is opened by its path, so an option names each folder of libraries."""
+    environment.install(["nuitka", "--no-binary", "nuitka"], log=bench.log)  # the index has no wheel of Nuitka
+    folder = environment.root / "dist"
+    argv: list[str | Path] = ["-m", "nuitka", "--standalone", "--assume-yes-for-downloads", f"--output-dir={folder}"]
+    for metadata in _list_metadata(environment):
+        if _is_ours(bench, metadata):
+            names = {name.partition("/")[0] for name in _list_files(metadata) if "/" in name}
+            argv += [f"--include-raw-dir={environment.site / name}={name}" for name in sorted(names)
+                     if not name.endswith(_METADATA)]  # fmt: skip
+    _run_tool(bench, environment, "patchelf", [*argv, script])
+    return Start(program=folder / f"{script.stem}.dist" / f"{script.stem}{like_host().program_suffix or '.bin'}")
+
+
+def _run_tool(bench: Bench, environment: Environment, requirement: str, arguments: list[str | Path]) -> None:
+    environment.install([requirement], log=bench.log)
+    env = consumer_environment(environment.python, bench.work / "home")
+    run([environment.python, "-I", *arguments], cwd=bench.work, env=env, timeout=_TIME_LIMIT, log=bench.log)
+
+
+LAYOUTS: Mapping[str, Arrange] = {
+    "venv": _leave,
+    "target": _leave,
+    "split": _split,
+    "sources": _move_to_sources,
+    "separate": _separate,
+    "user": _move_to_user,
+    "metadata": _part_metadata,
+    "stripped": _strip,
+    "prefix": _move_to_prefix,
+    "pex": _pack_pex,
+    "shiv": _pack_shiv,
+    "pyinstaller": partial(_freeze, "onedir"),
+    "pyinstaller-file": partial(_freeze, "onefile"),
+    "cx_freeze": _freeze_cx,
+    "nuitka": _freeze_nuitka,
+}
