@@ -18,7 +18,7 @@ from latebind.config.reference import config_pages
 from latebind.config.schema import config_schema_text
 from latebind.system.archive import write_text
 
-from ci import gen_loader
+from ci import gen_loader, places
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,6 +29,8 @@ def outputs() -> dict[Path, str]:
         ROOT / "packaging/latebind/config/latebind.schema.json": config_schema_text(),
         **{ROOT / "docs" / name: text for name, text in config_pages().items()},
         ROOT / "docs" / "checks" / "index.md": check_index(),
+        ROOT / "docs" / "search-order.md": places.page(),
+        ROOT / "loader" / "src" / "places.h": places.header(),
         **{ROOT / "examples/ep-tiny" / path: text for path, text in _example().items()},
     }
 

@@ -8,6 +8,7 @@
 
 #include "internal.h"
 #include "os.h"
+#include "places.h"
 
 enum { LB_WHY_SIZE = 1024, LB_VERSION_SIZE = 128 };
 
@@ -102,16 +103,20 @@ static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   return 0;
 }
 
-/*
- * Whether a candidate may be opened. A place that the user named needs no judgement, and neither does one where the
- * host runs code anyway: who may put a library there may put code there. `docs/threats.md` has the rule.
- */
+/* How the place of a step is trusted; in a step with several folders, each has its own trust. */
+static int lb_trust_of(const lb_search* search, lb_source source) {
+#define LB_TRUST_OF(step, source, name, rule) \
+  case LB_SOURCE_##source: return LB_TRUST_##rule == LB_TRUST_FOLDER ? search->trust : LB_TRUST_##rule;
+  switch (source) { LB_PLACES(LB_TRUST_OF) }
+  return LB_TRUST_JUDGED;
+}
+
+/* Whether a candidate may be opened. The exceptions are systems' own: a very file that the user named has none. */
 static int lb_is_allowed(const lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
-  int is_named = source == LB_SOURCE_EXPLICIT || source == LB_SOURCE_ENVIRONMENT;
-  if (is_named && search->is_file) return 1; /* this very file */
+  int trust = lb_trust_of(search, source);
+  if (trust == LB_TRUST_NAMED && search->is_file) return 1;
   if (lb_os_is_refused(path, why, why_size)) return 0;
-  if (is_named || search->trust == LB_TRUST_NAMED) return 1;
-  if (source == LB_SOURCE_HOST && !search->record->raised) return 1;
+  if (trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised)) return 1;
   return lb_os_is_trusted(path, why, why_size);
 }
 

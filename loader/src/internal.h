@@ -153,7 +153,7 @@ typedef struct lb_search {
   size_t seen_count;
   size_t seen_capacity;
   int is_file; /* the place that was given last is a file, not a folder */
-  int trust;   /* lb_trust of the folder that is searched */
+  int trust;   /* lb_trust of the folder of the system that is searched */
   void* handle;
   void* entry;
   lb_version version;

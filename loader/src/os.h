@@ -84,9 +84,13 @@ int lb_os_is_refused(const char* path, char* why, size_t why_size);
  */
 int lb_os_is_trusted(const char* path, char* why, size_t why_size);
 
+/* How a place is trusted: places.h has that of each step, lb_os_search() that of each of its folders. */
 typedef enum lb_trust {
-  LB_TRUST_NAMED, /* the administrator or the user named the folder: the system's configuration, LD_LIBRARY_PATH */
-  LB_TRUST_JUDGED /* a run path, or PATH: a candidate there must be trusted */
+  LB_TRUST_NAMED,   /* the user or the administrator named it: the system's configuration, LD_LIBRARY_PATH */
+  LB_TRUST_HOST,    /* the host runs code from there anyway; judged in a process with raised rights */
+  LB_TRUST_RUNNING, /* its code runs already */
+  LB_TRUST_JUDGED,  /* a candidate there must be trusted: a run path, PATH */
+  LB_TRUST_FOLDER   /* as its folder is */
 } lb_trust;
 
 typedef int (*lb_visit_folder)(void* context, const char* folder, lb_trust trust);

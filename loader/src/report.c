@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "places.h"
 
 /* What hangs on report->storage. */
 typedef struct lb_storage {
@@ -18,15 +19,9 @@ static const char* lb_or_empty(const char* text) {
 }
 
 const char* lb_source_name(lb_source source) {
-  switch (source) {
-    case LB_SOURCE_EXPLICIT: return "explicit";
-    case LB_SOURCE_ENVIRONMENT: return "environment";
-    case LB_SOURCE_LOADED: return "loaded";
-    case LB_SOURCE_HOST: return "host";
-    case LB_SOURCE_BESIDE: return "beside";
-    case LB_SOURCE_SYSTEM: return "system";
-    case LB_SOURCE_PACKAGE: return "package";
-  }
+#define LB_NAME(step, source, name, rule) \
+  case LB_SOURCE_##source: return name;
+  switch (source) { LB_PLACES(LB_NAME) }
   return "unknown";
 }
 

@@ -4,6 +4,7 @@
 #include "internal.h"
 #include "neighbours.h"
 #include "os.h"
+#include "places.h"
 
 enum { LB_LOOK_SIZE = 512 };
 
@@ -63,20 +64,22 @@ static int lb_try_place(lb_search* search, lb_source source, const char* given) 
   return bound;
 }
 
-/* ---- the steps ------------------------------------------------------------------------------------------------ */
+/* ---- the steps: each returns 1 when the search is over --------------------------------------------------------- */
 
 static int lb_is_given(const char* text) {
   return text && *text;
 }
 
-/* Step 1. Returns 1 when someone named a place, found or not: then the search is over. */
+/* The place that is given is the only one, found or not. */
 static int lb_search_explicit(lb_search* search) {
-  if (lb_is_given(search->options->path)) {
-    lb_try_place(search, LB_SOURCE_EXPLICIT, search->options->path);
-    return 1;
-  }
-  if (!lb_is_given(search->runtime->environment)) return 0;
-  char* named = lb_os_environment(search->runtime->environment);
+  if (!lb_is_given(search->options->path)) return 0;
+  lb_try_place(search, LB_SOURCE_EXPLICIT, search->options->path);
+  return 1;
+}
+
+static int lb_search_environment(lb_search* search) {
+  const char* variable = search->runtime->environment;
+  char* named = lb_is_given(variable) ? lb_os_environment(variable) : NULL;
   if (!named) return 0;
   lb_try_place(search, LB_SOURCE_ENVIRONMENT, named);
   lb_free(named);
@@ -91,6 +94,20 @@ static int lb_try_loaded(void* context, const char* path, void* handle, void* en
     return 0;
   }
   return lb_try_handle(search, LB_SOURCE_LOADED, path, handle, entry);
+}
+
+static int lb_search_loaded(lb_search* search) {
+  if (search->options->flags & LB_FLAG_NO_LOADED) return 0;
+  return lb_os_loaded(search->runtime->entry_symbol, lb_try_loaded, search);
+}
+
+static int lb_search_host(lb_search* search) {
+  const lb_options* options = search->options;
+  for (size_t i = 0; options->directories && i < options->directory_count; i++) {
+    const char* place = options->directories[i];
+    if (lb_is_given(place) && lb_try_place(search, LB_SOURCE_HOST, place)) return 1;
+  }
+  return 0;
 }
 
 /* The folder of a file of this library. Takes `file`. */
@@ -116,7 +133,7 @@ static int lb_search_beside(lb_search* search) {
   return 1;
 }
 
-static int lb_search_packages(lb_search* search) {
+static int lb_search_package(lb_search* search) {
   const lb_neighbours* around = search->around;
   for (size_t i = 0; around && i < around->count; i++) {
     if (lb_try_folder(search, LB_SOURCE_PACKAGE, around->folders[i])) return 1;
@@ -136,8 +153,8 @@ static int lb_try_system_folder(void* context, const char* folder, lb_trust trus
   return lb_try_in(system->search, LB_SOURCE_SYSTEM, folder, system->name, &system->present);
 }
 
-/* Step 5, for one name: the folders that the system would search, so that each candidate is inspected before. */
-static int lb_search_system(lb_search* search, const char* name) {
+/* The folders that the system would search for a name, so that each candidate is inspected before. */
+static int lb_search_name(lb_search* search, const char* name) {
   lb_system_search system = {search, name, 0};
   int bound = lb_os_search(name, lb_try_system_folder, &system);
   if (!system.present) {
@@ -146,22 +163,21 @@ static int lb_search_system(lb_search* search, const char* name) {
   return bound;
 }
 
+static int lb_search_system(lb_search* search) {
+  if (search->options->flags & LB_FLAG_NO_SYSTEM) return 0;
+  for (const char* const* name = search->runtime->file_names; name && *name; name++) {
+    if (lb_search_name(search, *name)) return 1;
+  }
+  return 0;
+}
+
 int lb_search_run(lb_search* search) {
-  const lb_options* options = search->options;
+#define LB_STEP(step, source, name, rule) lb_search_##step,
+  static int (*const steps[])(lb_search*) = {LB_PLACES(LB_STEP)};
   search->record->raised = lb_os_is_raised();
   search->trust = LB_TRUST_JUDGED;
-  if (lb_search_explicit(search)) return search->handle != NULL;
-  if (!(options->flags & LB_FLAG_NO_LOADED) && lb_os_loaded(search->runtime->entry_symbol, lb_try_loaded, search)) {
-    return 1;
-  }
-  for (size_t i = 0; options->directories && i < options->directory_count; i++) {
-    if (!lb_is_given(options->directories[i])) continue;
-    if (lb_try_place(search, LB_SOURCE_HOST, options->directories[i])) return 1;
-  }
-  if (lb_search_beside(search) || lb_search_packages(search)) return 1;
-  if (options->flags & LB_FLAG_NO_SYSTEM) return 0;
-  for (const char* const* name = search->runtime->file_names; name && *name; name++) {
-    if (lb_search_system(search, *name)) return 1;
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    if (steps[i](search)) return search->handle != NULL;
   }
   return 0;
 }

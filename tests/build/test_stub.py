@@ -203,8 +203,7 @@ def test_the_archive_is_one_object_whose_names_are_its_own(stub):
     assert sum(line.endswith(".o:") for line in lines) == 1
     names = {line.split()[-1] for line in lines if len(line.split()) == 3}
     assert {name for name in names if PUBLIC.fullmatch(name)} == {
-        f"lb_onnxruntime_{name}"
-        for name in ("path", "available", "message", "version", "file", "report", "on_missing")
+        f"lb_onnxruntime_{name}" for name in ("path", "available", "message", "version", "file", "report", "on_missing")
     }
     others = {name for name in names if not PUBLIC.fullmatch(name)}
     assert others
