@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import tomllib
+import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "loader" / "tables" / "places.toml"
@@ -31,7 +31,7 @@ attempt for each place that was tried, with the name in the first column as `sou
 
 - **named**: the user or the administrator named the place. It is used as it is, whatever was refused before. A failure
   in `explicit` or `environment` ends the search. A process with raised privileges reads no environment variable.
-- **host**: the host runs code from there anyway, so that whoever could put a library there can run code already. In a
+- **host**: the host runs code from there anyway, so that a user who can put a library there can run code already. In a
   process with raised privileges, the place is judged.
 - **running**: its code runs in this process already.
 - **judged**: the file is refused unless only trusted users can change the way to it: see
@@ -60,7 +60,7 @@ the library:
 
 
 def _read() -> dict[str, list[dict[str, Any]]]:
-    return tomllib.loads(TABLE.read_text("utf-8"))
+    return msgspec.toml.decode(TABLE.read_bytes(), type=dict[str, list[dict[str, Any]]])
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
