@@ -5,11 +5,12 @@
  * x16 is the linkers' own between a call and its function, so no argument is in it.
  *
  * Functions with vector arguments have calling conventions of their own (AAPCS64): they keep more for their caller than
- * others do, and the search for a runtime is made of others. So a trampoline keeps, besides arguments, q8 to q23, and
- * where the processor has SVE, z0 to z23 and p0 to p15. System calls erase the parts of SVE's registers beyond 128
- * bits, so the processor is asked by getauxval(), which only reads memory; its address is the linker's, not that of a
- * lazy binding. lb_kept_state is 1 without SVE, 2 with it. SVE is looked for on Linux alone: Apple's processors have it
- * only in SME's streaming mode. In that mode, and with ZA, no function of a stub may be called first.
+ * others do, and the search for a runtime is made of others. So a trampoline keeps, besides arguments, q8 to q23, but
+ * not on Windows, and where the processor has SVE, z0 to z23 and p0 to p15. System calls erase the parts of SVE's
+ * registers beyond 128 bits, so the processor is asked by getauxval(), which only reads memory; its address is the
+ * linker's, not that of a lazy binding. lb_kept_state is 1 without SVE, 2 with it. SVE is looked for on Linux alone:
+ * Apple's processors have it only in SME's streaming mode. In that mode, and with ZA, no function of a stub may be
+ * called first.
  */
 #if defined(__aarch64__) || defined(_M_ARM64)
 #if defined(__linux__)
@@ -146,6 +147,33 @@
 #define LB_ASM_TAKE_SVE
 #endif
 
+/* What functions with vector arguments keep for their callers, beyond the arguments; Windows has no such convention. */
+#if defined(_WIN32)
+#define LB_ASM_FRAME "224"
+#define LB_ASM_KEEP_MORE
+#define LB_ASM_TAKE_MORE
+#else
+#define LB_ASM_FRAME "480"
+#define LB_ASM_KEEP_MORE \
+    "stp q8, q9, [sp, #224]\n" \
+    "stp q10, q11, [sp, #256]\n" \
+    "stp q12, q13, [sp, #288]\n" \
+    "stp q14, q15, [sp, #320]\n" \
+    "stp q16, q17, [sp, #352]\n" \
+    "stp q18, q19, [sp, #384]\n" \
+    "stp q20, q21, [sp, #416]\n" \
+    "stp q22, q23, [sp, #448]\n"
+#define LB_ASM_TAKE_MORE \
+    "ldp q8, q9, [sp, #224]\n" \
+    "ldp q10, q11, [sp, #256]\n" \
+    "ldp q12, q13, [sp, #288]\n" \
+    "ldp q14, q15, [sp, #320]\n" \
+    "ldp q16, q17, [sp, #352]\n" \
+    "ldp q18, q19, [sp, #384]\n" \
+    "ldp q20, q21, [sp, #416]\n" \
+    "ldp q22, q23, [sp, #448]\n"
+#endif
+
 /* What all systems share: every argument is kept, the target is asked for, and the arguments are put back. */
 #define LB_ASM_CALL_TARGET \
     "stp x0, x1, [sp, #16]\n" \
@@ -157,14 +185,7 @@
     "stp q2, q3, [sp, #128]\n" \
     "stp q4, q5, [sp, #160]\n" \
     "stp q6, q7, [sp, #192]\n" \
-    "stp q8, q9, [sp, #224]\n" \
-    "stp q10, q11, [sp, #256]\n" \
-    "stp q12, q13, [sp, #288]\n" \
-    "stp q14, q15, [sp, #320]\n" \
-    "stp q16, q17, [sp, #352]\n" \
-    "stp q18, q19, [sp, #384]\n" \
-    "stp q20, q21, [sp, #416]\n" \
-    "stp q22, q23, [sp, #448]\n" \
+    LB_ASM_KEEP_MORE \
     LB_ASM_KEEP_SVE \
     "mov w0, w16\n" \
     "add x1, x29, #16\n" \
@@ -175,35 +196,28 @@
     "ldp q2, q3, [sp, #128]\n" \
     "ldp q4, q5, [sp, #160]\n" \
     "ldp q6, q7, [sp, #192]\n" \
-    "ldp q8, q9, [sp, #224]\n" \
-    "ldp q10, q11, [sp, #256]\n" \
-    "ldp q12, q13, [sp, #288]\n" \
-    "ldp q14, q15, [sp, #320]\n" \
-    "ldp q16, q17, [sp, #352]\n" \
-    "ldp q18, q19, [sp, #384]\n" \
-    "ldp q20, q21, [sp, #416]\n" \
-    "ldp q22, q23, [sp, #448]\n" \
+    LB_ASM_TAKE_MORE \
     "4:\n" \
     "ldp x0, x1, [sp, #16]\n" \
     "ldp x2, x3, [sp, #32]\n" \
     "ldp x4, x5, [sp, #48]\n" \
     "ldp x6, x7, [sp, #64]\n" \
     "ldr x8, [sp, #80]\n"
-#define LB_ASM_RESTORE_FRAME "ldp x29, x30, [sp], #480\n"
+#define LB_ASM_RESTORE_FRAME "ldp x29, x30, [sp], #" LB_ASM_FRAME "\n"
 
 #if defined(_WIN32)
 #define LB_ASM_COMMON \
     ".seh_proc lb_trampoline_common\n" \
     "lb_trampoline_common:\n" \
-    "stp x29, x30, [sp, #-480]!\n" \
-    ".seh_save_fplr_x 480\n" \
+    "stp x29, x30, [sp, #-224]!\n" \
+    ".seh_save_fplr_x 224\n" \
     "mov x29, sp\n" \
     ".seh_set_fp\n" \
     ".seh_endprologue\n" \
     LB_ASM_CALL_TARGET \
     ".seh_startepilogue\n" \
     LB_ASM_RESTORE_FRAME \
-    ".seh_save_fplr_x 480\n" \
+    ".seh_save_fplr_x 224\n" \
     ".seh_endepilogue\n" \
     "br x16\n" /* allowed by a landing pad of either kind */ \
     ".seh_endproc\n"
