@@ -32,33 +32,44 @@ enum { LB_ADMINISTRATORS = 80 }; /* the group of those who may become root */
 enum { LB_ADMINISTRATORS = 0 };
 #endif
 
-enum { LB_PARTIES = 32, LB_LIST_MAX = 1024, LB_LINKS_MAX = 40 };
+enum { LB_PARTIES = 32, LB_LINKS_MAX = 40, LB_MAY_WRITE = 2, LB_MAY_PASS = 1 };
 
 /* ---- who ----------------------------------------------------------------------------------------------------------
  */
 
 typedef enum lb_party_kind { LB_USER, LB_GROUP, LB_EVERYBODY } lb_party_kind;
 
+/* A user or a group, and what it may do with a place. */
 typedef struct lb_party {
   lb_party_kind kind;
   unsigned number;
+  unsigned rights;
 } lb_party;
 
 typedef struct lb_parties {
   lb_party list[LB_PARTIES];
-  size_t count;
+  size_t count; /* LB_PARTIES + 1: there are more, which nobody knows */
 } lb_parties;
 
-static int lb_has_party(const lb_parties* parties, lb_party party) {
-  for (size_t i = 0; i < parties->count; i++) {
-    if (parties->list[i].kind == party.kind && parties->list[i].number == party.number) return 1;
-  }
-  return 0;
+static void lb_add_party(lb_parties* parties, lb_party_kind kind, unsigned number, unsigned rights) {
+  if (parties->count < LB_PARTIES) parties->list[parties->count] = (lb_party){kind, number, rights};
+  if (parties->count <= LB_PARTIES) parties->count++;
 }
 
-static void lb_add_party(lb_parties* parties, lb_party party) {
-  if (lb_has_party(parties, party) || parties->count == LB_PARTIES) return; /* those beyond are not trusted */
-  parties->list[parties->count++] = party;
+/* The first party, from `at` on, with a right; NULL at the end. */
+static const lb_party* lb_next_party(const lb_parties* parties, size_t* at, unsigned right) {
+  for (; *at < parties->count && *at < LB_PARTIES; ++*at) {
+    if (parties->list[*at].rights & right) return &parties->list[(*at)++];
+  }
+  return NULL;
+}
+
+static int lb_has_party(const lb_parties* parties, lb_party_kind kind, unsigned number, unsigned right) {
+  const lb_party* party = NULL;
+  for (size_t at = 0; (party = lb_next_party(parties, &at, right)) != NULL;) {
+    if (party->kind == kind && party->number == number) return 1;
+  }
+  return 0;
 }
 
 /* The number that stands for all users without one: in a user namespace, and on file systems of other machines. */
@@ -82,51 +93,61 @@ static int lb_has_mixed_ids(void) {
 #endif
 }
 
-/* ---- what: a folder, a link or a file, and who may write to it --------------------------------------------------- */
+/* The only line of /etc/passwd or /etc/group with a number in a field; 0 where there is none, or several. Read as a
+ * file: the C library's functions for it open libraries of the administrator's choice. */
+static int lb_find_line(const char* path, int index, unsigned number, char fields[4][256]) {
+  char line[4][256] = {{0}};
+  unsigned found = 0;
+  char text[4096];
+  FILE* file = fopen(path, "re");
+  while (file && fgets(text, sizeof text, file)) {
+    memset(line, 0, sizeof line);
+    if (sscanf(text, "%255[^:]:%255[^:]:%255[^:]:%255[^:\n]", line[0], line[1], line[2], line[3]) < 3) continue;
+    if (strtoul(line[index], NULL, 10) != number || !*line[index]) continue;
+    memcpy(fields, line, sizeof line);
+    found++;
+  }
+  if (file) fclose(file);
+  return found == 1;
+}
+
+/*
+ * Many systems give each user a group of the same number, and write permission to it (umask 002). It is as good as the
+ * user's own when it has no other member. Groups of a directory service are in no file, and so are not known.
+ */
+static int lb_is_private(unsigned group, unsigned user) {
+  char fields[4][256];
+  return group == user && lb_find_line("/etc/group", 2, group, fields) && !*fields[3] &&
+         lb_find_line("/etc/passwd", 3, group, fields) && strtoul(fields[2], NULL, 10) == user;
+}
+
+/* ---- what: a folder, a link or a file, and who may do something with it -------------------------------------------
+ */
 
 typedef struct lb_node {
   struct stat status;
-  unsigned char list[LB_LIST_MAX]; /* its access control list, as Linux has it */
-  size_t list_size;
-  int has_unknown_list;
+  lb_parties parties; /* but for the owner, who may take every right */
+  int has_list;       /* an access control list */
 } lb_node;
 
-typedef struct lb_entry_of_list {
-  unsigned tag;
-  unsigned permissions;
-  unsigned number;
-} lb_entry_of_list;
-
-/* <linux/posix_acl_xattr.h>: a version, then entries of 8 bytes, little-endian. */
-enum {
-  LB_LIST_USER = 2,
-  LB_LIST_OWNING_GROUP = 4,
-  LB_LIST_GROUP = 8,
-  LB_LIST_MASK = 16,
-  LB_MAY_WRITE = 2,
-  LB_MAY_PASS = 1
-};
-
-static int lb_read_entry(const lb_node* node, size_t index, lb_entry_of_list* entry) {
-  size_t at = 4 + 8 * index;
-  if (at + 8 > node->list_size) return 0;
-  const unsigned char* bytes = node->list + at;
-  entry->tag = bytes[0] | (unsigned)bytes[1] << 8;
-  entry->permissions = bytes[2];
-  entry->number = bytes[4] | (unsigned)bytes[5] << 8 | (unsigned)bytes[6] << 16 | (unsigned)bytes[7] << 24;
-  return 1;
-}
-
 #if defined(__linux__)
-/* The mode's rights of the group are then the most that an entry of the list has. */
+/* <linux/posix_acl_xattr.h>: a version, then entries of 8 bytes, little-endian. Its mask is the mode's group. */
 static void lb_read_list(const char* path, lb_node* node) {
-  if (S_ISLNK(node->status.st_mode) || !(node->status.st_mode & S_IRWXG)) return;
-  ssize_t size = lgetxattr(path, "system.posix_acl_access", node->list, sizeof node->list);
-  if (size > 0) node->list_size = (size_t)size;
-  node->has_unknown_list = size < 0 && errno != ENODATA && errno != ENOTSUP;
+  enum { USER = 2, OWNING_GROUP = 4, GROUP = 8, SIZE = 4 + 8 * LB_PARTIES };
+  unsigned char list[SIZE];
+  unsigned mask = (unsigned)node->status.st_mode >> 3 & 7;
+  ssize_t size = mask && !S_ISLNK(node->status.st_mode) ? lgetxattr(path, "system.posix_acl_access", list, SIZE) : 0;
+  node->has_list = size > 0 || (size < 0 && errno != ENODATA && errno != ENOTSUP);
+  if (size < 0 && node->has_list) node->parties.count = LB_PARTIES + 1;
+  for (const unsigned char* at = list + 4; at + 8 <= list + (size > 0 ? size : 0); at += 8) {
+    unsigned number = at[4] | (unsigned)at[5] << 8 | (unsigned)at[6] << 16 | (unsigned)at[7] << 24;
+    if (at[0] == USER) lb_add_party(&node->parties, LB_USER, number, at[2] & mask);
+    if (at[0] == GROUP) lb_add_party(&node->parties, LB_GROUP, number, at[2] & mask);
+    if (at[0] == OWNING_GROUP) lb_add_party(&node->parties, LB_GROUP, node->status.st_gid, at[2] & mask);
+  }
 }
-#elif defined(__APPLE__)
-/* An entry that lets someone write. They are rare, and their names are for people: so each is taken for everybody's. */
+#else
+/* An entry of macOS that lets someone write. They are rare, and their names are for people: so nobody knows them. */
 static void lb_read_list(const char* path, lb_node* node) {
   static const acl_perm_t writes[] = {ACL_WRITE_DATA, ACL_APPEND_DATA, ACL_DELETE_CHILD, ACL_WRITE_SECURITY,
                                       ACL_CHANGE_OWNER};
@@ -138,105 +159,28 @@ static void lb_read_list(const char* path, lb_node* node) {
     acl_permset_t permissions = NULL;
     if (acl_get_tag_type(entry, &tag) || tag != ACL_EXTENDED_ALLOW || acl_get_permset(entry, &permissions)) continue;
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
-      if (acl_get_perm_np(permissions, writes[i]) == 1) node->has_unknown_list = 1;
+      if (acl_get_perm_np(permissions, writes[i]) == 1) node->parties.count = LB_PARTIES + 1;
     }
   }
   acl_free(list);
 }
-#else
-static void lb_read_list(const char* path, lb_node* node) {
-  (void)path;
-  (void)node;
-}
 #endif
 
 static int lb_read_node(const char* path, lb_node* node) {
-  node->list_size = 0;
-  node->has_unknown_list = 0;
+  memset(node, 0, sizeof *node);
   if (lstat(path, &node->status)) return 0;
+  if (S_ISLNK(node->status.st_mode)) return 1; /* a link has no permissions */
+  lb_add_party(&node->parties, LB_EVERYBODY, 0, (unsigned)node->status.st_mode & 7);
   lb_read_list(path, node);
-  return 1;
-}
-
-/* The rights of an entry of the list, or of the group without one. */
-static unsigned lb_group_rights(const lb_node* node, lb_entry_of_list entry) {
-  unsigned most = (unsigned)node->status.st_mode >> 3 & 7;
-  return entry.permissions & most;
-}
-
-/* Those with a right, but the owner, who may give it to himself: calls `each` until it returns 0. */
-static int lb_each_party(const lb_node* node, unsigned right, int (*each)(void* context, lb_party party),
-                         void* context) {
-  const struct stat* status = &node->status;
-  lb_entry_of_list entry = {0, 0, 0};
-  if (status->st_mode & right && !each(context, (lb_party){LB_EVERYBODY, 0})) return 0;
-  if (node->list_size < 4) {
-    return !(status->st_mode & right << 3) || each(context, (lb_party){LB_GROUP, status->st_gid});
-  }
-  for (size_t i = 0; lb_read_entry(node, i, &entry); i++) {
-    if (!(lb_group_rights(node, entry) & right)) continue;
-    lb_party party = {entry.tag == LB_LIST_USER ? LB_USER : LB_GROUP, entry.number};
-    if (entry.tag == LB_LIST_OWNING_GROUP) party.number = status->st_gid;
-    int is_named = entry.tag == LB_LIST_USER || entry.tag == LB_LIST_GROUP || entry.tag == LB_LIST_OWNING_GROUP;
-    if (is_named && !each(context, party)) return 0;
+  if (!node->has_list) {
+    lb_add_party(&node->parties, LB_GROUP, node->status.st_gid, (unsigned)node->status.st_mode >> 3 & 7);
   }
   return 1;
 }
 
-/* ---- groups of one user ------------------------------------------------------------------------------------------ */
-
-/* Field number `index` of a line of /etc/passwd or /etc/group; NULL where there are fewer. */
-static const char* lb_field(const char* line, int index) {
-  while (line && index-- > 0) {
-    line = (strchr)(line, ':');
-    if (line) line++;
-  }
-  return line;
-}
-
-/*
- * Calls `each` for the lines of such a file whose field `index` is a number. 1 when there are some and it never
- * answered 0: users and groups of a directory service are in no file, and so are not known. Read as a file: the C
- * library's functions for it open libraries of the administrator's choice.
- */
-static int lb_all_lines(const char* path, int index, unsigned number, int (*each)(const char* line, unsigned user),
-                        unsigned user) {
-  char line[4096];
-  int holds = 1;
-  int count = 0;
-  FILE* file = fopen(path, "re");
-  if (!file) return 0;
-  while (holds && fgets(line, sizeof line, file)) {
-    const char* field = lb_field(line, index);
-    char* end = NULL;
-    unsigned long value = field ? strtoul(field, &end, 10) : 0;
-    if (!field || end == field || value != number) continue;
-    holds = each(line, user);
-    count++;
-  }
-  holds = holds && count && !ferror(file);
-  fclose(file);
-  return holds;
-}
-
-static int lb_has_no_members(const char* line, unsigned user) {
-  const char* members = lb_field(line, 3);
-  (void)user;
-  return members && (*members == '\n' || *members == 0);
-}
-
-static int lb_is_user(const char* line, unsigned user) {
-  const char* number = lb_field(line, 2);
-  return number && strtoul(number, NULL, 10) == user;
-}
-
-/*
- * Many systems give each user a group of the same number, and write permission to it (umask 002). It is as good as the
- * user's own when it has no other member.
- */
-static int lb_is_private(unsigned group, unsigned user) {
-  return group == user && lb_all_lines("/etc/group", 2, group, lb_has_no_members, 0) &&
-         lb_all_lines("/etc/passwd", 3, group, lb_is_user, user);
+/* In a sticky folder nobody removes what is another's. */
+static int lb_is_sticky(const lb_node* node) {
+  return S_ISDIR(node->status.st_mode) && node->status.st_mode & S_ISVTX;
 }
 
 /* ---- the way to a file ------------------------------------------------------------------------------------------- */
@@ -301,88 +245,71 @@ static int lb_walk(const char* path, lb_visit_place each, void* context) {
 
 /* ---- those who may replace this library or this program ---------------------------------------------------------- */
 
-/* In a sticky folder nobody removes what is another's. */
-static int lb_is_sticky(const lb_node* node) {
-  return S_ISDIR(node->status.st_mode) && node->status.st_mode & S_ISVTX;
-}
-
-static int lb_is_not(void* context, lb_party party) {
-  const lb_party* wanted = context;
-  return party.kind != wanted->kind || party.number != wanted->number;
-}
-
 /* Whether a party surely gets through a folder: what other groups its users are in is not known. */
 static int lb_lets_pass(void* context, const char* place, const lb_node* node, int is_last) {
-  lb_party* party = context;
+  const lb_party* party = context;
   mode_t all = S_IXGRP | S_IXOTH;
-  int has_list = node->list_size || node->has_unknown_list;
   (void)place;
-  if (is_last || (!has_list && (node->status.st_mode & all) == all)) return 1;
+  if (is_last || (!node->has_list && (node->status.st_mode & all) == all)) return 1;
   if (party->kind == LB_USER && node->status.st_uid == party->number) return (node->status.st_mode & S_IXUSR) != 0;
-  return party->kind != LB_EVERYBODY && !lb_each_party(node, LB_MAY_PASS, lb_is_not, party);
+  return party->kind != LB_EVERYBODY && lb_has_party(&node->parties, party->kind, party->number, LB_MAY_PASS);
 }
 
 typedef struct lb_own_place {
-  lb_parties* parties;
-  const char* file;
-  lb_node folder;
-  int has_everybody; /* everybody counts, too */
+  lb_parties trusted;
+  lb_node folder;     /* the place before */
+  unsigned nobody[2]; /* the numbers of unknown users and groups */
+  int has_everybody;  /* everybody counts, too */
 } lb_own_place;
 
-static int lb_note_party(void* context, lb_party party) {
-  lb_own_place* own = context;
-  int counts = !lb_has_party(own->parties, party) && (party.kind != LB_EVERYBODY || own->has_everybody);
-  if (counts && lb_walk(own->file, lb_lets_pass, &party) == 1) lb_add_party(own->parties, party);
-  return 1;
+/* Those who may write to a place on the way to a file count if they reach the file. */
+static void lb_trust_writers(lb_own_place* own, const char* file, const lb_parties* parties) {
+  const lb_party* next = NULL;
+  for (size_t at = 0; (next = lb_next_party(parties, &at, LB_MAY_WRITE)) != NULL;) {
+    lb_party party = *next;
+    int counts = party.kind == LB_EVERYBODY ? own->has_everybody : party.number != own->nobody[party.kind];
+    if (!counts || lb_has_party(&own->trusted, party.kind, party.number, 1)) continue;
+    if (lb_walk(file, lb_lets_pass, &party) == 1) lb_add_party(&own->trusted, party.kind, party.number, 1);
+  }
 }
 
 /* The owner of the file, and those who may write to it or, unless it is sticky, to its folder. */
-static int lb_note_file(void* context, const char* place, const lb_node* node, int is_last) {
+static int lb_trust_file(void* context, const char* place, const lb_node* node, int is_last) {
   lb_own_place* own = context;
   if (is_last) {
-    own->file = place;
-    lb_note_party(own, (lb_party){LB_USER, node->status.st_uid});
-    lb_each_party(node, LB_MAY_WRITE, lb_note_party, own);
+    lb_parties owner = {{{LB_USER, node->status.st_uid, LB_MAY_WRITE}}, 1};
+    lb_trust_writers(own, place, &owner);
+    lb_trust_writers(own, place, &node->parties);
     own->has_everybody = 0;
-    if (!lb_is_sticky(&own->folder)) lb_each_party(&own->folder, LB_MAY_WRITE, lb_note_party, own);
+    if (!lb_is_sticky(&own->folder)) lb_trust_writers(own, place, &own->folder.parties);
   }
   own->folder = *node;
   return 1;
 }
 
-static void lb_forget_party(lb_parties* parties, lb_party party) {
-  for (size_t i = 0; i < parties->count; i++) {
-    if (parties->list[i].kind == party.kind && parties->list[i].number == party.number) {
-      parties->list[i] = (lb_party){LB_USER, 0};
-    }
-  }
-}
-
 /* In a process with raised rights, and in one with mixed ones: root alone. */
-static void lb_find_parties(lb_parties* parties, const char* own_file) {
-  lb_own_place own = {.parties = parties};
-  lb_add_party(parties, (lb_party){LB_USER, 0});
-  lb_add_party(parties, (lb_party){LB_GROUP, 0});
-  lb_add_party(parties, (lb_party){LB_GROUP, LB_ADMINISTRATORS});
+static void lb_find_trusted(lb_own_place* own, const char* own_file) {
+  own->nobody[LB_USER] = lb_read_overflow("/proc/sys/kernel/overflowuid");
+  own->nobody[LB_GROUP] = lb_read_overflow("/proc/sys/kernel/overflowgid");
+  lb_add_party(&own->trusted, LB_USER, 0, 1);
+  lb_add_party(&own->trusted, LB_GROUP, 0, 1);
+  lb_add_party(&own->trusted, LB_GROUP, LB_ADMINISTRATORS, 1);
   if (lb_os_is_raised() || lb_has_mixed_ids()) return;
-  lb_add_party(parties, (lb_party){LB_USER, geteuid()});
+  if (geteuid() != own->nobody[LB_USER]) lb_add_party(&own->trusted, LB_USER, geteuid(), 1);
+  own->has_everybody = 1;
+  if (own_file) lb_walk(own_file, lb_trust_file, own);
+  own->has_everybody = 0;
   char* program = lb_os_program_file();
-  if (program) lb_walk(program, lb_note_file, &own);
+  if (program) lb_walk(program, lb_trust_file, own);
   lb_free(program);
-  own.has_everybody = 1;
-  if (own_file) lb_walk(own_file, lb_note_file, &own);
-  lb_forget_party(parties, (lb_party){LB_USER, lb_read_overflow("/proc/sys/kernel/overflowuid")});
-  lb_forget_party(parties, (lb_party){LB_GROUP, lb_read_overflow("/proc/sys/kernel/overflowgid")});
 }
 
 /* ---- the judgement ------------------------------------------------------------------------------------------------
  */
 
 typedef struct lb_judgement {
-  lb_parties parties;
+  lb_own_place own;
   char* own_file; /* NULL where that is unknown */
-  lb_node folder; /* the place before */
-  unsigned owner; /* of the place */
   char* why;
   size_t why_size;
 } lb_judgement;
@@ -392,20 +319,18 @@ static int lb_refuse(const lb_judgement* judgement, const char* reason, const ch
   return 0;
 }
 
-static int lb_is_trusted_party(void* context, lb_party party) {
-  const lb_judgement* judgement = context;
-  if (lb_has_party(&judgement->parties, (lb_party){LB_EVERYBODY, 0}) || lb_has_party(&judgement->parties, party))
-    return 1;
-  return party.kind == LB_GROUP && lb_is_private(party.number, judgement->owner);
+static int lb_is_trusted(const lb_judgement* judgement, lb_party_kind kind, unsigned number) {
+  const lb_parties* trusted = &judgement->own.trusted;
+  return lb_has_party(trusted, LB_EVERYBODY, 0, 1) || lb_has_party(trusted, kind, number, 1);
 }
 
 /* What only a team could put there, which may replace this library, and what still bears the team's group. */
 static int lb_is_of_team(const lb_judgement* judgement, const lb_node* node) {
-  lb_party group = {LB_GROUP, node->status.st_gid};
-  lb_party everybody = {LB_EVERYBODY, 0};
-  return node->status.st_gid && lb_has_party(&judgement->parties, group) && !lb_is_sticky(&judgement->folder) &&
-         lb_each_party(&judgement->folder, LB_MAY_WRITE, lb_is_not, &everybody) &&
-         !lb_each_party(&judgement->folder, LB_MAY_WRITE, lb_is_not, &group);
+  const lb_node* folder = &judgement->own.folder;
+  unsigned group = node->status.st_gid;
+  return group && lb_is_trusted(judgement, LB_GROUP, group) && !lb_is_sticky(folder) &&
+         lb_has_party(&folder->parties, LB_GROUP, group, LB_MAY_WRITE) &&
+         !lb_has_party(&folder->parties, LB_EVERYBODY, 0, LB_MAY_WRITE);
 }
 
 /* Those who may write to a folder above this library can replace it already. */
@@ -414,20 +339,21 @@ static int lb_is_above_own(const lb_judgement* judgement, const char* folder) {
   return judgement->own_file && !strncmp(judgement->own_file, folder, length) && judgement->own_file[length] == '/';
 }
 
-static int lb_judge_owner(lb_judgement* judgement, const char* place, const lb_node* node) {
-  const lb_party owner = {LB_USER, node->status.st_uid};
-  if (lb_is_trusted_party(judgement, owner) || lb_is_of_team(judgement, node)) return 1;
+static int lb_judge_owner(const lb_judgement* judgement, const char* place, const lb_node* node) {
+  if (lb_is_trusted(judgement, LB_USER, node->status.st_uid) || lb_is_of_team(judgement, node)) return 1;
   return lb_refuse(judgement, "another user owns", place);
 }
 
-static int lb_judge_writers(lb_judgement* judgement, const char* place, const lb_node* node) {
-  lb_party everybody = {LB_EVERYBODY, 0};
-  if (S_ISLNK(node->status.st_mode)) return 1; /* a link has no permissions */
-  judgement->owner = node->status.st_uid;
-  if (node->has_unknown_list) return lb_refuse(judgement, "an access control list may let others write to", place);
-  if (lb_each_party(node, LB_MAY_WRITE, lb_is_trusted_party, judgement)) return 1;
-  int is_open = !lb_each_party(node, LB_MAY_WRITE, lb_is_not, &everybody);
-  return lb_refuse(judgement, is_open ? "every user may write to" : "other users of its group may write to", place);
+static int lb_judge_writers(const lb_judgement* judgement, const char* place, const lb_node* node) {
+  const lb_party* party = NULL;
+  for (size_t at = 0; (party = lb_next_party(&node->parties, &at, LB_MAY_WRITE)) != NULL;) {
+    if (lb_is_trusted(judgement, party->kind, party->number)) continue;
+    if (party->kind == LB_EVERYBODY) return lb_refuse(judgement, "every user may write to", place);
+    if (party->kind == LB_GROUP && lb_is_private(party->number, node->status.st_uid)) continue;
+    return lb_refuse(judgement, "other users of its group may write to", place);
+  }
+  if (node->parties.count <= LB_PARTIES) return 1;
+  return lb_refuse(judgement, "an access control list may let others write to", place);
 }
 
 /*
@@ -440,9 +366,9 @@ static int lb_judge_place(void* context, const char* place, const lb_node* node,
       lb_is_above_own(judgement, place) ||
       (lb_judge_owner(judgement, place, node) && (lb_is_sticky(node) || lb_judge_writers(judgement, place, node)));
   char* folder = is_last && is_trusted ? lb_os_folder_of(place) : NULL;
-  if (folder) is_trusted = lb_judge_writers(judgement, folder, &judgement->folder);
+  if (folder) is_trusted = lb_judge_writers(judgement, folder, &judgement->own.folder);
   lb_free(folder);
-  judgement->folder = *node;
+  judgement->own.folder = *node;
   return is_trusted;
 }
 
@@ -453,7 +379,7 @@ int lb_os_is_trusted(const char* path, char* why, size_t why_size) {
   judgement->why = why;
   judgement->why_size = why_size;
   judgement->own_file = lb_os_own_file();
-  lb_find_parties(&judgement->parties, judgement->own_file);
+  lb_find_trusted(&judgement->own, judgement->own_file);
   int is_trusted = lb_walk(path, lb_judge_place, judgement) == 1;
   lb_free(judgement->own_file);
   lb_free(judgement);

@@ -1,4 +1,4 @@
-"""Another user's files where a program may look: in 1,000 starts of each set-up, none of that user's code runs.
+"""Another user's files where a program may look: however often each set-up starts, none of that user's code runs.
 
 `foreign` prints a line when it is loaded. A set-up arranges the files and returns what the user starts. What changes
 while the program runs is in `test_what_happens_to_the_library_while_it_runs`; what changes all the time, in
@@ -32,7 +32,8 @@ pytestmark = [
 ]
 SITES = "env/lib/python3.11/site-packages"
 NOBODY, THIRD = 65534, 23457
-STARTS = 1000
+STARTS = int(os.environ.get("LATEBIND_STARTS", "100"))
+"""1,000 takes minutes: set the variable before a release."""
 
 
 @dataclass(frozen=True)
@@ -488,7 +489,7 @@ def start_often(site: Site, start: Start, *, count: int = STARTS, seconds: int =
 
 
 @pytest.mark.parametrize("name", SET_UPS)
-def test_no_foreign_code_runs_in_a_thousand_starts(site, name):
+def test_no_foreign_code_runs_however_often_it_starts(site, name):
     starts, foreign = start_often(site, SET_UPS[name](site))
     assert (starts, foreign) == (STARTS, 0)
 
@@ -512,15 +513,6 @@ def turned_folder(site: Site) -> tuple[Start, Path, Path]:
     return Start(command), site.base / "theirs/good", site.base / "theirs/bad"
 
 
-def turned_package(site: Site) -> tuple[Start, Path, Path]:
-    """In a folder of everybody that is not sticky."""
-    command = host(site, f"{SITES}/pkg")
-    site.add_runtime(f"{SITES}/{CAPI}", owner=USER, stand_in="good")
-    plant(site, f"{SITES}/other/capi")
-    own(site.base / SITES, USER, mode=0o777)
-    return Start(command), site.base / SITES / "onnxruntime", site.base / SITES / "other"
-
-
 def turned_environment(site: Site) -> tuple[Start, Path, Path]:
     command = host(site)
     site.add_runtime(f"theirs/good/lib/python3.11/site-packages/{CAPI}", owner=USER, stand_in="good")
@@ -530,16 +522,14 @@ def turned_environment(site: Site) -> tuple[Start, Path, Path]:
     return Start(command, {"VIRTUAL_ENV": links[0]}), links[0], links[1]
 
 
-@pytest.mark.parametrize("arrange", [turned_link, turned_folder, turned_package, turned_environment])
+@pytest.mark.parametrize("arrange", [turned_link, turned_folder, turned_environment])
 def test_links_that_are_turned_all_the_time(site, arrange):
     start, one, other = arrange(site)
-    if arrange is turned_package:
-        pytest.skip("not run: who may write to site-packages may replace the library itself")
     exchanger = subprocess.Popen(
         [site.programs.folder / "exchange", one, other], user=ATTACKER, group=ATTACKER, extra_groups=[]
     )
     try:
-        starts, foreign = start_often(site, start, seconds=10)
+        starts, foreign = start_often(site, start, seconds=STARTS // 100)
         assert exchanger.poll() is None
     finally:
         exchanger.kill()
@@ -640,7 +630,7 @@ def file_is_moved_away(site: Site, library: Path) -> None:
 )
 def test_what_happens_to_the_library_while_it_runs(plain, happen, root):
     user = 0 if root else USER
-    for _ in range(STARTS // 20):
+    for _ in range(max(STARTS // 20, 5)):
         with make_site(plain) as site:
             program, library = host(site, "x-123", owner=user)
             assert isinstance(library, Path)
@@ -721,7 +711,7 @@ def test_a_zipapp_that_removes_its_library(site):
         "sys.stdin.readline()\n"
         "mine.go()\n"
     )
-    for _ in range(STARTS // 100):
+    for _ in range(max(STARTS // 100, 3)):
         library = site.install("libmine.so", "app")
         running = subprocess.Popen(
             ["/usr/bin/env", "python3", "-I", "-c", zipapp, str(site.base), str(library)],
