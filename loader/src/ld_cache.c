@@ -1,11 +1,12 @@
 /*
- * ld_cache.c: looks up a library in glibc's /etc/ld.so.cache, as ldconfig writes it; must not open anything. Layout:
- * sysdeps/generic/dl-cache.h of glibc. Numbers are in this processor's order; texts are offsets from the newer header,
- * which comes alone or after the older form (until glibc 2.31).
+ * ld_cache.c: looks up libraries by name or pattern in glibc's /etc/ld.so.cache, as ldconfig writes it; must not open
+ * anything. Layout: sysdeps/generic/dl-cache.h of glibc. Numbers are in this processor's order; texts are offsets from
+ * the newer header, which comes alone or after the older form (until glibc 2.31).
  */
 #include <string.h>
 
 #include "file_head.h"
+#include "internal.h"
 
 enum {
   LB_CACHE_OLD_HEAD = 16,
@@ -55,7 +56,8 @@ int lb_cache_find(const unsigned char* data, size_t size, const char* name,
     const char* key = lb_cache_text(data, size, lb_native32(entry + 4));
     const char* path = lb_cache_text(data, size, lb_native32(entry + 8));
     /* An hwcap marks a build for newer processors of the kind, which this one may not be. */
-    if (!key || !path || *path != '/' || strcmp(key, name) != 0 || memcmp(entry + 16, any_processor, 8) != 0) continue;
+    if (!key || !path || *path != '/' || !lb_glob_match(name, key) || memcmp(entry + 16, any_processor, 8) != 0)
+      continue;
     int stop = each(context, path);
     if (stop) return stop;
   }

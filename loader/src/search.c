@@ -26,6 +26,17 @@ static int lb_try_in(lb_search* search, lb_source source, const char* folder, co
   return bound;
 }
 
+/* Tries what matches, newest first. 1 when it is bound, -1 when the folder can't be read: `why` says why. */
+static int lb_try_listed(lb_search* search, lb_source source, const char* folder, const char* const* globs,
+                         size_t* present, char why[LB_LOOK_SIZE]) {
+  lb_names list = {globs, NULL, 0, 0};
+  int bound = 0;
+  int refused = globs && *globs ? lb_names_read(&list, folder, why, LB_LOOK_SIZE) : 0;
+  for (size_t i = 0; i < list.count && !bound; i++) bound = lb_try_in(search, source, folder, list.names[i], present);
+  lb_names_clear(&list);
+  return refused ? -1 : bound;
+}
+
 static int lb_try_folder(lb_search* search, lb_source source, const char* folder) {
   char why[LB_LOOK_SIZE] = "";
   size_t present = 0;
@@ -34,11 +45,9 @@ static int lb_try_folder(lb_search* search, lb_source source, const char* folder
     bound = lb_try_in(search, source, folder, *name, &present);
   }
   if (bound) return 1;
-  lb_names list = {search->runtime->file_globs, NULL, 0, 0};
-  int refused = list.globs && *list.globs ? lb_names_read(&list, folder, why, sizeof why) : 0;
-  for (size_t i = 0; i < list.count && !bound; i++) bound = lb_try_in(search, source, folder, list.names[i], &present);
-  lb_names_clear(&list);
-  if (!present && refused) {
+  int listed = lb_try_listed(search, source, folder, search->runtime->file_globs, &present, why);
+  bound = listed > 0;
+  if (!present && listed < 0) {
     lb_record_add(search->record, source, LB_OUTCOME_REFUSED, folder, NULL, why);
   } else if (!present) {
     lb_record_add(search->record, source, LB_OUTCOME_NOT_FOUND, folder, NULL, "no file of its name in this folder");
@@ -150,7 +159,12 @@ typedef struct lb_system_search {
 static int lb_try_system_folder(void* context, const char* folder, lb_trust trust) {
   lb_system_search* system = context;
   system->search->trust = trust;
-  return lb_try_in(system->search, LB_SOURCE_SYSTEM, folder, system->name, &system->present);
+  if (!(strchr)(system->name, '*')) {
+    return lb_try_in(system->search, LB_SOURCE_SYSTEM, folder, system->name, &system->present);
+  }
+  char why[LB_LOOK_SIZE];
+  const char* const globs[] = {system->name, NULL};
+  return lb_try_listed(system->search, LB_SOURCE_SYSTEM, folder, globs, &system->present, why) > 0;
 }
 
 /* The folders that the system would search for a name, so that each candidate is inspected before. */
@@ -167,6 +181,11 @@ static int lb_search_system(lb_search* search) {
   if (search->options->flags & LB_FLAG_NO_SYSTEM) return 0;
   for (const char* const* name = search->runtime->file_names; name && *name; name++) {
     if (lb_search_name(search, *name)) return 1;
+  }
+  /* Debian's package has the version in the name: libonnxruntime.so.1.21 */
+  for (const char* const* glob = search->runtime->file_globs; glob && *glob; glob++) {
+    lb_system_search system = {search, *glob, 0};
+    if (lb_os_search(*glob, lb_try_system_folder, &system)) return 1;
   }
   return 0;
 }

@@ -237,7 +237,7 @@ def test_damaged_run_paths_never_crash(read, library):
 def heads32(tmp_path_factory):
     """The readers, built for a processor of 32 bits: it runs here where the kernel runs its programs."""
     program = tmp_path_factory.mktemp("heads32") / "heads"
-    names = ("file_head", "macho_head", "macho_paths", "pe_head", "imports", "ld_cache", "memory")
+    names = ("file_head", "macho_head", "macho_paths", "pe_head", "imports", "ld_cache", "memory", "names")
     sources = [ROOT / "tests/native/heads.c", *(ROOT / "loader/src" / f"{name}.c" for name in names)]
     folders = [f"-I{ROOT / 'loader' / name}" for name in ("src", "include")]
     options = [

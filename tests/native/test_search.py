@@ -94,6 +94,7 @@ def test_the_cache_gives_the_file_of_a_name(programs, cache, tmp_path):
     entries = [line.split() for line in listed.splitlines() if " => " in line]
     for entry in entries[:20]:
         assert entry[-1] in search_cache(programs, cache, entry[0])
+    assert search_cache(programs, cache, "libonnxruntime.so.*") == [str(tmp_path / "libraries" / NAME)]
     assert search_cache(programs, cache, "libnowhere.so.1") == []
     assert search_cache(programs, cache, "") == []
 
@@ -118,6 +119,14 @@ def test_a_runtime_in_the_systems_cache_is_bound(programs, cache, tmp_path):
     printed = run_checked(*command, programs.folder / "probe", "--message")
     where = tmp_path / "libraries" / NAME
     assert printed == f"bound: ONNX Runtime 1.25.3 is bound from {where} (source: system)\n"
+
+
+def test_a_library_with_its_version_in_the_name_is_found(programs, tmp_path):
+    """As Debian's package has it."""
+    place(programs, "old", tmp_path).rename(tmp_path / "libonnxruntime.so.1.10")
+    path = place(programs, "good", tmp_path).rename(tmp_path / "libonnxruntime.so.1.25")
+    answer = programs.probe(environment={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert answer["report"]["path"] == str(path)
 
 
 @pytest.mark.skipif(
