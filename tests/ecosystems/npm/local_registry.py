@@ -48,7 +48,7 @@ def serve_registry(tarballs: Iterable[Path]) -> Iterator[str]:
 
 
 def _describe(address: str, rows: dict[str, dict], files: dict[str, bytes]) -> dict:
-    """What a registry says of a package (its documentation: "Package Metadata")."""
+    """The answer of a registry for a package (its documentation: "Package Metadata")."""
     versions = {}
     for file, fields in rows.items():
         digest = base64.b64encode(hashlib.sha512(files[file]).digest()).decode()

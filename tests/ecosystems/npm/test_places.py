@@ -123,7 +123,7 @@ def test_what_node_finds_is_found(top, unpack, lay_out):
 @pytest.mark.parametrize("lay_out", [lay_all_in_node_path, *OUTSIDE])
 @pytest.mark.parametrize("user", [None, USER])
 def test_on_a_file_system_where_everyone_may_write_it_is_found(top, unpack, lay_out, user):
-    """WSL's drives and Docker Desktop's folders: whoever wants to can replace the package itself."""
+    """WSL's drives and Docker Desktop's folders: any user can replace the package itself."""
     part, variables = lay_out(top, unpack)
     give(top, STRANGER)
     open_all(top)

@@ -86,7 +86,7 @@ def _start_on_module_path(program: JavaProgram) -> tuple[Path, list[str | Path]]
 
 
 def _start_in_image(program: JavaProgram) -> tuple[Path, list[str | Path]]:
-    """The project's JARs are in the image; the runtime's JAR is on the class path, as it is no module of its own."""
+    """The project's JARs are in the image; the runtime's JAR is on the class path, since the JAR has no module-info."""
     jlink = which("jlink", path=str(program.jdk))
     if jlink is None:
         raise NotRun("no-program", f"{program.jdk} has no jlink", advice="Install the whole JDK.")
