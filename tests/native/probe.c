@@ -161,6 +161,7 @@ int main(int count, char** arguments) {
   int threads = 0, forks = 0, text = 0, twice = 0, exhausts = 0, sentence = 0;
   lb_version second = {0, 0, 0};
   int second_size = -1;
+  const char* reset_to = NULL;
   lb_report report = {0};
   report.size = sizeof report;
   arguments = port_arguments(count, arguments);
@@ -192,6 +193,8 @@ int main(int count, char** arguments) {
       options.advice = arguments[++i];
     else if (!strcmp(name, "--dir") && options.directory_count < MAX_DIRECTORIES)
       directories[options.directory_count++] = arguments[++i];
+    else if (!strcmp(name, "--reset-to"))
+      reset_to = arguments[++i];
     else if (!strcmp(name, "--minimum"))
       options.minimum = read_version(arguments[++i]);
     else if (!strcmp(name, "--second-minimum"))
@@ -222,6 +225,12 @@ int main(int count, char** arguments) {
   (void)exhausts;
   int extra = threads ? bind_in_threads(threads) : forks ? fork_while_binding() : 0;
   int outcome = lb_bind(&binding, &lb_onnxruntime, &options, &report);
+  if (reset_to) {
+    lb_reset(&binding);
+    if (lb_entry(&binding)) return 66;
+    options.path = reset_to;
+    outcome = lb_bind(&binding, &lb_onnxruntime, &options, &report);
+  }
   if (second.major) options.minimum = second;
   if (second_size >= 0) options.size = (uint32_t)second_size;
   if (twice || second.major || second_size >= 0) outcome = lb_bind(&binding, &lb_onnxruntime, &options, &report);

@@ -318,3 +318,9 @@ def test_the_json_has_its_keys(programs):
     keys = "runtime title bound path version minimum built images message warning complete attempts"
     assert list(report) == keys.split()
     assert json.dumps(report)
+
+
+def test_after_a_reset_another_runtime_is_bound(programs):
+    answer = programs.probe("--path", programs.stand_in("good"), "--reset-to", programs.stand_in("newer"))
+    assert (answer["outcome"], answer["report"]["version"]) == ("bound", "1.999.0")
+    assert answer["report"]["images"] == 1

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +19,6 @@ from tests.native.places import ATTACKER, CAPI, GROUP, LIBRARY, NODE, USER, Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from tests.native.building import Programs
 
@@ -426,3 +427,126 @@ def test_the_newest_python_is_asked_first_in_whatever_order_the_disk_has_them(si
     for version, stand_in in (("3.9", "good"), ("3.12", "newer"), ("3.10", "good")):
         site.add_runtime(f"env/lib/python{version}/site-packages/{CAPI}", owner=USER, stand_in=stand_in)
     assert "/python3.12/" in run(program, VIRTUAL_ENV=str(site.base / "env")).splitlines()[0]
+
+
+# ---- teams, lists, links: right set-ups --------------------------------------------------------------------------
+
+SITES = "env/lib/python3.11/site-packages"
+TEAMMATE = 23457
+
+
+def make_library(site: Site, folder: str, *, owner: int = USER) -> list[str]:
+    """A host, and a library with the stub."""
+    return [str(site.programs.folder / "host"), str(site.install("libmine.so", folder, owner=owner))]
+
+
+def share(site: Site, top: str) -> None:
+    """A folder and all in it belong to a team, as umask 002 and a set-group-id folder leave them."""
+    for place in ((site.base / top), *(site.base / top).rglob("*")):
+        os.chown(place, place.stat().st_uid, GROUP)
+        place.chmod(0o2775 if place.is_dir() else 0o664)
+
+
+def team_in_which_another_upgrades(site: Site) -> tuple[list[str], Path]:
+    command = make_library(site, f"{SITES}/pkg")
+    path = site.add_runtime(f"{SITES}/{CAPI}", owner=TEAMMATE, stand_in="good")
+    share(site, "env")
+    return command, path
+
+
+def team_with_a_list(site: Site) -> tuple[list[str], Path]:
+    """Both packages have the list that a folder above gave them."""
+    setfacl = shutil.which("setfacl")
+    if setfacl is None:
+        pytest.skip("not run: setfacl is missing: apt-get install acl")
+    command = make_library(site, f"{SITES}/pkg")
+    path = site.add_runtime(f"{SITES}/{CAPI}", owner=USER, stand_in="good")
+    subprocess.run([setfacl, "-R", "-m", f"g:{GROUP}:rwX", site.base / "env"], check=True)
+    return command, path
+
+
+def links_into_a_cache(site: Site) -> tuple[list[str], Path]:
+    """As `uv --link-mode symlink` and PEX install: each file is a link."""
+    command = make_library(site, "cache/a")
+    target = site.add_runtime("cache/b", owner=USER, stand_in="good")
+    links = {f"{SITES}/pkg/libmine.so": command[1], f"{SITES}/{CAPI}/{LIBRARY}": str(target)}
+    for name, to in links.items():
+        site.make_folders(str(Path(name).parent), USER)
+        (site.base / name).symlink_to(to)
+        os.lchown(site.base / name, USER, USER)
+    return [command[0], str(site.base / SITES / "pkg/libmine.so")], site.base / SITES / CAPI / LIBRARY
+
+
+def folders_of_links(site: Site) -> tuple[list[str], Path]:
+    """As Nix and Guix join packages: each package is a link into a store."""
+    command = make_library(site, f"store/a/{SITES}/pkg", owner=0)
+    site.add_runtime(f"store/b/{SITES}/{CAPI}", owner=0, stand_in="good")
+    site.make_folders(SITES, 0)
+    (site.base / SITES / "pkg").symlink_to(site.base / f"store/a/{SITES}/pkg")
+    (site.base / SITES / "onnxruntime").symlink_to(site.base / f"store/b/{SITES}/onnxruntime")
+    return [command[0], str(site.base / SITES / "pkg/libmine.so")], site.base / SITES / CAPI / LIBRARY
+
+
+def everything_of_everybody(site: Site) -> tuple[list[str], Path]:
+    """A file system without owners: others may replace the library itself."""
+    command = make_library(site, f"{SITES}/pkg", owner=ATTACKER)
+    path = site.add_runtime(f"{SITES}/{CAPI}", owner=TEAMMATE, stand_in="good")
+    for place in ((site.base / "env"), *(site.base / "env").rglob("*")):
+        place.chmod(0o777)
+    return command, path
+
+
+def a_namespace_of_its_own(site: Site) -> tuple[list[str], Path]:
+    """dlmopen() has it, as auditors and some plugins open libraries."""
+    command = make_library(site, "app")
+    return [*command, "namespace"], site.add_runtime("app", owner=USER, stand_in="good")
+
+
+@pytest.mark.parametrize(
+    "arrange",
+    [
+        team_in_which_another_upgrades,
+        team_with_a_list,
+        links_into_a_cache,
+        folders_of_links,
+        everything_of_everybody,
+        a_namespace_of_its_own,
+    ],
+    ids=lambda value: value.__name__,
+)
+def test_what_a_team_or_a_tool_installs_is_found(site, arrange):
+    command, path = arrange(site)
+    printed = run(*command)
+    assert printed.startswith(f"{path}\n"), printed
+
+
+def test_what_was_refused_is_used_where_the_user_names_it(site):
+    """As `module load` sets CONDA_PREFIX and LD_LIBRARY_PATH for what an administrator's account installed."""
+    command = make_library(site, "home/.local/pkg")
+    path = site.add_runtime(f"conda/lib/python3.11/site-packages/{CAPI}", owner=GROUP, stand_in="good")
+    conda = {"CONDA_PREFIX": str(site.base / "conda")}
+    hold_refused(run(*command, **conda), OWNER)
+    for variable in ("LD_LIBRARY_PATH", "ONNXRUNTIME_LIB_PATH"):
+        assert run(*command, **conda, **{variable: str(path.parent)}).startswith(f"{path}\n")
+
+
+def test_libraries_of_an_active_conda_environment_are_found(site):
+    command = make_library(site, "app")
+    path = site.add_runtime("conda/lib", owner=USER, stand_in="good")
+    assert run(*command, CONDA_PREFIX=str(site.base / "conda")).startswith(f"{path}\n")
+
+
+def test_without_proc_the_message_says_so(site):
+    command = make_library(site, f"{SITES}/pkg")
+    path = site.add_runtime(f"{SITES}/{CAPI}", owner=USER, stand_in="good")
+    script = 'mount -t tmpfs none /proc && exec setpriv --reuid=23456 --regid=23456 --clear-groups "$@"'
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        pytest.skip("not run: unshare is missing: apt-get install util-linux")
+    for named, expected in (({}, "since /proc is not mounted"), ({"ONNXRUNTIME_LIB_PATH": str(path)}, str(path))):
+        environment = {"PATH": os.environ["PATH"], **named}
+        words = [unshare, "-m", "sh", "-c", script, "sh", *command]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+        if "unshare" in done.stderr or "mount" in done.stderr:
+            pytest.skip("not run: no private mounts here (unshare -m)")
+        assert expected in done.stdout.splitlines()[0]

@@ -1,6 +1,6 @@
 /*
  * host.c: opens a library and calls its go(). In between it does what its arguments say: `wait` prints READY and waits
- * for a line, `euid N` and `egid N` change the effective ids alone.
+ * for a line, `euid N` and `egid N` change the effective ids alone. `namespace` opens it in one of its own (glibc).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,7 +12,11 @@
 int main(int count, char** arguments) {
   char line[8];
   int (*go)(void) = NULL;
-  void* library = dlopen(arguments[1], RTLD_NOW);
+  void* library = NULL;
+#if defined(__GLIBC__)
+  if (count > 2 && !strcmp(arguments[2], "namespace")) library = dlmopen(LM_ID_NEWLM, arguments[1], RTLD_NOW);
+#endif
+  if (!library) library = dlopen(arguments[1], RTLD_NOW);
   void* address = library ? dlsym(library, "go") : NULL;
   if (!address) return puts(dlerror()), 2;
   memcpy(&go, &address, sizeof go);
