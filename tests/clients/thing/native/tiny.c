@@ -13,7 +13,7 @@ int tiny_open(const char* folder, char* message, size_t room)
   lb_report report = {.size = sizeof report};
   lb_options search = {.size = sizeof search, .directories = &folder, .directory_count = 1};
   const int outcome = lb_bind(&thing, &lb_thing, &search, &report);
-  snprintf(sentence, room, "%s", report.message);
+  snprintf(message, room, "%s", report.message);
   lb_report_clear(&report);
   return outcome;
 }
