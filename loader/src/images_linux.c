@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "os.h"
@@ -205,9 +206,16 @@ static int lb_find_mapping(const void* address, lb_mapping* mapping) {
   return found && mapping->file;
 }
 
-/* Whether a path leads to a mapped file: it is mapped for a moment, too, and the kernel's numbers of both compared. */
+/* Whether a path leads to a mapped file. Where stat() has other numbers than maps, as on btrfs and overlayfs, the file
+ * that it leads to is mapped for a moment, too. */
 static int lb_leads_to(const char* path, const lb_mapping* mapping) {
-  int file = *path == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+  struct stat status;
+  if (*path != '/' || stat(path, &status)) return 0;
+  if (status.st_ino == mapping->file && major(status.st_dev) == mapping->major &&
+      minor(status.st_dev) == mapping->minor) {
+    return 1;
+  }
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   void* page = file < 0 ? MAP_FAILED : mmap(NULL, 1, PROT_READ, MAP_PRIVATE, file, 0);
   lb_mapping* other = page == MAP_FAILED ? NULL : lb_allocate(sizeof *other);
   int is_same = other && lb_find_mapping(page, other) && other->file == mapping->file &&
@@ -230,18 +238,6 @@ static void lb_unescape(lb_mapping* mapping) {
   *into = 0;
 }
 
-/* Of what this library's code is mapped from. NULL without /proc. The caller frees. */
-static lb_mapping* lb_own_mapping(void) {
-  static const char anchor = 0;
-  lb_mapping* mapping = lb_allocate(sizeof *mapping);
-  if (mapping && lb_find_mapping(&anchor, mapping)) {
-    lb_unescape(mapping);
-    return mapping;
-  }
-  lb_free(mapping);
-  return NULL;
-}
-
 /* The kernel adds this to the name of a file that is no more: another one of that name is another's. */
 static int lb_is_deleted(const char* path) {
   static const char mark[] = " (deleted)";
@@ -257,20 +253,19 @@ static char* lb_keep_real(const char* path) {
   return kept;
 }
 
-char* lb_os_own_file(void) {
-  lb_mapping* mapping = lb_own_mapping();
-  char* file = mapping && lb_leads_to(mapping->path, mapping) ? lb_keep_real(mapping->path) : NULL;
-  lb_free(mapping);
-  return file;
-}
-
-char* lb_os_own_name(void) {
+lb_own_names lb_os_own_names(void) {
   static const char anchor = 0;
   Dl_info info;
-  lb_mapping* mapping = dladdr(&anchor, &info) && info.dli_fname ? lb_own_mapping() : NULL;
-  char* name = mapping && lb_leads_to(info.dli_fname, mapping) ? lb_duplicate(info.dli_fname) : NULL;
+  lb_own_names own = {NULL, NULL};
+  lb_mapping* mapping = lb_allocate(sizeof *mapping);
+  if (mapping && lb_find_mapping(&anchor, mapping)) {
+    lb_unescape(mapping);
+    if (lb_leads_to(mapping->path, mapping)) own.file = lb_keep_real(mapping->path);
+    const char* name = dladdr(&anchor, &info) && info.dli_fname ? info.dli_fname : "";
+    if (strcmp(name, mapping->path) != 0 && lb_leads_to(name, mapping)) own.name = lb_duplicate(name);
+  }
   lb_free(mapping);
-  return name;
+  return own;
 }
 
 const char* lb_os_why_unknown(void) {

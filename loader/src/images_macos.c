@@ -129,22 +129,17 @@ char* lb_os_file_of(const void* address) {
   return path;
 }
 
-char* lb_os_own_name(void) {
-  static const char anchor = 0;
-  char* name = lb_os_file_of(&anchor);
-  if (name && *name == '/') return name;
-  lb_free(name);
-  return NULL;
-}
-
 /* dyld keeps the name; that it still leads to the mapped file is not compared on macOS. */
-char* lb_os_own_file(void) {
-  char* name = lb_os_own_name();
-  char* real = name ? realpath(name, NULL) : NULL;
-  char* file = real ? lb_duplicate(real) : NULL;
+lb_own_names lb_os_own_names(void) {
+  static const char anchor = 0;
+  lb_own_names own = {NULL, lb_os_file_of(&anchor)};
+  char* real = own.name && *own.name == '/' ? realpath(own.name, NULL) : NULL;
+  own.file = real ? lb_duplicate(real) : NULL;
   free(real);
-  lb_free(name);
-  return file;
+  if (own.file && strcmp(own.file, own.name) != 0) return own;
+  lb_free(own.name);
+  own.name = NULL;
+  return own;
 }
 
 const char* lb_os_why_unknown(void) {

@@ -149,8 +149,9 @@ lb_neighbours lb_neighbours_of(lb_packages packages) {
   lb_neighbours around = {NULL, 0, LB_INSTALLER_OTHER};
   const char* below = packages.below;
   if (!*below && !*packages.nuget) return around; /* no package has it */
-  lb_add_around(&around, lb_os_own_file(), packages);
-  lb_add_around(&around, lb_os_own_name(), packages);
+  lb_own_names own = lb_os_own_names();
+  lb_add_around(&around, own.file, packages);
+  lb_add_around(&around, own.name, packages);
   lb_add_sites(&around, lb_os_environment("VIRTUAL_ENV"), below);
   lb_add_sites(&around, lb_os_environment("CONDA_PREFIX"), below);
   lb_add(&around, lb_os_environment("CONDA_PREFIX"), LB_CONDA_LIBRARIES);

@@ -125,14 +125,15 @@ void* lb_os_hold(const void* address);
 
 /* The file of the image that holds `address`, by the name by which it was opened; NULL when unknown. For reports. */
 char* lb_os_file_of(const void* address);
-/*
- * The real file of the library (or program) that this loader is compiled into: the kernel's name, without links, if it
- * still leads to the very file that is mapped. Otherwise NULL: see lb_os_why_unknown().
- */
-char* lb_os_own_file(void);
-/* The name by which it was opened, with its links, if that leads to the mapped file; else NULL. */
-char* lb_os_own_name(void);
-/* Why lb_os_own_file() is NULL, as a part of a message. */
+/* The library (or program) that this loader is compiled into; each is NULL if it doesn't lead to the mapped file. */
+typedef struct lb_own_names {
+  char* file; /* the kernel's name, without links */
+  char* name; /* by which it was opened, with its links; NULL, too, if that is the same */
+} lb_own_names;
+
+/* The caller frees both. */
+lb_own_names lb_os_own_names(void);
+/* Why lb_own_names.file is NULL, as a part of a message. */
 const char* lb_os_why_unknown(void);
 /* The real file of the running program, from the kernel: a program's arguments are its caller's. NULL when unknown. */
 char* lb_os_program_file(void);

@@ -196,19 +196,18 @@ static int lb_is_mapped_at(const char* path, const void* address) {
   return is_same;
 }
 
-static const char lb_anchor[1];
-
-char* lb_os_own_name(void) {
-  return lb_os_file_of(lb_anchor);
-}
-
-char* lb_os_own_file(void) {
-  char* name = lb_os_own_name();
-  char* real = name ? lb_real_path(name) : NULL;
-  char* file = real && lb_is_mapped_at(real, lb_anchor) ? lb_duplicate(real) : NULL;
-  lb_free(real);
-  lb_free(name);
-  return file;
+lb_own_names lb_os_own_names(void) {
+  static const char anchor = 0;
+  lb_own_names own = {NULL, lb_os_file_of(&anchor)};
+  own.file = own.name ? lb_real_path(own.name) : NULL;
+  if (own.file && !lb_is_mapped_at(own.file, &anchor)) {
+    lb_free(own.file);
+    own.file = NULL;
+  }
+  if (own.file && strcmp(own.file, own.name) != 0) return own;
+  lb_free(own.name);
+  own.name = NULL;
+  return own;
 }
 
 const char* lb_os_why_unknown(void) {

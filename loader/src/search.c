@@ -130,15 +130,10 @@ static int lb_search_next_to(lb_search* search, char* file) {
 
 /* Where this library is, and where it was opened: links may lead to it. */
 static int lb_search_beside(lb_search* search) {
-  char* file = lb_os_own_file();
-  char* name = lb_os_own_name();
-  if (!file) search->record->unknown = lb_os_why_unknown();
-  if (file && name && !strcmp(file, name)) {
-    lb_free(name);
-    name = NULL;
-  }
-  if (!lb_search_next_to(search, file)) return lb_search_next_to(search, name);
-  lb_free(name);
+  lb_own_names own = lb_os_own_names();
+  if (!own.file) search->record->unknown = lb_os_why_unknown();
+  if (!lb_search_next_to(search, own.file)) return lb_search_next_to(search, own.name);
+  lb_free(own.name);
   return 1;
 }
 

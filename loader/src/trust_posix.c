@@ -309,7 +309,7 @@ static void lb_find_trusted(lb_own_place* own, const char* own_file) {
 
 typedef struct lb_judgement {
   lb_own_place own;
-  char* own_file; /* NULL where that is unknown */
+  const char* own_file; /* NULL where that is unknown */
   char* why;
   size_t why_size;
 } lb_judgement;
@@ -378,10 +378,12 @@ int lb_os_is_trusted(const char* path, char* why, size_t why_size) {
   if (!judgement) return 0;
   judgement->why = why;
   judgement->why_size = why_size;
-  judgement->own_file = lb_os_own_file();
+  lb_own_names own = lb_os_own_names();
+  judgement->own_file = own.file;
   lb_find_trusted(&judgement->own, judgement->own_file);
   int is_trusted = lb_walk(path, lb_judge_place, judgement) == 1;
-  lb_free(judgement->own_file);
+  lb_free(own.file);
+  lb_free(own.name);
   lb_free(judgement);
   return is_trusted;
 }

@@ -198,9 +198,10 @@ static void lb_find_writers(lb_judgement* judgement) {
   void* owner = NULL;
   void* descriptor = NULL;
   ACL* list = NULL;
-  char* file = lb_os_own_file();
-  HANDLE own = file ? lb_open_place(file) : INVALID_HANDLE_VALUE;
-  judgement->file = file;
+  lb_own_names names = lb_os_own_names();
+  HANDLE own = names.file ? lb_open_place(names.file) : INVALID_HANDLE_VALUE;
+  judgement->file = names.file;
+  lb_free(names.name);
   if (own == INVALID_HANDLE_VALUE) return;
   if (!judgement->get_security(own, LB_OBJECT_FILE, LB_OWNER_AND_LIST, &owner, NULL, &list, NULL, &descriptor)) {
     lb_copy_sid(judgement->owner, owner);
