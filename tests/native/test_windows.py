@@ -147,7 +147,7 @@ SYSTEM_COPY = r"C:\windows\system32\onnxruntime.dll"
 def test_a_copy_in_the_system_folder_is_refused_and_said_so(windows):
     answer = windows.probe(environment={"PATH": "/usr/bin"})
     assert answer["outcome"] == "refused"
-    assert outcomes(answer)[-1] == ("system", "refused")
+    assert ("system", "refused") in outcomes(answer)
     assert "it is in the system folder" in answer["report"]["message"]
 
 
