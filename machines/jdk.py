@@ -30,7 +30,7 @@ exec "$root/{loader}" --argv0 "$0" --library-path "$root/{libraries}" "$root/{pr
 
 
 def prepare(dest: Path) -> Ready:
-    """A folder with `java` and `javac`.
+    """A folder with `java`, `javac`, `jdeps` and `jlink`.
 
     Raises NotAvailableError on another system or processor, and without apt-get or a mirror.
     """
@@ -56,7 +56,7 @@ def _make(folder: Path) -> None:
     shutil.copytree(settings, _without_link(home / "conf"))
     libraries = "usr/lib/x86_64-linux-gnu"
     (folder / "bin").mkdir()
-    for name in ("java", "javac"):
+    for name in ("java", "javac", "jdeps", "jlink"):
         start = folder / "bin" / name
         program = (home / "bin" / name).relative_to(folder)
         text = _START.format(loader=f"{libraries}/ld-linux-x86-64.so.2", libraries=libraries, program=program)
