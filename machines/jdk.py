@@ -1,7 +1,7 @@
 """Makes a JDK of Java 25 for this project's tests on Linux x64, where the system's is older.
 
 Taken from Debian 13's packages, unpacked (debian.py), with the C library that they need: older systems have none, so
-that library's own loader starts the programs. A `javac` on PATH that is new enough is always to be preferred.
+that library's own loader starts the programs. An image of jlink would start without it, so there is no jlink. A `javac` on PATH that is new enough is always to be preferred.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ exec "$root/{loader}" --argv0 "$0" --library-path "$root/{libraries}" "$root/{pr
 
 
 def prepare(dest: Path) -> Ready:
-    """A folder with `java`, `javac`, `jdeps` and `jlink`.
+    """A folder with `java`, `javac` and `jdeps`.
 
     Raises NotAvailableError on another system or processor, and without apt-get or a mirror.
     """
@@ -56,7 +56,7 @@ def _make(folder: Path) -> None:
     shutil.copytree(settings, _without_link(home / "conf"))
     libraries = "usr/lib/x86_64-linux-gnu"
     (folder / "bin").mkdir()
-    for name in ("java", "javac", "jdeps", "jlink"):
+    for name in ("java", "javac", "jdeps"):
         start = folder / "bin" / name
         program = (home / "bin" / name).relative_to(folder)
         text = _START.format(loader=f"{libraries}/ld-linux-x86-64.so.2", libraries=libraries, program=program)
