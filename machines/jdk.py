@@ -1,7 +1,8 @@
 """Makes a JDK of Java 25 for this project's tests on Linux x64, where the system's is older.
 
 Taken from Debian 13's packages, unpacked (debian.py), with the C library that they need: older systems have none, so
-that library's own loader starts the programs. An image of jlink would start without it, so there is no jlink. A `javac` on PATH that is new enough is always to be preferred.
+that library's own loader starts the programs. An image of jlink would start without it, so there is no jlink. A
+`javac` on PATH that is new enough is always to be preferred.
 """
 
 from __future__ import annotations
