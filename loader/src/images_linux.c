@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <linux/magic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "os.h"
@@ -51,7 +53,24 @@ static int lb_is_static(void) {
 }
 #endif
 
+/* glibc replaces $ORIGIN, $LIB and $PLATFORM in paths, too: what was judged would not be what is opened. */
+static int lb_is_rewritten(const char* path) {
+  static const char* const tokens[] = {"ORIGIN", "LIB", "PLATFORM", NULL};
+  for (const char* at = path; (at = (strchr)(at, '$')) != NULL;) {
+    at += at[1] == '{' ? 2 : 1;
+    for (const char* const* token = tokens; *token; token++) {
+      if (!strncmp(at, *token, strlen(*token))) return 1;
+    }
+  }
+  return 0;
+}
+
 void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size) {
+  if (lb_is_rewritten(path)) {
+    snprintf(why, why_size, "the system's loader replaces $LIB, $ORIGIN and $PLATFORM in paths: rename the folder");
+    *outcome = LB_OUTCOME_LOAD_FAILED;
+    return NULL;
+  }
   if (lb_is_static()) {
     snprintf(why, why_size, "this program is linked statically with glibc, and shared libraries don't work in it");
     *outcome = LB_OUTCOME_LOAD_FAILED;
@@ -195,12 +214,22 @@ static int lb_read_mapping(const char* line, lb_mapping* mapping) {
   return fields == 5 && at;
 }
 
+/* Whether /proc is the kernel's: in a root folder of its own, a program may have any folder there. */
+static int lb_has_proc(void) {
+  struct statfs status;
+  return !statfs("/proc/self", &status) && status.f_type == PROC_SUPER_MAGIC;
+}
+
 static int lb_find_mapping(const void* address, lb_mapping* mapping) {
   char line[PATH_MAX + 256];
   int found = 0;
-  FILE* maps = fopen("/proc/self/maps", "re");
+  FILE* maps = lb_has_proc() ? fopen("/proc/self/maps", "re") : NULL;
+  int is_start = 1; /* what follows the beginning of a line that is too long is no line of its own */
   while (maps && !found && fgets(line, sizeof line, maps)) {
-    found = lb_read_mapping(line, mapping) && (uintptr_t)address >= mapping->start && (uintptr_t)address < mapping->end;
+    int was_start = is_start;
+    is_start = (strchr)(line, '\n') != NULL;
+    found = was_start && is_start && lb_read_mapping(line, mapping) && (uintptr_t)address >= mapping->start &&
+            (uintptr_t)address < mapping->end;
   }
   if (maps) fclose(maps);
   return found && mapping->file;
@@ -269,14 +298,14 @@ lb_own_names lb_os_own_names(void) {
 }
 
 const char* lb_os_why_unknown(void) {
-  return access("/proc/self/maps", R_OK) ? "/proc is not mounted" : "its file was deleted, moved or replaced";
+  return !lb_has_proc() ? "/proc is not mounted" : "its file was deleted, moved or replaced";
 }
 
 char* lb_os_program_file(void) {
   char path[PATH_MAX];
   struct stat named;
   struct stat running;
-  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  ssize_t length = lb_has_proc() ? readlink("/proc/self/exe", path, sizeof path - 1) : 0;
   if (length <= 0) return NULL;
   path[length] = 0;
   if (stat("/proc/self/exe", &running) || lstat(path, &named)) return NULL;

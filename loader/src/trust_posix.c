@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #if defined(__linux__)
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #endif
 #if defined(__APPLE__)
@@ -26,13 +27,7 @@
 
 #include "os.h"
 
-#if defined(__APPLE__)
-enum { LB_ADMINISTRATORS = 80 }; /* the group of those who may become root */
-#else
-enum { LB_ADMINISTRATORS = 0 };
-#endif
-
-enum { LB_PARTIES = 32, LB_LINKS_MAX = 40, LB_MAY_WRITE = 2, LB_MAY_PASS = 1 };
+enum { LB_PARTIES = 128, LB_LINKS_MAX = 40, LB_MAY_WRITE = 2, LB_MAY_PASS = 1 };
 
 /* ---- who ----------------------------------------------------------------------------------------------------------
  */
@@ -81,31 +76,56 @@ static unsigned lb_read_overflow(const char* path) {
   return number;
 }
 
+#if defined(__linux__)
+/* Whether the process's first thread has these ids, all four of them: other threads may have ids of their own. */
+static int lb_has_ids(const char* name, unsigned number) {
+  char line[256];
+  int is_same = 1;
+  FILE* file = fopen("/proc/self/status", "re");
+  while (file && fgets(line, sizeof line, file)) {
+    unsigned ids[4];
+    size_t length = strlen(name);
+    if (strncmp(line, name, length) != 0) continue;
+    is_same = sscanf(line + length, "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
+    for (size_t i = 0; i < 4 && is_same; i++) is_same = ids[i] == number;
+  }
+  if (file) fclose(file);
+  return is_same;
+}
+#endif
+
 /* A daemon that works for a client for a while: the client's files are not the daemon's. */
 static int lb_has_mixed_ids(void) {
 #if defined(__linux__)
   uid_t users[3];
   gid_t groups[3];
   if (getresuid(&users[0], &users[1], &users[2]) || getresgid(&groups[0], &groups[1], &groups[2])) return 1;
-  return users[0] != users[1] || users[1] != users[2] || groups[0] != groups[1] || groups[1] != groups[2];
+  if (users[0] != users[1] || users[1] != users[2] || groups[0] != groups[1] || groups[1] != groups[2]) return 1;
+  return !lb_has_ids("Uid:", users[0]) || !lb_has_ids("Gid:", groups[0]);
 #else
   return getuid() != geteuid() || getgid() != getegid(); /* macOS does not report the saved ones */
 #endif
 }
 
-/* The only line of /etc/passwd or /etc/group with a number in a field; 0 where there is none, or several. Read as a
- * file: the C library's functions for it open libraries of the administrator's choice. */
-static int lb_find_line(const char* path, int index, unsigned number, char fields[4][256]) {
-  char line[4][256] = {{0}};
-  unsigned found = 0;
+/* Field number `index` of a line of /etc/passwd or /etc/group; "" where there are fewer. Fields may be empty. */
+static const char* lb_field(const char* line, int index) {
+  while (index-- > 0 && *line) line += strcspn(line, ":") + (line[strcspn(line, ":")] == ':');
+  return line;
+}
+
+/* The only line of such a file with a number in a field; 0 where there is none, or several, or one that is too long.
+ * Read as a file: the C library's functions for it open libraries of the administrator's choice. */
+static int lb_find_line(const char* path, int index, unsigned number, char line[4096]) {
   char text[4096];
+  int found = 0;
   FILE* file = fopen(path, "re");
   while (file && fgets(text, sizeof text, file)) {
-    memset(line, 0, sizeof line);
-    if (sscanf(text, "%255[^:]:%255[^:]:%255[^:]:%255[^:\n]", line[0], line[1], line[2], line[3]) < 3) continue;
-    if (strtoul(line[index], NULL, 10) != number || !*line[index]) continue;
-    memcpy(fields, line, sizeof line);
-    found++;
+    char* end = NULL;
+    const char* field = lb_field(text, index);
+    int is_whole = (strchr)(text, '\n') || feof(file);
+    if (is_whole && (strtoul(field, &end, 10) != number || end == field)) continue;
+    found += is_whole ? 1 : 2;
+    memcpy(line, text, sizeof text);
   }
   if (file) fclose(file);
   return found == 1;
@@ -116,9 +136,10 @@ static int lb_find_line(const char* path, int index, unsigned number, char field
  * user's own when it has no other member. Groups of a directory service are in no file, and so are not known.
  */
 static int lb_is_private(unsigned group, unsigned user) {
-  char fields[4][256];
-  return group == user && lb_find_line("/etc/group", 2, group, fields) && !*fields[3] &&
-         lb_find_line("/etc/passwd", 3, group, fields) && strtoul(fields[2], NULL, 10) == user;
+  char line[4096];
+  return group && group == user && lb_find_line("/etc/group", 2, group, line) &&
+         !lb_field(line, 3)[strspn(lb_field(line, 3), "\n")] && lb_find_line("/etc/passwd", 3, group, line) &&
+         strtoul(lb_field(line, 2), NULL, 10) == user;
 }
 
 /* ---- what: a folder, a link or a file, and who may do something with it -------------------------------------------
@@ -201,7 +222,7 @@ static char* lb_follow(const char* link, const char* rest) {
 }
 
 /* Visits the first `length` bytes of the way. A link is replaced by its target: then the way begins again. */
-static int lb_step_on(char** way, size_t* length, lb_visit_place each, void* context) {
+static int lb_step_on(char** way, size_t* length, struct stat* last, lb_visit_place each, void* context) {
   lb_node node;
   lb_text text = {NULL, 0, 0, 0};
   const char* rest = *way + *length;
@@ -209,6 +230,7 @@ static int lb_step_on(char** way, size_t* length, lb_visit_place each, void* con
   char* place = lb_text_take(&text);
   int result = place && lb_read_node(place, &node) ? 1 : -1;
   if (result == 1) result = each(context, place, &node, !rest[strspn(rest, "/")]);
+  *last = node.status;
   if (result == 1 && S_ISLNK(node.status.st_mode)) {
     char* target = lb_follow(place, rest);
     lb_free(*way);
@@ -225,10 +247,12 @@ static int lb_step_on(char** way, size_t* length, lb_visit_place each, void* con
  */
 static int lb_walk(const char* path, lb_visit_place each, void* context) {
   char* way = *path == '/' ? lb_duplicate(path) : NULL;
+  struct stat last;
+  struct stat reached;
   int result = 1;
   int links = 0;
   for (size_t length = 1; way && result == 1;) {
-    result = lb_step_on(&way, &length, each, context);
+    result = lb_step_on(&way, &length, &last, each, context);
     if (!length && ++links > LB_LINKS_MAX) result = -1;
     if (!length || !way) {
       length = 1;
@@ -240,19 +264,33 @@ static int lb_walk(const char* path, lb_visit_place each, void* context) {
   }
   if (!way) result = result == 0 ? 0 : -1;
   lb_free(way);
-  return result;
+  if (result != 1) return result;
+  /* The text of a link of /proc/<pid> isn't where the kernel goes. */
+  return !stat(path, &reached) && reached.st_dev == last.st_dev && reached.st_ino == last.st_ino ? 1 : -1;
 }
 
 /* ---- those who may replace this library or this program ---------------------------------------------------------- */
 
-/* Whether a party surely gets through a folder: what other groups its users are in is not known. */
+/* Whether all of a party surely have a right: what other groups its users are in is not known, and an entry of a list
+ * may keep one of them out. */
+static int lb_have_all(const lb_node* node, const lb_party* party, unsigned right) {
+  unsigned all = right | right << 3;
+  if (!node->has_list && ((unsigned)node->status.st_mode & all) == all) return 1;
+  if (party->kind == LB_EVERYBODY || !lb_has_party(&node->parties, party->kind, party->number, right)) return 0;
+  for (size_t i = 0; i < node->parties.count && party->kind == LB_GROUP && node->has_list; i++) {
+    const lb_party* one = &node->parties.list[i];
+    if (one->kind == LB_USER && !(one->rights & right)) return 0;
+  }
+  return 1;
+}
+
+/* Whether a party surely gets through a folder. */
 static int lb_lets_pass(void* context, const char* place, const lb_node* node, int is_last) {
   const lb_party* party = context;
-  mode_t all = S_IXGRP | S_IXOTH;
   (void)place;
-  if (is_last || (!node->has_list && (node->status.st_mode & all) == all)) return 1;
+  if (is_last) return 1;
   if (party->kind == LB_USER && node->status.st_uid == party->number) return (node->status.st_mode & S_IXUSR) != 0;
-  return party->kind != LB_EVERYBODY && lb_has_party(&node->parties, party->kind, party->number, LB_MAY_PASS);
+  return lb_have_all(node, party, LB_MAY_PASS);
 }
 
 typedef struct lb_own_place {
@@ -262,26 +300,43 @@ typedef struct lb_own_place {
   int has_everybody;  /* everybody counts, too */
 } lb_own_place;
 
-/* Those who may write to a place on the way to a file count if they reach the file. */
-static void lb_trust_writers(lb_own_place* own, const char* file, const lb_parties* parties) {
-  const lb_party* next = NULL;
-  for (size_t at = 0; (next = lb_next_party(parties, &at, LB_MAY_WRITE)) != NULL;) {
-    lb_party party = *next;
-    int counts = party.kind == LB_EVERYBODY ? own->has_everybody : party.number != own->nobody[party.kind];
-    if (!counts || lb_has_party(&own->trusted, party.kind, party.number, 1)) continue;
-    if (lb_walk(file, lb_lets_pass, &party) == 1) lb_add_party(&own->trusted, party.kind, party.number, 1);
+/* A party counts if it has a number of its own and reaches the file. */
+static void lb_trust_party(lb_own_place* own, const char* file, lb_party party) {
+  int is_known =
+      party.kind == LB_EVERYBODY || (party.number != own->nobody[party.kind] && party.number != (unsigned)-1);
+  if (!is_known || lb_has_party(&own->trusted, party.kind, party.number, 1)) return;
+  if (lb_walk(file, lb_lets_pass, &party) == 1) lb_add_party(&own->trusted, party.kind, party.number, 1);
+}
+
+/* Those who may write to a place on the way to a file. */
+static void lb_trust_writers(lb_own_place* own, const char* file, const lb_node* node) {
+  const lb_party* party = NULL;
+  for (size_t at = 0; (party = lb_next_party(&node->parties, &at, LB_MAY_WRITE)) != NULL;) {
+    int counts = party->kind != LB_EVERYBODY || own->has_everybody;
+    if (counts && lb_have_all(node, party, LB_MAY_WRITE)) lb_trust_party(own, file, *party);
   }
 }
 
-/* The owner of the file, and those who may write to it or, unless it is sticky, to its folder. */
+/* Whether the file system is mounted for reading alone. */
+static int lb_is_read_only(const char* place) {
+#if defined(__linux__)
+  struct statvfs mounted;
+  return statvfs(place, &mounted) || mounted.f_flag & ST_RDONLY;
+#else
+  (void)place;
+  return 0;
+#endif
+}
+
+/* The owner of the file, and those who may write to it or, unless it is sticky, to its folder. On a file system that is
+ * mounted for reading alone, nobody may. */
 static int lb_trust_file(void* context, const char* place, const lb_node* node, int is_last) {
   lb_own_place* own = context;
-  if (is_last) {
-    lb_parties owner = {{{LB_USER, node->status.st_uid, LB_MAY_WRITE}}, 1};
-    lb_trust_writers(own, place, &owner);
-    lb_trust_writers(own, place, &node->parties);
+  if (is_last) lb_trust_party(own, place, (lb_party){LB_USER, node->status.st_uid, LB_MAY_WRITE});
+  if (is_last && !lb_is_read_only(place)) {
+    lb_trust_writers(own, place, node);
     own->has_everybody = 0;
-    if (!lb_is_sticky(&own->folder)) lb_trust_writers(own, place, &own->folder.parties);
+    if (!lb_is_sticky(&own->folder)) lb_trust_writers(own, place, &own->folder);
   }
   own->folder = *node;
   return 1;
@@ -292,8 +347,9 @@ static void lb_find_trusted(lb_own_place* own, const char* own_file) {
   own->nobody[LB_USER] = lb_read_overflow("/proc/sys/kernel/overflowuid");
   own->nobody[LB_GROUP] = lb_read_overflow("/proc/sys/kernel/overflowgid");
   lb_add_party(&own->trusted, LB_USER, 0, 1);
-  lb_add_party(&own->trusted, LB_GROUP, 0, 1);
-  lb_add_party(&own->trusted, LB_GROUP, LB_ADMINISTRATORS, 1);
+#if defined(__APPLE__)
+  lb_add_party(&own->trusted, LB_GROUP, 80, 1); /* those who may become root */
+#endif
   if (lb_os_is_raised() || lb_has_mixed_ids()) return;
   if (geteuid() != own->nobody[LB_USER]) lb_add_party(&own->trusted, LB_USER, geteuid(), 1);
   own->has_everybody = 1;
@@ -310,6 +366,7 @@ static void lb_find_trusted(lb_own_place* own, const char* own_file) {
 typedef struct lb_judgement {
   lb_own_place own;
   const char* own_file; /* NULL where that is unknown */
+  dev_t own_device;
   char* why;
   size_t why_size;
 } lb_judgement;
@@ -333,10 +390,11 @@ static int lb_is_of_team(const lb_judgement* judgement, const lb_node* node) {
          !lb_has_party(&folder->parties, LB_EVERYBODY, 0, LB_MAY_WRITE);
 }
 
-/* Those who may write to a folder above this library can replace it already. */
-static int lb_is_above_own(const lb_judgement* judgement, const char* folder) {
+/* Those who may write to a folder above this library can replace it already, but for what is mounted below. */
+static int lb_is_above_own(const lb_judgement* judgement, const char* folder, const lb_node* node) {
   size_t length = strcmp(folder, "/") ? strlen(folder) : 0;
-  return judgement->own_file && !strncmp(judgement->own_file, folder, length) && judgement->own_file[length] == '/';
+  return judgement->own_file && node->status.st_dev == judgement->own_device &&
+         !strncmp(judgement->own_file, folder, length) && judgement->own_file[length] == '/';
 }
 
 static int lb_judge_owner(const lb_judgement* judgement, const char* place, const lb_node* node) {
@@ -363,7 +421,7 @@ static int lb_judge_writers(const lb_judgement* judgement, const char* place, co
 static int lb_judge_place(void* context, const char* place, const lb_node* node, int is_last) {
   lb_judgement* judgement = context;
   int is_trusted =
-      lb_is_above_own(judgement, place) ||
+      lb_is_above_own(judgement, place, node) ||
       (lb_judge_owner(judgement, place, node) && (lb_is_sticky(node) || lb_judge_writers(judgement, place, node)));
   char* folder = is_last && is_trusted ? lb_os_folder_of(place) : NULL;
   if (folder) is_trusted = lb_judge_writers(judgement, folder, &judgement->own.folder);
@@ -379,7 +437,9 @@ int lb_os_is_trusted(const char* path, char* why, size_t why_size) {
   judgement->why = why;
   judgement->why_size = why_size;
   lb_own_names own = lb_os_own_names();
-  judgement->own_file = own.file;
+  struct stat status;
+  judgement->own_file = own.file && !lstat(own.file, &status) ? own.file : NULL;
+  if (judgement->own_file) judgement->own_device = status.st_dev;
   lb_find_trusted(&judgement->own, judgement->own_file);
   int is_trusted = lb_walk(path, lb_judge_place, judgement) == 1;
   lb_free(own.file);

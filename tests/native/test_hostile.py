@@ -307,6 +307,56 @@ def left_the_team(site: Site) -> Start:
     return Start(command)
 
 
+def member_kept_out_by_the_mode(site: Site) -> Start:
+    """Everybody may write to the library but the members of its group, and the attacker is one."""
+    command = host(site)
+    own(command[1], USER, GROUP, 0o606)  # type: ignore[arg-type]
+    plant(site)
+    return Start(command, activate(site))
+
+
+def user_kept_out_by_the_list_of_the_file(site: Site) -> Start:
+    command = host(site)
+    own(command[1], USER, mode=0o777)  # type: ignore[arg-type]
+    change_list(command[1], f"u:{ATTACKER}:---")  # type: ignore[arg-type]
+    plant(site)
+    return Start(command, activate(site))
+
+
+def member_kept_out_by_a_list_above(site: Site) -> Start:
+    command = host(site, "closed/app")
+    own(command[1], USER, GROUP, 0o664)  # type: ignore[arg-type]
+    change_list(site.base / "closed", f"u:{ATTACKER}:---", f"g:{GROUP}:r-x")
+    for place in (path := plant(site, owner=USER), path.parent):
+        own(place, USER, GROUP, 0o775)
+    return Start(command, activate(site))
+
+
+def list_of_unknown_users_in_a_namespace(site: Site) -> Start:
+    """The kernel gives all users that the namespace lacks one number there, too: -1."""
+    find("unshare")
+    command = host(site, "opt/app")
+    change_list(command[1], f"u:{THIRD}:rw")  # type: ignore[arg-type]
+    change_list(plant(site, owner=USER), f"u:{ATTACKER}:rw")
+    return Start([shutil.which("unshare"), "-U", "-r", *command], activate(site))
+
+
+def group_of_root(site: Site) -> Start:
+    """Its members aren't root."""
+    command = host(site)
+    for place in (path := plant(site, owner=0), path.parent):
+        own(place, 0, 0, 0o775)
+    return Start(command, activate(site))
+
+
+def folder_that_the_systems_loader_calls_by_another_name(site: Site) -> Start:
+    """glibc replaces $LIB and $PLATFORM in paths that dlopen() gets."""
+    command = host(site)
+    site.add_runtime("$PLATFORM/lib", owner=USER, stand_in="good")
+    plant(site, "x86_64/lib")
+    return Start(command, {"CONDA_PREFIX": site.base / "$PLATFORM"})
+
+
 # ---- ids and rights ----------------------------------------------------------------------------------------------
 
 
@@ -316,7 +366,7 @@ def effective(kind: str) -> Callable[[Site], Start]:
     def arrange(site: Site) -> Start:
         command = host(site, f"{SITES}/pkg", owner=0)
         own(site.base / SITES, 0, mode=0o1777)
-        path = plant(site, owner=0 if kind == "egid" else ATTACKER)
+        path = plant(site, owner=0 if kind == "egid" else ATTACKER)  # a thread has all ids of the client
         if kind == "egid":
             for place in (path, path.parent):
                 own(place, 0, ATTACKER, 0o775)
@@ -441,6 +491,12 @@ SET_UPS: dict[str, Callable[[Site], Start]] = {
         team_in_a_sticky_folder,
         group_of_a_team_in_a_folder_of_everybody,
         left_the_team,
+        member_kept_out_by_the_mode,
+        user_kept_out_by_the_list_of_the_file,
+        member_kept_out_by_a_list_above,
+        list_of_unknown_users_in_a_namespace,
+        group_of_root,
+        folder_that_the_systems_loader_calls_by_another_name,
         capabilities,
         set_id_program_called_by_a_link,
         link_over_a_folder_of_another,
@@ -461,6 +517,7 @@ SET_UPS: dict[str, Callable[[Site], Start]] = {
     "groups_file_in_a_closed_folder": open_file_in_a_closed_folder(0o775, GROUP),
     "effective_user": effective("euid"),
     "effective_group": effective("egid"),
+    "thread_with_ids_of_its_own": effective("thread"),
     "set_user_id": raised(0o4755),
     "set_group_id": raised(0o2755),
     "link_to_the_file": link_to(f"{SITES}/pkg/{LIBRARY}", f"theirs/{CAPI}/{LIBRARY}"),

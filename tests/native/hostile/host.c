@@ -4,10 +4,19 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+static uid_t ids;
+
+static void* go_with_ids(void* go) {
+  if (!syscall(SYS_setresuid, ids, ids, ids)) (*(int (**)(void))go)();
+  return NULL;
+}
 
 int main(int count, char** arguments) {
   char line[8];
@@ -27,6 +36,11 @@ int main(int count, char** arguments) {
       if (!fgets(line, sizeof line, stdin)) return 3;
     } else if (i + 1 < count && !strcmp(arguments[i], "euid")) {
       if (seteuid((uid_t)atoi(arguments[++i]))) return 4;
+    } else if (i + 1 < count && !strcmp(arguments[i], "thread")) { /* the kernel's call is for this thread alone */
+      pthread_t thread;
+      ids = (uid_t)atoi(arguments[++i]);
+      if (pthread_create(&thread, NULL, go_with_ids, (void*)&go)) return 6;
+      return pthread_join(thread, NULL);
     } else if (i + 1 < count && !strcmp(arguments[i], "egid")) {
       if (setegid((gid_t)atoi(arguments[++i]))) return 5;
     }
