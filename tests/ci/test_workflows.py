@@ -263,7 +263,7 @@ def test_the_jobs_of_a_new_project_end_with_a_release(latebind, tmp_path, monkey
     document = yaml.safe_load((project / ".github/workflows/latebind.yml").read_text("utf-8"))
     pin = document["env"]["LATEBIND"]
     files.mkdir()
-    run = local_workflow.Run(document, files, project)
+    run = local_workflow.Run(document, files, project, tag="v0.1.0")
     document["env"]["LATEBIND"] = f"{ROOT}[native,verify]"
     for job in ("packages", "verify", "gate", "release"):
         run.job(job, {})

@@ -12,13 +12,16 @@ from latebind.errors import ConfigError, InputError
 from latebind.release.contradictions import Contradiction, contradictions
 from latebind.release.derive import Derived, derive
 from latebind.release.facts import Origin, read_origin
-from latebind.release.layout import CONFIG, PACKAGES, RELEASE_MANIFEST, SBOMS, SUMS, SURFACE, is_given
+from latebind.release.layout import CONFIG, PACKAGES, RELEASE_MANIFEST, SBOMS, SUMS, SURFACE, VERIFICATION, is_given
 from latebind.release.make import files_of
+from latebind.release.tag import check_tag
 from latebind.system.archive import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from latebind.release.tag import Tag
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\0\n]+)")
 _SHOWN = 3
@@ -34,8 +37,11 @@ class Checked:
     notes: tuple[str, ...] = ()
 
 
-def check_release(folder: Path) -> Checked:
-    """Check a folder that `make_release` made. Raises InputError when it is not such a folder."""
+def check_release(folder: Path, tag: Tag | None = None) -> Checked:
+    """Check a folder that `make_release` made, and that it is the release of a tag.
+
+    Raises InputError when it is not such a folder.
+    """
     if not folder.is_dir():
         raise InputError("is not a folder", where=str(folder), advice="Name the folder of a release.")
     if not (folder / SUMS).exists() and not (folder / RELEASE_MANIFEST).exists():
@@ -53,6 +59,10 @@ def check_release(folder: Path) -> Checked:
         )
         return Checked(problems=tuple(problems), release=None)
     problems += contradictions(derived)
+    if tag is not None:
+        project = derived.config.project
+        commits = {RELEASE_MANIFEST: origin.commit, VERIFICATION: derived.report.source.commit}
+        problems += check_tag(tag, project.name, project.version, commits)
     named = {problem.file for problem in problems}
     problems += (problem for problem in _different(folder, derived, origin) if problem.file not in named)
     same = origin.latebind == __version__
