@@ -20,6 +20,7 @@ from latebind.release.facts import Origin, manifest, obstacles
 from latebind.release.packages import ReleasePackage, read_packages
 from latebind.templates import render
 from latebind.text import plural
+from latebind.verify.report.coverage import list_package_files
 from latebind.verify.report.files import read_log, renderings
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
 from latebind.verify.report.render import report_count
@@ -64,7 +65,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
     new = api.surface(config.project.version, packages)
     changes = api.changes(old, new) if old else ()
     page_of_api = api.api_markdown(old, new, changes)
-    gate = judge_gate(config, report)
+    gate = judge_gate(config, report, packages=list_package_files(folder / layout.PACKAGES))
     changelog = _changelog(folder)
     blockers = (*gate.blockers, *obstacles(config, packages, report, changelog))
     texts = renderings(report, lambda result: read_log(folder / layout.REPORTS, result))

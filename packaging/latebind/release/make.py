@@ -59,8 +59,8 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
     A dry run makes it even if something prevents the release, and the manifest says what.
 
     Raises InputError for what cannot be read and for an output that is not this release, GateError when parts
-    or the tag contradict each other, or, except in a dry run, when the gate failed. A dry run with blockers doesn't replace a
-    release without.
+    contradict each other or the tag, or, except in a dry run, when the gate failed. A dry run with blockers doesn't
+    replace a release without.
     """
     text = _changes(config, sources.changelog)
     earlier = _read_replaceable(config, output)

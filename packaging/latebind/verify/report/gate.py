@@ -16,6 +16,7 @@ from latebind.verify.cases.expand import Extent, expand_cases, runtimes_on
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS
 from latebind.verify.cases.select import read_shard
+from latebind.verify.report.coverage import find_unverified, name_packages
 from latebind.verify.report.grid import words
 from latebind.verify.report.render import MARKS
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from latebind.model import Case
     from latebind.verify.cases.expand import ConfiguredCase
     from latebind.verify.cases.scenarios import Scenario
+    from latebind.verify.report.coverage import PackageFile
     from latebind.verify.report.report import CaseResult, Report
 
 _LONGEST = 300
@@ -94,10 +96,12 @@ def _asked_for(config: Config) -> list[Scenario]:
     return [scenario for scenario in SCENARIOS if scenario.required not in ("no", without)]
 
 
-def judge_gate(config: Config, report: Report, level: Level | None = None) -> Gate:
+def judge_gate(
+    config: Config, report: Report, level: Level | None = None, packages: Sequence[PackageFile] | None = None
+) -> Gate:
     """Compare a report with what the configuration requires: of its own test cases and of those of the report.
 
-    `level` replaces the configuration's.
+    `level` replaces the configuration's. `packages` are the files to release, by default those that the report names.
     """
     required_patterns, level = patterns(config), level or config.document.verify.level
     relevant = (result for result in report.cases if not _exists_nowhere(config, report, result))
@@ -110,6 +114,7 @@ def judge_gate(config: Config, report: Report, level: Level | None = None) -> Ga
         *_describe_stranger(config, report),
         *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
         *(shares or _absences(missing, report)),  # a missing share is reported once
+        *_describe_unverified(config, report, packages, level),
         *(_describe_blocker(report, result, level) for result in required if result.outcome not in list_passes(level)),
     ]
     return Gate(required=required, blockers=tuple(blockers), missing=len(missing), level=level)
@@ -123,6 +128,20 @@ def _describe_stranger(config: Config, report: Report) -> Iterator[Blocker]:
             subject="report",
             why=f"is about {source.project} {source.version}, not about {project.name} {project.version}",
             fix="Run latebind verify, or name the report of this version.",
+        )
+
+
+def _describe_unverified(
+    config: Config, report: Report, packages: Sequence[PackageFile] | None, level: Level
+) -> Iterator[Blocker]:
+    """A blocker for each package file and target for which no test case passed."""
+    files = name_packages(package.file for package in report.packages) if packages is None else packages
+    for name, key in find_unverified(config, report, files, level):
+        yield Blocker(
+            subject=name,
+            why=f"not verified: no test case of {key} passed",
+            fix=f"Add a consumer to [verify] and run latebind verify, or give a reason in {config.file.name}: "
+            f'[release] unverified = {{ "{key}" = "REASON" }}.',
         )
 
 
