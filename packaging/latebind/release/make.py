@@ -91,8 +91,17 @@ def files_of(folder: Path) -> list[str]:
 
 
 def sums(folder: Path, names: Iterable[str]) -> bytes:
-    """SHA256SUMS, as sha256sum writes it and checks it."""
-    return "".join(f"{sha256(folder / name)}  {name}\n" for name in names).encode()
+    """SHA256SUMS, which sha256sum checks where the files were downloaded to, without folders.
+
+    Raises InputError when two files have the same name.
+    """
+    downloads: dict[str, str] = {}
+    for name in filter(layout.is_download, names):
+        other = downloads.setdefault(layout.flat_name(name), name)
+        if other != name:
+            advice = "Rename one of them: the files of a release are downloaded without folders."
+            raise InputError(f"has the same name as {other}", where=name, advice=advice)
+    return "".join(f"{sha256(folder / name)}  {flat}\n" for flat, name in downloads.items()).encode()
 
 
 def _changes(config: Config, file: Path) -> str:

@@ -36,8 +36,8 @@ def list_package_files(folder: Path) -> tuple[PackageFile, ...]:
 
 def find_unverified(
     config: Config, report: Report, packages: Sequence[PackageFile], level: Level
-) -> Iterator[tuple[str, str]]:
-    """The name of each package file, and the `kind/target` or the kind for which no test case passed.
+) -> Iterator[tuple[str, str, str]]:
+    """Each package file for whose kind and target no test case passed: its name, why it blocks, and the fix.
 
     Those that `release.unverified` names are left out.
     """
@@ -50,9 +50,15 @@ def find_unverified(
         rids = [rid for rid in package.targets if rid in included]
         for rid in rids:
             if (kind, rid) not in passed and not {kind, f"{kind}/{rid}"} & excused.keys():
-                yield package.name, f"{kind}/{rid}"
+                yield package.name, *_explain(config, f"{kind}/{rid}")
         if not rids and kind not in excused and all(other != kind for other, _ in passed):
-            yield package.name, kind
+            yield package.name, *_explain(config, kind)
+
+
+def _explain(config: Config, key: str) -> tuple[str, str]:
+    why = f"not verified: no test case of {key} passed"
+    reason = f'[release] unverified = {{ "{key}" = "REASON" }}'
+    return why, f"Add a consumer to [verify] and run latebind verify, or give a reason in {config.file.name}: {reason}."
 
 
 def name_packages(names: Iterable[str]) -> tuple[PackageFile, ...]:

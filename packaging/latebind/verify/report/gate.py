@@ -110,11 +110,12 @@ def judge_gate(
     missing = [
         configured for configured in absent(config, report) if is_required(configured.case.id, required_patterns)
     ]
+    files = name_packages(package.file for package in report.packages) if packages is None else packages
     blockers = [
         *_describe_stranger(config, report),
         *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
         *(shares or _absences(missing, report)),  # a missing share is reported once
-        *_describe_unverified(config, report, packages, level),
+        *(Blocker(subject=name, why=why, fix=fix) for name, why, fix in find_unverified(config, report, files, level)),
         *(_describe_blocker(report, result, level) for result in required if result.outcome not in list_passes(level)),
     ]
     return Gate(required=required, blockers=tuple(blockers), missing=len(missing), level=level)
@@ -128,20 +129,6 @@ def _describe_stranger(config: Config, report: Report) -> Iterator[Blocker]:
             subject="report",
             why=f"is about {source.project} {source.version}, not about {project.name} {project.version}",
             fix="Run latebind verify, or name the report of this version.",
-        )
-
-
-def _describe_unverified(
-    config: Config, report: Report, packages: Sequence[PackageFile] | None, level: Level
-) -> Iterator[Blocker]:
-    """A blocker for each package file and target for which no test case passed."""
-    files = name_packages(package.file for package in report.packages) if packages is None else packages
-    for name, key in find_unverified(config, report, files, level):
-        yield Blocker(
-            subject=name,
-            why=f"not verified: no test case of {key} passed",
-            fix=f"Add a consumer to [verify] and run latebind verify, or give a reason in {config.file.name}: "
-            f'[release] unverified = {{ "{key}" = "REASON" }}.',
         )
 
 
