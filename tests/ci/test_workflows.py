@@ -249,7 +249,6 @@ def test_the_jobs_of_a_new_project_end_with_a_release(latebind, tmp_path, monkey
     settings = project / "latebind.toml"
     text = re.sub(r"^include = .*", 'include = ["linux-x64"]', settings.read_text("utf-8"), flags=re.MULTILINE)
     settings.write_text(re.sub(r"^(nuget|c) = .*\n", "", text, flags=re.MULTILINE), "utf-8")
-    (project / "CHANGELOG.md").write_text("## [0.1.0]\n\nThe first release.\n", "utf-8")
     git = shutil.which("git")
     run_checked(git, "-C", project, "init", "--quiet")
     assert_success(latebind("-C", project, "ci", "--force"))
