@@ -251,7 +251,7 @@ def _gate(arguments: argparse.Namespace) -> int:
 
     project = open_project(arguments)
     report = read_report(arguments.report or project.reports / "verify.json")
-    packages = list_package_files(project.dist) if project.dist.is_dir() else None
+    packages = list_package_files(project.dist) if project.dist.is_dir() else ()
     gate = judge_gate(project.config, report, arguments.level, packages)
     print(GATE_RENDERERS[arguments.format](gate), end="")
     return gate.exit_status

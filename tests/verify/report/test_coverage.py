@@ -74,6 +74,11 @@ def test_a_reason_names_a_kind_and_a_target_of_the_project(configure, entry, why
         configure(f"[release]\nunverified = {{ {entry} }}\n")
 
 
+def test_a_package_that_only_the_report_names_counts_too(configure):
+    gate = judge_gate(configure(), report(row(), packages=["tiny-1.2.3.jar"]), packages=[WHEELS])
+    assert "tiny-1.2.3.jar" in {blocker.subject for blocker in gate.blockers}
+
+
 def test_without_the_packages_the_kinds_in_the_report_count(configure):
     gate = judge_gate(configure(), report(row(), packages=["tiny-1.2.3.jar"]))
     assert "not verified: no test case of jar passed" in {blocker.why for blocker in gate.blockers}

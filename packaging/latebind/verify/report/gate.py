@@ -97,11 +97,11 @@ def _asked_for(config: Config) -> list[Scenario]:
 
 
 def judge_gate(
-    config: Config, report: Report, level: Level | None = None, packages: Sequence[PackageFile] | None = None
+    config: Config, report: Report, level: Level | None = None, packages: Sequence[PackageFile] = ()
 ) -> Gate:
     """Compare a report with what the configuration requires: of its own test cases and of those of the report.
 
-    `level` replaces the configuration's. `packages` are the files to release, by default those that the report names.
+    `level` replaces the configuration's. `packages` are the files to release; others in the report count by name.
     """
     required_patterns, level = patterns(config), level or config.document.verify.level
     relevant = (result for result in report.cases if not _exists_nowhere(config, report, result))
@@ -110,7 +110,8 @@ def judge_gate(
     missing = [
         configured for configured in absent(config, report) if is_required(configured.case.id, required_patterns)
     ]
-    files = name_packages(package.file for package in report.packages) if packages is None else packages
+    here = {package.name for package in packages}
+    files = (*packages, *name_packages(package.file for package in report.packages if package.file not in here))
     blockers = [
         *_describe_stranger(config, report),
         *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
