@@ -38,7 +38,8 @@ def outputs() -> dict[Path, str]:
 def _example() -> dict[str, str]:
     """The example of an execution provider: what `latebind new` makes, without the files of a repository."""
     files = provider_files("tiny", "Acme")
-    return {path: text for path, text in files.items() if path != "README.md" and not path.startswith(".")}
+    own = ("CHANGELOG.md", "README.md")
+    return {path: text for path, text in files.items() if path not in own and not path.startswith(".")}
 
 
 def main() -> int:

@@ -47,8 +47,8 @@ def publish(release: Path) -> None:
     """Make the release of a tag, or go on with one that is half made: files that are there already are replaced."""
     tag = os.environ["TAG"]
     packed = shutil.make_archive(str(release.parent / f"release-{tag}"), "zip", release)
-    files = [packed, *(str(release / name) for name in ("SHA256SUMS", "manifest.json", "index.html", "api/api.json"))]
-    files += map(str, sorted((release / "packages").glob("*-sdk.*")))  # no index has them
+    every = sorted(path for path in release.rglob("*") if path.is_file())
+    files = [packed, *(str(path) for path in every if release / "reports/logs" not in path.parents)]
     is_published = _status("gh", "release", "view", tag) == 0
     if not is_published:
         notes = str(release / "CHANGELOG.md")

@@ -46,6 +46,8 @@ class Run:
     files: Path
     checkout: Path = ROOT
     inputs: Mapping[str, str] = field(default_factory=dict)
+    tag: str = ""
+    """The tag that the run is for; "" for a run of a branch."""
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def job(self, name: str, chosen: Mapping[str, str]) -> None:
@@ -170,7 +172,8 @@ class Run:
         """What a name with dots stands for."""
         needs = {name: {"outputs": values, "result": "success"} for name, values in self.outputs.items()}
         machine = {"os": "Linux", "arch": "X64", "temp": tempfile.gettempdir()}
-        value: Any = {**context, "needs": needs, "runner": machine, "inputs": self.inputs, "github": _BY_HAND}
+        github = {**_BY_HAND, **({"ref_type": "tag", "ref_name": self.tag} if self.tag else {})}
+        value: Any = {**context, "needs": needs, "runner": machine, "inputs": self.inputs, "github": github}
         for part in path.split("."):
             if not isinstance(value, dict) or part not in value:
                 raise SystemExit(f"the expression {path!r} has no value here")

@@ -24,7 +24,7 @@ def fingerprint(*others: str) -> str:
     """A hash of latebind's code, templates and loader, of the libraries that it uses, and of this Python.
 
     `others` are the top-level folders and modules that the caller cannot reach (`audit`, `cli.py`). Everything else
-    counts, so that a new module is never missed.
+    counts, so that a new module is never missed. tests/test_reach.py compares these lists with the imports.
     """
     return digest([_fingerprint(PACKAGE, others), platform.python_version(), zlib.ZLIB_RUNTIME_VERSION])
 

@@ -7,10 +7,11 @@ import sys
 
 import msgspec
 import pytest
-from latebind.adopt.new import check_name, project_files
-from latebind.config.file import load
+from latebind.adopt.new import check_name, project_files, provider_files
+from latebind.config.file import load, tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
+from latebind.release.changelog import names, section
 
 from tests.client import edit
 from tests.programs import assert_refused, assert_success, run_checked
@@ -116,3 +117,11 @@ def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):
 def test_a_language_that_no_project_is_made_in_is_refused(latebind, tmp_path, options, message):
     assert_refused(latebind("-C", tmp_path, "new", "demo", *options), message)
     assert not (tmp_path / "demo").exists()
+
+
+@pytest.mark.parametrize("write", [project_files, lambda name, _language, author: provider_files(name, author)])
+def test_the_changelog_has_a_section_for_the_first_release(write):
+    files = write("demo", "c", "Acme")
+    version = (tables_of(files["latebind.toml"]) or {})["project"]["version"]
+    assert names(files["CHANGELOG.md"], version)
+    assert section(files["CHANGELOG.md"], version) == "- The first version of demo."

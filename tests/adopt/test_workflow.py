@@ -52,6 +52,19 @@ def test_the_kinds_in_use_are_published(name):
     assert jobs["attest"]["steps"][-1]["with"] == {"subject-path": "release/SHA256SUMS\nrelease/packages/**\n"}
 
 
+def test_the_release_is_made_for_the_tag_of_the_run(text):
+    (step,) = (
+        step for step in yaml.safe_load(text)["jobs"]["release"]["steps"] if " release --output" in step.get("run", "")
+    )
+    assert '--tag "$TAG"' in step["run"]
+    assert step["env"]["TAG"] == "${{ github.ref_name }}"
+
+
+def test_every_file_in_the_checksums_is_published(text):
+    step = yaml.safe_load(text)["jobs"]["github"]["steps"][-1]
+    assert "find release -type f ! -path 'release/reports/logs/*'" in step["run"]
+
+
 def test_every_step_has_a_name_and_every_action_a_commit(text):
     document = yaml.safe_load(text)
     assert document["permissions"] == {}

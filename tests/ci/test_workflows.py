@@ -249,7 +249,6 @@ def test_the_jobs_of_a_new_project_end_with_a_release(latebind, tmp_path, monkey
     settings = project / "latebind.toml"
     text = re.sub(r"^include = .*", 'include = ["linux-x64"]', settings.read_text("utf-8"), flags=re.MULTILINE)
     settings.write_text(re.sub(r"^(nuget|c) = .*\n", "", text, flags=re.MULTILINE), "utf-8")
-    (project / "CHANGELOG.md").write_text("## [0.1.0]\n\nThe first release.\n", "utf-8")
     git = shutil.which("git")
     run_checked(git, "-C", project, "init", "--quiet")
     assert_success(latebind("-C", project, "ci", "--force"))
@@ -263,7 +262,7 @@ def test_the_jobs_of_a_new_project_end_with_a_release(latebind, tmp_path, monkey
     document = yaml.safe_load((project / ".github/workflows/latebind.yml").read_text("utf-8"))
     pin = document["env"]["LATEBIND"]
     files.mkdir()
-    run = local_workflow.Run(document, files, project)
+    run = local_workflow.Run(document, files, project, tag="v0.1.0")
     document["env"]["LATEBIND"] = f"{ROOT}[native,verify]"
     for job in ("packages", "verify", "gate", "release"):
         run.job(job, {})

@@ -26,9 +26,11 @@ CHANGELOG = """\
 - Older.
 """
 NPM = 'nuget = { id = "Tiny" }\nnpm = { name = "@acme/tiny" }\nsdk = true'
+UNVERIFIED = '[release]\nunverified = { nupkg = "no consumer", npm = "no consumer", sdk = "no consumer" }\n'
 CONFIGURED = (
     BOUND.replace('["linux-x64"]', str(list(RIDS))).replace('nuget = { id = "Tiny" }', NPM)
     + '\n[verify]\npython = "smoke.py"\n'
+    + UNVERIFIED
 )
 HEADER = """\
 /* tiny.h */

@@ -38,9 +38,14 @@ def release(pristine_release, tmp_path):
 def rewrite_checksums(folder):
     """Make the checksums anew, as an attacker would."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
-    sums = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    lines = (f"{digest}  {name}\n" for name, digest in sums.items())
-    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+    logs = [path for path in files if path.parent == folder / "reports/logs"]
+    write_sums(folder / "reports/logs.sha256", {f"logs/{path.name}": path for path in logs})
+    write_sums(folder / "SHA256SUMS", {path.name: path for path in files if path not in logs})
+
+
+def write_sums(file, paths):
+    lines = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n" for name, path in paths.items())
+    file.write_text("".join(lines), encoding="utf-8")
 
 
 def repack(file, change):
@@ -137,7 +142,7 @@ TAMPERED = {
     "an extra file": (write_file("evil.sh", "rm"), "evil.sh", "is not part of this release"),
     "a missing file": (
         remove_file("reports/audit.json"),
-        "reports/audit.json",
+        "audit.json",
         "is in SHA256SUMS, but not in the folder",
     ),
     "a link": (link, "link", "is a link"),
@@ -190,6 +195,16 @@ def test_what_was_changed_is_named_by_the_sums(release, name):
     change(release)
     problems = [(problem.file, problem.why) for problem in check_release(release).problems]
     assert [message for path, message in problems if path == file and why in message], problems
+
+
+@pytest.mark.parametrize(
+    ("change", "why"), [("remove", "but not in the folder"), ("edit", "differs from its checksum")]
+)
+def test_a_log_is_checked_by_its_own_checksums(release, change, why):
+    log = min((release / "reports/logs").iterdir())
+    log.unlink() if change == "remove" else log.write_text("another log", encoding="utf-8")
+    problems = {problem.why: problem.file for problem in check_release(release).problems}
+    assert any("reports/logs.sha256" in text and why in text and log.name in file for text, file in problems.items())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="not run: Windows has no named pipes in folders")

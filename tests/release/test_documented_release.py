@@ -32,7 +32,6 @@ def project(latebind, tmp_path):
     root = tmp_path / "demo"
     edit(root / "latebind.toml", '["linux-x64", "linux-arm64", "osx-arm64", "win-x64"]', f'["{host_rid()}"]')
     edit(root / "latebind.toml", 'minimum = "1.19"', 'minimum = "1.31"')
-    (root / "CHANGELOG.md").write_text("# Changelog\n\n## [0.1.0]\n\nThe first.\n", encoding="utf-8")
     for arguments in (
         ["init", "-q"],
         ["add", "-A"],

@@ -11,7 +11,7 @@ from latebind.config.file import load
 from latebind.errors import BuildError, InputError
 from latebind.release.check import check_release
 from latebind.release.facts import obstacles
-from latebind.release.make import GateError, make_release
+from latebind.release.make import GateError, files_of, make_release, sums
 from latebind.verify.report.report import read_report, report_json
 
 from tests.client import BOUND, write_client
@@ -29,7 +29,7 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, t
     files = tree(tmp_path / "out")
     assert {name.partition("/")[0] for name in files} == {
         "packages", "sbom", "reports", "api", "latebind.toml", "CHANGELOG.md", "manifest.json", "index.html",
-        "SHA256SUMS",
+        "SHA256SUMS", "VERIFY.md",
     }  # fmt: skip
     assert sum(name.startswith("sbom/") for name in files) == 8  # two wheels, a nupkg, three npm packages, two SDKs
     assert files["CHANGELOG.md"] == b"# tiny 1.2.3\n\n- Adds numbers faster.\n"
@@ -40,7 +40,31 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, t
         "tiny": {"linux-arm64": ["tiny_add"], "linux-x64": ["tiny_add"]}
     }
     assert not release.blockers
-    run_checked(shutil.which("sha256sum"), "--check", "--quiet", "SHA256SUMS", cwd=tmp_path / "out")
+
+
+def test_a_download_without_folders_is_verified_by_its_checksums(release_inputs, tmp_path):
+    config, sources = release_inputs
+    make_release(config, sources, tmp_path / "out", dry_run=False)
+    (tmp_path / "flat").mkdir()
+    for path in (tmp_path / "out").rglob("*"):
+        if path.is_file() and path.parent.name != "logs":
+            assert not (tmp_path / "flat" / path.name).exists()
+            shutil.copy(path, tmp_path / "flat")
+    run_checked(shutil.which("sha256sum"), "--check", "--quiet", "--strict", "SHA256SUMS", cwd=tmp_path / "flat")
+    run_checked(shutil.which("sha256sum"), "--check", "--quiet", "logs.sha256", cwd=tmp_path / "out/reports")
+    assert "href=" not in (tmp_path / "flat/index.html").read_text("utf-8")
+    guide = (tmp_path / "flat/VERIFY.md").read_text("utf-8")
+    assert "sha256sum --check --ignore-missing SHA256SUMS" in guide
+    assert "gh attestation verify SHA256SUMS --repo" in guide
+    assert not check_release(tmp_path / "out").problems
+
+
+def test_files_that_share_a_name_are_refused(tmp_path):
+    for name in ("packages/a.whl", "packages/symbols/a.whl"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(InputError, match=r"has the same name as packages/a\.whl"):
+        sums(tmp_path, files_of(tmp_path))
 
 
 def test_it_is_the_same_every_time_and_replaces_an_earlier_one(release_inputs, tmp_path):

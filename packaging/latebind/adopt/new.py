@@ -41,6 +41,7 @@ _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQ
 
 _COMMON = {
     ".gitignore": "init/gitignore.j2",
+    "CHANGELOG.md": "new/CHANGELOG.md.j2",
     "LICENSE": "new/LICENSE.j2",
 }
 """What every new project has: path and template."""

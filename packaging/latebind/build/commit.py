@@ -52,6 +52,21 @@ def source_commit(config: Config, environment: Mapping[str, str] | None = None) 
     return ""
 
 
+def tagged_commit(config: Config, tag: str, environment: Mapping[str, str] | None = None) -> str:
+    """The commit of a tag in the project's repository; "" without git, a repository or such a tag."""
+    env = os.environ if environment is None else environment
+    git = which("git", path=env.get("PATH", ""))
+    if git is None or not (find_repository(config.root) / ".git").exists():
+        return ""
+    arguments = ["rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}"]
+    try:
+        ended = run([git, *arguments], cwd=config.root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False)
+    except ToolError:
+        return ""
+    commit = ended.output.strip()
+    return commit if ended.returncode == 0 and _HASH.fullmatch(commit) else ""
+
+
 def checkout(config: Config, environment: Mapping[str, str] | None = None) -> Path | None:
     """The folder that the commit of a project is a commit of; None where it is unknown, as for exported sources."""
     env = os.environ if environment is None else environment

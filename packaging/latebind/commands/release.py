@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,11 @@ def declare_release(add: Add) -> None:
         "--previous", type=Path, metavar="PATH", help="the last release, or its api.json, to compare the API with"
     )
     release.add_argument(
+        "--tag",
+        metavar="TAG",
+        help="tag that the version and the commit must match (default: the tag of the GitHub Actions run)",
+    )
+    release.add_argument(
         "--publishable", action="store_true", help="with --check: also fail if anything prevents publishing"
     )
     add_format(release)
@@ -61,13 +66,17 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 def _make(arguments: argparse.Namespace) -> int:
-    from latebind.build.commit import source_commit
+    from latebind.build.commit import source_commit, tagged_commit
     from latebind.release.make import ReleaseInputs, make_release
+    from latebind.release.tag import read_tag
 
     if arguments.publishable:
         raise LatebindError("--publishable has no effect with --output", advice="Leave it out.")
     project = open_project(arguments)
     config = project.config
+    tag = read_tag(arguments.tag)
+    if tag is not None:
+        tag = replace(tag, commit=tagged_commit(config, tag.name) or tag.commit)
     near = [folder / "CHANGELOG.md" for folder in (config.root, project.workdir)]
     sources = ReleaseInputs(
         dist=arguments.dist or project.dist,
@@ -75,6 +84,7 @@ def _make(arguments: argparse.Namespace) -> int:
         changelog=arguments.changelog or next((file for file in near if file.is_file()), near[0]),
         previous=arguments.previous,
         commit=source_commit(config),
+        tag=tag,
     )
     derived = make_release(config, sources, arguments.output.resolve(), dry_run=arguments.dry_run)
     _show(arguments.format, derived)
@@ -83,6 +93,7 @@ def _make(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from latebind.release.check import check_release
+    from latebind.release.tag import read_tag
 
     options = {"--dist": arguments.dist, "--report": arguments.report, "--changelog": arguments.changelog,
              "--previous": arguments.previous, "--dry-run": arguments.dry_run}  # fmt: skip
@@ -91,7 +102,8 @@ def _check(arguments: argparse.Namespace) -> int:
         raise LatebindError(
             f"{', '.join(vain)} would have no effect with --check", advice=f"Leave out {', '.join(vain)}."
         )
-    checked: Checked = check_release(arguments.check)
+    tag = read_tag(arguments.tag) if arguments.publishable or arguments.tag is not None else None
+    checked: Checked = check_release(arguments.check, tag)
     _show(arguments.format, checked.release, checked.problems, checked.notes)
     shut = arguments.publishable and checked.release is not None and bool(checked.release.blockers)
     return int(bool(checked.problems) or shut)

@@ -245,12 +245,14 @@ def _show(report: Report, form: str, folder: Path) -> None:
 
 
 def _gate(arguments: argparse.Namespace) -> int:
+    from latebind.verify.report.coverage import list_package_files
     from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
     from latebind.verify.report.report import read_report
 
     project = open_project(arguments)
     report = read_report(arguments.report or project.reports / "verify.json")
-    gate = judge_gate(project.config, report, arguments.level)
+    packages = list_package_files(project.dist) if project.dist.is_dir() else ()
+    gate = judge_gate(project.config, report, arguments.level, packages)
     print(GATE_RENDERERS[arguments.format](gate), end="")
     return gate.exit_status
 

@@ -14,6 +14,7 @@ from latebind.config.reader import Reader, nearest
 from latebind.config.sdk import SdkConfig
 from latebind.config.verification import ANY_VERSION
 from latebind.model import Rid
+from latebind.registry import collect
 from latebind.semver import version_of
 from latebind.tables.pythonabi import PYTHONS, kind_problem
 from latebind.tables.targets import targets
@@ -55,6 +56,7 @@ def check_config(config: Config, reader: Reader) -> None:
         _check_excluded(config, reader, rid)
     check_runtimes(config, reader)
     _check_verify(config, reader)
+    _check_release(config, reader)
     _check_packages(config, reader)
 
 
@@ -89,6 +91,20 @@ def _check_project(project: ProjectTable, reader: Reader) -> None:
     except InvalidLicenseExpression:
         advice = "Write an SPDX identifier, such as MIT or Apache-2.0, or LicenseRef-NAME for a license of your own."
         reader.problem(("project", "license"), f"{project.license!r} is not an SPDX license expression", advice)
+
+
+def _check_release(config: Config, reader: Reader) -> None:
+    unverified = config.document.release.unverified
+    kinds = (
+        list(dict.fromkeys(str(consumer.kind) for consumer in collect("consumer", "CONSUMERS"))) if unverified else []
+    )
+    for key in unverified:
+        kind, slash, rid = key.partition("/")
+        if kinds and kind not in kinds:  # the copy of latebind in an sdist has no consumers
+            reader.problem(("release", "unverified"), f"{kind!r} is not a kind of package", nearest(kind, kinds))
+        elif slash and rid not in config.document.targets.include:
+            text = f"{rid!r} in {key!r} is not a target of this project"
+            reader.problem(("release", "unverified"), text, nearest(rid, config.document.targets.include))
 
 
 def _check_verify(config: Config, reader: Reader) -> None:

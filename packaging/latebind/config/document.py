@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
 from latebind.config.native import Native, Targets
@@ -90,6 +91,18 @@ class Audit(Table, frozen=True):
     waive: Annotated[tuple[Waive, ...], Meta(description="Findings that you accept.")] = ()
 
 
+class Release(Table, frozen=True):
+    """What a release needs."""
+
+    unverified: Annotated[
+        dict[str, Annotated[str, Meta(min_length=1)]],
+        Meta(
+            description="Packages that may be released although no test case passed for them, each with the reason. "
+            'Each key is a kind (wheel, nupkg, npm, jar or sdk), or a kind and a target: { "sdk/osx-x64" = "..." }.'
+        ),
+    ] = msgspec.field(default_factory=dict)
+
+
 class Document(Table, frozen=True):
     """The whole file."""
 
@@ -102,3 +115,4 @@ class Document(Table, frozen=True):
     ] = ()
     audit: Annotated[Audit, Meta(description="Waivers.")] = Audit()
     verify: Annotated[Verify, Meta(description="Consumers and runtime versions.")] = Verify()
+    release: Annotated[Release, Meta(description="Packages that a release contains unverified.")] = Release()

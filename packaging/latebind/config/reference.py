@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PAGES: Mapping[str, tuple[str, frozenset[str]]] = {
     "configuration.md": ("Configuration", frozenset({"project", "targets", "native", "package"})),
     "configuration-runtime.md": ("Configuration of the runtime", frozenset({"runtime"})),
-    "configuration-verify.md": ("Configuration of audit and verification", frozenset({"audit", "verify"})),
+    "configuration-verify.md": ("Configuration of audit and verification", frozenset({"audit", "verify", "release"})),
 }
 """Each page with its title and the top-level tables on it."""
 

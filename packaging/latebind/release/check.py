@@ -12,13 +12,29 @@ from latebind.errors import ConfigError, InputError
 from latebind.release.contradictions import Contradiction, contradictions
 from latebind.release.derive import Derived, derive
 from latebind.release.facts import Origin, read_origin
-from latebind.release.layout import CONFIG, PACKAGES, RELEASE_MANIFEST, SBOMS, SUMS, SURFACE, is_given
+from latebind.release.layout import (
+    CONFIG,
+    LOG_SUMS,
+    PACKAGES,
+    RELEASE_MANIFEST,
+    REPORTS,
+    SBOMS,
+    SUMS,
+    SURFACE,
+    VERIFICATION,
+    flat_name,
+    is_download,
+    is_given,
+)
 from latebind.release.make import files_of
+from latebind.release.tag import check_tag
 from latebind.system.archive import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from latebind.release.tag import Tag
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\0\n]+)")
 _SHOWN = 3
@@ -34,8 +50,11 @@ class Checked:
     notes: tuple[str, ...] = ()
 
 
-def check_release(folder: Path) -> Checked:
-    """Check a folder that `make_release` made. Raises InputError when it is not such a folder."""
+def check_release(folder: Path, tag: Tag | None = None) -> Checked:
+    """Check a folder that `make_release` made, and that it is the release of a tag.
+
+    Raises InputError when it is not such a folder.
+    """
     if not folder.is_dir():
         raise InputError("is not a folder", where=str(folder), advice="Name the folder of a release.")
     if not (folder / SUMS).exists() and not (folder / RELEASE_MANIFEST).exists():
@@ -53,6 +72,10 @@ def check_release(folder: Path) -> Checked:
         )
         return Checked(problems=tuple(problems), release=None)
     problems += contradictions(derived)
+    if tag is not None:
+        project = derived.config.project
+        commits = {RELEASE_MANIFEST: origin.commit, VERIFICATION: derived.report.source.commit}
+        problems += check_tag(tag, project.name, project.version, commits)
     named = {problem.file for problem in problems}
     problems += (problem for problem in _different(folder, derived, origin) if problem.file not in named)
     same = origin.latebind == __version__
@@ -82,28 +105,41 @@ def _inside(folder: Path, where: str) -> str:
 
 
 def _sums(folder: Path) -> Iterator[Contradiction]:
-    """Compare SHA256SUMS with the files in the folder."""
+    """Compare SHA256SUMS and the checksums of the logs with the files in the folder."""
+    here = files_of(folder)
+    downloads: dict[str, str] = {}
+    for name in filter(is_download, here):
+        if downloads.setdefault(flat_name(name), name) != name:
+            why = f"has the same name as {downloads[flat_name(name)]}: it is not part of this release"
+            yield Contradiction(file=name, why=why, fix="Remove it.")
+    yield from _compare(folder, SUMS, downloads)
+    logs = {name.removeprefix(f"{REPORTS}/"): name for name in here if not is_download(name)}
+    if logs or (folder / LOG_SUMS).exists():
+        yield from _compare(folder, LOG_SUMS, logs)
+
+
+def _compare(folder: Path, sums: str, files: Mapping[str, str]) -> Iterator[Contradiction]:
+    """Compare a list of checksums with the files in the folder, which are named as in the list."""
     recorded: dict[str, str] = {}
     try:
-        lines = (folder / SUMS).read_text("utf-8").splitlines()
+        lines = (folder / sums).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        yield Contradiction(file=SUMS, why=f"cannot be read: {error}", fix=_FROM_A_COPY)
+        yield Contradiction(file=sums, why=f"cannot be read: {error}", fix=_FROM_A_COPY)
         return
     for number, line in enumerate(lines, 1):
         match = _LINE.fullmatch(line)
         if not match or match[2] in recorded:
             why = f"line {number} is {'there twice' if match else 'not a checksum and a name'}"
-            yield Contradiction(file=SUMS, why=why, fix=_FROM_A_COPY)
+            yield Contradiction(file=sums, why=why, fix=_FROM_A_COPY)
         else:
             recorded[match[2]] = match[1]
-    here = files_of(folder)
-    for name in here:
-        if name not in recorded:
-            yield Contradiction(file=name, why=f"is not in {SUMS}: it is not part of this release", fix="Remove it.")
-        elif sha256(folder / name) != recorded[name]:
-            yield Contradiction(file=name, why=f"differs from its checksum in {SUMS}", fix=_FROM_A_COPY)
-    for name in sorted(recorded.keys() - set(here)):
-        yield Contradiction(file=name, why=f"is in {SUMS}, but not in the folder", fix=_FROM_A_COPY)
+    for listed, name in files.items():
+        if listed not in recorded:
+            yield Contradiction(file=name, why=f"is not in {sums}: it is not part of this release", fix="Remove it.")
+        elif sha256(folder / name) != recorded[listed]:
+            yield Contradiction(file=name, why=f"differs from its checksum in {sums}", fix=_FROM_A_COPY)
+    for name in sorted(recorded.keys() - files.keys()):
+        yield Contradiction(file=name, why=f"is in {sums}, but not in the folder", fix=_FROM_A_COPY)
 
 
 def _different(folder: Path, derived: Derived, origin: Origin) -> Iterator[Contradiction]:

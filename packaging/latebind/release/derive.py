@@ -5,6 +5,7 @@ Nothing here starts a program or uses the network.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,10 @@ from latebind.errors import InputError
 from latebind.release import api, layout
 from latebind.release.facts import Origin, manifest, obstacles
 from latebind.release.packages import ReleasePackage, read_packages
+from latebind.system.archive import sha256
 from latebind.templates import render
 from latebind.text import plural
+from latebind.verify.report.coverage import list_package_files
 from latebind.verify.report.files import read_log, renderings
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
 from latebind.verify.report.render import report_count
@@ -64,7 +67,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
     new = api.surface(config.project.version, packages)
     changes = api.changes(old, new) if old else ()
     page_of_api = api.api_markdown(old, new, changes)
-    gate = judge_gate(config, report)
+    gate = judge_gate(config, report, packages=list_package_files(folder / layout.PACKAGES))
     changelog = _changelog(folder)
     blockers = (*gate.blockers, *obstacles(config, packages, report, changelog))
     texts = renderings(report, lambda result: read_log(folder / layout.REPORTS, result))
@@ -78,6 +81,11 @@ def derive(folder: Path, origin: Origin) -> Derived:
         f"{layout.API}/changes.md": page_of_api.encode(),
         layout.RELEASE_MANIFEST: manifest(config, packages, report, origin, blockers, old.version if old else ""),
     }
+    if logs := _log_sums(folder):
+        files[layout.LOG_SUMS] = logs
+    files[layout.GUIDE] = render(
+        "verify.md.j2", project=config.project, repository=_on_github(config.project.repository), has_logs=bool(logs)
+    ).encode()
     page = render(
         "release.html.j2",
         plural=plural,
@@ -97,6 +105,19 @@ def derive(folder: Path, origin: Origin) -> Derived:
         old=old, new=new, changes=changes,
         files={**files, layout.PAGE: page.encode()},
     )  # fmt: skip
+
+
+def _log_sums(folder: Path) -> bytes:
+    """The checksums of the logs, from the folder of the reports; b"" without logs."""
+    reports = folder / layout.REPORTS
+    logs = sorted(path for path in (folder / layout.LOGS).rglob("*") if path.is_file())
+    return "".join(f"{sha256(path)}  {path.relative_to(reports).as_posix()}\n" for path in logs).encode()
+
+
+def _on_github(repository: str) -> str:
+    """`OWNER/NAME` of a repository on GitHub; a placeholder for others."""
+    match = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?", repository)
+    return match[1] if match else "OWNER/NAME"
 
 
 def _changelog(folder: Path) -> str:

@@ -10,11 +10,25 @@ CHANGES = "CHANGELOG.md"
 RELEASE_MANIFEST = "manifest.json"
 PAGE = "index.html"
 SUMS = "SHA256SUMS"
+GUIDE = "VERIFY.md"
+LOGS = f"{REPORTS}/logs"
+LOG_SUMS = f"{REPORTS}/logs.sha256"
+"""The checksums of the logs, which are too many to be downloads of their own."""
 VERIFICATION = f"{REPORTS}/verify.json"
 PREVIOUS = f"{API}/previous.json"
 SURFACE = f"{API}/api.json"
 
 _GIVEN = (CONFIG, CHANGES, VERIFICATION, PREVIOUS)
+
+
+def is_download(name: str) -> bool:
+    """Whether a file of the folder is a download of its own, under its name without folders, as SHA256SUMS lists it."""
+    return name != SUMS and not name.startswith(f"{LOGS}/")
+
+
+def flat_name(name: str) -> str:
+    """What a file of the folder is called among the downloads, which have no folders."""
+    return PurePosixPath(name).name
 
 
 def is_given(name: str) -> bool:

@@ -12,9 +12,10 @@ from latebind.config.file import standalone_text
 from latebind.errors import InputError, LatebindError
 from latebind.release import changelog, layout
 from latebind.release.api import read_surface
-from latebind.release.contradictions import contradictions
+from latebind.release.contradictions import Contradiction, contradictions
 from latebind.release.derive import derive
 from latebind.release.facts import EarlierRelease, Origin, read_earlier
+from latebind.release.tag import check_tag
 from latebind.system.archive import sha256, source_date_epoch
 from latebind.system.folders import replacing_folder
 from latebind.verify.report.report import read_report
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.release.derive import Derived
+    from latebind.release.tag import Tag
 
 _SHOWN = 20
 
@@ -41,6 +43,8 @@ class ReleaseInputs:
     previous: Path | None = None
     """The last release: its folder, or its api.json. None for the first one."""
     commit: str = ""
+    tag: Tag | None = None
+    """The tag that the release is for. It must match the version and the commit."""
 
 
 class GateError(LatebindError):
@@ -55,11 +59,12 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
     A dry run makes it even if something prevents the release, and the manifest says what.
 
     Raises InputError for what cannot be read and for an output that is not this release, GateError when parts
-    contradict each other, or, except in a dry run, when the gate failed. A dry run with blockers doesn't replace a
-    release without.
+    contradict each other or the tag, or, except in a dry run, when the gate failed. A dry run with blockers doesn't
+    replace a release without.
     """
     text = _changes(config, sources.changelog)
     earlier = _read_replaceable(config, output)
+    _assert_tagged(config, sources, text)
     with _replacing(output) as folder:
         _copy(config, sources, folder)
         (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
@@ -86,8 +91,17 @@ def files_of(folder: Path) -> list[str]:
 
 
 def sums(folder: Path, names: Iterable[str]) -> bytes:
-    """SHA256SUMS, as sha256sum writes it and checks it."""
-    return "".join(f"{sha256(folder / name)}  {name}\n" for name in names).encode()
+    """SHA256SUMS, which sha256sum checks where the files were downloaded to, without folders.
+
+    Raises InputError when two files have the same name.
+    """
+    downloads: dict[str, str] = {}
+    for name in filter(layout.is_download, names):
+        other = downloads.setdefault(layout.flat_name(name), name)
+        if other != name:
+            advice = "Rename one of them: the files of a release are downloaded without folders."
+            raise InputError(f"has the same name as {other}", where=name, advice=advice)
+    return "".join(f"{sha256(folder / name)}  {flat}\n" for flat, name in downloads.items()).encode()
 
 
 def _changes(config: Config, file: Path) -> str:
@@ -121,6 +135,21 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
         earlier = sources.previous / layout.SURFACE if sources.previous.is_dir() else sources.previous
         read_surface(earlier)  # an error names this file, not its copy
         shutil.copyfile(earlier, folder / layout.PREVIOUS)
+
+
+def _assert_tagged(config: Config, sources: ReleaseInputs, changes: str) -> None:
+    """Raises GateError when the tag disagrees with the version, the changelog or a recorded commit."""
+    if sources.tag is None:
+        return
+    project, version = config.project.name, config.project.version
+    commits = {"sources": sources.commit, sources.report.name: read_report(sources.report).source.commit}
+    wrong = list(check_tag(sources.tag, project, version, commits))
+    if changes.partition("\n")[0] != changelog.heading(config, named=True):
+        why, fix = f"has no section [{version}] for the tag {sources.tag.name}", f"Write one: ## [{version}] - DATE."
+        wrong.append(Contradiction(file=sources.changelog.name, why=why, fix=fix))
+    if wrong:
+        entries = [f"{problem.file}: {problem.why}\n  {problem.fix}" for problem in wrong]
+        raise GateError("\n".join([f"the tag {sources.tag.name} cannot be released:", *entries]))
 
 
 def _assert_sound(derived: Derived, *, dry_run: bool) -> None:

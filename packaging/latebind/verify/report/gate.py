@@ -16,6 +16,7 @@ from latebind.verify.cases.expand import Extent, expand_cases, runtimes_on
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS
 from latebind.verify.cases.select import read_shard
+from latebind.verify.report.coverage import find_unverified, name_packages
 from latebind.verify.report.grid import words
 from latebind.verify.report.render import MARKS
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from latebind.model import Case
     from latebind.verify.cases.expand import ConfiguredCase
     from latebind.verify.cases.scenarios import Scenario
+    from latebind.verify.report.coverage import PackageFile
     from latebind.verify.report.report import CaseResult, Report
 
 _LONGEST = 300
@@ -94,10 +96,12 @@ def _asked_for(config: Config) -> list[Scenario]:
     return [scenario for scenario in SCENARIOS if scenario.required not in ("no", without)]
 
 
-def judge_gate(config: Config, report: Report, level: Level | None = None) -> Gate:
+def judge_gate(
+    config: Config, report: Report, level: Level | None = None, packages: Sequence[PackageFile] = ()
+) -> Gate:
     """Compare a report with what the configuration requires: of its own test cases and of those of the report.
 
-    `level` replaces the configuration's.
+    `level` replaces the configuration's. `packages` are the files to release; others in the report count by name.
     """
     required_patterns, level = patterns(config), level or config.document.verify.level
     relevant = (result for result in report.cases if not _exists_nowhere(config, report, result))
@@ -106,10 +110,13 @@ def judge_gate(config: Config, report: Report, level: Level | None = None) -> Ga
     missing = [
         configured for configured in absent(config, report) if is_required(configured.case.id, required_patterns)
     ]
+    here = {package.name for package in packages}
+    files = (*packages, *name_packages(package.file for package in report.packages if package.file not in here))
     blockers = [
         *_describe_stranger(config, report),
         *(blocker for pattern in required_patterns for blocker in _empty(pattern, report, missing)),
         *(shares or _absences(missing, report)),  # a missing share is reported once
+        *(Blocker(subject=name, why=why, fix=fix) for name, why, fix in find_unverified(config, report, files, level)),
         *(_describe_blocker(report, result, level) for result in required if result.outcome not in list_passes(level)),
     ]
     return Gate(required=required, blockers=tuple(blockers), missing=len(missing), level=level)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from latebind.verify.cases.expand import ConfiguredCase
 
 
-_ELSEWHERE = ("audit", "build", "pack", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
-"""The parts of latebind that verification cannot reach: the layers in pyproject.toml keep them out."""
+ELSEWHERE = ("pack", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
+"""The parts of latebind that test cases cannot reach. A test compares them with the imports of every consumer."""
 
 
 class _Passed(msgspec.Struct, frozen=True):
@@ -49,7 +49,7 @@ class Memory:
         self._shared = (
             *circumstances,
             json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
-            fingerprint(*_ELSEWHERE),
+            fingerprint(*ELSEWHERE),
         )
         verify = config.document.verify
         data = [verify.data, *(settings.data for settings in verify.own.values())]

@@ -1,0 +1,77 @@
+"""Compares the tag of a release with its version and its commit."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.version import InvalidVersion, Version
+
+from latebind.errors import InputError
+from latebind.release.contradictions import Contradiction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_TAGS = "refs/tags/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """The tag that starts a release, and its commit where it is known."""
+
+    name: str
+    commit: str = ""
+
+
+def read_tag(option: str | None, environment: Mapping[str, str] | None = None) -> Tag | None:
+    """The tag of `--tag`, else of the GitHub Actions run; None without either.
+
+    Raises InputError when both name a tag and they differ.
+    """
+    env = os.environ if environment is None else environment
+    reference = env.get("GITHUB_REF", "")
+    of_run = env.get("GITHUB_REF_NAME", "") if env.get("GITHUB_REF_TYPE") == "tag" else ""
+    of_run = of_run or (reference.removeprefix(_TAGS) if reference.startswith(_TAGS) else "")
+    named = (option or "").removeprefix(_TAGS)
+    if named and of_run and named != of_run:
+        raise InputError(
+            f"--tag is {named}, but this run is for the tag {of_run}",
+            advice=f"Leave out --tag, or write --tag {of_run}.",
+        )
+    if option is not None and not named:
+        raise InputError("--tag is empty", advice="Name the tag, such as --tag v1.2.3, or leave the option out.")
+    if not named and not of_run:
+        return None
+    return Tag(name=named or of_run, commit=env.get("GITHUB_SHA", "") if of_run else "")
+
+
+def check_tag(tag: Tag, project: str, version: str, commits: Mapping[str, str]) -> Iterator[Contradiction]:
+    """What in a release disagrees with its tag. `commits` are the recorded ones, by the file that records them."""
+    matching = f"v{version}"
+    if not _is_for(tag.name, project, version):
+        yield Contradiction(
+            file=f"tag {tag.name}",
+            why=f"does not match the version {version} of {project}",
+            fix=f"Set version in latebind.toml to that of the tag, commit, and move the tag; or tag {matching}.",
+        )
+    for file, commit in commits.items():
+        if tag.commit and commit != tag.commit:
+            recorded = f"records the commit {commit}" if commit else "records no commit"
+            yield Contradiction(
+                file=file,
+                why=f"{recorded}, but the tag {tag.name} is at {tag.commit}",
+                fix="Check out the tag without changes, then run latebind pack, latebind verify and latebind release.",
+            )
+
+
+def _is_for(tag: str, project: str, version: str) -> bool:
+    """Whether a tag is the version, also after `v`, or after the project's name as in `tiny-v1.2.3`."""
+    pattern = rf"(?:{re.escape(project)}[-_/@])?v?(?P<version>\d.*)"
+    match = re.fullmatch(pattern, tag, re.IGNORECASE)
+    try:
+        return match is not None and Version(match["version"]) == Version(version)
+    except InvalidVersion:
+        return False

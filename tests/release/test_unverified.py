@@ -1,0 +1,43 @@
+"""A release contains only packages for which a test case passed, and those with a reason."""
+
+import json
+import shutil
+
+import pytest
+from latebind.config.file import load
+from latebind.release.make import GateError, make_release
+from latebind.verify.report.coverage import list_package_files
+
+
+def test_kinds_and_targets_are_read_from_the_files(release_inputs):
+    _, sources = release_inputs
+    read = {package.name: (package.kind, package.targets) for package in list_package_files(sources.dist)}
+    both = ("linux-x64", "linux-arm64")
+    assert read["Tiny.1.2.3.nupkg"] == ("nupkg", both)
+    assert read["acme-tiny-1.2.3.tgz"] == ("npm", ())
+    assert {targets for kind, targets in read.values() if kind in ("wheel", "sdk")} == {both[:1], both[1:]}
+
+
+def test_a_release_with_an_unverified_package_is_not_made(release_inputs, tmp_path):
+    config, sources = release_inputs
+    root = tmp_path / "tiny"
+    shutil.copytree(config.root, root)
+    text = (root / "latebind.toml").read_text("utf-8")
+    (root / "latebind.toml").write_text(text.partition("[release]")[0], encoding="utf-8")
+    silent = load(root / "latebind.toml")
+    with pytest.raises(GateError, match=r"Tiny\.1\.2\.3\.nupkg: not verified: no test case of nupkg/linux-x64 passed"):
+        make_release(silent, sources, tmp_path / "out", dry_run=False)
+    assert not (tmp_path / "out").exists()
+    make_release(silent, sources, tmp_path / "out", dry_run=True)
+    assert not json.loads((tmp_path / "out/manifest.json").read_bytes())["publishable"]
+
+
+def test_the_gate_command_reads_the_packages(latebind, release_inputs, tmp_path):
+    config, _ = release_inputs
+    root = shutil.copytree(config.root, tmp_path / "tiny")
+    assert latebind("-C", root, "gate").returncode == 0
+    text = (root / "latebind.toml").read_text("utf-8")
+    (root / "latebind.toml").write_text(text.partition("[release]")[0], encoding="utf-8")
+    done = latebind("-C", root, "gate")
+    assert done.returncode == 1
+    assert "not verified: no test case of sdk/linux-arm64 passed" in done.stdout

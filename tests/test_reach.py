@@ -1,0 +1,47 @@
+"""What a key leaves out of latebind's own code cannot be reached from what the key is for."""
+
+import grimp
+import pytest
+from latebind.fingerprint import PACKAGE
+from latebind.pack.pack import ELSEWHERE as NOT_PACKING
+from latebind.registry import ECOSYSTEMS
+from latebind.verify.run.remembered import ELSEWHERE as NOT_VERIFYING
+
+ROOTS = {
+    "verify": (("verify.run", "verify.cases"), ("consumer", "files", "config")),
+    "pack": (("pack",), ("kinds", "files", "config", "hatch")),
+}
+"""Folders, and the modules of each ecosystem, which are imported by name."""
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return grimp.build_graph("latebind", exclude_type_checking_imports=True, cache_dir=None)
+
+
+def reachable(graph, folders, parts):
+    """The top-level folders and modules that these import, also indirectly, as the lists name them."""
+    names = [*folders, *(f"ecosystems.{ecosystem}.{part}" for ecosystem in ECOSYSTEMS for part in parts)]
+    inside = tuple(f"latebind.{name}" for name in names)
+    roots = {
+        module for module in graph.modules if module in inside or module.startswith(tuple(f"{i}." for i in inside))
+    }
+    modules = roots.union(*(graph.find_upstream_modules(root) for root in roots))
+    tops = {module.split(".")[1] for module in modules if "." in module}
+    return {top if (PACKAGE / top).is_dir() else f"{top}.py" for top in tops}
+
+
+@pytest.mark.parametrize(("what", "left_out"), [("verify", NOT_VERIFYING), ("pack", NOT_PACKING)])
+def test_code_that_is_left_out_of_a_key_cannot_be_reached(graph, what, left_out):
+    reached = reachable(graph, *ROOTS[what])
+    assert {"ecosystems", "formats.py"} <= reached
+    assert not reached & set(left_out)
+
+
+@pytest.mark.parametrize("left_out", [NOT_VERIFYING, NOT_PACKING])
+def test_what_is_left_out_exists(left_out):
+    assert [name for name in left_out if not (PACKAGE / name).exists()] == []
+
+
+def test_test_cases_reach_parts_of_the_audit_and_the_build(graph):
+    assert {"audit", "build"} <= reachable(graph, *ROOTS["verify"])
