@@ -224,7 +224,7 @@ static int lb_find_mapping(const void* address, lb_mapping* mapping) {
   char line[PATH_MAX + 256];
   int found = 0;
   FILE* maps = lb_has_proc() ? fopen("/proc/self/maps", "re") : NULL;
-  int is_start = 1; /* what follows the beginning of a line that is too long is no line of its own */
+  int is_start = 1; /* what follows the beginning of a long line does not count */
   while (maps && !found && fgets(line, sizeof line, maps)) {
     int was_start = is_start;
     is_start = (strchr)(line, '\n') != NULL;
