@@ -229,8 +229,10 @@ static int lb_step_on(char** way, size_t* length, struct stat* last, lb_visit_pl
   lb_text_add_bytes(&text, *way, *length);
   char* place = lb_text_take(&text);
   int result = place && lb_read_node(place, &node) ? 1 : -1;
-  if (result == 1) result = each(context, place, &node, !rest[strspn(rest, "/")]);
-  *last = node.status;
+  if (result == 1) {
+    *last = node.status;
+    result = each(context, place, &node, !rest[strspn(rest, "/")]);
+  }
   if (result == 1 && S_ISLNK(node.status.st_mode)) {
     char* target = lb_follow(place, rest);
     lb_free(*way);
