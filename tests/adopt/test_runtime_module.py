@@ -1,6 +1,7 @@
 """The generated module that finds a runtime: the one that Python would import."""
 
 import importlib.util
+import sys
 import re
 import zipapp
 from importlib.machinery import ModuleSpec
@@ -63,6 +64,7 @@ def test_it_finds_what_python_would_import(tmp_path, monkeypatch):
         (tmp_path / folder / "onnxruntime/__init__.py").touch()
     module = runtime_module()
     monkeypatch.setattr("sys.path", ["", str(tmp_path / "venv"), str(tmp_path / "system")])
+    monkeypatch.delitem(sys.modules, "onnxruntime", raising=False)  # other tests import it
     found = module.find_runtime()
     assert found.folder == str(tmp_path / "venv/onnxruntime/capi")
     assert importlib.util.find_spec("onnxruntime").origin == str(tmp_path / "venv/onnxruntime/__init__.py")
