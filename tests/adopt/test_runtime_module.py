@@ -1,8 +1,8 @@
 """The generated module that finds a runtime: the one that Python would import."""
 
 import importlib.util
-import sys
 import re
+import sys
 import zipapp
 from importlib.machinery import ModuleSpec
 from pathlib import Path
