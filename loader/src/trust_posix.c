@@ -249,7 +249,7 @@ static int lb_step_on(char** way, size_t* length, struct stat* last, lb_visit_pl
  */
 static int lb_walk(const char* path, lb_visit_place each, void* context) {
   char* way = *path == '/' ? lb_duplicate(path) : NULL;
-  struct stat last;
+  struct stat last = {0};
   struct stat reached;
   int result = 1;
   int links = 0;
