@@ -78,8 +78,6 @@ def lint(session: nox.Session) -> None:
     tool.run(session, "mypy")
     tool.run(session, "lint-imports", "--no-cache")
     tool.run(session, "clang-format", "--dry-run", "--Werror", *c_sources(session))
-    tool.run(session, "python", "-m", "ci.words")
-    tool.run(session, "python", "-m", "ci.names")
     tool.run(session, "python", "-m", "ci.gen", "--check")
     tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
     actionlint(session, fetch="GITHUB_ACTIONS" in os.environ)

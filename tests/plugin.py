@@ -51,15 +51,6 @@ def pytest_make_collect_report():
     return report
 
 
-def pytest_collection_modifyitems(items):
-    """Mark the tests of tests/slow.txt: `tests` leaves them to `full`."""
-    listed = set((ROOT / "tests" / "slow.txt").read_text("utf-8").splitlines())
-    for item in items:
-        module, _, function = item.nodeid.partition("::")
-        if {module, f"{module}::{function.partition('[')[0]}"} & listed:
-            item.add_marker(pytest.mark.slow)
-
-
 def pytest_runtest_logreport(report):
     """Keep the reason of every skip."""
     if report.skipped and isinstance(report.longrepr, tuple):

@@ -93,6 +93,7 @@ def test_a_wrong_option_without_a_command_is_named(latebind):
     assert_refused(latebind("--versoin"), "unrecognized argument: --versoin", "Did you mean --version?")
 
 
+@pytest.mark.slow
 def test_several_targets_may_be_separated_by_commas(latebind, tiny):
     write_client(tiny, latebind=CONFIG.replace('["linux-x64"]', '["linux-x64", "win-x64", "osx-arm64"]'))
     shown = json.loads(latebind("-C", tiny, "plan", "--json", "--target", "linux-x64,win-x64").stdout)
@@ -164,6 +165,7 @@ def test_a_scenario_that_does_not_exist_is_refused(latebind, tmp_path, command):
     assert_refused(ended, "'abcent' is not a scenario", "Did you mean absent?")
 
 
+@pytest.mark.slow
 def test_missing_source_folder(latebind, tiny):
     before = pack_tiny(latebind, tiny)
     shutil.rmtree(tiny / "native")
@@ -188,6 +190,7 @@ def test_no_configuration(latebind, tmp_path):
     assert_refused(latebind("-C", tmp_path, "build"), "no latebind.toml", "latebind -C FOLDER")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -211,6 +214,7 @@ def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(la
     assert (snapshot(tiny / "dist"), snapshot(tiny / "stage")) == before
 
 
+@pytest.mark.slow
 def test_missing_compiler(latebind, tiny, tmp_path):
     before = pack_tiny(latebind, tiny)
     write_client(tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
@@ -238,6 +242,7 @@ def small_disk(tmp_path):
     run_program(umount, "-l", disk)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kilobytes", [4, 24, 200], ids=["at-once", "in-the-build", "later"])
 def test_full_disk(latebind, tiny, small_disk, kilobytes):
     before = pack_tiny(latebind, tiny)
@@ -247,6 +252,7 @@ def test_full_disk(latebind, tiny, small_disk, kilobytes):
     assert snapshot(tiny / "dist") == before
 
 
+@pytest.mark.slow
 def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, small_disk):
     disk = small_disk(64_000)
     assert_success(latebind("-C", tiny, "--workdir", disk, "pack"))
@@ -264,6 +270,7 @@ def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, smal
     assert snapshot(disk / "dist") == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [0.2, 0.6, 1.0, 1.6])
 def test_interrupted_midway(latebind, tiny, after):
     before = pack_tiny(latebind, tiny), snapshot(tiny / "stage")
@@ -298,6 +305,7 @@ def test_usage_errors_exit_with_2(latebind):
     assert latebind().returncode == 2
 
 
+@pytest.mark.slow
 def test_plan_lists_what_pack_makes(latebind, tiny):
     lines = latebind("-C", tiny, "plan").stdout.splitlines()
     assert {line.rpartition("/")[2] for line in lines if line.startswith("dist/")} == set(pack_tiny(latebind, tiny))
@@ -347,6 +355,7 @@ def test_a_reader_that_goes_away_is_a_status_and_no_noise(tmp_path):
     assert process.returncode == 141
 
 
+@pytest.mark.slow
 def test_a_piped_pack_shows_each_step_once_and_with_quiet_none(latebind, tiny):
     shown = latebind("-C", tiny, "pack").stderr
     assert re.search(r"^building linux-x64 with \S.* …\nbuilt linux-x64 in \d", shown, re.MULTILINE)
@@ -367,6 +376,7 @@ pathlib.Path(parser.parse_args().out).write_text(json.dumps(result))
 """
 
 
+@pytest.mark.slow
 def test_a_pass_is_remembered_until_anything_beside_the_consumer_changes(latebind, tiny):
     write_client(tiny, latebind=CONFIG + '\n[verify]\npython = "verify/smoke.py"\n')
     (tiny / "verify").mkdir()
@@ -385,6 +395,7 @@ def test_a_pass_is_remembered_until_anything_beside_the_consumer_changes(latebin
     assert latebind("-C", tiny, "verify").returncode == 1
 
 
+@pytest.mark.slow
 def test_a_script_that_is_not_there_is_told_before_anything_is_installed(latebind, tiny):
     write_client(tiny, latebind=CONFIG + '\n[verify]\npython = "verify/nope.py"\n')
     assert_refused(latebind("-C", tiny, "verify"), "verify.python: there is no file or folder 'verify/nope.py'")
@@ -405,10 +416,12 @@ def test_a_number_of_jobs_is_a_number(latebind, tiny, count):
     assert (result.returncode, "Traceback" in result.stderr) == (2, False)
 
 
+@pytest.mark.slow
 def test_a_target_that_is_named_twice_is_built_once(latebind, tiny):
     assert latebind("-C", tiny, "pack", "--target", "linux-x64", "--target", "linux-x64").returncode == 0
 
 
+@pytest.mark.slow
 def test_quiet_and_verbose_stand_before_or_after_the_command(latebind, tiny):
     assert "packing wheel" in latebind("-C", tiny, "pack", "-v").stderr
     assert "up to date" in latebind("-v", "-C", tiny, "pack").stderr

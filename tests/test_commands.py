@@ -56,6 +56,7 @@ def test_bash_completes_a_command_and_an_option(latebind, tmp_path):
     assert printed.split() == ["reproduce", "--explain"]
 
 
+@pytest.mark.slow
 def test_results_are_json_where_that_is_asked_for(tiny, latebind):
     results = json.loads(latebind("-C", tiny, "doctor", "--format", "json").stdout)
     assert results[0]["what"] == "python"

@@ -42,6 +42,7 @@ def now():
     return fingerprint.fingerprint(*ELSEWHERE)
 
 
+@pytest.mark.slow
 def test_each_module_that_packing_imports_is_part_of_it(copy):
     modules = list_imported_files()
     assert {"system/archive.py", "pack/pack.py", "preconditions.py", "tables/targets.py", "binary/elf.py"} <= set(
@@ -70,6 +71,7 @@ def test_what_packing_cannot_reach_is_not(copy):
     assert now() == before
 
 
+@pytest.mark.slow
 def test_packages_are_made_again_when_the_code_that_writes_zips_has_changed(copy, tiny):
     def times():
         pack_project(tiny)

@@ -105,6 +105,7 @@ def churn(*folders):
             thread.join()
 
 
+@pytest.mark.slow
 def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind, undisturbed_packages):
     folders = [flat / name / "other" for name in ("build", "stage", "dist", "reports")]
     with churn(*folders):
@@ -116,6 +117,7 @@ def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind,
     assert packages(flat) == undisturbed_packages
 
 
+@pytest.mark.slow
 def test_a_second_run_makes_nothing(flat, latebind):
     assert latebind("-C", flat, "pack").returncode == 0
     before = {path.name: path.stat().st_mtime_ns for path in (flat / "dist").iterdir()}
@@ -127,6 +129,7 @@ def test_a_second_run_makes_nothing(flat, latebind):
     assert not names & {"build", "stage", "dist", "reports"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [".", "out", "deep/er"])
 def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undisturbed_packages, tmp_path, first):
     """A working folder inside the sources that an earlier run had is none of the sources either."""
@@ -178,6 +181,7 @@ def test_a_linked_file_counts_as_the_file_that_it_is(flat):
     assert stage_target(load(flat / "latebind.toml"), target("linux-x64"), flat).manifest.files
 
 
+@pytest.mark.slow
 def test_reproducing_copies_no_working_folder(flat, latebind):
     assert latebind("-C", flat, "--workdir", flat / "out", "pack").returncode == 0
     (flat / "out" / "stage" / "gone").symlink_to("nowhere")

@@ -105,6 +105,7 @@ def test_plan_names_the_files_that_pack_makes(built_libraries, tmp_path, variant
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "before", "after"),
     [

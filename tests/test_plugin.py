@@ -19,8 +19,7 @@ def test_a_path_that_one_module_adds_does_not_change_how_others_are_imported(tmp
     scripts = repr(str(tmp_path / "scripts"))
     write_files(tmp_path, {name: text.replace("SCRIPTS", scripts) for name, text in FILES.items()})
     shutil.copy(ROOT / "tests" / "plugin.py", tmp_path / "tests" / "conftest.py")
-    for name in ("skips.toml", "slow.txt"):
-        shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
+    shutil.copy(ROOT / "tests" / "skips.toml", tmp_path / "tests")
     options = ["-q", "-n", "0", "--import-mode=importlib", "-o", "consider_namespace_packages=true"]
     command = [sys.executable, "-m", "pytest", *options, "--rootdir", tmp_path, tmp_path / "tests"]
     ended = run_program(*command, env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=tmp_path)

@@ -1,5 +1,6 @@
 """What the ecosystems contribute: modules that engines import by name, so that no linter sees them."""
 
+import ast
 from pathlib import Path
 
 import latebind
@@ -51,3 +52,21 @@ def test_the_longest_suffix_decides(name, kind):
 def test_other_files_have_no_format():
     assert find_format("a-1.0.tar.xz") is None
     assert "symbols" not in installed_kinds()
+
+
+def list_compared_kinds(folder, kinds):
+    """The places outside of the ecosystems that compare something with the name of a kind."""
+    for path in sorted(folder.rglob("*.py")):
+        place = path.relative_to(folder)
+        nodes = [] if "ecosystems" in place.parts else ast.walk(ast.parse(path.read_bytes()))
+        for node in nodes:
+            parts = ast.walk(node) if isinstance(node, ast.Compare) else ()
+            if kinds & {part.value for part in parts if isinstance(part, ast.Constant)}:
+                yield f"{place.as_posix()}:{node.lineno}"
+
+
+def test_only_an_ecosystem_compares_the_name_of_its_kind(tmp_path):
+    kinds = {form.kind for form in package_formats()} | {"nuget", "ep"}
+    assert list(list_compared_kinds(FOLDER.parent, kinds)) == []
+    (tmp_path / "bad.py").write_text("def f(kind):\n    return kind in ('wheel', 'sdk')\n")
+    assert list(list_compared_kinds(tmp_path, kinds)) == ["bad.py:2"]

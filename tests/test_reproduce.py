@@ -11,11 +11,13 @@ from tests.client import CMAKE, CONFIG, PYPROJECT, write_client
 from tests.programs import assert_success
 
 
+@pytest.mark.slow
 def test_the_small_project_is_reproducible(tiny, latebind):
     assert assert_success(latebind("-C", tiny, "reproduce")).splitlines()[-1] == "3 equal, 0 different"
     assert not (tiny / "dist").exists()
 
 
+@pytest.mark.slow
 def test_a_path_in_a_binary_is_found_and_placed(tiny):
     leaky = CMAKE.replace("-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.", '"-DWHERE=\\"${CMAKE_SOURCE_DIR}\\""')
     source = (
@@ -51,12 +53,14 @@ def reproduce_hook(tiny, name):
     return reproduce(read_project(tiny / "latebind.toml", tiny), ["linux-x64"])
 
 
+@pytest.mark.slow
 def test_a_file_that_only_one_run_makes_is_told(tiny):
     shown = [str(difference) for difference in reproduce_hook(tiny, "os.environ['USER'] + '.txt'").differences]
     assert any(line.endswith("tiny/one.txt: there / missing") for line in shown), shown
     assert any(line.endswith("tiny/two.txt: missing / there") for line in shown), shown
 
 
+@pytest.mark.slow
 def test_a_date_in_a_package_is_found(tiny):
     result = reproduce_hook(tiny, "'made.txt'")
     if result.not_varied:
@@ -66,6 +70,7 @@ def test_a_date_in_a_package_is_found(tiny):
     }
 
 
+@pytest.mark.slow
 def test_a_machine_that_cannot_change_the_date_says_so(tiny, monkeypatch):
     monkeypatch.setattr("latebind.reproduce.find_zig", lambda: None)
     result = reproduce(read_project(tiny / "latebind.toml", tiny), ["linux-x64"])

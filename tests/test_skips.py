@@ -22,6 +22,7 @@ def test_one():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reason", "status", "workers"),
     [
@@ -34,8 +35,7 @@ def test_an_unexpected_skip_fails_the_run(tmp_path, reason, status, workers):
     folder = tmp_path / "tests"
     folder.mkdir()
     shutil.copy(ROOT / "tests" / "plugin.py", folder / "conftest.py")
-    for name in ("skips.toml", "slow.txt"):
-        shutil.copy(ROOT / "tests" / name, folder)
+    shutil.copy(ROOT / "tests" / "skips.toml", folder)
     (folder / "test_it.py").write_text(TEST.format(reason=reason), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--rootdir", tmp_path, folder]
     env = {**os.environ, "LATEBIND_STRICT_SKIPS": "1", "PYTHONPATH": str(ROOT)}

@@ -53,11 +53,13 @@ def natives(dist):
     ]
 
 
+@pytest.mark.slow
 def test_every_package_holds_one_library(dist):
     libraries = {(package.partition("-0")[0], name.rpartition("/")[2]) for package, name, _ in natives(dist)}
     assert {("latenn", "liblatenn_core.so"), ("latenn_onnxruntime", "liblatenn_backend_onnxruntime.so")} <= libraries
 
 
+@pytest.mark.slow
 def test_nothing_links_or_holds_a_runtime(dist):
     for package, name, data in natives(dist):
         binary = lief.ELF.parse(list(data))
@@ -98,6 +100,7 @@ def test_their_own_audit_is_clean_and_would_not_be_with_another_rule(dist):
     assert {finding.code for finding in audit_paths([dist], stricter).findings} == {"LB201"}
 
 
+@pytest.mark.slow
 def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packages, tmp_path, latebind):
     """Packages for this machine, and libraries by the other two linkers."""
     copy = copied_latenn(tmp_path / "another place" / "checkout", symbols=True)
@@ -110,6 +113,7 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packag
         assert list_differences(other.parent / "stage" / rid, latenn_packages.parent / "stage" / rid) == []
 
 
+@pytest.mark.slow
 def test_all_targets_come_from_this_machine_small_and_clean(latenn_packages):
     wheels = sorted(path.name for path in latenn_packages.glob("latenn-0.1.0-*.whl"))
     tags = {name.rpartition("-")[2].removesuffix(".whl") for name in wheels}

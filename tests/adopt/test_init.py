@@ -56,6 +56,7 @@ def test_yes_writes_new_files_and_leaves_the_projects_own(latebind, project):
     assert f"next: latebind init {project} --apply --yes  # changes 1 existing file as shown" in ended.stdout
 
 
+@pytest.mark.slow
 def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
     assert latebind("init", project, "--yes", "--apply").returncode == 0
     once = state(project)
@@ -90,6 +91,7 @@ def test_the_shown_difference_is_exact(latebind, project, tmp_path):
     assert state(copy) == state(project)
 
 
+@pytest.mark.slow
 def test_headers_of_the_library_are_packed(latebind, project):
     (project / "voice.h").write_text("int voice_hear(void);\n")
     with (project / "CMakeLists.txt").open("a") as file:
@@ -192,6 +194,7 @@ def add_python_package(project, text):
     (project / "python" / "pyproject.toml").write_text(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [SETUPTOOLS, HATCHLING], ids=["setuptools", "hatchling"])
 def test_a_python_package_in_a_subfolder_gets_the_hooks(latebind, project, text):
     add_python_package(project, text)

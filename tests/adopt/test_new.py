@@ -19,6 +19,7 @@ from tests.programs import assert_refused, assert_success, run_checked
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_a_new_project_is_packed_and_audited_without_a_finding(latebind, tmp_path, language):
     printed = assert_success(latebind("-C", tmp_path, "new", "my-engine", "--language", language))

@@ -59,6 +59,7 @@ def subjects(result):
 BOTH = ["one-1.0-py3-none-any.whl!one/telemetry.so", "two-1.0-py3-none-any.whl!two/telemetry.so"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["acme_checks", "acme_checks:telemetry"], ids=["module", "check"])
 def test_checks_of_an_installed_distribution_run(latebind, install_checks, folder, value):
     assert subjects(latebind("audit", "--format", "json", folder, env=install_checks(TELEMETRY, value=value))) == BOTH
@@ -91,6 +92,7 @@ def test_explain_and_sarif_know_third_party_checks(latebind, install_checks, fol
     assert "ACME001" in {rule["id"] for rule in rules["driver"]["rules"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "says"),
     [
@@ -105,6 +107,7 @@ def test_a_distribution_whose_checks_cannot_be_loaded_is_named(latebind, install
     assert_refused(latebind("audit", folder, env=install_checks(source)), says, "acme-checks")
 
 
+@pytest.mark.slow
 def test_two_distributions_with_one_code_are_named(latebind, install_checks, folder):
     install_checks(TELEMETRY)
     result = latebind(

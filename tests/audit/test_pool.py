@@ -21,6 +21,7 @@ def reader_findings(report):
     return [finding for finding in report.findings if finding.code == "LB605"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "how"),
     [

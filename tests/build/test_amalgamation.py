@@ -55,6 +55,7 @@ def test_it_has_its_version_and_licence(single):
     assert f'#define LATEBIND_VERSION "{package.__version__}"' in (single / "latebind.h").read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["system", "zig"])
 def test_a_cpp_program_binds_onnx_runtime_and_catches_why_it_cannot(single, tmp_path, compiler):
     """The program is that of the loader's page."""
@@ -86,6 +87,7 @@ def test_a_cpp_program_binds_onnx_runtime_and_catches_why_it_cannot(single, tmp_
     assert re.match(r"ONNX Runtime was not found in .*version 1\.19 or newer is needed", absent.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("standard", ["c++11", "c++20"])
 def test_the_wrapper_works_without_exceptions_and_leaks_nothing(single, tmp_path, standard):
     cc, cxx = require_programs("cc", "c++")

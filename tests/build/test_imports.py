@@ -43,6 +43,7 @@ def sources(workdir, tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stage", "target", "wheel", "folder"])
 def test_what_is_imported_gives_the_same_packages(packed_machine, tmp_path, monkeypatch, kind):
     config, workdir, expected = packed_machine
@@ -131,6 +132,7 @@ def test_importing_the_same_again_changes_nothing(packed_machine, tmp_path):
     assert [stage.key for stage in first] == [stage.key for stage in again]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [("a + b", "b + a"), ("1.2.3", "1.2.4")], ids=["source", "version"])
 def test_other_sources_are_refused_and_nothing_is_written(packed_machine, tmp_path, tiny, change):
     _, workdir, _ = packed_machine
@@ -156,6 +158,7 @@ def test_the_same_target_with_other_bytes_is_refused(packed_machine, tmp_path):
     assert (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("floor", ["2.31", "2.17", "", "2.28/../../x"])
 def test_another_floor_than_the_project_promises_is_refused(packed_machine, tmp_path, floor):
     config, workdir, _ = packed_machine
@@ -188,6 +191,7 @@ def test_the_same_bytes_under_another_name_are_another_stage(packed_machine, tmp
     assert first.key != second.key
 
 
+@pytest.mark.slow
 def test_a_wheel_whose_library_was_changed_afterwards_is_refused(packed_machine, tmp_path):
     config, workdir, _ = packed_machine
     wheel = sources(workdir, tmp_path)["wheel"]
@@ -214,6 +218,7 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("write", "message"),
     [
@@ -232,6 +237,7 @@ def test_what_cannot_be_read_is_refused(packed_machine, tmp_path, write, message
         import_native(config, [tmp_path / "thing"], tmp_path / "here")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [
@@ -296,6 +302,7 @@ def test_a_wheel_of_somebody_else_is_refused(packed_machine, tmp_path):
         import_native(config, [tmp_path / "x-1-py3-none-any.whl"], tmp_path / "here")
 
 
+@pytest.mark.slow
 def test_the_command_lists_what_is_staged(packed_machine, tiny, latebind):
     _, workdir, _ = packed_machine
     printed = assert_success(latebind("-C", tiny, "stage", "--import", workdir / "stage"))

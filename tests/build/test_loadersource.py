@@ -38,6 +38,7 @@ def open_library(library, folder, **environment):
     return int(outcome), sentence.strip()
 
 
+@pytest.mark.slow
 @ON_LINUX
 @pytest.mark.parametrize("form", TELLS)
 def test_a_described_runtime_is_bound_and_an_old_one_refused(tmp_path, form):
@@ -103,6 +104,7 @@ def test_a_library_without_the_entry_is_not_the_runtime(tmp_path):
     assert "thing_version" in open_library(library, folder)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])
 def test_it_compiles_for_the_other_systems(tmp_path, rid):
     files = 'files.macos = ["libthing.dylib"]\nfiles.windows = ["thing.dll"]\nfiles.linux'

@@ -347,6 +347,7 @@ def test_zigs_headers_may_be_in_the_checkout(tiny, monkeypatch, own_cache):
         SourceBoundary(config, [], []).refuse_outside([header])
 
 
+@pytest.mark.slow
 def test_two_projects_share_one_cache_and_its_place_changes_neither_key_nor_bytes(
     tmp_path, monkeypatch, capsys, own_cache
 ):
@@ -374,6 +375,7 @@ def test_a_build_that_failed_announces_the_one_time_work_again(tmp_path, monkeyp
         assert "zig compiles its C and C++ standard libraries for linux-x64 once per user" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rid", "options"), [("win-x64", []), ("win-arm64", []), ("win-x64", ["-DOWN"])])
 def test_annotations_of_runtimes_headers_compile_for_windows(tmp_path, rid, options):
     root = write_portable(tmp_path / "tiny", [rid])
@@ -404,6 +406,7 @@ def test_headers_of_windows_are_found_in_the_usual_spelling(tmp_path, name):
     assert stage_target(load(root / "latebind.toml"), target("win-x64"), root).manifest.files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rid", ["linux-x64", "win-x64"])
 @pytest.mark.parametrize("hides", [False, True])
 def test_hide_exports_what_the_packages_list_and_nothing_else(tmp_path, rid, hides):
@@ -433,6 +436,7 @@ def test_hide_takes_names_that_only_another_library_of_the_project_has(tmp_path)
     assert exported == {"libtiny.so": ["tiny_add"], "libmore.so": ["more_add"]}
 
 
+@pytest.mark.slow
 def test_code_above_the_folder_of_cmake_is_built_from_the_folder_of_both(tmp_path):
     lines = CMAKE.replace("tiny.c", "../src/tiny.c")
     write_client(tmp_path, cmakelists=lines)

@@ -24,6 +24,8 @@ from packaging.licenses import canonicalize_license_expression
 from tests.client import BOUND, by_kind, copy_client, hashes, members, pack_project
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def packed_project(tmp_path_factory):

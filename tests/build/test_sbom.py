@@ -69,6 +69,7 @@ def bills(request, tmp_path_factory):
     return contents, suffix, problem
 
 
+@pytest.mark.slow
 def test_each_package_carries_a_valid_sbom_where_its_kind_has_them(bills):
     contents, suffix, problem = bills
     assert {kind: name for kind, (name, _, _) in contents.items()} == {

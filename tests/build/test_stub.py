@@ -81,6 +81,7 @@ def ways_folder(tmp_path_factory, stub, headers):
     return source / "tree"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_to_look_for_the_runtime_leads_to_the_stub(ways_folder, way):
     program = ways_folder / way / way

@@ -44,6 +44,7 @@ def copy(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_every_document_is_a_page(site):
     pages = [path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")]
     paths = [Path(str(page).replace("README.html", "index.html")) for page in pages]
@@ -100,6 +101,7 @@ BROKEN = (
 )
 
 
+@pytest.mark.slow
 def test_each_thing_that_is_broken_is_a_warning_and_warnings_fail(copy, tmp_path):
     for page, line, _ in BROKEN:
         with (copy / page).open("a", encoding="utf-8") as file:
@@ -131,6 +133,7 @@ def test_the_copy_button_leaves_prompts_and_output_out(site):
     assert any("data-md-copying" in script for script in scripts)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [400, 1280])
 def test_pages_fit_phones_and_desks(site, width):

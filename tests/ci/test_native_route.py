@@ -78,6 +78,7 @@ def assert_untouched(repaired, wheel):
     assert changed <= {"WHEEL", "RECORD"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("arch", ["x86_64", "aarch64"])
 def test_auditwheel_grafts_nothing(tools, latenn_packages, tmp_path, package, arch):
@@ -153,6 +154,7 @@ def test_cibuildwheel_reads_the_configuration(tools, package, system, expected, 
     assert set(printed.split()) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="not run: the wheels that it compares with are for x86_64")
 def test_the_commands_one_by_one_give_our_wheels(latenn_packages, tmp_path, tools):
     assert tools  # else the index cannot be reached

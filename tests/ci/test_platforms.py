@@ -5,6 +5,8 @@ from latebind.audit.engine.platforms import data
 
 from ci import platforms
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_table_is_what_the_sources_that_it_names_give(capsys):
     try:

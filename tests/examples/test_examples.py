@@ -44,6 +44,7 @@ def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed_lat
     )
 
 
+@pytest.mark.slow
 def test_what_was_linked_builds_and_the_audit_names_it(installed_latebind, example, official_header, tmp_path):
     compiler = shutil.which("cc")
     capi = runtime_folder()

@@ -21,6 +21,7 @@ def call(dest, path):
     return run_program(sys.executable, "-m", "machines", dest, "mono", cwd=ROOT, env={**os.environ, "PATH": str(path)})
 
 
+@pytest.mark.slow
 def test_it_runs_from_where_it_was_unpacked_and_has_the_reference_assemblies():
     installation = mono.find({"PATH": str(mono_folder())})
 

@@ -143,6 +143,7 @@ def test_vectors_reach_the_library_in_the_first_call(wide_program, function):
     assert run(wide_program, function, WIDE_LIB_PATH=wide_program.parent / "libwide.so").stdout == "right\n"
 
 
+@pytest.mark.slow
 def test_the_page_about_any_c_library_works_with_zlib(latebind, tmp_path):
     page = (ROOT / "docs" / "howto" / "drop-in.md").read_text("utf-8")
     (tmp_path / "zlib.toml").write_text(re.search(r"`zlib.toml`:\n\n```toml\n(.*?)```", page, re.DOTALL)[1])

@@ -107,6 +107,7 @@ def test_what_is_no_mach_o_library_is_told_by_its_kind(read, data, says):
     assert message.startswith(says)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rid", "reader"), [("osx-x64", "macho"), ("win-x64", "pe")])
 def test_every_truncation_is_seen(read, library, rid, reader):
     data = library(rid)
@@ -129,6 +130,7 @@ def test_an_object_file_is_no_library(read, library):
     assert (outcome, message) == (NOT_A_LIBRARY, "not a shared library: an object file")
 
 
+@pytest.mark.slow
 def test_a_windows_library_of_this_processor_and_of_another(read, library):
     assert read("pe", library("win-x64")) == (BOUND, "")
     assert read("pe", library("win-arm64")) == (WRONG_ARCHITECTURE, "built for arm64, this process is x64")

@@ -15,9 +15,9 @@ from tests.dotnet_support import RID, consumer, make_config, make_stage
 from tests.native.emulated import ORT_VERSIONS
 from tests.native.test_stub import build_programs, library
 
-pytestmark = pytest.mark.skipif(
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"
-)
+)]
 
 PROJECT = """\
 <Project Sdk="Microsoft.NET.Sdk">

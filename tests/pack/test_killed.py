@@ -44,6 +44,7 @@ def writing(tmp_path):
     return folder, process
 
 
+@pytest.mark.slow
 @LINUX
 @WHEN
 @pytest.mark.parametrize("how", SIGNALS)

@@ -25,6 +25,7 @@ from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, pack
 from tests.programs import CLI, assert_refused, run_checked
 
 
+@pytest.mark.slow
 def test_source_date_epoch_decides_the_times(packed_tiny, monkeypatch):
     before = hashes(pack_project(packed_tiny))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
@@ -34,6 +35,7 @@ def test_source_date_epoch_decides_the_times(packed_tiny, monkeypatch):
         assert {info.date_time for info in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
 
 
+@pytest.mark.slow
 def test_a_changed_source_remakes_only_what_is_made_of_it(packed_tiny):
     pack_project(packed_tiny)
     before = {path.name: path.stat().st_mtime_ns for path in (packed_tiny / "dist").iterdir()}
@@ -43,6 +45,7 @@ def test_a_changed_source_remakes_only_what_is_made_of_it(packed_tiny):
     assert changed == {"tiny-1.2.3.tar.gz", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"}
 
 
+@pytest.mark.slow
 def test_what_only_an_earlier_run_made_is_removed_and_what_others_made_is_not(packed_tiny):
     pack_project(packed_tiny)
     (packed_tiny / "dist" / "somebody-elses.whl").write_bytes(b"x")
@@ -117,6 +120,7 @@ def touch(file):
     return file
 
 
+@pytest.mark.slow
 def test_a_package_that_was_changed_by_hand_is_made_again(packed_tiny):
     result = pack_project(packed_tiny)
     before = hashes(result)
@@ -124,6 +128,7 @@ def test_a_package_that_was_changed_by_hand_is_made_again(packed_tiny):
     assert hashes(pack_project(packed_tiny)) == before
 
 
+@pytest.mark.slow
 def test_another_frontend_makes_the_same_wheel_from_tree_and_from_sdist(packed_tiny, tmp_path):
     packages = by_kind(pack_project(packed_tiny))
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
@@ -149,6 +154,7 @@ DYNAMIC = 'dynamic = ["version", "dependencies", "optional-dependencies"]'
 HOOKS = ('package = "tiny"\n\n[tool.hatch.build.h', 'package = "tony"\n\n[tool.hatch.build.h')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -165,6 +171,7 @@ def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, chang
     assert not list((tiny / "dist").glob("*.whl"))
 
 
+@pytest.mark.slow
 def test_a_wheel_may_have_extras_of_its_own(tiny):
     metadata = 'dynamic = ["version", "dependencies"]\noptional-dependencies = { more = ["numpy>=1.23"] }'
     write_client(tiny, pyproject=PYPROJECT.replace(DYNAMIC, metadata))
@@ -182,6 +189,7 @@ def remade(tiny, change):
     return {path.suffix for path in (tiny / "dist").iterdir() if path.stat().st_mtime_ns != before[path.name]}
 
 
+@pytest.mark.slow
 def test_files_from_outside_the_wheels_folder_are_hashed_and_refused_since_no_sdist_can_carry_them(tiny):
     forced = PYPROJECT + '\n[tool.hatch.build.targets.wheel.force-include]\n"../../NOTICE" = "tiny/NOTICE"\n'
     write_client(tiny, pyproject=forced)
@@ -195,11 +203,13 @@ def test_files_from_outside_the_wheels_folder_are_hashed_and_refused_since_no_sd
     assert not list((tiny / "dist").glob("*.tar.gz"))
 
 
+@pytest.mark.slow
 def test_an_executable_bit_is_part_of_the_key(packed_tiny):
     script = packed_tiny / "python" / "tiny" / "src" / "tiny" / "__init__.py"
     assert remade(packed_tiny, lambda: script.chmod(0o755)) == {".whl", ".gz"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("garbage", [b"\xff", b"{", b"[]", b'{"wheel tiny linux-x64": 3}'])
 def test_a_damaged_ledger_only_costs_time(packed_tiny, garbage):
     before = hashes(pack_project(packed_tiny))
@@ -211,6 +221,7 @@ def test_a_source_date_epoch_that_is_none_is_refused_in_one_line(latebind, tiny)
     assert_refused(latebind("-C", tiny, "pack", env={"SOURCE_DATE_EPOCH": "never"}), "SOURCE_DATE_EPOCH is")
 
 
+@pytest.mark.slow
 def test_an_empty_source_date_epoch_counts_as_none(latebind, tiny):
     before = hashes(pack_project(tiny))
     (tiny / "build" / "pack.json").unlink()
@@ -226,6 +237,7 @@ def test_the_hooks_own_words_come_without_the_frontends_traceback(latebind, tiny
     assert len(result.stderr.splitlines()) < 8
 
 
+@pytest.mark.slow
 def test_two_at_once_wait_for_each_other_and_leftovers_are_cleared(tiny):
     for name in ("stage/.linux-x64.1.part", "build/.pack-x", "dist/.x.whl.1.part"):
         (tiny / name).mkdir(parents=True)
@@ -240,6 +252,7 @@ def test_two_at_once_wait_for_each_other_and_leftovers_are_cleared(tiny):
 MUSL = ("linux-x64", "linux-musl-x64")
 
 
+@pytest.mark.slow
 def test_a_seventh_target_is_only_a_row(tiny):
     result = pack_project(tiny, *MUSL)
     assert result.not_made == ()
@@ -249,6 +262,7 @@ def test_a_seventh_target_is_only_a_row(tiny):
     assert audit_paths([tiny / "dist"], project_policy(load(tiny / "latebind.toml"))).findings == ()
 
 
+@pytest.mark.slow
 def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the_reason_is_told(tiny):
     write_client(tiny, latebind=BOUND)
     result = pack_project(tiny, *MUSL)
@@ -264,6 +278,7 @@ def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the
         build_distribution(source, file, "wheel", {"LATEBIND_TARGET": "linux-musl-x64"}, workdir=tiny, config_digest="")
 
 
+@pytest.mark.slow
 def test_the_table_of_packages_is_printed_and_written(latebind, tiny):
     printed = latebind("-C", tiny, "pack", "-v", "--target", "linux-x64").stdout
     table = json.loads((tiny / "reports" / "packages.json").read_text("utf-8"))

@@ -183,12 +183,14 @@ HIDDEN = {
 }
 
 
+@pytest.mark.slow
 def test_an_untouched_release_is_sound(release):
     checked = check_release(release)
     assert checked.problems == ()
     assert checked.release.blockers == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TAMPERED)
 def test_what_was_changed_is_named_by_the_sums(release, name):
     change, file, why = TAMPERED[name]
@@ -216,6 +218,7 @@ def test_a_pipe_is_named_and_not_waited_for(release, name):
     assert problems == [(name, "is not a file")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HIDDEN)
 def test_what_was_changed_is_named_although_the_sums_were_made_anew(release, name):
     change, file, why = HIDDEN[name]

@@ -119,6 +119,7 @@ def without(scenario):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenario", "subject"),
     [("absent", "wheel/{}/python3.11/no-runtime/absent"), ("odd-folder", "{}: wheel odd-folder")],

@@ -13,6 +13,7 @@ from tests.client import pack_project, write_portable
 from tests.sdkclient import SDK, write_sdk_client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])
 def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
     root = write_portable(tmp_path / "tiny", [rid])

@@ -37,6 +37,7 @@ def run_fuzzer(tmp_path, *arguments):
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=900)
 
 
+@pytest.mark.slow
 def test_damaged_models_open_nothing_else(latenn_site, tmp_path):
     done = run_fuzzer(tmp_path, "--count", "400", "--site", latenn_site)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -45,6 +46,7 @@ def test_damaged_models_open_nothing_else(latenn_site, tmp_path):
         assert outcome in done.stdout
 
 
+@pytest.mark.slow
 def test_a_session_that_allows_any_path_is_seen_to_open_files(latenn_site, tmp_path):
     done = run_fuzzer(tmp_path, "--count", "150", "--site", latenn_site, "--control")
     assert done.returncode == 1

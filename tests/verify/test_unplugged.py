@@ -78,6 +78,7 @@ def project(tmp_path, pristine_dist, latebind):
     return SimpleNamespace(root=root, dist=dist, verify=verify, cases=cases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "message"),
     [
@@ -112,6 +113,7 @@ def test_a_consumer_that_shows_nothing_fails_its_case(project, script, message):
     assert message in case["reason"]
 
 
+@pytest.mark.slow
 def test_a_consumer_that_prints_100_mb_passes_and_its_log_is_kept_in_part(project):
     ended = project.verify(script=GOOD + 'print("\\n".join(["x" * 1_000_000] * 100))')
     [case] = project.cases()
@@ -280,6 +282,7 @@ def assert_not_run(tmp_path, tool):
     assert {asked.value.reason, installed.value.reason} <= reasons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", ANSWERS, indirect=True)
 def test_an_index_that_answers_with_errors_is_no_index(monkeypatch, tmp_path, index):
     unplug_index(monkeypatch, tmp_path, index)
@@ -293,6 +296,7 @@ def test_an_index_that_nobody_answers_for_is_no_index(monkeypatch, tmp_path):
         assert_not_run(tmp_path, tool)
 
 
+@pytest.mark.slow
 def test_an_index_that_hangs_is_no_index(monkeypatch, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         unplug_index(monkeypatch, tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
@@ -331,6 +335,7 @@ def machine_file(folder, command, version="3.11.9", python=sys.executable):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "version", "message"),
     [
@@ -350,6 +355,7 @@ def test_a_machine_that_does_not_answer_makes_its_cells_not_run(project, tmp_pat
     assert message in case["summary"]
 
 
+@pytest.mark.slow
 def test_a_wheel_that_does_not_admit_the_machines_python_makes_its_cells_not_run(latebind, tmp_path):
     """A stand-in for CPython 3.9 answers with its version. The wheel is a real one for Windows."""
     root = write_portable(tmp_path / "tiny", ["win-x64"])
@@ -431,6 +437,7 @@ def test_packages_that_are_not_the_projects_are_one_clear_error(project, spoil, 
     assert message in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["-k", "win"], ["--list"], ["--shard", "1/2"], ["--fresh"], ["--all"]])
 def test_options_that_would_have_no_effect_on_a_merge_are_refused(project, latebind, arguments):
     project.verify()

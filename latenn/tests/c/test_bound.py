@@ -15,10 +15,12 @@ def step(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_the_runtime_binds_values(programs, onnxruntime, step):
     assert programs.run("bound", step, onnxruntime.parent, programs.folder / "latenn", "-").stdout == b"all well\n"
 
 
+@pytest.mark.slow
 def test_where_a_backend_has_no_values_the_core_copies(programs, step):
     folder = programs.folder / "backends"
     assert programs.run("bound", step, folder, folder, "plain").stdout == b"all well\n"
@@ -29,6 +31,7 @@ def test_64_threads_share_a_model_and_each_others_values(programs):
     assert programs.run("crowd", backend).stdout == b"all well\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="not run: tried with the sanitizers of Linux alone")
 def test_no_two_threads_meet_unguarded(thread_programs):
     if thread_programs.sanitizers != "thread":

@@ -1,5 +1,6 @@
 """How latenn's libraries build: what they export and need, and that they are the same everywhere."""
 
+import pytest
 import re
 import shutil
 import sys
@@ -86,6 +87,7 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
+@pytest.mark.slow
 def test_two_folders_give_the_same_bytes_and_the_core_may_be_unloaded(tmp_path):
     """A fork after that must not call into what is gone."""
     compiler = needed_compiler()

@@ -16,6 +16,7 @@ from tests.dotnet_support import LATENN, consumer, dotnet_environment, echo_core
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the core is built for Linux")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frameworks", [["netstandard2.0"], ["netstandard2.0", "netstandard2.1"]])
 def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed_build, frameworks):
     """Types that no runtime here has, threads under a moving heap, refusals: latenn/dotnet/Checks."""

@@ -13,9 +13,9 @@ from latebind.system.run import run
 from tests import models, plugin_ep
 from tests.dotnet_support import ROOT, consumer, dotnet_environment
 
-pytestmark = pytest.mark.skipif(
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"
-)
+)]
 
 
 @pytest.fixture

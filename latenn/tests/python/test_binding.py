@@ -26,6 +26,7 @@ def address(array):
     return array.__array_interface__["data"][0]
 
 
+@pytest.mark.slow
 def test_an_input_is_used_where_it_lies_and_its_changes_are_seen(binding):
     state = floats()
     binding.inputs["state"] = state
@@ -132,6 +133,7 @@ def test_inputs_of_many_kinds(binding, kind):
     assert binding.run()["next"].numpy().tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GIVEN)
 def test_without_leave_to_copy_what_needs_a_copy_is_refused(latenn, kind):
     binding = latenn.load(models.step()).bind(copy=False)

@@ -14,6 +14,8 @@ from latebind.verify.cases.installers import installer
 
 from tests.programs import not_run, run_program
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS = ("linux", "windows", "macos")
 EXTRAS = [(name, distribution) for name in presets() for distribution in preset(name).python.extras.values()]
 

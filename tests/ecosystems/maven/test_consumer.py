@@ -10,6 +10,8 @@ from latebind.ecosystems.maven.layouts import LAYOUTS
 from tests.client import CONFIG, copy_client
 from tests.needs import require_programs
 
+pytestmark = pytest.mark.slow
+
 TABLES = """
 [package.tiny.maven]
 group = "io.github.acme"

@@ -14,6 +14,8 @@ from latebind.ecosystems.npm.layouts import LAYOUTS
 from tests.client import CONFIG, write_client
 from tests.ecosystems.npm.tools import install_tools
 
+pytestmark = pytest.mark.slow
+
 TABLES = """
 [package.tiny.npm]
 name = "@acme/tiny"

@@ -24,6 +24,8 @@ from tests.dotnet_support import (
     with_mono,
 )
 
+pytestmark = pytest.mark.slow
+
 CLASSIC = mono.FRAMEWORK
 PROGRAM = """
 using System;

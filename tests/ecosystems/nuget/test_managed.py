@@ -41,6 +41,7 @@ def members(documentation):
     return {member.get("name") for member in defusedxml.ElementTree.parse(documentation).iter("member")}
 
 
+@pytest.mark.slow
 def test_two_builds_in_different_folders_give_equal_bytes_and_name_no_folder(tmp_path, monkeypatch):
     copy = tmp_path / "else where" / "Binding"
     shutil.copytree(BINDING, copy)
@@ -57,6 +58,7 @@ def test_two_builds_in_different_folders_give_equal_bytes_and_name_no_folder(tmp
         assert str(tmp_path).encode() not in data
 
 
+@pytest.mark.slow
 def test_nothing_is_written_into_the_source_folder(tmp_path):
     before = sorted(path.relative_to(BINDING) for path in BINDING.rglob("*"))
 
@@ -67,6 +69,7 @@ def test_nothing_is_written_into_the_source_folder(tmp_path):
     assert not any(path.name.startswith(".managed-") for path in tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_files_in_output_folders_below_the_project_are_not_compiled(tmp_path):
     project = tmp_path / "a (b)"
     shutil.copytree(BINDING, project)
@@ -83,6 +86,7 @@ def test_files_in_output_folders_below_the_project_are_not_compiled(tmp_path):
         build_managed(project, project / "build" / "managed", **arguments)
 
 
+@pytest.mark.slow
 def test_a_compile_error_is_told_and_the_earlier_result_stays(tmp_path):
     copy = tmp_path / "source"
     shutil.copytree(BINDING, copy)
@@ -96,6 +100,7 @@ def test_a_compile_error_is_told_and_the_earlier_result_stays(tmp_path):
     assert {path.relative_to(tmp_path / "out").as_posix(): data for path, data in files.items()} == earlier
 
 
+@pytest.mark.slow
 def test_the_newer_framework_offers_all_of_the_older_one_and_memory_beside(tmp_path):
     old, new = (members(variant.documentation) for variant in build(BINDING, tmp_path))
 
@@ -104,6 +109,7 @@ def test_the_newer_framework_offers_all_of_the_older_one_and_memory_beside(tmp_p
     assert {"M:Latenn.Tensor.Create``1", "M:Latenn.Tensor.GetSpan``1", "T:Latenn.OutputViews"} <= added
 
 
+@pytest.mark.slow
 def test_a_project_of_one_framework_makes_one_assembly(tmp_path):
     copy = tmp_path / "source"
     shutil.copytree(BINDING, copy)

@@ -58,6 +58,7 @@ def test_nothing_is_claimed_where_the_address_is_unknown(repository, commit):
     assert source_link(repository, commit, PurePosixPath("a"), SOURCES) == ""
 
 
+@pytest.mark.slow
 def test_symbols_name_the_commit_of_each_source(tmp_path, read_assembly):
     link = source_link("https://github.com/me/tiny", HASH, PurePosixPath("dotnet/Tiny"), SOURCES)
     printed = read_assembly(build(tmp_path, link).symbols)
@@ -68,16 +69,19 @@ def test_symbols_name_the_commit_of_each_source(tmp_path, read_assembly):
     assert [name for name in documents if name.startswith("/_/") and name != "/_/Adding.cs"] == []
 
 
+@pytest.mark.slow
 def test_without_a_repository_nothing_is_named(tmp_path, read_assembly):
     assert not [line for line in read_assembly(build(tmp_path, "").symbols) if line.startswith("link ")]
 
 
+@pytest.mark.slow
 def test_a_project_without_symbols_is_still_compiled(tmp_path):
     link = source_link("https://github.com/me/tiny", HASH, PurePosixPath("Tiny"), SOURCES)
     built = build(tmp_path, link, PROJECT.replace(">portable<", ">none<"))
     assert built.symbols is None
 
 
+@pytest.mark.slow
 def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_path, read_assembly):
     config = CONFIG.replace('license = "MIT"', 'license = "MIT"\nrepository = "https://github.com/me/tiny"')
     config = config.replace('id = "Tiny"', 'id = "Tiny", managed = "dotnet/Tiny"')

@@ -12,6 +12,8 @@ from tests.conftest import ROOT
 from tests.dotnet_reader import PROJECT
 from tests.dotnet_support import dotnet_environment
 
+pytestmark = pytest.mark.slow
+
 BY_NAME = re.compile(
     r"System\.(Activator|Type\.(Get(?!TypeFromHandle)|Invoke|Make)|AppDomain\.(Load|Create)|Enum\.Get|Linq\.Expressions"
     r"|Reflection\.(?!Assembly\w*Attribute\.|DefaultMemberAttribute\.|MemberInfo\.get_Name|Assembly\.get_Location)"

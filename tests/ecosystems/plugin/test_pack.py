@@ -20,6 +20,8 @@ from tests.dotnet_support import dotnet_environment
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
 from tests.programs import assert_refused, run_checked
 
+pytestmark = pytest.mark.slow
+
 WHEEL = "onnxruntime_ep_tiny_npu-1.2.0rc1-py3-none-manylinux_2_28_x86_64.whl"
 STATIC = """\
 #define API extern "C" __attribute__((visibility("default")))

@@ -10,6 +10,8 @@ import pytest
 from tests.client import pack_project
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
+pytestmark = pytest.mark.slow
+
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
 project(consumer LANGUAGES CXX)

@@ -160,6 +160,7 @@ def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("libdir", ["lib64", "lib/x86_64-linux-gnu"])
 def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
     config = SDK.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
@@ -184,6 +185,7 @@ def test_libraries_in_two_folders_are_refused(tmp_path):
         pack_project(write_sdk_client(tmp_path / "tiny", both, TWO))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rid", "name"), [("linux-x64", "libtiny.so.4"), ("osx-arm64", "libtiny.4.dylib")])
 def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_path):
     config = SDK.replace("sdk = true", "sdk = { soversion = 4 }").replace("linux-x64", rid)
@@ -226,6 +228,7 @@ install(TARGETS tiny still COMPONENT tiny)""",
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "stem"), [("tiny", "tiny"), ("tiny_still", "tiny_still")])
 def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
     path = sdk_of(pack_project(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", name))))
@@ -368,6 +371,7 @@ VERSIONED = with_properties("VERSION 3.1 SOVERSION 3")
 LINKS = {"lib/libtiny.so": "libtiny.so.3.1", "lib/libtiny.so.3": "libtiny.so.3.1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cmake", "links"),
     [
@@ -542,6 +546,7 @@ def latenn(tmp_path_factory):
     return latenn_sdk(folder, "linux-x64"), [str(onnx_sum(folder / "sum.onnx")), str(runtime)]
 
 
+@pytest.mark.slow
 def test_latenn_infers_in_a_program_in_cpp(latenn, tmp_path):
     prefix, arguments = latenn
     folder = write_latenn_consumer(tmp_path)

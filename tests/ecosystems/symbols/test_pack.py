@@ -21,6 +21,8 @@ from latebind.system.archive import sha256
 from tests.client import CONFIG, PORTABLE_SOURCE, hashes, pack_project, write_client
 from tests.programs import run_checked
 
+pytestmark = pytest.mark.slow
+
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
 project(tiny C)

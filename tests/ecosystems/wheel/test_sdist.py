@@ -62,6 +62,7 @@ LAYOUTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
     root = project(tmp_path / "tiny", **LAYOUTS[layout])
@@ -83,6 +84,7 @@ LICENSED = {"LICENSE.txt": "MIT License of Tiny\n", "python/tiny/LICENSE": "othe
 NO_FILES = PYPROJECT.replace('license-files = ["LICENSE"]\n', "").replace('["src", "LICENSE"]', '["src"]')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pyproject", "folder_has_one", "expected"),
     [
@@ -113,6 +115,7 @@ def test_a_wheel_without_a_license_file_gets_that_of_the_project(tmp_path, pypro
     assert (again.name, again.read_bytes()) == (packages["wheel"].name, packages["wheel"].read_bytes())
 
 
+@pytest.mark.slow
 def test_an_sdist_that_lacks_a_file_of_the_wheel_is_not_made(tmp_path):
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny")
     before = by_kind(pack_project(root))["sdist"].read_bytes()

@@ -24,6 +24,8 @@ from tests.moduleclient import CMAKE, config, write_module_client
 from tests.needs import require_programs
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
+pytestmark = pytest.mark.slow
+
 HOST = f'["{host_rid()}"]'
 RUN = "import tiny; assert tiny.add(2, 3) == 5; print(tiny._tiny.__file__)"
 OWN = f"cp{sys.version_info.major}{sys.version_info.minor}"

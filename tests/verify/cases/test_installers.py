@@ -35,6 +35,7 @@ def tool(request, tmp_path, monkeypatch):
     return chosen
 
 
+@pytest.mark.slow
 def test_an_environment_sees_nothing_of_ours(tool, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("LD_LIBRARY_PATH", "/somewhere")
@@ -56,17 +57,20 @@ def test_an_environment_sees_nothing_of_ours(tool, tmp_path, monkeypatch):
     assert set(variables) <= {"PATH", "HOME", "LANG", "LC_CTYPE", "LATEBIND_TREE"}
 
 
+@pytest.mark.slow
 def test_the_index_is_asked_for_versions(tool):
     assert tool.resolve("iniconfig==2.0.*", BASE) == "2.0.0"
     with not_run("no-distribution"):
         tool.resolve("iniconfig<0.0.1", BASE)
 
 
+@pytest.mark.slow
 def test_a_wheel_for_another_processor_is_unpacked(tool, tmp_path):
     tool.unpack("msgspec==0.20.0", tmp_path / "out", Rid("linux-arm64"), tmp_path / "log")
     assert list((tmp_path / "out" / "msgspec").glob("*aarch64*.so"))
 
 
+@pytest.mark.slow
 def test_what_the_index_does_not_have_is_not_run(tool, tmp_path):
     tool.create(tmp_path / "env", BASE, tmp_path / "log")
     with not_run("no-distribution"):

@@ -53,6 +53,7 @@ def test_over_256_cells_are_shared_out_and_each_is_in_one_job():
     assert max(int(job["shard"].partition("/")[2]) for job in jobs) * CASES_PER_JOB >= len(cases) / len(RIDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [6, 7, 20, 256])
 def test_jobs_keep_to_the_limit(limit):
     assert len(matrix(with_versions(800), RIDS, ["3.12"], limit)["include"]) <= limit
@@ -68,6 +69,7 @@ def test_a_text_over_the_limit_of_an_output_is_refused():
         matrix(with_versions(800), RIDS, ["3." + "1" * 3000], 256)
 
 
+@pytest.mark.slow
 def test_the_largest_matrix_fits_an_output():
     text = matrix_json(matrix(with_versions(800), RIDS, ["3.10", "3.14"]))
     assert len(text.encode("utf-16-le")) < MAX_BYTES

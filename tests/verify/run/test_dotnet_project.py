@@ -36,6 +36,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 def test_the_packages_restore_and_compute_every_case(tmp_path, packages, runtime, cases):
     ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", log=tmp_path / "log")
 
@@ -52,6 +53,7 @@ def test_the_packages_restore_and_compute_every_case(tmp_path, packages, runtime
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_without_the_runtimes_package_the_sentence_names_it(tmp_path, packages, cases):
     ended = run_smoke(consumer(packages), cases, tmp_path / "w")
 
@@ -61,6 +63,7 @@ def test_without_the_runtimes_package_the_sentence_names_it(tmp_path, packages, 
     assert ended.document.report.bound is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argument", [("--runtime-minimum", "1.999"), ("--runtime-path", "/nowhere/ort.so")])
 def test_a_runtime_that_is_too_old_or_not_where_it_was_said_ends_in_a_sentence(
     tmp_path, packages, runtime, cases, argument
@@ -71,6 +74,7 @@ def test_a_runtime_that_is_too_old_or_not_where_it_was_said_ends_in_a_sentence(
     assert argument[1] in ended.document.error.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-transitive"])
 def test_a_folder_may_have_any_name(tmp_path, packages, runtime, cases, name):
     folder = tmp_path / "a, b 実行時"
@@ -99,6 +103,7 @@ def test_a_library_that_the_host_opened_before_is_the_one_that_is_bound(tmp_path
     assert ended.document.report.path == other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--preload", "/nowhere/x.so"], ["--threads", "no"], ["--sample", "0"]])
 def test_words_that_cannot_be_followed_end_without_a_result(tmp_path, packages, cases, arguments):
     with pytest.raises(PhaseError, match="wrote no result"):

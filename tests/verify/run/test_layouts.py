@@ -60,6 +60,7 @@ def unproven(made_for, ended):
 HERE = [entry.name for entry in layouts.LAYOUTS if entry.start != "nothing" and not entry.needs_sdk]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HERE)
 def test_good_packages_compute_and_hold_what_the_consumer_promises(tmp_path, packages, runtime, cases, name):
     made_for = consumer(packages, runtime, layout=layout(name))
@@ -73,6 +74,7 @@ def test_good_packages_compute_and_hold_what_the_consumer_promises(tmp_path, pac
     assert all(path.startswith(str(tmp_path)) for path in loaded.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HERE)
 def test_a_core_package_without_its_native_file_fails_in_every_consumer(tmp_path, packages, runtime, cases, name):
     broken = without(packages[0], "liblatenn_core", tmp_path / "broken")
@@ -92,6 +94,7 @@ TARGETS = b"""<Project>
 """
 
 
+@pytest.mark.slow
 def test_a_native_file_that_build_files_copy_does_not_reach_whoever_refers_to_a_library(
     tmp_path, packages, runtime, cases
 ):
@@ -110,6 +113,7 @@ def test_a_native_file_that_build_files_copy_does_not_reach_whoever_refers_to_a_
     assert (behind.status, behind.document.error.code) == (3, "CoreUnavailable")
 
 
+@pytest.mark.slow
 def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path, packages, runtime, cases):
     keep_out = b"""<Project>
   <Target Name="KeepOut" AfterTargets="ComputeResolvedFilesToPublishList">
@@ -154,6 +158,7 @@ def with_build_files(package, folder, old, new, add=()):
     return rewritten(package, folder, change, add)
 
 
+@pytest.mark.slow
 def test_a_package_without_build_files_fails_on_mono_alone(tmp_path, packages, runtime, cases):
     feed = [without(packages[0], "/net461/", tmp_path / "broken"), packages[1]]
 
@@ -221,6 +226,7 @@ def test_an_older_assembly_that_is_the_newer_one_is_told(tmp_path, packages, run
     assert OLDER_FRAMEWORK in wrong
 
 
+@pytest.mark.slow
 def test_another_package_of_the_same_name_is_told(tmp_path, packages, runtime, cases):
     made_for = consumer(packages, runtime)
     ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
@@ -283,6 +289,7 @@ def check_published(package, project, rid, work):
     return [wrong for proof in made_for.layout.proofs for wrong in proof(looked_at)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rid", NATIVE_FILES)
 def test_the_files_of_every_target_are_published(tmp_path, demo, rid):
     assert check_published(*demo, rid, tmp_path / "w") == []
@@ -351,6 +358,7 @@ int demo_answer(void) { return rt_answer(); }
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "linked", "works"), [(ALONE, False, True), (LINKS, True, False)])
 def test_control_a_library_that_links_its_runtime_fails_straight_from_the_package_cache(  # a table
     tmp_path, source, linked, works
