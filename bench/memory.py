@@ -12,9 +12,9 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.audit.audit import Task, audit_package
-from latebind.audit.engine.policy import Policy
-from latebind.audit.engine.pool import Died, Pool, WorkerLimits
+from loadcheck.audit import Task, audit_package
+from loadcheck.engine.policy import Policy
+from loadcheck.engine.pool import Died, Pool, WorkerLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

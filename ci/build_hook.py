@@ -25,12 +25,13 @@ class LoaderHeaders(BuildHookInterface[Any]):
         if not self.is_checkout:
             return []
         project = self.metadata.config
-        return [*project["project"]["dependencies"], *project["dependency-groups"]["headers"]]
+        needed = [*project["project"]["dependencies"], *project["dependency-groups"]["headers"]]
+        return [requirement for requirement in needed if not requirement.startswith("loadcheck")]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002  # hatchling's names
         """Write the headers before they are collected."""
         if self.is_checkout:
-            sys.path[:0] = [self.root, str(Path(self.root, "packaging"))]
+            sys.path[:0] = [self.root, *(str(Path(self.root, name)) for name in ("packaging", "loadcheck/src"))]
             from ci import gen_loader  # noqa: PLC0415  # an sdist has no generator
 
             gen_loader.write_headers()

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
 from latebind.config.file import load
 from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 

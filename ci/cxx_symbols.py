@@ -12,9 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.binary import read_images
-
 from ci.libc_symbols import FOLDER, fill
+from loadcheck.binary import read_images
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from latebind.audit.reports.pages import check_pages  # noqa: E402  # mkdocs loads a hook by its path alone
-from latebind.audit.reports.render import audit_schema  # noqa: E402
-from latebind.verify.report.report import verify_schema  # noqa: E402
-
 from ci import reference_c, reference_cli, reference_dotnet, reference_python  # noqa: E402
 from ci.reference_scenarios import scenarios_page  # noqa: E402
+from latebind.verify.report.report import verify_schema  # noqa: E402
+from loadcheck.reports.pages import check_pages  # noqa: E402  # mkdocs loads a hook by its path alone
+from loadcheck.reports.render import audit_schema  # noqa: E402
 from research import census, peers_page, rounds, sabotage_page  # noqa: E402
 
 REPOSITORY = "https://github.com/latebind/latebind"

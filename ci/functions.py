@@ -18,12 +18,13 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.binary.read import read_image
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
+from loadcheck.binary.read import read_image
+
 if TYPE_CHECKING:
-    from latebind.binary.image import Export
+    from loadcheck.binary.image import Export
 
 TABLES = Path(__file__).resolve().parent.parent / "packaging" / "latebind" / "tables" / "functions"
 UNKNOWN = "0.0"

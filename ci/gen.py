@@ -12,13 +12,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from ci import gen_loader, places
 from latebind.adopt.new import provider_files
-from latebind.audit.reports.pages import check_index
 from latebind.config.reference import config_pages
 from latebind.config.schema import config_schema_text
-from latebind.system.archive import write_text
-
-from ci import gen_loader, places
+from loadcheck.archive import write_text
+from loadcheck.reports.pages import check_index
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import jinja2
 import msgspec
-from latebind.build.loadersource import runtime_header
-from latebind.system.archive import write_text
-from latebind.tables.presets import preset, presets
 
 from ci import ort_slots
+from latebind.build.loadersource import runtime_header
+from latebind.tables.presets import preset, presets
+from loadcheck.archive import write_text
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = pathlib.Path("loader/include/latebind")

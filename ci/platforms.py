@@ -23,8 +23,7 @@ from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from latebind.binary.floors import is_glibc, numeric, version_text
-
+from loadcheck.binary.floors import is_glibc, numeric, version_text
 from machines import pinned
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.tables.presets import presets
-
 from ci.reference_text import escape_markdown
+from latebind.tables.presets import presets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

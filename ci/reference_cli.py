@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ci.reference_text import escape_markdown
 from latebind.cli import _parser
 from latebind.commands.examples import EXAMPLES
-
-from ci.reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

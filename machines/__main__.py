@@ -21,7 +21,6 @@ if not __package__:  # a machine file names this file by its path
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from latebind.system.processes import TREE, watched_over
-
 from machines import NotAvailableError
 from machines.emulator import LimitError, Limits
 from machines.table import MACHINES, make

@@ -10,8 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.system.archive import write_text
-
+from loadcheck.archive import write_text
 from machines import (
     NotAvailableError,
     Ready,

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from latebind.compilers.interpreters import interpreters
 from latebind.compilers.zig import find_zig
-from latebind.tables.pythonabi import stable_names
-
+from loadcheck.tables.pythonabi import stable_names
 from machines import NotAvailableError, make_once, pinned, run_tool
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 from latebind.compilers.zig import find_zig
 from latebind.system.processes import end_trees
-
 from machines import NotAvailableError, make_once, run_tool
 from machines.emulator import Emulator, Group, LimitError, Limits, inherit
 

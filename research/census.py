@@ -17,17 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.audit.audit import audit_paths
-from latebind.audit.engine.choice import Choice
-from latebind.audit.engine.policy import Policy
-from latebind.model import SEVERITIES
-
+from loadcheck.audit import audit_paths
+from loadcheck.engine.choice import Choice
+from loadcheck.engine.policy import Policy
+from loadcheck.model import SEVERITIES
 from machines import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from latebind.model import Profile, Severity
+    from loadcheck.model import Profile, Severity
 
 TRUTH = Path(__file__).resolve().parent.parent / "docs" / "truth"
 TABLE = TRUTH / "census.csv"

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.audit.audit import audit_paths
 from latebind.release.packages import ReleasePackage, read_packages
 from latebind.tables.targets import target
+from loadcheck.audit import audit_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

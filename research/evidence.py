@@ -21,7 +21,7 @@ from machines import programs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from latebind.model import AuditReport, Finding
+    from loadcheck.model import AuditReport, Finding
 
 _NATIVE = re.compile(r"\.(so|dylib|pyd|dll)(\.[\d.]+)?$")
 _PLACES = re.compile(r"<(\w+)>")

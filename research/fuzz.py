@@ -20,13 +20,13 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.audit.audit import audit_here
-from latebind.audit.engine.pool import Died, Pool, WorkerLimits, default_jobs
-from latebind.audit.reports.render import RENDERERS
-from latebind.errors import InputError
-
-from research.mutation import mutate_subject
 from tests.audit.corpus import universal
+
+from latebind.errors import InputError
+from loadcheck.audit import audit_here
+from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
+from loadcheck.reports.render import RENDERERS
+from research.mutation import mutate_subject
 from tests.client import write_portable
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.audit.engine.catalog import own_checks
-from latebind.model import SEVERITIES
-from latebind.text import plural
-
+from loadcheck.engine.catalog import own_checks
+from loadcheck.model import SEVERITIES
+from loadcheck.text import plural
 from research import census, peers
 
 if TYPE_CHECKING:

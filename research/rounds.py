@@ -25,10 +25,9 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.audit.audit import audit_paths
-from latebind.audit.engine.choice import Choice
-from latebind.audit.engine.policy import Policy
-
+from loadcheck.audit import audit_paths
+from loadcheck.engine.choice import Choice
+from loadcheck.engine.policy import Policy
 from machines import pinned
 from research import census, drawing, imports, peers
 

@@ -17,9 +17,8 @@ import time
 from typing import TYPE_CHECKING
 
 from latebind.config.file import load
-from latebind.system.archive import write_text
 from latebind.system.run import run
-
+from loadcheck.archive import write_text
 from research import sabotage_page
 from research.broken.layers import CONSUMERS, run_layers
 from research.broken.table import CONTROL, WAYS

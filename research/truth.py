@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from latebind.audit.audit import audit_paths
-from latebind.system.archive import write_text
 from packaging.utils import parse_wheel_filename
 
+from loadcheck.archive import write_text
+from loadcheck.audit import audit_paths
 from machines import pinned
 from research import evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from latebind.model import Finding
+    from loadcheck.model import Finding
 
 ROOT = Path(__file__).resolve().parent.parent
 WHEELS = ROOT / "docs" / "truth" / "wheels.toml"

@@ -16,7 +16,6 @@ from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.pack.pack import pack
 from latebind.tables.targets import target
-
 from tests.programs import run_checked
 
 if TYPE_CHECKING:

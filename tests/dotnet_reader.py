@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet
-
 from tests.client import write_files
 from tests.dotnet_support import dotnet_environment
 from tests.programs import run_checked

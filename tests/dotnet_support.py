@@ -16,14 +16,14 @@ import msgspec
 import numpy as np
 import onnx
 import pytest
+from onnx import TensorProto
+
 from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config.config import Config
 from latebind.config.document import Document
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer, run_built
-from latebind.model import Rid
 from latebind.verify.run.bench import failing_at
-from onnx import TensorProto
-
+from loadcheck.model import Rid
 from machines import NotAvailableError, dotnet_sdk, mono
 from tests import models
 from tests.client import edit, rewritten

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
-from latebind.compilers.zig import find_zig
-from latebind.model import Rid
-from latebind.tables.targets import host_rid, target, zig_triple
 
+from latebind.compilers.zig import find_zig
+from latebind.tables.targets import host_rid, target, zig_triple
+from loadcheck.model import Rid
 from machines import NotAvailableError, ort_header
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from pathlib import Path
 import hypothesis
 import msgspec
 import pytest
+
 from latebind.compilers.zig import find_zig, zig_variables
 
 ROOT = Path(__file__).resolve().parent.parent

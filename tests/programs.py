@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from latebind.errors import NotRun
 
 if TYPE_CHECKING:

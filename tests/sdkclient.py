@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.ecosystems.sdk.pack import pack_sdk
-from latebind.system.tarball import unpack_tar
 from latebind.tables.targets import target
-
+from loadcheck.tarball import unpack_tar
 from tests.client import CONFIG, copy_client, read_client
 from tests.conftest import ROOT
 

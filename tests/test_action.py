@@ -9,8 +9,8 @@ import zipfile
 
 import pytest
 import yaml
-from latebind import action
 
+from latebind import action
 from tests.conftest import ROOT
 from tests.programs import run_program
 

@@ -5,10 +5,10 @@ import shlex
 import shutil
 
 import pytest
+
 from latebind.cli import _parser, main
 from latebind.commands.completion import SHELLS
 from latebind.commands.examples import EXAMPLES
-
 from tests.programs import run_checked
 
 

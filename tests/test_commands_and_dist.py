@@ -4,8 +4,8 @@ import shutil
 import zipfile
 
 import pytest
-from latebind.tables.targets import host_rid
 
+from latebind.tables.targets import host_rid
 from tests.client import edit, write_portable
 from tests.programs import assert_success
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from packaging.requirements import Requirement
+
+from ci import docs_site
 from latebind import errors
 from latebind.cli import _parser
 from latebind.config.verification import Verify
@@ -17,9 +20,6 @@ from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, _properties
 from latebind.system.resources import cmake_dir
 from latebind.verify.cases import scenarios
 from latebind.verify.cases.layouts import LAYOUTS
-from packaging.requirements import Requirement
-
-from ci import docs_site
 from tests.conftest import ROOT
 from tests.native.building import build, configure, needed_compiler
 from tests.needs import runtime_folder

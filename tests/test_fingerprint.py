@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from latebind import fingerprint
 from latebind.pack.pack import ELSEWHERE
-
 from tests.client import pack_project
 from tests.programs import run_checked
 

@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from latebind.tables.targets import host_rid
 
+from latebind.tables.targets import host_rid
 from tests.needs import official_header, require_programs, runtime_folder
 from tests.programs import assert_success, run_checked, run_program
 

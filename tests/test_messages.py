@@ -6,8 +6,8 @@ import ast
 import re
 
 import pytest
-from latebind import text
 
+from latebind import text
 from tests.conftest import ROOT
 
 PRODUCT = ROOT / "packaging" / "latebind"

@@ -8,6 +8,7 @@ import threading
 import zipfile
 
 import pytest
+
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.config.file import load
@@ -16,7 +17,6 @@ from latebind.errors import BuildError
 from latebind.outputs import outputs
 from latebind.reproduce import reproduce
 from latebind.tables.targets import target
-
 from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files
 from tests.programs import assert_success
 

@@ -5,13 +5,13 @@ import shutil
 from dataclasses import dataclass
 
 import pytest
+
 from latebind.build.imports import import_native
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.pack import planned as table
 from latebind.pack.planned import plan_files
 from latebind.tables.targets import target
-
 from tests.client import BOUND, CONFIG, PYPROJECT, edit, pack_project, write_client
 from tests.programs import assert_refused
 from tests.sdkclient import write_sdk_client

@@ -3,9 +3,9 @@
 import sys
 
 import pytest
+
 from latebind.commands.problems import print_error, print_problems
 from latebind.errors import LatebindError
-
 from tests.programs import run_program
 
 

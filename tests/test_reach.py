@@ -2,6 +2,7 @@
 
 import grimp
 import pytest
+
 from latebind.fingerprint import PACKAGE
 from latebind.pack.pack import ELSEWHERE as NOT_PACKING
 from latebind.registry import ECOSYSTEMS

@@ -3,12 +3,13 @@
 import ast
 from pathlib import Path
 
-import latebind
 import pytest
-from latebind.audit.engine.reader import package_readers
+
+import latebind
 from latebind.ecosystems.ecosystem import package_kinds
 from latebind.formats import find_format, installed_kinds, package_formats
 from latebind.registry import ECOSYSTEMS, load_parts
+from loadcheck.engine.reader import package_readers
 
 FOLDER = Path(latebind.__file__).parent / "ecosystems"
 

@@ -3,10 +3,10 @@
 import zipfile
 
 import pytest
+
 from latebind.config.project import read_project
 from latebind.errors import LatebindError
 from latebind.reproduce import Difference, reproduce
-
 from tests.client import CMAKE, CONFIG, PYPROJECT, write_client
 from tests.programs import assert_success
 

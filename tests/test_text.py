@@ -3,16 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from latebind.text import (
-    decisive_line,
-    encodable,
-    ending,
-    markdown_code,
-    markdown_text,
-    plural,
-    printable,
-    printable_lines,
-)
+
+from latebind.text import decisive_line, ending
+from loadcheck.text import encodable, markdown_code, markdown_text, plural, printable, printable_lines
 
 
 @given(st.text())

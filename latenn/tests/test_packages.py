@@ -7,11 +7,11 @@ import sys
 
 import lief
 import pytest
-from latebind.audit.audit import audit_paths
-from latebind.audit.engine.project import project_policy
-from latebind.config.file import load
-from latebind.system.archive import sha256
 
+from latebind.checks.policy import project_policy
+from latebind.config.file import load
+from loadcheck.archive import sha256
+from loadcheck.audit import audit_paths
 from tests.client import members
 from tests.conftest import ROOT
 from tests.dotnet_support import copied_latenn, packed_latenn

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
-from latebind.commands.audit import declare_audit
+from latebind.commands.audit import declare_audit_command
 from latebind.commands.ci import declare_ci
 from latebind.commands.completion import SHELLS, complete
 from latebind.commands.doctor import declare_doctor
@@ -57,7 +57,7 @@ _GROUPS = {
 INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
     declare_new, declare_init, declare_ci, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack,
-    declare_audit, declare_verify, declare_gate, declare_matrix, declare_release, declare_reproduce,
+    declare_audit_command, declare_verify, declare_gate, declare_matrix, declare_release, declare_reproduce,
     declare_cibuildwheel, declare_loader_source, declare_stub, declare_headers, declare_sbom,
 )  # fmt: skip
 

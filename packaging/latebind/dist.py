@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.formats import find_format, iter_members
-from latebind.model import Artifact, Sha256
-from latebind.system.archive import sha256
+from latebind.formats import find_format
+from latebind.model import Artifact
+from loadcheck.archive import sha256
+from loadcheck.formats import iter_members
+from loadcheck.model import Sha256
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loadcheck.errors import InputError
+from loadcheck.errors import UserError as LatebindError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+__all__ = ["NOT_RUN_REASONS", "BuildError", "ConfigError", "InputError", "LatebindError", "NotRun", "ToolError"]
 
 NOT_RUN_REASONS: Mapping[str, str] = {
     "no-dotnet": "there is no .NET SDK on this machine",
@@ -31,39 +36,12 @@ NOT_RUN_REASONS: Mapping[str, str] = {
 """The closed list of reasons for which a test case or a step may be *not run*."""
 
 
-class LatebindError(Exception):
-    """A problem that the user can act on.
-
-    `message` says what went wrong and why, `where` names the file (and line) or the part of the input, `advice`
-    is the next thing to do. `excerpt` shows the line of the file that `where` names, with marks below what is wrong.
-    The command line prints the four and exits with `exit_status`.
-    """
-
-    exit_status = 2
-
-    def __init__(self, message: str, *, where: str = "", advice: str = "", excerpt: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.where = where
-        self.advice = advice
-        self.excerpt = excerpt
-
-    def __str__(self) -> str:
-        """One to three lines: `where: message`, then the advice."""
-        head = f"{self.where}: {self.message}" if self.where else self.message
-        return f"{head}\n  {self.advice}" if self.advice else head
-
-
 class ConfigError(LatebindError):
     """The configuration cannot be used. Carries every problem that was found, not only the first."""
 
     def __init__(self, problems: Sequence[LatebindError]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in problems))
-
-
-class InputError(LatebindError):
-    """An input file or folder cannot be read, or does not have the expected form."""
 
 
 class ToolError(LatebindError):

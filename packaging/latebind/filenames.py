@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.errors import BuildError
-from latebind.model import SYMBOLS_SUFFIX
 from latebind.semver import LARGEST_IN_NPM, semantic_version
-from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import npm_platform, target, wheel_tag
+from loadcheck.model import SYMBOLS_SUFFIX
+from loadcheck.tables.pythonabi import abi_tags
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
-
-
-SDK_FILE = re.compile(
-    r"(?P<name>.+?)-(?P<version>\d[^-]*)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-sdk\.(?:tar\.gz|zip)"
-)
-"""What sdk_file() returns."""
 
 
 def distribution(config: Config, package: str) -> str:

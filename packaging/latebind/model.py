@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, NewType
+from typing import TYPE_CHECKING, Literal
+
+from loadcheck.model import Kind, Rid, Sha256, System
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Rid = NewType("Rid", str)
-"""A portable .NET runtime identifier: `linux-x64`."""
 
-Sha256 = NewType("Sha256", str)
-"""Lower-case hexadecimal SHA-256 of a file's bytes."""
-
-System = Literal["linux", "macos", "windows"]
-Severity = Literal["error", "warning", "note"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-"""From the most severe to the least."""
-Profile = Literal["loads", "runtime", "all"]
-"""A choice of the audit's checks; see audit/engine/profiles.py."""
-FailOn = Literal["error", "warning", "never"]
 SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
-"""The least severity with which a finding fails an audit."""
-Kind = str
-"""What a package file is: `wheel`, `npm`; each ecosystem names its own (`formats.py`)."""
 CaseKind = Kind
 """What a consumer installs."""
 
@@ -110,12 +97,6 @@ class Target:
     """What to do where the machine's own compiler is missing."""
 
 
-SYMBOLS_SUFFIX = "-symbols.zip"
-"""The suffix of archives of native debug symbols."""
-SYMBOLS_MANIFEST = "symbols.json"
-"""The file with the metadata of such an archive."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
     """A package that was made: a wheel, an sdist, a nupkg."""
@@ -135,68 +116,6 @@ class NotMade:
     kind: Kind
     reason: str
     message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that an audit saw, with what proves it and what fixes it.
-
-    `subject` is `package-file!inner/path`, or a path alone for a bare file.
-    """
-
-    code: str
-    severity: Severity
-    subject: str
-    message: str
-    evidence: tuple[str, ...] = ()
-    fix: str = ""
-    assumption: str = ""
-    """What the finding assumes because the package doesn't show it; "" for nothing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """A check that could not be applied to a subject, and why."""
-
-    check: str
-    subject: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waived:
-    """A finding that the configuration accepts, with the reason given there."""
-
-    finding: Finding
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditReport:
-    """Everything that one audit found."""
-
-    subjects: int
-    findings: tuple[Finding, ...] = ()
-    waived: tuple[Waived, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    packages: tuple[str, ...] = ()
-    """The names of the packages, folders and binaries; sorted."""
-    known: tuple[Finding, ...] = ()
-    """Findings of the baseline."""
-    gone: tuple[str, ...] = ()
-    """Entries of the baseline that no longer occur."""
-    choice: str = "--profile all"
-    """Which checks were applied, as options of `latebind audit`."""
-    fail_on: FailOn = "error"
-
-    def fails(self, finding: Finding) -> bool:
-        """Whether a finding fails the audit."""
-        return self.fail_on != "never" and SEVERITIES.index(finding.severity) <= SEVERITIES.index(self.fail_on)
-
-    @property
-    def exit_status(self) -> int:
-        """1 when a finding is as severe as `fail_on`, else 0."""
-        return int(any(self.fails(finding) for finding in self.findings))
 
 
 class State(Enum):

@@ -4,14 +4,14 @@ This is the one row of an ecosystem. Its folder below `ecosystems/` has a module
 
 - `config`: PACKAGE_KEYS and PROGRAM_KEYS, its tables and keys of the configuration (`config/extension.py`)
 - `files`: FORMATS, the kinds of its package files (`formats.py`)
-- `reading`: READERS, what its packages say, for the audit (`audit/engine/reader.py`)
-- `checks`: its own checks, in a module or a folder of modules (`audit/engine/registry.py`)
+- `checks`: checks of late binding in its packages alone (`checks/entry.py`)
+- `suppliers`: SUPPLIERS, how its packages supply and require a runtime (`checks/supplier.py`)
 - `consumer`: CONSUMERS and RUNNERS, who installs its packages in `latebind verify` (`verify/cases/consumer.py`)
 - `kinds`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
 - `programs`: PROGRAMS, what `latebind doctor` looks for (`ecosystems/ecosystem.py`)
 - `publishing`: PUBLISHERS, the jobs of a workflow that publish its packages (`ecosystems/ecosystem.py`)
 
-They are imported by name when an engine asks: an engine knows no ecosystem, and the audit never loads what packs.
+They are imported by name when an engine asks: an engine knows no ecosystem, and an audit never loads what packs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "maven", "symbols", "sdk")
 
 _FOLDER = Path(__file__).with_name("ecosystems")
 """The copy of latebind in an sdist has a part of it."""
-Part = Literal["config", "files", "reading", "checks", "kinds", "consumer", "programs", "publishing"]
+Part = Literal["config", "files", "checks", "suppliers", "kinds", "consumer", "programs", "publishing"]
 
 
 @cache

@@ -8,29 +8,30 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from latebind.audit.audit import audit_paths
-from latebind.audit.engine.project import project_policy
+
+from latebind.checks.policy import project_policy
 from latebind.config.project import Project
 from latebind.dist import list_artifacts
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.formats import package_formats
-from latebind.model import Rid, State
-from latebind.system.archive import sha256
+from latebind.model import State
 from latebind.verify.choose import Request, choose_cases
 from latebind.verify.report.report import Provenance
 from latebind.verify.verify import start_verification, verify
-
+from loadcheck.archive import sha256
+from loadcheck.audit import audit_paths
+from loadcheck.model import Rid
 from research.broken.packages import LINUX, Packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from latebind.audit.engine.policy import Policy
     from latebind.config.config import Config
-    from latebind.model import Artifact, AuditReport
+    from latebind.model import Artifact
     from latebind.verify.report.report import CaseResult
-
+    from loadcheck.engine.policy import Policy
+    from loadcheck.model import AuditReport
     from research.broken.packages import Way
 
     Audit = Callable[[Sequence[Path], Policy], AuditReport]

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import lief
+
 from latebind.system.run import run
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from latebind.adopt.absent import _make_missing
 
+from latebind.adopt.absent import _make_missing
 from tests.client import copy_client, edit
 from tests.programs import assert_success
 

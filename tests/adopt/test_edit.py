@@ -1,6 +1,7 @@
 """What becomes of installs; everything else stays as it was."""
 
 import pytest
+
 from latebind.adopt.cmake import commands
 from latebind.adopt.edit import Lines, edit_cmake
 from latebind.adopt.find import variables

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from latebind.adopt.facts import facts
 from latebind.adopt.find import Found
 

@@ -5,10 +5,10 @@ import shutil
 import zipfile
 
 import pytest
+
 from latebind.adopt.change import Change
 from latebind.adopt.plan import NO_CONSUMER
 from latebind.adopt.write import render_diff
-
 from tests.client import copy_client, edit, read_client
 from tests.programs import assert_refused, assert_success, run_checked
 

@@ -7,12 +7,12 @@ import sys
 
 import msgspec
 import pytest
+
 from latebind.adopt.new import check_name, project_files, provider_files
 from latebind.config.file import load, tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.release.changelog import names, section
-
 from tests.client import edit
 from tests.programs import assert_refused, assert_success, run_checked
 

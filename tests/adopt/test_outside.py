@@ -1,8 +1,8 @@
 """What a cloned repository may not do: lead latebind init to other folders of the machine by a link."""
 
 import pytest
-from latebind.adopt.find import find
 
+from latebind.adopt.find import find
 from tests.client import write_files
 from tests.programs import CLI, assert_success, run_program
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from latebind.adopt.roles import find_called, find_opening
 
 FILE = Path("a.cc")

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
 from latebind.adopt.change import load_first
 from latebind.adopt.runtime_module import find_package, render_runtime_module
 from latebind.tables.presets import preset, presets

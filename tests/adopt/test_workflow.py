@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from latebind.adopt.workflow import WORKFLOW, list_outdated, list_publishers, pin_latebind, render_workflow
 from latebind.tables.actions import actions
-
 from tests.client import edit
 from tests.conftest import ROOT
 from tests.programs import assert_refused, assert_success, run_checked

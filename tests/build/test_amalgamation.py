@@ -5,11 +5,11 @@ import re
 import subprocess
 import sys
 
-import latebind as package
 import pytest
-from latebind.binary.read import read_image
-from latebind.compilers.choose import require
 
+import latebind as package
+from latebind.compilers.choose import require
+from loadcheck.binary.read import read_image
 from tests.conftest import ROOT
 from tests.needs import require_programs, runtime_folder, zig
 from tests.programs import assert_refused, assert_success

@@ -4,10 +4,10 @@ import os
 import shutil
 
 import pytest
+
 from latebind.build.commit import source_commit
 from latebind.config import file as configfile
 from latebind.errors import BuildError
-
 from tests.programs import run_checked
 
 pytestmark = pytest.mark.skipif(

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+
 from latebind.build.diagnostics import first_errors, module_advice, without_commands
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.system.log import LOG
 from latebind.tables.targets import target
-
 from tests.client import CMAKE, CONFIG, write_client
 
 ROOT = Path("/project")

@@ -3,12 +3,12 @@
 import tarfile
 
 import pytest
+
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import target
-
 from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client
 
 FETCHED = """

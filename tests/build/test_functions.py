@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from latebind.build.functions import find_functions
 from latebind.build.stubtable import stub_table
 from latebind.errors import InputError, LatebindError

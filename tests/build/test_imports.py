@@ -6,14 +6,14 @@ import shutil
 import zipfile
 
 import pytest
+
 from latebind.build.imports import import_native
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.errors import BuildError, InputError
-from latebind.system.archive import sha256
 from latebind.tables.targets import target
-
+from loadcheck.archive import sha256
 from tests.client import CMAKE, CONFIG, SOURCE, hashes, members, pack_project, rewritten, write_client, write_portable
 from tests.programs import assert_refused, assert_success
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 import pytest
+
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.ecosystems.maven.pack import source_files
 from latebind.ecosystems.npm.pack import npm_sources
 from latebind.errors import LatebindError
 from latebind.tables.targets import target
-
 from tests.client import members, pack_project, write_client, write_files
 
 NPM = '\n[package.tiny.npm]\nname = "@acme/tiny"\nsource = "npm"\n'

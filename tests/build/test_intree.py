@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from latebind.build.intree import (
     BACKEND,
     BACKEND_REQUIREMENTS,
@@ -19,7 +20,6 @@ from latebind.build.intree import (
 from latebind.build.requirements import refuse_missing_requirements
 from latebind.errors import BuildError
 from latebind.fingerprint import PACKAGE
-
 from tests.client import PYPROJECT, by_kind, pack_project, write_client
 from tests.programs import run_checked, run_program
 

@@ -12,8 +12,8 @@ import tarfile
 import zipfile
 
 import pytest
-from latebind.build.intree import BACKEND_REQUIREMENTS
 
+from latebind.build.intree import BACKEND_REQUIREMENTS
 from tests.conftest import ROOT
 from tests.programs import run_checked
 

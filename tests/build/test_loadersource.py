@@ -6,13 +6,13 @@ import shutil
 import sys
 
 import pytest
+
 from latebind.build.loadersource import write_sources
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
-
 from tests.client import edit
 from tests.conftest import ROOT
 from tests.needs import require_programs

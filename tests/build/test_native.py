@@ -7,7 +7,7 @@ from pathlib import Path
 
 import lief
 import pytest
-from latebind.binary.read import read_image
+
 from latebind.build.inputs import SourceBoundary
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
@@ -20,7 +20,7 @@ from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
 from latebind.system.tree import hash_tree
 from latebind.tables.targets import host_rid, target
-
+from loadcheck.binary.read import read_image
 from tests.client import CMAKE, CONFIG, SOURCE, copy_client, edit, write_client, write_portable
 from tests.programs import not_run, run_checked
 

@@ -7,20 +7,20 @@ import zipfile
 from email.parser import Parser
 from pathlib import Path
 
-import latebind
 import pytest
 import ziglang
-from latebind.audit.audit import audit_here
-from latebind.audit.engine.choice import Choice
-from latebind.audit.engine.policy import Policy
+from packaging.licenses import canonicalize_license_expression
+
+import latebind
 from latebind.build.native import stage_target
 from latebind.build.notices import add_notices
 from latebind.config.file import load
 from latebind.system.resources import cmake_dir
-from latebind.tables.parts import find_parts, known_parts
 from latebind.tables.targets import target
-from packaging.licenses import canonicalize_license_expression
-
+from loadcheck.audit import audit_here
+from loadcheck.engine.choice import Choice
+from loadcheck.engine.policy import Policy
+from loadcheck.tables.parts import find_parts, known_parts
 from tests.client import BOUND, by_kind, copy_client, hashes, members, pack_project
 from tests.conftest import ROOT
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import lief
 import pytest
+
 from latebind.build.native import stage_target
 from latebind.compilers.zig import find_zig, zig_variables
 from latebind.config.file import load
 from latebind.fill import fill
 from latebind.tables.targets import target
-
 from machines.macos import machine
 from tests.client import CONFIG, write_client
 from tests.native.test_functions_stub import compile_c

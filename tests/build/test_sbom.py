@@ -6,14 +6,14 @@ import json
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
-from latebind.build import sbom
-from latebind.build.bill import Bill
-from latebind.config.runtime import RuntimeUse
 from ntia_conformance_checker import NTIAChecker
 from spdx_tools.spdx.parser.error import SPDXParsingError
 from spdx_tools.spdx.parser.jsonlikedict.json_like_dict_parser import JsonLikeDictParser
 from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
+from latebind.build import sbom
+from latebind.build.bill import Bill
+from latebind.config.runtime import RuntimeUse
 from tests.client import BOUND, by_kind, member, members, pack_project, write_client
 
 

@@ -5,14 +5,14 @@ import stat
 import tarfile
 
 import pytest
-from latebind.audit.audit import audit_paths
-from latebind.audit.engine.policy import Policy
+
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.ecosystems.plugin.pack import ep_files
 from latebind.errors import BuildError
 from latebind.tables.targets import target
-
+from loadcheck.audit import audit_paths
+from loadcheck.engine.policy import Policy
 from tests import epclient
 from tests.client import hashes, members, pack_project
 from tests.programs import CLI, assert_success, run_program

@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from latebind.binary.read import read_image
+
 from latebind.build.stub import IN_FRONT
 from latebind.compilers.choose import require
-from latebind.system.archive import sha256
-
+from loadcheck.archive import sha256
+from loadcheck.binary.read import read_image
 from tests.conftest import ROOT
 from tests.needs import official_header, require_programs, runtime_folder, zig
 from tests.programs import assert_refused, assert_success, run_checked

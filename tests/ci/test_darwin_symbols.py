@@ -1,9 +1,9 @@
 """The list of libSystem's names is what ziglang gives, and has the macOS of each function that Apple's headers date."""
 
 import pytest
-from latebind.audit.engine.symbols import is_libc_symbol, macos_since
 
 from ci import darwin_symbols
+from loadcheck.engine.symbols import is_libc_symbol, macos_since
 
 SYSTEM = "/usr/lib/libSystem.B.dylib"
 

@@ -3,9 +3,9 @@
 import shutil
 
 import pytest
-from latebind.audit.engine.symbols import glibc_since, is_libc_symbol
 
 from ci import libc_symbols
+from loadcheck.engine.symbols import glibc_since, is_libc_symbol
 
 
 def test_the_lists_are_what_ziglang_gives():

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
+from ci import cibuildwheel as route
 from latebind.build.imports import import_native
 from latebind.config.file import load
 from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import BuildError
-from latebind.system.archive import sha256
-
-from ci import cibuildwheel as route
+from loadcheck.archive import sha256
 from machines import llvm
 from tests.client import write_client
 from tests.conftest import ROOT

@@ -1,9 +1,9 @@
 """The table of systems is what its public sources give."""
 
 import pytest
-from latebind.audit.engine.platforms import data
 
 from ci import platforms
+from loadcheck.engine.platforms import data
 
 pytestmark = pytest.mark.slow
 

@@ -4,13 +4,13 @@ import re
 
 import msgspec
 import pytest
-from latebind.audit.engine.catalog import checks
+
+from ci import docs_site, reference_c, reference_cli, reference_python
 from latebind.cli import _parser
 from latebind.config import described as ownruntime
 from latebind.config import document
 from latebind.release.headers import declarations
-
-from ci import docs_site, reference_c, reference_cli, reference_python
+from loadcheck.engine.catalog import checks
 from tests.conftest import ROOT
 
 PAGES = ROOT / "docs"

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind import __version__
 
 from ci import tutorial
+from latebind import __version__
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="not run: the tutorial is for Linux")
 PAGE = tutorial.PAGE.read_text("utf-8")

@@ -11,10 +11,10 @@ import sys
 
 import pytest
 import yaml
-from latebind.tables.actions import actions
-from latebind.tables.targets import targets
 
 from ci import local_workflow
+from latebind.tables.actions import actions
+from latebind.tables.targets import targets
 from tests.conftest import ROOT
 from tests.programs import assert_success, run_checked
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import defusedxml.ElementTree
 import pytest
-from latebind.compilers import dotnet
 
+from latebind.compilers import dotnet
 from tests.programs import not_run
 
 

@@ -3,8 +3,8 @@
 import sys
 
 import pytest
-from latebind.compilers.interpreters import Interpreter, choose, interpreters, own_interpreter
 
+from latebind.compilers.interpreters import Interpreter, choose, interpreters, own_interpreter
 from tests.programs import not_run
 
 OWN = own_interpreter()

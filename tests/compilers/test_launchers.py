@@ -4,13 +4,13 @@ import os
 import shutil
 
 import pytest
+
 from latebind.build.native import stage_target
 from latebind.compilers import host
 from latebind.compilers.choose import toolchain
 from latebind.compilers.launchers import launchers
 from latebind.config.file import load
 from latebind.tables.targets import host_rid, target
-
 from machines import make_once
 from machines.debian import unpack
 from tests.client import edit, write_portable

@@ -1,6 +1,7 @@
 """The advice for a user without zig."""
 
 import pytest
+
 from latebind.compilers import zig
 from latebind.compilers.host import own_targets
 from latebind.errors import NotRun

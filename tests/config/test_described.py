@@ -4,12 +4,12 @@ import shutil
 import zipfile
 
 import pytest
-from latebind.audit.audit import audit_here
-from latebind.audit.engine.project import project_policy
+
+from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from latebind.ecosystems.wheel.pack import metadata_fields
 from latebind.errors import ConfigError
-
+from loadcheck.audit import audit_here
 from tests.client import CONFIG
 from tests.programs import run_checked
 from tests.thingclient import DESCRIBED, build_thing, write_thing_client

@@ -1,9 +1,9 @@
 """The `ep` table: what it implies, and what is refused with a line."""
 
 import pytest
+
 from latebind.config.file import load
 from latebind.errors import ConfigError
-
 from tests.epclient import CONFIG, EP, write_ep
 
 

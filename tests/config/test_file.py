@@ -5,13 +5,13 @@ import os
 import jsonschema
 import msgspec
 import pytest
+from packaging.tags import mac_platforms
+
 from latebind.config.file import find, load
 from latebind.config.schema import config_schema
 from latebind.errors import ConfigError, InputError
 from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
-from packaging.tags import mac_platforms
-
 from tests.client import CONFIG, PYPROJECT, edit, write_client
 from tests.conftest import ROOT
 

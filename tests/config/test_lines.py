@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from latebind.config.lines import line_of, place_of
 
 TEXT = """\

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
+
 from latebind.config.project import DIGEST_VARIABLE, find_project, read_project
 from latebind.errors import InputError
-
 from tests.client import CMAKE, CONFIG, member, write_client
 
 WITHOUT_WHEEL = CONFIG.replace('wheel = { source = "python/tiny" }\n', "")

@@ -5,9 +5,9 @@ import re
 import jsonschema
 import msgspec
 import pytest
-from latebind.config.schema import SCHEMA_ID, config_schema
 from validate_pyproject import api, errors, plugins
 
+from latebind.config.schema import SCHEMA_ID, config_schema
 from tests.client import CONFIG
 
 PYPROJECT = {"project": {"name": "tiny", "version": "1.0"}}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 
 import pytest
-from latebind.verify.cases.machine import machines
 
+from latebind.verify.cases.machine import machines
 from machines import table
 from tests.native.emulated import cache
 

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from latebind.errors import NotRun
 from latebind.system.run import run
 from latebind.verify.cases.installers import foreign_installer
-
 from tests import models
 from tests.conftest import ROOT
 from tests.native.emulated import ORT_VERSIONS

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind.verify.cases.installers import foreign_installer
 
+from latebind.verify.cases.installers import foreign_installer
 from tests.client import write_portable
 from tests.conftest import ROOT
 from tests.programs import CLI, run_checked

@@ -5,13 +5,13 @@ import shutil
 import zipfile
 
 import pytest
+
 from latebind.build.stage import open_stage
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_ep_helper
 from latebind.tables.targets import host_rid
-
 from research.broken.packages import Packages
 from tests.client import edit
 from tests.dotnet_support import dotnet_environment

@@ -6,11 +6,11 @@ import zipfile
 
 import msgspec
 import pytest
+
 from latebind.errors import InputError, LatebindError
 from latebind.headers.files import extract_headers
 from latebind.headers.record import read_recorded, write_headers
 from latebind.tables.presets import preset
-
 from tests.client import write_files
 
 ORT = preset("onnxruntime")

@@ -6,11 +6,11 @@ import sys
 import zipfile
 
 import pytest
-from latebind.audit.audit import audit_here
-from latebind.inventory.find import find_contents, read_part
-from latebind.system.archive import sha256
-from latebind.system.wheelfile import record_digest
 
+from latebind.inventory.find import find_contents, read_part
+from latebind.system.wheelfile import record_digest
+from loadcheck.archive import sha256
+from loadcheck.audit import audit_here
 from tests.build.test_sbom import FORMATS, lacks_minimum
 from tests.client import members, rewritten
 from tests.needs import zig

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from latebind.system.processes import TREE
 
+from latebind.system.processes import TREE
 from machines import NotAvailableError, emulator, print_made, qemu, windows_python, wine
 from machines.__main__ import main
 

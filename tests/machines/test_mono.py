@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind.compilers import mono
 
+from latebind.compilers import mono
 from tests.dotnet_support import mono_folder
 from tests.programs import run_program
 

@@ -1,9 +1,9 @@
 """The official headers for tests: of a release where `latebind headers` finds it, and a reason where it does not."""
 
 import pytest
+
 from latebind.headers.files import Headers
 from latebind.headers.record import write_headers
-
 from machines import ort_header
 
 

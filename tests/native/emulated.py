@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from onnx import TensorProto, helper
+
 from latebind.compilers.choose import toolchain
 from latebind.compilers.zig import find_zig
 from latebind.tables.targets import target
-from onnx import TensorProto, helper
-
 from machines import wine, wine_arm64
 from machines.emulator import Limits
 from machines.macos import machine as macos

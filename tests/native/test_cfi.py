@@ -5,8 +5,8 @@ import shutil
 import sys
 
 import pytest
-from latebind.tables.targets import host_rid
 
+from latebind.tables.targets import host_rid
 from tests.native.building import ROOT, runtime_library
 from tests.native.test_functions_stub import DESCRIBED, SOURCES
 from tests.needs import official_header

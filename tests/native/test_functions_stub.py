@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind.binary.read import read_image
-from latebind.tables.targets import host_rid, target
 
+from latebind.tables.targets import host_rid, target
+from loadcheck.binary.read import read_image
 from tests.native.building import HERE, ROOT, needed_compiler
 from tests.needs import zig
 from tests.programs import assert_success, run_checked, run_program

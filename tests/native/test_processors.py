@@ -4,8 +4,8 @@ import re
 import sys
 
 import pytest
-from latebind.tables.targets import targets, zig_triple
 
+from latebind.tables.targets import targets, zig_triple
 from tests.native.building import ROOT
 from tests.programs import run_checked, run_program
 

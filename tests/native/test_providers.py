@@ -7,11 +7,11 @@ import json
 import shutil
 
 import pytest
+
 from latebind.build.cmake import native_build
 from latebind.config.file import load
-from latebind.model import Rid
 from latebind.tables.targets import target
-
+from loadcheck.model import Rid
 from tests.client import edit
 from tests.native.building import ROOT
 from tests.native.small_runtime import SYSTEMS, VERSION, only_small, open_host

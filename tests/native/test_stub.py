@@ -13,12 +13,12 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
-from latebind.audit.audit import audit_paths
-from latebind.binary.read import read_image
-from latebind.model import Rid
+
 from latebind.verify.cases.index import EACH_MINOR, Question, ask
 from latebind.verify.cases.installers import installer
-
+from loadcheck.audit import audit_paths
+from loadcheck.binary.read import read_image
+from loadcheck.model import Rid
 from tests.native.building import HERE, NOISE, ROOT, build, configure, needed_compiler
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
 from tests.needs import official_header

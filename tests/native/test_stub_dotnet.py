@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+
 from latebind.compilers import dotnet
 from latebind.ecosystems.nuget.dotnet_project import build_consumer
 from latebind.ecosystems.nuget.pack import pack_nupkgs
@@ -10,14 +11,14 @@ from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.system.run import run
 from latebind.tables.presets import preset
 from latebind.verify.cases.layouts import layout
-
 from tests.dotnet_support import RID, consumer, make_config, make_stage
 from tests.native.emulated import ORT_VERSIONS
 from tests.native.test_stub import build_programs, library
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(
-    sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"
-)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"),
+]
 
 PROJECT = """\
 <Project Sdk="Microsoft.NET.Sdk">

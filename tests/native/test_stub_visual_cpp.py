@@ -4,10 +4,10 @@ import os
 import re
 
 import pytest
+
 from latebind.build.stub import IN_FRONT
 from latebind.compilers.choose import toolchain
 from latebind.tables.targets import target
-
 from machines import clang_cl, windows_python, wine, wine_arm64
 from machines.emulator import Limits
 from tests.native.building import HERE, ROOT, program

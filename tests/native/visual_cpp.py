@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+
 from latebind.compilers.zig import find_zig, zig_variables
 from latebind.tables.targets import target
-
 from tests.conftest import ROOT
 from tests.programs import run_checked
 

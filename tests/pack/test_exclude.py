@@ -3,11 +3,11 @@
 import zipfile
 
 import pytest
+
 from latebind.config.file import load
 from latebind.errors import ConfigError
 from latebind.pack.planned import plan_files
 from latebind.verify.cases.expand import runtimes_on
-
 from tests.client import CONFIG, copy_client, edit, pack_project, read_client
 from tests.programs import assert_refused, assert_success
 

@@ -10,9 +10,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from latebind.audit.audit import audit_paths
-from latebind.audit.engine.project import project_policy
+
 from latebind.build.inputs import outside_hash
+from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from latebind.ecosystems.wheel.pack import build_distribution, metadata_fields
 from latebind.errors import BuildError
@@ -20,7 +20,7 @@ from latebind.outputs import outputs
 from latebind.pack.ledger import Losses
 from latebind.pack.pack import open_ledger
 from latebind.pack.render import describe_losses
-
+from loadcheck.audit import audit_paths
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, pack_project, write_client, write_files
 from tests.programs import CLI, assert_refused, run_checked
 

@@ -1,10 +1,10 @@
 """What packing would make, before anything is built."""
 
 import pytest
+
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.pack.planned import plan_files
-
 from tests.client import CONFIG, write_client
 from tests.programs import assert_success
 

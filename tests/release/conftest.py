@@ -1,11 +1,11 @@
 """A small project's release in which everything holds: real packages for two targets, and a report that all passed."""
 
 import pytest
+
 from latebind.config.file import load
 from latebind.release.make import ReleaseInputs
-from latebind.system.archive import sha256, write_text
 from latebind.verify.report.report import report_json
-
+from loadcheck.archive import sha256, write_text
 from tests.client import BOUND, PORTABLE_CMAKE, PORTABLE_SOURCE, pack_project, write_client
 from tests.verify.reports import complete, report
 

@@ -1,6 +1,7 @@
 """What changed of a release's public surface, and whether its version may."""
 
 import pytest
+
 from latebind.errors import InputError
 from latebind.release import api
 from latebind.release.api import Surface, changes, may_break, read_surface

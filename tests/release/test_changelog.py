@@ -1,7 +1,6 @@
 """The section of one version in a changelog."""
 
 from latebind.release.changelog import names, section
-
 from tests.release.conftest import CHANGELOG
 
 

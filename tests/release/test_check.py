@@ -8,9 +8,9 @@ import sys
 import zipfile
 
 import pytest
+
 from latebind.release.check import check_release
 from latebind.release.make import make_release
-
 from tests.client import edit, member, rewritten
 from tests.programs import assert_refused, run_checked
 

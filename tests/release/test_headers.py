@@ -1,6 +1,7 @@
 """Declarations of a C header are compared by name, whatever its layout and comments."""
 
 import pytest
+
 from latebind.release.headers import declarations, only_grew
 
 HEADER = """\

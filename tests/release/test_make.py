@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import msgspec
 import pytest
+
 from latebind.config.file import load
 from latebind.errors import BuildError, InputError
 from latebind.release.check import check_release
 from latebind.release.facts import obstacles
 from latebind.release.make import GateError, files_of, make_release, sums
 from latebind.verify.report.report import read_report, report_json
-
 from tests.client import BOUND, write_client
 from tests.programs import run_checked
 from tests.verify.reports import report

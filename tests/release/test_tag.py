@@ -6,11 +6,11 @@ import shutil
 from dataclasses import replace
 
 import pytest
+
 from latebind.errors import InputError
 from latebind.release.check import check_release
 from latebind.release.make import GateError, make_release
 from latebind.release.tag import Tag, check_tag, read_tag
-
 from tests.programs import run_checked
 
 COMMIT, OTHER = "1" * 40, "2" * 40

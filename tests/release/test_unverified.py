@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+
 from latebind.config.file import load
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.coverage import list_package_files

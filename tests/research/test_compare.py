@@ -4,11 +4,11 @@ import shutil
 import zipfile
 
 import pytest
+
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.pack.pack import pack
 from latebind.tables.targets import target
-
 from research import compare
 from tests.client import write_client
 

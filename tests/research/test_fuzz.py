@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from latebind.audit.engine.pool import Died
-from latebind.model import AuditReport
 
+from loadcheck.engine.pool import Died
+from loadcheck.model import AuditReport
 from research import fuzz
 from tests.conftest import ROOT
 from tests.programs import run_checked

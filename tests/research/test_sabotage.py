@@ -3,9 +3,9 @@
 import shutil
 
 import pytest
-from latebind.audit.audit import audit_here
-from latebind.config.file import load
 
+from latebind.config.file import load
+from loadcheck.audit import audit_here
 from research import sabotage, sabotage_page
 from research.broken.layers import audit_packages, break_packages, run_layers
 from research.broken.table import CONTROL, WAYS, way

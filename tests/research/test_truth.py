@@ -5,8 +5,8 @@ import shutil
 import zipfile
 
 import pytest
-from latebind.model import AuditReport, Finding
 
+from loadcheck.model import AuditReport, Finding
 from research import evidence, truth
 
 

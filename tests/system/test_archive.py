@@ -5,10 +5,10 @@ import sys
 import zipfile
 
 import pytest
-from latebind.errors import InputError
-from latebind.system import archive
-from latebind.system.archive import Entry, ZipReader, replacing, source_date_epoch, write_text, write_zip
 
+from latebind.errors import InputError
+from loadcheck import archive
+from loadcheck.archive import Entry, ZipReader, replacing, source_date_epoch, write_text, write_zip
 from tests.programs import run_checked
 
 

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+
 from latebind.system.cache import user_cache
 from latebind.verify.run.access import NOBODY, is_root
 

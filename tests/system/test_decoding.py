@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from latebind.audit.engine.baseline import read_baseline
+
 from latebind.build.stage import MANIFEST, open_stage
 from latebind.errors import InputError
 from latebind.pack.ledger import Ledger
+from loadcheck.engine.baseline import read_baseline
 
 DEEP = '{"more": ' + "[" * 100_000
 

@@ -4,8 +4,8 @@ import platform
 import sys
 
 import pytest
-from latebind.system.emulation import find_emulator, is_foreign
 
+from latebind.system.emulation import find_emulator, is_foreign
 from machines import arm64_python, qemu, windows_python, wine
 from tests.conftest import ROOT
 from tests.native.emulated import cache

@@ -1,6 +1,7 @@
 """The lock of a working folder, also in one that an untrusted repository has filled."""
 
 import pytest
+
 from latebind.system.lock import LIVE, LOCK, exclusive
 
 

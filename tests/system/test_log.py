@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+
 from latebind.system.log import Log, duration
 from latebind.system.parallel import each
 from latebind.system.run import run

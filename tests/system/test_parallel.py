@@ -4,6 +4,7 @@ import sys
 import time
 
 import pytest
+
 from latebind.errors import ToolError
 from latebind.system.parallel import each
 from latebind.system.run import run

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+
 from latebind.system.processes import TREE, _of_ps, end_trees, extend_mark, list_marked, watched_over
 from latebind.system.run import run
 

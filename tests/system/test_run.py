@@ -6,13 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
+
 from latebind.errors import ToolError
 from latebind.system.limits import Limits
 from latebind.system.log import LOG
 from latebind.system.programs import which
 from latebind.system.run import command_text, run
 from latebind.verify.run.access import NOBODY, is_root
-
 from tests.conftest import alive
 from tests.programs import run_program
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from latebind.system.tree import list_tree
-
 from tests.client import write_files
 
 

@@ -4,7 +4,8 @@ import sys
 import sysconfig
 
 import pytest
-from latebind.tables import pythonabi
+
+from loadcheck.tables import pythonabi
 
 
 def test_names_belong_to_the_stable_abi_since_their_version():

@@ -3,10 +3,10 @@
 import re
 
 import pytest
+
 from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.tables.targets import target, targets, wheel_tag
-
 from tests.client import write_portable
 from tests.needs import zig
 from tests.programs import run_checked

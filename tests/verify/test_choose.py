@@ -2,13 +2,12 @@
 
 from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load
-from latebind.model import Rid
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.expand import expand_cases
 from latebind.verify.cases.index import Answers
 from latebind.verify.cases.machine import Machine
 from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
-
+from loadcheck.model import Rid
 from tests.conftest import ROOT
 from tests.programs import not_run
 

@@ -3,10 +3,10 @@
 import shutil
 
 import pytest
+
 from latebind.config.file import load
 from latebind.dist import artifacts_in
 from latebind.errors import InputError
-
 from tests.client import edit, pack_project, write_portable
 
 

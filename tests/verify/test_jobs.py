@@ -8,9 +8,11 @@ from threading import Semaphore
 from types import SimpleNamespace
 
 import pytest
-from latebind.model import Case, Outcome, Rid, State
+
+from latebind.model import Case, Outcome, State
 from latebind.verify import verify
 from latebind.verify.cases.machine import Machine
+from loadcheck.model import Rid
 
 MACHINE = Machine(rid=Rid("win-arm64"), title="", command=("run",), level="glue", jobs=1)
 

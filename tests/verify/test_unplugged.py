@@ -20,13 +20,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
-import latebind as latebind_package
 import pytest
+
+import latebind as latebind_package
 from latebind.compilers.interpreters import everybody_reaches
 from latebind.errors import NotRun
 from latebind.verify.cases.installers import Uv, Virtualenv, find_uv
 from latebind.verify.run.access import is_root
-
 from tests.client import CONFIG, edit, write_client, write_portable
 from tests.conftest import ROOT, alive
 from tests.programs import CLI, assert_success, not_run, run_checked, run_program

@@ -1,11 +1,11 @@
 """How latenn's libraries build: what they export and need, and that they are the same everywhere."""
 
-import pytest
 import re
 import shutil
 import sys
 
 import lief
+import pytest
 
 from tests.native.building import ROOT, build, configure, needed_compiler
 from tests.programs import run_checked

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 import pytest
+
 from latebind.compilers import dotnet
 from latebind.config import file as configfile
 from latebind.ecosystems.nuget.dotnet_project import build_consumer
 from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.system.run import run
-
 from tests.dotnet_support import LATENN, consumer, dotnet_environment, echo_core, make_stage
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the core is built for Linux")

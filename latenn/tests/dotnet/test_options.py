@@ -6,16 +6,17 @@ import shutil
 import sys
 
 import pytest
+
 from latebind.compilers import dotnet
 from latebind.ecosystems.nuget.dotnet_project import build_consumer
 from latebind.system.run import run
-
 from tests import models, plugin_ep
 from tests.dotnet_support import ROOT, consumer, dotnet_environment
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(
-    sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"
-)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="not run: the runtime's library is taken from a Linux wheel"),
+]
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from latebind.ecosystems.npm.pack import render_module
 from tests.c.building import build_latenn
 
+from latebind.ecosystems.npm.pack import render_module
 from tests.conftest import ROOT
 from tests.native.building import needed_compiler
 from tests.needs import require_programs

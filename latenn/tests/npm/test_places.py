@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from latebind.ecosystems.npm.pack import render_module
 
+from latebind.ecosystems.npm.pack import render_module
 from tests.conftest import ROOT
 
 CORE = ROOT / "latenn" / "npm" / "core"

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind.compilers.interpreters import interpreters
 from tests.python.running import python
 
+from latebind.compilers.interpreters import interpreters
 from tests import models
 from tests.native.building import runtime_library
 from tests.programs import run_checked, run_program

@@ -8,10 +8,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+
 from latebind.tables.presets import preset, presets
 from latebind.tables.targets import targets
 from latebind.verify.cases.installers import installer
-
 from tests.programs import not_run, run_program
 
 pytestmark = pytest.mark.slow

@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.tables.presets import preset
 from latebind.templates import render
-
 from tests.native.building import needed_compiler
 from tests.programs import run_checked
 

@@ -14,10 +14,10 @@ from latebind.adopt.workflow import WORKFLOW, render_workflow
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
-from latebind.system.archive import write_text
 from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets
 from latebind.templates import render
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

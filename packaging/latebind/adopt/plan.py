@@ -27,7 +27,7 @@ from latebind.preconditions import is_unfinished
 from latebind.semver import version_of
 from latebind.tables.presets import preset
 from latebind.templates import render
-from latebind.text import DOCS
+from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

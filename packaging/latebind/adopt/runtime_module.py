@@ -11,8 +11,8 @@ from latebind.templates import render
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.model import System
     from latebind.tables.presets import RuntimePreset
+    from loadcheck.model import System
 
 FILE_NAME = "_runtime.py"
 """What the module is called in a project's package."""

@@ -6,8 +6,8 @@ import difflib
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.system.archive import replacing
-from latebind.text import printable
+from loadcheck.archive import replacing
+from loadcheck.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote
 
-from latebind.system.archive import source_date_epoch
+from loadcheck.archive import source_date_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from latebind.tables.parts import Part
+    from loadcheck.tables.parts import Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

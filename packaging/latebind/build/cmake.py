@@ -33,7 +33,7 @@ from latebind.system.folders import explain_full_disk
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import command_text, run, tail
-from latebind.tables.pythonabi import module_abi
+from loadcheck.tables.pythonabi import module_abi
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.errors import BuildError
-from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.folders import explain_full_disk
 from latebind.system.run import run
+from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from pathlib import Path

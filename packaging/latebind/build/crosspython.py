@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from latebind.compilers.interpreters import interpreters
 from latebind.errors import BuildError
 from latebind.fill import fill
-from latebind.system.archive import write_text
 from latebind.system.run import run
 from latebind.tables.targets import like_host
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

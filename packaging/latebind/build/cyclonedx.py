@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from latebind.build.bill import Bill, Late, Library
-    from latebind.tables.parts import Part
+    from loadcheck.tables.parts import Part
 
 _LATE = "late-bound/"
 _RANGE = "latebind:range"

@@ -10,12 +10,12 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from latebind.binary.read import read_image
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.system.run import run, tail
 from latebind.tables.functions import FunctionTable
-from latebind.text import plural
+from loadcheck.binary.read import read_image
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

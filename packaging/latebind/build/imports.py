@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.binary import read_images
 from latebind.build.native import refuse_floor
 from latebind.build.sources import hash_sources
 from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library, new_stage, open_stage, put_manifest
 from latebind.errors import BuildError, InputError
-from latebind.model import Rid, Sha256
-from latebind.system.archive import ZipReader
-from latebind.system.decoding import DECODE_ERRORS
 from latebind.tables.targets import target
+from loadcheck.archive import ZipReader
+from loadcheck.binary import read_images
+from loadcheck.decoding import DECODE_ERRORS
+from loadcheck.model import Rid, Sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

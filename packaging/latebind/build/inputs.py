@@ -11,12 +11,12 @@ import msgspec
 
 from latebind.errors import BuildError
 from latebind.outputs import NAMES
-from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.folders import find_repository
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
 from latebind.system.run import run
 from latebind.system.tree import hash_file, hash_tree
+from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,8 +8,8 @@ from packaging.version import Version
 
 from latebind.build.amalgamation import loader_amalgamation
 from latebind.fill import fill
-from latebind.system.archive import write_text
 from latebind.system.resources import cmake_dir
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

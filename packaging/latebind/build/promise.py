@@ -5,19 +5,19 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from latebind.binary import floors, lacking, read_images
 from latebind.errors import BuildError
 from latebind.tables.targets import target
-from latebind.text import plural
+from loadcheck.binary import floors, lacking, read_images
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from latebind.binary import Image
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.model import Target
+    from loadcheck.binary import Image
 
 _SHOWN = 3
 _NAMED = 10

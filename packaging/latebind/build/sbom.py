@@ -14,7 +14,7 @@ from latebind.build.bill import Bill, Late, Library, Stated, supplier_of
 from latebind.build.cyclonedx import cyclonedx, read_cyclonedx
 from latebind.build.spdx import read_spdx, spdx
 from latebind.errors import InputError
-from latebind.tables.parts import find_parts
+from loadcheck.tables.parts import find_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

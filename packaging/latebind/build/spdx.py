@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from latebind.build.bill import Bill, Library
-    from latebind.tables.parts import Part
+    from loadcheck.tables.parts import Part
 
 _DOCUMENT = "SPDXRef-DOCUMENT"
 _ITSELF = "SPDXRef-Package"

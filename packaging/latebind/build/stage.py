@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.binary import read_images
-from latebind.binary.implib import import_library
 from latebind.errors import BuildError, InputError
-from latebind.model import Rid, Sha256  # noqa: TC001
-from latebind.system.archive import sha256, write_text
-from latebind.system.decoding import DECODE_ERRORS
 from latebind.tables.targets import target
+from loadcheck.archive import sha256, write_text
+from loadcheck.binary import read_images
+from loadcheck.binary.implib import import_library
+from loadcheck.decoding import DECODE_ERRORS
+from loadcheck.model import Rid, Sha256  # noqa: TC001
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

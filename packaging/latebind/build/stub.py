@@ -14,10 +14,10 @@ from latebind.build.visualcpp import VISUAL_CPP_FOLDER, VisualCpp
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
-from latebind.system.archive import write_text
 from latebind.system.log import LOG
 from latebind.system.run import run, tail
 from latebind.system.tree import hash_tree
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from latebind.build.stubtable import StubSource

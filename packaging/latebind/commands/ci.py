@@ -32,8 +32,8 @@ def _ci(arguments: argparse.Namespace) -> int:
     from latebind.adopt.facts import find_branch
     from latebind.adopt.workflow import WORKFLOW, list_outdated, render_workflow
     from latebind.config.file import standalone_text, tables_of
-    from latebind.system.archive import replacing
     from latebind.system.folders import find_repository
+    from loadcheck.archive import replacing
 
     if arguments.check and (arguments.force or arguments.reusable):
         raise LatebindError("--force and --reusable would have no effect with --check", advice="Leave them out.")
@@ -73,7 +73,7 @@ def _read(file: Path) -> str:
 
 
 def _report(file: Path, outdated: list[Outdated], repository: Path) -> int:
-    from latebind.text import annotation, plural
+    from loadcheck.text import annotation, plural
 
     name = file.relative_to(repository).as_posix()
     for problem in outdated:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.config.project import Project
-    from latebind.model import Rid
     from latebind.pack.pack import PackResult
+    from loadcheck.model import Rid
 
     Command = Callable[[argparse.Namespace], int]
     Add = Callable[[str, Command, str], argparse.ArgumentParser]
@@ -86,8 +86,8 @@ def lock_project(work: Callable[[argparse.Namespace, Project], int]) -> Command:
 
     def command(arguments: argparse.Namespace) -> int:
         from latebind.config.project import find_project, read_project
-        from latebind.system.archive import source_date_epoch
         from latebind.system.lock import exclusive
+        from loadcheck.archive import source_date_epoch
 
         source_date_epoch()  # reports a wrong value before a compiler does
         file, workdir = find_project(arguments.project, arguments.workdir)

@@ -41,7 +41,7 @@ def _headers(arguments: argparse.Namespace) -> int:
     from latebind.headers.get import get_headers
     from latebind.headers.record import write_headers
     from latebind.tables.presets import preset
-    from latebind.text import plural
+    from loadcheck.text import plural
 
     runtime = preset(arguments.runtime)
     version = arguments.version or runtime.floor

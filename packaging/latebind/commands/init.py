@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError
-from latebind.text import DOCS, plural, printable
+from loadcheck.text import DOCS, plural, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -277,10 +277,10 @@ def _say(discovery: Found) -> None:
 
 def _audit_present(root: Path) -> None:
     """Audit the packages that are there, before anything else."""
-    from latebind.audit.audit import audit_paths
-    from latebind.audit.engine.choice import Choice
-    from latebind.audit.engine.policy import Policy
-    from latebind.audit.reports.console import audit_text
+    from loadcheck.audit import audit_paths
+    from loadcheck.engine.choice import Choice
+    from loadcheck.engine.policy import Policy
+    from loadcheck.reports.console import audit_text
 
     present = [folder for name in ("dist", "wheelhouse") if (folder := root / name).is_dir() and any(folder.iterdir())]
     if present:

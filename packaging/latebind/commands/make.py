@@ -130,7 +130,7 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
     import msgspec
 
     from latebind.system.log import LOG
-    from latebind.text import printable
+    from loadcheck.text import printable
 
     if form == "json":
         print_json([{"rid": stage.rid, **msgspec.to_builtins(stage.manifest)} for stage in stages])
@@ -149,7 +149,7 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
 
 def _pack(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.pack.render import to_console, to_json, to_markdown
-    from latebind.system.archive import write_text
+    from loadcheck.archive import write_text
 
     packed = pack_targets(project, choose_targets(arguments.target, project.config))
     write_text(project.reports / "packages.json", to_json(packed))

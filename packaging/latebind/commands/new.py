@@ -57,7 +57,7 @@ def declare_new(add: Add) -> None:
 def _new(arguments: argparse.Namespace) -> int:
     from latebind.adopt.new import make_project
     from latebind.tables.presets import preset
-    from latebind.text import plural
+    from loadcheck.text import plural
 
     folder = arguments.project / arguments.folder
     files = make_project(folder.resolve(), arguments.language, arguments.kind)

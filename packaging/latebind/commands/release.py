@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from latebind.commands.common import add_format, new_folder, open_project, print_json
 from latebind.errors import LatebindError
-from latebind.text import plural, printable
+from loadcheck.text import plural, printable
 
 if TYPE_CHECKING:
     import argparse

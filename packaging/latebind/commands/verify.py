@@ -18,9 +18,10 @@ from latebind.commands.common import (
     pack_targets,
 )
 from latebind.errors import LatebindError
-from latebind.model import LEVELS, Rid
+from latebind.model import LEVELS
 from latebind.system.log import LOG
-from latebind.text import plural
+from loadcheck.model import Rid
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     import argparse

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from latebind.errors import NotRun, ToolError
-from latebind.system.archive import write_text
 from latebind.system.programs import which
 from latebind.system.run import run
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.binary.indirect import complete_indirect_symbols
 from latebind.compilers.host import compiler_version, has_cxx, own_targets, steers
 from latebind.compilers.launchers import identify_compiler, launchers
 from latebind.errors import NotRun
 from latebind.fill import fill
-from latebind.system.archive import write_text
 from latebind.system.cache import user_cache
 from latebind.system.log import LOG
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import zig_triple
-from latebind.text import plural
+from loadcheck.archive import write_text
+from loadcheck.binary.indirect import complete_indirect_symbols
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

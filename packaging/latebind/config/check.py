@@ -13,11 +13,11 @@ from latebind.config.extension import package_keys
 from latebind.config.reader import Reader, nearest
 from latebind.config.sdk import SdkConfig
 from latebind.config.verification import ANY_VERSION
-from latebind.model import Rid
 from latebind.registry import collect
 from latebind.semver import version_of
-from latebind.tables.pythonabi import PYTHONS, kind_problem
 from latebind.tables.targets import targets
+from loadcheck.model import Rid
+from loadcheck.tables.pythonabi import PYTHONS, kind_problem
 
 if TYPE_CHECKING:
     from latebind.config.config import Config

@@ -8,10 +8,10 @@ from packaging.version import Version
 
 from latebind.config.described_problems import problems, version_problems
 from latebind.config.reader import format_key, nearest
-from latebind.model import Rid
 from latebind.semver import version_of
 from latebind.tables.presets import presets
 from latebind.tables.targets import targets
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

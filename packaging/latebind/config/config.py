@@ -16,7 +16,7 @@ from latebind.config.native import TargetOptions
 from latebind.config.sdk import SdkConfig
 from latebind.config.verification import VerifyOwn
 from latebind.errors import LatebindError
-from latebind.tables.pythonabi import own_abi_kind
+from loadcheck.tables.pythonabi import own_abi_kind
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,8 @@ from latebind.config.package import MAX_DESCRIPTION, Package
 from latebind.config.reader import Table
 from latebind.config.runtime import RuntimeUse  # noqa: TC001  # as above
 from latebind.config.verification import Verify
-from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as above
+from latebind.model import SbomFormat  # noqa: TC001  # as above
+from loadcheck.model import FailOn, Profile  # noqa: TC001  # as above
 
 
 class ProjectTable(Table, frozen=True):

@@ -11,7 +11,7 @@ from latebind.config.extension import EcosystemTable, add_package_keys, package_
 from latebind.config.nuget_id import NugetId  # noqa: TC001  # as above
 from latebind.config.reader import Table
 from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
-from latebind.tables.pythonabi import PYTHONS, WHEEL_KINDS
+from loadcheck.tables.pythonabi import PYTHONS, WHEEL_KINDS
 
 _EcosystemTable = TypeVar("_EcosystemTable", bound=EcosystemTable)
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from latebind.config.reader import format_key
-from latebind.text import printable
+from loadcheck.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.config.package import Package
-    from latebind.model import Kind
+    from loadcheck.model import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

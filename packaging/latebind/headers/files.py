@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError
-from latebind.system.archive import ZipReader
-from latebind.system.tarball import TarReader
-from latebind.text import human_size
+from loadcheck.archive import ZipReader
+from loadcheck.tarball import TarReader
+from loadcheck.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.headers.files import Headers
-from latebind.system.archive import replacing, write_text
+from loadcheck.archive import replacing, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,13 +12,13 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from latebind import __version__
-from latebind.audit.readers.record import read_headers
-from latebind.binary import sniff
 from latebind.build.bill import Bill, Library, supplier_of
 from latebind.errors import InputError, LatebindError
-from latebind.system.archive import ZipReader
-from latebind.tables.parts import Part, find_parts, known_parts, part_of
-from latebind.text import printable
+from loadcheck.archive import ZipReader
+from loadcheck.binary import sniff
+from loadcheck.readers.record import read_headers
+from loadcheck.tables.parts import Part, find_parts, known_parts, part_of
+from loadcheck.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

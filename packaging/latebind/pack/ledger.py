@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.errors import BuildError, NotRun
-from latebind.system.archive import sha256, write_text
-from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.log import LOG
+from loadcheck.archive import sha256, write_text
+from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

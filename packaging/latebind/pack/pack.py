@@ -18,9 +18,9 @@ from latebind.model import Artifact, NotMade
 from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.pack.ledger import Ledger, Losses
 from latebind.pack.planned import list_not_made
-from latebind.system.archive import sha256, source_date_epoch
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
+from loadcheck.archive import sha256, source_date_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

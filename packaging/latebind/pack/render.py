@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from latebind.formats import find_format
 from latebind.system.log import LOG
-from latebind.text import human_size
+from loadcheck.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ from packaging.version import Version
 
 from latebind.errors import InputError
 from latebind.release.headers import declarations, only_grew
-from latebind.system.decoding import DECODE_ERRORS
-from latebind.text import markdown_code
+from loadcheck.decoding import DECODE_ERRORS
+from loadcheck.text import markdown_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -28,7 +28,7 @@ from latebind.release.layout import (
 )
 from latebind.release.make import files_of
 from latebind.release.tag import check_tag
-from latebind.system.archive import sha256
+from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,34 +9,34 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.audit.audit import audit_paths
-from latebind.audit.engine.project import project_policy
-from latebind.audit.engine.wording import count_line
-from latebind.audit.reports.markdown import audit_markdown
-from latebind.audit.reports.render import audit_json
+from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.release import api, layout
 from latebind.release.facts import Origin, manifest, obstacles
 from latebind.release.packages import ReleasePackage, read_packages
-from latebind.system.archive import sha256
 from latebind.templates import render
-from latebind.text import plural
 from latebind.verify.report.coverage import list_package_files
 from latebind.verify.report.files import read_log, renderings
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
 from latebind.verify.report.render import report_count
 from latebind.verify.report.report import read_report
+from loadcheck.archive import sha256
+from loadcheck.audit import audit_paths
+from loadcheck.engine.wording import count_line
+from loadcheck.reports.markdown import audit_markdown
+from loadcheck.reports.render import audit_json
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.model import AuditReport
     from latebind.release.api import ApiChange, Surface
     from latebind.verify.report.gate import Blocker
     from latebind.verify.report.report import Report
+    from loadcheck.model import AuditReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from latebind.errors import InputError
 from latebind.formats import installed_kinds
 from latebind.model import State
 from latebind.release import changelog
-from latebind.system.decoding import DECODE_ERRORS
-from latebind.text import plural
 from latebind.verify.report.gate import Blocker, absent, is_required, patterns
+from loadcheck.decoding import DECODE_ERRORS
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

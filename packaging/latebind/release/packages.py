@@ -7,20 +7,22 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.symbols import list_offered_exports
-from latebind.binary import is_managed, read_images, sniff
 from latebind.build.sbom import SBOM_FILES, read_sbom
 from latebind.errors import InputError
-from latebind.formats import find_format, iter_members
-from latebind.model import Artifact, Sha256
-from latebind.system.archive import sha256
+from latebind.formats import find_format
+from latebind.model import Artifact
 from latebind.tables.targets import targets
+from loadcheck.archive import sha256
+from loadcheck.binary import is_managed, read_images, sniff
+from loadcheck.checks.symbols import list_offered_exports
+from loadcheck.formats import iter_members
+from loadcheck.model import Sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from latebind.model import Rid
+    from loadcheck.model import Rid
 
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 

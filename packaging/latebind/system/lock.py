@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.system.archive import write_text
 from latebind.system.log import LOG
 from latebind.system.processes import end_trees, watched_over
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from latebind.text import printable_lines
+from loadcheck.text import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.system.archive import UNIX, replacing, source_date_epoch
+from loadcheck.archive import UNIX, replacing, source_date_epoch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

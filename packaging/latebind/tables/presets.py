@@ -14,7 +14,7 @@ from latebind.tables.targets import render_marker
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from latebind.model import System
+    from loadcheck.model import System
 
 _FOLDER = Path(__file__).with_name("runtimes")
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from latebind.errors import LatebindError
-from latebind.model import Rid, Target
+from latebind.model import Target
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.ecosystems.npm import registry as npm
 from latebind.errors import InputError, NotRun
-from latebind.tables.pythonabi import own_abi_python
 from latebind.tables.targets import host_rid
-from latebind.text import plural
 from latebind.verify.cases.consumer import find_consumer
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, questions
 from latebind.verify.cases.index import Answers, ask
@@ -20,13 +18,15 @@ from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.scenarios import FILES, refuse_unknown_scenarios, scenario
 from latebind.verify.cases.select import is_selected
 from latebind.verify.cases.select import shard as share
+from loadcheck.tables.pythonabi import own_abi_python
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.model import Rid
+    from loadcheck.model import Rid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

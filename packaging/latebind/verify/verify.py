@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
 from latebind.errors import LatebindError, NotRun
-from latebind.model import Artifact, Outcome, Rid, State, passed_at
+from latebind.model import Artifact, Outcome, State, passed_at
 from latebind.system.emulation import find_emulator
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
-from latebind.text import plural, shorten
 from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
 from latebind.verify.choose import ChosenCases, able
@@ -29,6 +28,7 @@ from latebind.verify.run.bench import Bench, try_case
 from latebind.verify.run.remembered import Memory
 from latebind.verify.run.runner import find_runner
 from latebind.verify.run.supply import SHARED, Supply
+from loadcheck.text import plural, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from latebind.config.project import Project
     from latebind.verify.cases.expand import ConfiguredCase
     from latebind.verify.cases.installers import Installer
+    from loadcheck.model import Rid
 
 _SUMMARY = 200
 """Of a test case, in a line."""

@@ -5,8 +5,8 @@ import json
 import zipfile
 
 import pytest
-from latebind.ecosystems.maven.layouts import LAYOUTS
 
+from latebind.ecosystems.maven.layouts import LAYOUTS
 from tests.client import CONFIG, copy_client
 from tests.needs import require_programs
 

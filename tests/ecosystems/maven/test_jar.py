@@ -7,8 +7,8 @@ import stat
 import zipfile
 
 import pytest
-from latebind.tables.targets import targets
 
+from latebind.tables.targets import targets
 from tests.client import BOUND, CONFIG, copy_client, members, pack_project
 from tests.needs import require_programs
 from tests.programs import assert_refused, run_checked, run_program

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
+
 from latebind.config.file import load
 from latebind.ecosystems.maven.programs import find_jdk
 from latebind.errors import LatebindError, NotRun
 from latebind.pack.planned import plan_files
-from packaging.version import Version
-
 from tests.client import CONFIG, write_client
 from tests.needs import require_programs
 from tests.programs import run_checked

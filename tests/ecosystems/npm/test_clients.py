@@ -7,8 +7,8 @@ import os
 import shutil
 
 import pytest
-from latebind.audit.readers.package_json import MANIFEST
 
+from loadcheck.readers.package_json import MANIFEST
 from tests.client import member, pack_project
 from tests.ecosystems.npm.test_pack import NPM, RIDS, RUNTIME, SOURCE, project, sources
 from tests.needs import require_programs

@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass, field
 
 import pytest
-from latebind.audit.readers.package_json import MANIFEST
 
+from loadcheck.readers.package_json import MANIFEST
 from tests.client import pack_project
 from tests.ecosystems.npm.local_registry import serve_registry
 from tests.ecosystems.npm.test_pack import RIDS, project

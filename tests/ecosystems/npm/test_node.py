@@ -9,8 +9,8 @@ import shutil
 import tarfile
 
 import pytest
-from latebind.ecosystems.npm.layouts import LAYOUTS
 
+from latebind.ecosystems.npm.layouts import LAYOUTS
 from tests.client import CONFIG, write_client
 from tests.ecosystems.npm.tools import install_tools
 

@@ -9,14 +9,14 @@ import shutil
 import tarfile
 
 import pytest
-from latebind.audit.audit import audit_here
-from latebind.audit.engine.project import project_policy
+
+from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from latebind.ecosystems.npm.manifest import entry_points
 from latebind.errors import BuildError
 from latebind.filenames import npm_file
 from latebind.pack.planned import plan_files
-
+from loadcheck.audit import audit_here
 from tests.client import (
     CONFIG,
     PORTABLE_CMAKE,

@@ -6,11 +6,11 @@ import os
 import sys
 
 import pytest
+
 from latebind.compilers import dotnet, mono
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.system.run import run
-
 from tests.client import edit
 from tests.dotnet_support import (
     LATENN,

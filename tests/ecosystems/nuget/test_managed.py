@@ -5,11 +5,11 @@ import zipfile
 
 import defusedxml.ElementTree
 import pytest
+
 from latebind.compilers.dotnet import find, write_nuget_config
 from latebind.ecosystems.nuget.layout import list_assemblies
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.errors import BuildError
-
 from tests.client import edit
 from tests.dotnet_support import ROOT, dotnet_environment
 from tests.programs import not_run

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from packaging.version import Version
+
 from latebind.ecosystems.nuget.nuspec import (
     Dependency,
     Nuspec,
@@ -16,7 +18,6 @@ from latebind.ecosystems.nuget.nuspec import (
     semantic_version,
 )
 from latebind.errors import BuildError
-from packaging.version import Version
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 

@@ -6,13 +6,13 @@ import json
 import re
 
 import pytest
+
 from latebind.build.stage import open_stage, write_manifest
 from latebind.ecosystems.nuget.managed import ManagedBuild
 from latebind.ecosystems.nuget.nuspec import Dependency
 from latebind.ecosystems.nuget.pack import describe, pack_nupkgs
 from latebind.errors import BuildError
-from latebind.model import Rid
-
+from loadcheck.model import Rid
 from tests.client import member, members
 from tests.dotnet_support import RID, make_config, make_stage
 

@@ -6,9 +6,9 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 import pytest
+
 from latebind.ecosystems.nuget.managed import SOURCES, build_managed
 from latebind.ecosystems.nuget.source_link import source_link
-
 from tests.build.test_commit import git
 from tests.client import CONFIG, edit, write_client, write_files
 from tests.dotnet_reader import PROJECT

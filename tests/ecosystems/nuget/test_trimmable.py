@@ -3,10 +3,10 @@
 import re
 
 import pytest
+
 from latebind.config.file import load
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.plugin.pack import write_ep_helper
-
 from tests.client import write_files
 from tests.conftest import ROOT
 from tests.dotnet_reader import PROJECT

@@ -1,11 +1,10 @@
 """What a provider exports: by a module definition file that is an option of the linker, or by latebind_ep() alone."""
 
-from latebind.binary import read_images
 from latebind.build.cmake import native_build
 from latebind.config.file import load
-from latebind.model import Rid
 from latebind.tables.targets import target
-
+from loadcheck.binary import read_images
+from loadcheck.model import Rid
 from tests.client import write_files
 from tests.epclient import write_ep
 

@@ -9,10 +9,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from latebind.audit.audit import audit_paths
-from latebind.audit.engine.project import project_policy
-from latebind.config.file import load
 
+from latebind.checks.policy import project_policy
+from latebind.config.file import load
+from loadcheck.audit import audit_paths
 from research.broken.packages import Packages, dist_info, swap
 from tests.client import pack_project
 from tests.dotnet_support import dotnet_environment

@@ -8,12 +8,12 @@ import sys
 import zipfile
 
 import pytest
-from latebind.audit.audit import audit_paths
-from latebind.audit.engine.policy import Policy
+
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.pack.planned import plan_files
-
+from loadcheck.audit import audit_paths
+from loadcheck.engine.policy import Policy
 from tests.build.test_sbom import FORMATS
 from tests.client import hashes, pack_project, write_files
 from tests.dotnet_support import dotnet_environment

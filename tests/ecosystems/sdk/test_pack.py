@@ -9,9 +9,8 @@ import tarfile
 import zipfile
 
 import pytest
-from latebind.audit.audit import audit_here, audit_paths
-from latebind.audit.engine.policy import Policy
-from latebind.binary import read_images
+from tests.audit.corpus import universal
+
 from latebind.build.native import stage_target
 from latebind.build.sbom import read_sbom
 from latebind.compilers.choose import program
@@ -21,9 +20,10 @@ from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
 from latebind.tables.targets import target
-
+from loadcheck.audit import audit_here, audit_paths
+from loadcheck.binary import read_images
+from loadcheck.engine.policy import Policy
 from machines import clang_cl
-from tests.audit.corpus import universal
 from tests.client import PORTABLE_CMAKE, edit, hashes, members, pack_project
 from tests.native.emulated import ORT_VERSIONS, cache, fetch_runtime, onnx_sum
 from tests.needs import available, require_programs

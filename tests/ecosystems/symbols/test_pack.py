@@ -8,16 +8,16 @@ from pathlib import Path
 
 import lief
 import pytest
-from latebind.audit.audit import audit_paths
-from latebind.binary import read_image
-from latebind.binary.loaded import read_loaded, with_id
+
 from latebind.build.imports import import_native
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.pack.planned import plan_files
 from latebind.pack.present import Present, inspect_dist
-from latebind.system.archive import sha256
-
+from loadcheck.archive import sha256
+from loadcheck.audit import audit_paths
+from loadcheck.binary import read_image
+from loadcheck.binary.loaded import read_loaded, with_id
 from tests.client import CONFIG, PORTABLE_SOURCE, hashes, pack_project, write_client
 from tests.programs import run_checked
 

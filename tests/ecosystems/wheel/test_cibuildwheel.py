@@ -2,10 +2,10 @@
 
 import msgspec
 import pytest
+
 from latebind.config.file import load
 from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import LatebindError
-
 from tests.client import CONFIG, write_client
 
 

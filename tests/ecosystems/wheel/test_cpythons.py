@@ -6,15 +6,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from latebind.audit.audit import audit_here
-from latebind.binary import read_image
+
 from latebind.build.crosspython import find_interpreter, list_exports
 from latebind.compilers.interpreters import interpreters
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.pack.planned import plan_files
 from latebind.tables.targets import host_rid
-
+from loadcheck.audit import audit_here
+from loadcheck.binary import read_image
 from machines import arm64_python, qemu, windows_python, wine
 from machines.emulator import Limits
 from tests.client import edit, pack_project

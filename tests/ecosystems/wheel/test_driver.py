@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+
 from latebind.ecosystems.wheel.consumer import DRIVER
 from latebind.system.run import run
 from latebind.text import decisive_line, ending

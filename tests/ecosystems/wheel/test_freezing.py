@@ -5,10 +5,10 @@ import configparser
 import sys
 
 import pytest
+
 from latebind.config.file import load
 from latebind.ecosystems.wheel.freezing import hook_files
 from latebind.verify.cases.installers import find_uv
-
 from tests.client import PYPROJECT, by_kind, members, pack_project, write_client
 from tests.conftest import ROOT
 from tests.epclient import write_ep

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
 from latebind.adopt.change import load_first
 from latebind.adopt.new import project_files
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
@@ -14,7 +15,6 @@ from latebind.tables.presets import preset
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.situations import Situation
-
 from tests import needs
 from tests.conftest import ROOT
 from tests.programs import CLI, run_checked, run_program

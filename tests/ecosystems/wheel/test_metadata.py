@@ -5,10 +5,10 @@ import tarfile
 import zipfile
 
 import pytest
-from latebind.tables.presets import preset, presets
-from latebind.tables.targets import targets
 from packaging.requirements import Requirement
 
+from latebind.tables.presets import preset, presets
+from latebind.tables.targets import targets
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, pack_project, write_client
 from tests.programs import run_checked
 

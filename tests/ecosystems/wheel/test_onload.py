@@ -4,8 +4,8 @@ import json
 import sys
 
 import pytest
-from latebind.ecosystems.wheel.environment import _ONLOAD as _PROGRAM
 
+from latebind.ecosystems.wheel.environment import _ONLOAD as _PROGRAM
 from research.broken import loading, natives
 from tests.programs import run_checked, run_program
 

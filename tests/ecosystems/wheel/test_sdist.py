@@ -5,9 +5,9 @@ import sys
 import tarfile
 
 import pytest
-from latebind.audit.audit import audit_here
-from latebind.errors import BuildError
 
+from latebind.errors import BuildError
+from loadcheck.audit import audit_here
 from tests.client import (
     CMAKE,
     CONFIG,

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from latebind.audit.readers.contents import Contents, File, WheelName
-from latebind.ecosystems.wheel.checks.served import find_missing, format_minors, list_served, list_versioned_twins
+
+from loadcheck.kinds.wheel.checks.served import find_missing, format_minors, list_served, list_versioned_twins
+from loadcheck.readers.contents import Contents, File, WheelName
 
 
 def contents(*names, limits=""):

@@ -9,8 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from latebind.audit.audit import audit_here
-from latebind.binary import read_image
+
 from latebind.build import extension
 from latebind.build.native import stage_target
 from latebind.build.stage import open_stage
@@ -18,7 +17,8 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.pack.planned import plan_files
 from latebind.tables.targets import host_rid, target
-
+from loadcheck.audit import audit_here
+from loadcheck.binary import read_image
 from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, pack_project, write_client
 from tests.moduleclient import CMAKE, config, write_module_client
 from tests.needs import require_programs

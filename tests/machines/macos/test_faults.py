@@ -1,8 +1,8 @@
 """Faults that a Mac would show, each in a program of its own: the emulated macOS shows them, too."""
 
 import pytest
-from latebind.verify.cases.machine import NOT_SUPPORTED
 
+from latebind.verify.cases.machine import NOT_SUPPORTED
 from machines.macos import machine
 from tests.native.test_functions_stub import compile_c
 from tests.needs import available

@@ -5,8 +5,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from latebind.binary import read_images
 
+from loadcheck.binary import read_images
 from machines import llvm, pinned
 from machines.macos.dyld import Dyld
 from machines.macos.image import read_image

@@ -5,10 +5,10 @@ import types
 
 import msgspec
 import pytest
+
 from latebind.compilers.interpreters import own_interpreter
 from latebind.config.file import load
 from latebind.config.verification import VerifyOwn
-from latebind.model import Rid
 from latebind.tables.targets import other_processor
 from latebind.verify.cases.consumer import name_consumers
 from latebind.verify.cases.expand import Extent, expand_cases, questions
@@ -16,7 +16,7 @@ from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers
 from latebind.verify.cases.layouts import RUNNING
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.choose import ChosenCases, Request, able
-
+from loadcheck.model import Rid
 from tests.client import BOUND, write_client
 from tests.client import CONFIG as TINY
 from tests.conftest import ROOT

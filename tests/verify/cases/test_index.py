@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
+
 from latebind.errors import NotRun
-from latebind.model import Rid
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, raised_minimum, requirement
 from latebind.verify.cases.installers import installer
-from packaging.version import Version
+from loadcheck.model import Rid
 
 
 def question(entry, rid="linux-x64", distribution="onnxruntime"):

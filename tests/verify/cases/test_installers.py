@@ -7,13 +7,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from latebind.errors import NotRun, ToolError
-from latebind.model import Rid
 from latebind.system.run import run
 from latebind.verify.cases import installers as environments
 from latebind.verify.cases.index import installer_environment
 from latebind.verify.cases.installers import consumer_environment, installer, python_of
-
+from loadcheck.model import Rid
 from tests.programs import not_run
 
 BASE = Path(getattr(sys, "_base_executable", sys.executable))

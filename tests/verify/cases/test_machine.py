@@ -7,13 +7,13 @@ import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
+
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
 from latebind.tables.targets import host_rid
 from latebind.verify.cases import installers
 from latebind.verify.cases.installers import foreign_installer, uv_platform
 from latebind.verify.cases.machine import Machine, host_machine, machines, machines_folder
-
 from tests.programs import not_run
 
 GOOD = """\

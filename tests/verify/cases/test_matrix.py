@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.tables.targets import targets
 from latebind.verify.cases.matrix import CASES_PER_JOB, MAX_BYTES, MAX_JOBS, cases_of, matrix, matrix_json
 from latebind.verify.cases.select import in_shard, read_shard
-
 from tests.client import CONFIG as TINY
 from tests.client import write_client
 

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from latebind.config.file import load
 from latebind.errors import InputError
-from latebind.model import Case, Rid
+from latebind.model import Case
 from latebind.verify.cases.expand import Extent, expand_cases, questions
 from latebind.verify.cases.index import BELOW_FLOOR, Answers
 from latebind.verify.cases.select import check_patterns, is_selected, read_shard, shard
+from loadcheck.model import Rid
 
 CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
 VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}

@@ -1,10 +1,10 @@
 """Ways to make a library unusable, on a real one."""
 
 import pytest
+from tests.audit.corpus import Compiler
+
 from latebind.errors import InputError
 from latebind.verify.cases import situations as spoil
-
-from tests.audit.corpus import Compiler
 
 SOURCE = """\
 #include <stdio.h>

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from latebind.system.log import LOG
 from latebind.verify.report.console import report_text
-
 from tests.verify.reports import report, row
 
 TRACEBACK = """the consumer failed with status 1

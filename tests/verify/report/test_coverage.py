@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+
 from latebind.config.file import load
 from latebind.errors import ConfigError
 from latebind.verify.report.coverage import PackageFile
 from latebind.verify.report.gate import judge_gate
-
 from tests.client import BOUND, write_client
 from tests.conftest import ROOT
 from tests.verify.reports import complete, report, row

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from latebind.config.file import load
 from latebind.model import State
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.report.files import write_reports
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, patterns
 from latebind.verify.report.report import Provenance
-
 from tests.client import CONFIG as TINY
 from tests.client import write_client
 from tests.programs import assert_refused

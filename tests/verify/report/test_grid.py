@@ -1,8 +1,8 @@
 """Texts as the tables show them."""
 
 import pytest
-from latebind.verify.report.grid import groups, synopsis
 
+from latebind.verify.report.grid import groups, synopsis
 from tests.verify.reports import report, row
 
 FOLDER = "/srv/a b/build/verify/work/wheel_linux-x64_python3.11_onnxruntime-1.31.1_too-old/venv/lib/capi"

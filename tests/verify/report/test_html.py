@@ -6,9 +6,9 @@ import re
 
 import msgspec
 import pytest
+
 from latebind.verify.report.html import LOG_LIMITS, clip, report_html
 from latebind.verify.report.report import Provenance, Report
-
 from machines import chromium
 from tests.verify.reports import HOSTILE, large, report, row
 

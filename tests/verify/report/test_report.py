@@ -7,8 +7,9 @@ import jsonschema
 import msgspec
 import pytest
 from defusedxml import ElementTree as ET  # noqa: N817  # as it is called everywhere
+
 from latebind.errors import NOT_RUN_REASONS, InputError
-from latebind.model import Artifact, Case, Outcome, Rid, Sha256, State
+from latebind.model import Artifact, Case, Outcome, State
 from latebind.verify.report.console import report_text
 from latebind.verify.report.files import read_log, write_reports
 from latebind.verify.report.html import report_html
@@ -22,7 +23,7 @@ from latebind.verify.report.report import (
     report_of,
     verify_schema,
 )
-
+from loadcheck.model import Rid, Sha256
 from tests.verify.reports import HASH, HOSTILE, report, row
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import metadata
 
 import pytest
+
 from latebind.ecosystems.nuget.managed import build_managed
 from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.tables.presets import preset
-
 from tests.dotnet_support import LATENN, RID, VERSION, dotnet_environment, small_cases
 
 

@@ -4,16 +4,16 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+
 from latebind.config.file import load
 from latebind.config.verification import VerifyData
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
-from latebind.model import Rid
 from latebind.verify.cases.machine import Machine, host_machine
 from latebind.verify.cases.situations import Situation
 from latebind.verify.run.bench import Bench, PhaseError, failing_at
 from latebind.verify.run.protocol import CaseFailure, ConsumerResult
 from latebind.verify.run.supply import choose_requirements
-
+from loadcheck.model import Rid
 from tests.conftest import ROOT
 from tests.verify.reports import row
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from latebind.config.file import load
 from latebind.errors import InputError
-from latebind.model import Case, Rid, State
+from latebind.model import Case, State
 from latebind.verify.cases.machine import host_machine
 from latebind.verify.cases.scenarios import Scenario, scenario
 from latebind.verify.run.bench import Bench
@@ -22,6 +23,7 @@ from latebind.verify.run.protocol import (
     read_result,
     with_record,
 )
+from loadcheck.model import Rid
 
 CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
 USE = CONFIG.document.runtime[0]

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+
 from latebind.compilers import dotnet, mono
 from latebind.compilers.dotnet import write_nuget_config
 from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer
@@ -15,7 +16,6 @@ from latebind.system.run import run
 from latebind.verify.cases import layouts
 from latebind.verify.cases.layouts import OLDER_FRAMEWORK, Application, layout, one_program
 from latebind.verify.run.bench import PhaseError
-
 from tests.client import members, rewritten
 from tests.dotnet_support import (
     NATIVE_FILES,

@@ -6,11 +6,11 @@ import zipfile
 
 import msgspec
 import pytest
+
 from latebind.ecosystems.nuget.consumer import unpack
 from latebind.errors import InputError, ToolError
 from latebind.system.run import run
 from latebind.verify.run.native import build_here
-
 from tests.dotnet_support import LATENN, RID, spoiled_cases, without
 from tests.programs import not_run
 

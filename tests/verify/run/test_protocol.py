@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+
 from latebind.verify.run.bench import PhaseError
 from latebind.verify.run.protocol import run_consumer, with_output
 

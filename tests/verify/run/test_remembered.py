@@ -1,13 +1,13 @@
 """Which changes make a test case that passed run again."""
 
 import pytest
+
 from latebind.config.file import load
 from latebind.config.project import Project
-from latebind.model import Rid
 from latebind.verify.cases.expand import Extent, expand_cases
 from latebind.verify.cases.index import Answers
 from latebind.verify.run.remembered import Memory
-
+from loadcheck.model import Rid
 from tests.client import BOUND, write_client
 
 TEXT = BOUND + '\n[verify]\npython = "verify/smoke.py"\n'

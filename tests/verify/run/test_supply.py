@@ -4,12 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from latebind.config.file import load
 from latebind.errors import ToolError
 from latebind.verify.cases.machine import host_machine
 from latebind.verify.choose import prepare
 from latebind.verify.run.supply import Supply
-
 from tests.client import CONFIG, write_client
 
 RUNTIME = "packaging==24.2"  # any distribution that is small: the script decides what it does with it

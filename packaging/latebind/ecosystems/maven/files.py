@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.config import maven_tables
 from latebind.errors import InputError
-from latebind.formats import Identity, PackageFormat, iter_members
+from latebind.formats import Identity, made_as
+from loadcheck.formats import iter_members
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,22 +61,14 @@ def _name_project(config: Config, package: str) -> str:
 
 
 _BUNDLE = "-maven.zip"
-_JAR = PackageFormat(
-    suffix=".jar",
-    kind="jar",
-    audited_as="jar",
-    is_installed=True,
+_JAR = made_as(
+    ".jar",
     name_project=_name_project,
-    promises_targets=True,
     identify=_identify_jar,
     explain_foreign=_explain_foreign,
 )
-_ZIP = PackageFormat(
-    suffix=_BUNDLE,
-    kind="maven",
-    audited_as="maven",
-    is_installed=True,
-    holds_packages=True,
+_ZIP = made_as(
+    _BUNDLE,
     identify=_identify_bundle,
     explain_foreign=_explain_foreign,
 )

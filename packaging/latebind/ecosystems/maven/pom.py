@@ -1,15 +1,12 @@
-"""Writes and reads POMs: an artifact's coordinates, what describes it, and what it depends on."""
+"""Writes POMs: an artifact's coordinates, what describes it, and what it depends on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import defusedxml.ElementTree
-
 from latebind.ecosystems.maven.config import maven_tables
-from latebind.errors import InputError
 from latebind.templates import render
+from loadcheck.kinds.maven.pom import MavenArtifact
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
@@ -17,35 +14,6 @@ if TYPE_CHECKING:
 
 ECOSYSTEM = "maven"
 """Its name in the tables of runtimes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MavenArtifact:
-    """An artifact that another one needs."""
-
-    group: str
-    name: str
-    version: str
-    """A version, or a range: `[1.19,)`."""
-    scope: str = "compile"
-    optional: bool = False
-
-    @property
-    def id(self) -> str:
-        """`group:name`."""
-        return f"{self.group}:{self.name}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pom:
-    """What is read of a POM."""
-
-    group: str
-    name: str
-    version: str
-    has_parent: bool = False
-    licenses: tuple[str, ...] = ()
-    dependencies: tuple[MavenArtifact, ...] = ()
 
 
 def write_pom(config: Config, package: str) -> str:
@@ -94,44 +62,3 @@ def find_runtime_artifact(runtime: RuntimePreset) -> str:
     """The artifact that supplies a runtime, as `group:name`; "" for none."""
     supply = runtime.supplies.get(ECOSYSTEM)
     return supply.packages[0] if supply is not None else ""
-
-
-def read_pom(text: bytes, where: str) -> Pom:
-    """What a POM states about its artifact. Raises InputError for a file that is not a POM.
-
-    A group or version that it leaves out is that of its <parent>. Source: "POM Reference", Inheritance.
-    """
-    try:
-        root = defusedxml.ElementTree.fromstring(text)
-    except (defusedxml.ElementTree.ParseError, defusedxml.DefusedXmlException, ValueError) as error:
-        raise InputError(f"is not a POM: {error}", where=where) from error
-    space = root.tag.partition("}")[0] + "}" if root.tag.startswith("{") else ""
-    if root.tag != f"{space}project":
-        raise InputError("is not a POM: its root is not <project>", where=where)
-
-    def read(element: object, key: str, default: str = "") -> str:
-        found: str | None = element.findtext(f"{space}{key}")  # type: ignore[attr-defined]  # an Element
-        return (found or default).strip()
-
-    parent = root.find(f"{space}parent")
-
-    def inherit(key: str) -> str:
-        return read(root, key, read(parent, key) if parent is not None else "")
-
-    return Pom(
-        group=inherit("groupId"),
-        name=read(root, "artifactId"),
-        version=inherit("version"),
-        has_parent=parent is not None,
-        licenses=tuple(read(one, "name") for one in root.iterfind(f"{space}licenses/{space}license")),
-        dependencies=tuple(
-            MavenArtifact(
-                group=read(one, "groupId"),
-                name=read(one, "artifactId"),
-                version=read(one, "version"),
-                scope=read(one, "scope", "compile"),
-                optional=read(one, "optional") == "true",
-            )
-            for one in root.iterfind(f"{space}dependencies/{space}dependency")
-        ),
-    )

@@ -17,7 +17,6 @@ from latebind.ecosystems.npm.layouts import LAYOUTS, NodeLayout, find_layout, in
 from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, node, node_environment, run_npm
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
-from latebind.system.archive import sha256
 from latebind.system.tree import hash_tree, link_or_copy
 from latebind.tables.targets import target, targets
 from latebind.verify.cases.consumer import Consumer
@@ -27,6 +26,7 @@ from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.runner import Runner
 from latebind.verify.run.supply import hash_parts
+from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

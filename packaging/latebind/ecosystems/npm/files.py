@@ -10,9 +10,10 @@ import msgspec
 from latebind.ecosystems.npm.config import NpmConfig
 from latebind.errors import InputError
 from latebind.filenames import npm_file, npm_target, npm_version
-from latebind.formats import Identity, PackageFormat, iter_members
-from latebind.system.decoding import DECODE_ERRORS
+from latebind.formats import Identity, made_as
 from latebind.tables.targets import npm_platform, targets
+from loadcheck.decoding import DECODE_ERRORS
+from loadcheck.formats import iter_members
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,12 +62,8 @@ def _name_project(config: Config, package: str) -> str:
 
 
 FORMATS = (
-    PackageFormat(
-        suffix=".tgz",
-        kind="npm",
-        audited_as="npm",
-        container="tar",
-        is_installed=True,
+    made_as(
+        ".tgz",
         name_project=_name_project,
         is_semantic=True,
         identify=_identify,

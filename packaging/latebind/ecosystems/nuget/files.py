@@ -5,36 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from latebind.formats import Identity, PackageFormat
+from latebind.formats import Identity, made_as
 from latebind.semver import semantic_version
 from latebind.tables.targets import targets
+from loadcheck.kinds.nuget.names import nupkg_id, nupkg_version
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
 
-_PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
-
-
-def nupkg_id(file_name: str) -> str:
-    """`Latenn.OnnxRuntime` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`: everything before the first numeric part."""
-    parts = file_name.split(".")
-    number = next((index for index, part in enumerate(parts) if part[:1].isdigit() and index), len(parts) - 1)
-    return ".".join(parts[:number])
-
-
-def nupkg_version(file_name: str) -> str:
-    """`1.2.3-rc.1` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`."""
-    stem = file_name.rpartition(".")[0]
-    return stem[len(nupkg_id(file_name)) + 1 :]
-
-
-def whole_id(package_id: str) -> str:
-    """`Latenn` of `Latenn.runtime.linux-x64`, the part of a split package for one target; else the id itself."""
-    match = _PART.fullmatch(package_id)
-    return match[1] if match else package_id
 
 
 def _identify(path: Path) -> Identity:
@@ -59,17 +40,13 @@ def _name_project(config: Config, package: str) -> str:
 
 
 FORMATS = (
-    PackageFormat(
-        suffix=".nupkg",
-        kind="nupkg",
-        audited_as="nupkg",
-        is_installed=True,
+    made_as(
+        ".nupkg",
         name_project=_name_project,
-        promises_targets=True,
         is_semantic=True,
         headers=r"build/native/include/",
         identify=_identify,
         explain_foreign=_explain_foreign,
     ),
-    PackageFormat(suffix=".snupkg", kind="snupkg", audited_as="nupkg", is_semantic=True, identify=_identify),
+    made_as(".snupkg", is_semantic=True, identify=_identify),
 )

@@ -11,9 +11,9 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError
-from latebind.system.archive import Entry
 from latebind.tables.targets import target
 from latebind.templates import render
+from loadcheck.archive import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.ecosystems.nuget.managed import ManagedBuild
-    from latebind.model import Rid
+    from loadcheck.model import Rid
 
 NATIVE_ONLY_FRAMEWORK = "netstandard2.0"
 """What a package without managed code declares: the oldest framework that every supported .NET implements."""

@@ -20,8 +20,8 @@ from latebind.compilers import dotnet
 from latebind.errors import BuildError, ToolError
 from latebind.outputs import MSBUILD_OUTPUTS
 from latebind.semver import semantic_version
-from latebind.system.archive import write_text
 from latebind.system.run import run
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from latebind.errors import InputError
-from latebind.system.archive import Entry, write_zip
+from loadcheck.archive import Entry, write_zip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from latebind.ecosystems.nuget.nuspec import Nuspec
 
-FEED_LIMIT = 250_000_000
-"""Bytes of a package that the public feed takes: "250 MB" (learn.microsoft.com/nuget/nuget-org/publish-a-package)."""
 CONTENT_TYPES = "[Content_Types].xml"
 RELATIONSHIPS = "_rels/.rels"
 

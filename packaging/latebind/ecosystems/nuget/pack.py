@@ -20,14 +20,15 @@ from latebind.ecosystems.nuget.nuspec import (
     render_symbols,
     same_minor,
 )
-from latebind.ecosystems.nuget.opc import FEED_LIMIT, write_nupkg
+from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.model import Artifact
 from latebind.semver import semantic_version
-from latebind.system.archive import Entry, sha256
 from latebind.system.log import LOG
-from latebind.text import human_size
+from loadcheck.archive import Entry, sha256
+from loadcheck.kinds.nuget.names import FEED_LIMIT
+from loadcheck.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

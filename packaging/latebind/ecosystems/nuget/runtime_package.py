@@ -8,16 +8,16 @@ from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
 from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import InputError
 from latebind.semver import semantic_version
-from latebind.system.archive import Entry
 from latebind.tables.targets import target
+from loadcheck.archive import Entry
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.runtime import RuntimeUse
-    from latebind.model import Rid
     from latebind.tables.presets import RuntimePreset
     from latebind.verify.run.supply import Supply
+    from loadcheck.model import Rid
 
 
 def runtime_nupkg(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) -> Path:

@@ -6,22 +6,22 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from latebind.audit.checks.symbols import list_offered_exports
-from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
-from latebind.audit.engine.wording import some
-from latebind.audit.readers.opc import readable_nuspec
 from latebind.config.ep import EP_EXPORTS
-from latebind.ecosystems.nuget.reading import native_place
 from latebind.ecosystems.plugin.modules import find_constants, list_defined_names, parse_module
-from latebind.text import plural
+from loadcheck.checks.symbols import list_offered_exports
+from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from loadcheck.engine.wording import some
+from loadcheck.kinds.nuget.reading import native_place
+from loadcheck.readers.opc import readable_nuspec
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.engine.policy import Policy
-    from latebind.audit.readers.contents import Contents, File
-    from latebind.binary import Image
+    from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
+    from loadcheck.binary import Image
+    from loadcheck.readers.contents import Contents, File
 
 _LIBRARY = re.compile(r"[\w.+-]+\.(so(\.\d+)*|dll|dylib)")
 _NAME = re.compile(r"[A-Za-z]\w*ExecutionProvider")
@@ -205,7 +205,7 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     example="METADATA names no version of ONNX Runtime",
     fix='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
 )
-def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
+def range_undocumented(package: Contents, policy: BindingPolicy) -> Iterator[Hit | Skip]:
     """An execution provider requires no distribution of the runtime, so its description must say what it supports."""
     if not package.providers:
         return

@@ -9,8 +9,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.binary import read_images
-from latebind.binary.read import PEEK, sniff
 from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.wheel.consumer import wheels_of
 from latebind.ecosystems.wheel.environment import make_environment
@@ -25,6 +23,8 @@ from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import run_consumer, with_output
 from latebind.verify.run.runner import Runner
+from loadcheck.binary import read_images
+from loadcheck.binary.read import PEEK, sniff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,12 +6,12 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from latebind.audit.readers.python import parse_python
+from loadcheck.readers.python import parse_python
 
 if TYPE_CHECKING:
     import re
 
-    from latebind.audit.readers.contents import Contents
+    from loadcheck.readers.contents import Contents
 
 _MAX_MODULE = 1 << 20
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.binary import read_images
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.notices import notices
 from latebind.build.promise import refuse_broken
@@ -20,9 +19,10 @@ from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.errors import BuildError
 from latebind.filenames import tag
-from latebind.system.archive import Entry, write_text, write_zip
 from latebind.system.wheelfile import record_digest
 from latebind.templates import render
+from loadcheck.archive import Entry, write_text, write_zip
+from loadcheck.binary import read_images
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

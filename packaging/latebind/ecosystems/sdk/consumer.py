@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from latebind.errors import NotRun
 from latebind.filenames import sdk_file
 from latebind.model import State
-from latebind.system.tarball import unpack_tar
 from latebind.tables.targets import target
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.scenarios import CMAKE, PKG_CONFIG
@@ -23,6 +22,7 @@ from latebind.verify.run.native import build_for, build_with_pkg_config, clean_e
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.runner import Runner
 from latebind.verify.run.supply import runtime_libraries
+from loadcheck.tarball import unpack_tar
 
 if TYPE_CHECKING:
     from pathlib import Path

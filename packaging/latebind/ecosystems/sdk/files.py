@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.filenames import SDK_FILE, sdk_file
-from latebind.formats import Identity, PackageFormat
+from latebind.filenames import sdk_file
+from latebind.formats import Identity, made_as
 from latebind.tables.targets import targets
+from loadcheck.formats import SDK_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,14 +33,7 @@ def _explain_foreign(file_name: str, config: Config) -> str:
     return f"not of version {config.project.version}" if is_ours else "of another project"
 
 
-_ZIP = PackageFormat(
-    suffix="-sdk.zip",
-    kind="sdk",
-    audited_as="sdk",
-    is_installed=True,
-    promises_targets=True,
-    headers=r"[^/]+/include/",
-    identify=_identify,
-    explain_foreign=_explain_foreign,
+FORMATS = tuple(
+    made_as(suffix, headers=r"[^/]+/include/", identify=_identify, explain_foreign=_explain_foreign)
+    for suffix in ("-sdk.zip", "-sdk.tar.gz")
 )
-FORMATS = (_ZIP, replace(_ZIP, suffix="-sdk.tar.gz", container="tar"))

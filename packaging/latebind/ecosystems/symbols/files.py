@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.formats import Identity, PackageFormat
+from latebind.formats import Identity, made_as
 from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
@@ -24,4 +24,4 @@ def _identify(path: Path) -> Identity:
     )
 
 
-FORMATS = (PackageFormat(suffix=".zip", kind="symbols", audited_as="archive", folder="symbols", identify=_identify),)
+FORMATS = (made_as(".zip", folder="symbols", identify=_identify),)

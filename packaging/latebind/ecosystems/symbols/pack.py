@@ -13,23 +13,23 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.binary.loaded import read_loaded, with_id
 from latebind.build.native import build_with_symbols
 from latebind.errors import InputError, NotRun
 from latebind.filenames import symbols_file
-from latebind.model import SYMBOLS_MANIFEST
-from latebind.system.archive import Entry, sha256, write_zip
 from latebind.system.programs import which
 from latebind.system.run import run
 from latebind.tables.targets import target
-from latebind.text import DOCS
+from loadcheck.archive import Entry, sha256, write_zip
+from loadcheck.binary.loaded import read_loaded, with_id
+from loadcheck.model import SYMBOLS_MANIFEST
+from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.binary.loaded import Loaded
     from latebind.build.stage import Stage
     from latebind.config.config import Config
+    from loadcheck.binary.loaded import Loaded
 
 _REASON = "no-symbols"
 _TIME_LIMIT = 600.0

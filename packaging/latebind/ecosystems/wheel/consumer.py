@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from latebind.audit.readers.record import read_headers
 from latebind.ecosystems.wheel.environment import disturbances, is_left_out, make_environment, upgrade
 from latebind.ecosystems.wheel.files import wheels_for
 from latebind.ecosystems.wheel.layouts import start_consumer
@@ -18,8 +17,6 @@ from latebind.ecosystems.wheel.loader import run_loader_case
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.model import Outcome, State
 from latebind.preconditions import explain_not_made
-from latebind.system.archive import ZipReader
-from latebind.system.decoding import DECODE_ERRORS
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.installers import consumer_environment
@@ -29,6 +26,9 @@ from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import ProcessView, run_consumer
 from latebind.verify.run.runner import Runner
+from loadcheck.archive import ZipReader
+from loadcheck.decoding import DECODE_ERRORS
+from loadcheck.readers.record import read_headers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.fill import fill
-from latebind.system.archive import write_text
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from pathlib import Path

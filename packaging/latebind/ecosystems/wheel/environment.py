@@ -13,13 +13,13 @@ import msgspec
 from latebind.compilers.interpreters import choose
 from latebind.errors import LatebindError, NotRun
 from latebind.filenames import distribution
-from latebind.system.archive import ZipReader, sha256
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
 from latebind.verify.cases.installers import Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import empty_environment, runtime_libraries
+from loadcheck.archive import ZipReader, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,16 +15,17 @@ from packaging.utils import (
 from packaging.version import Version
 
 from latebind.errors import InputError
-from latebind.formats import Identity, PackageFormat
-from latebind.tables.pythonabi import own_abi_kind, own_abi_python
+from latebind.formats import Identity, made_as
 from latebind.tables.targets import installs, target, targets
+from loadcheck.tables.pythonabi import own_abi_kind, own_abi_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.model import Artifact, Rid
+    from latebind.model import Artifact
+    from loadcheck.model import Rid
 
 _SUFFIX = ".whl"
 
@@ -95,15 +96,11 @@ def _explain_foreign(file_name: str, config: Config) -> str:
 
 
 FORMATS = (
-    PackageFormat(
-        suffix=_SUFFIX,
-        kind="wheel",
-        audited_as="wheel",
-        is_installed=True,
+    made_as(
+        _SUFFIX,
         name_project=lambda config, package: config.wheel_name(package),
-        promises_targets=True,
         identify=_identify_wheel,
         explain_foreign=_explain_foreign,
     ),
-    PackageFormat(suffix=".tar.gz", kind="sdist", audited_as="sdist", container="tar", identify=_identify_sdist),
+    made_as(".tar.gz", identify=_identify_sdist),
 )

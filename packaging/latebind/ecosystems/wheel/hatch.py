@@ -42,12 +42,12 @@ from latebind.errors import BuildError
 from latebind.filenames import tag
 from latebind.outputs import outputs
 from latebind.preconditions import explain_not_made
-from latebind.system.archive import write_text
 from latebind.system.lock import exclusive
 from latebind.system.tree import is_generated, is_scratch
 from latebind.system.wheelfile import name_unix
-from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import host_rid, target, targets
+from loadcheck.archive import write_text
+from loadcheck.tables.pythonabi import abi_tags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

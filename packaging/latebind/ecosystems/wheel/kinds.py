@@ -10,8 +10,8 @@ from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
 from latebind.ecosystems.wheel.pack import build_distribution, list_variables
 from latebind.ecosystems.wheel.sdist_kinds import SDISTS
 from latebind.filenames import wheel_file
-from latebind.tables.pythonabi import abi_tags, own_abi_python
 from latebind.tables.targets import host_rid, target
+from loadcheck.tables.pythonabi import abi_tags, own_abi_python
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,19 +6,20 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.binary import read_images
-from latebind.binary.read import PEEK, sniff
 from latebind.ecosystems.wheel.files import wheels_on
 from latebind.errors import NotRun
 from latebind.model import Outcome, State
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run
 from latebind.tables.targets import target
-from latebind.text import ending, plural
+from latebind.text import ending
 from latebind.verify.cases.machine import NOT_SUPPORTED
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import with_output
+from loadcheck.binary import read_images
+from loadcheck.binary.read import PEEK, sniff
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,8 +11,8 @@ from latebind.build.sources import loader_dir, native_files
 from latebind.config.config import SDIST_BACKEND, SDIST_LOADER, SDIST_NATIVE
 from latebind.config.file import FILE_NAME as CONFIG_NAME
 from latebind.config.file import standalone_text
-from latebind.system.archive import write_text
 from latebind.system.tree import list_tree
+from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from latebind.model import Case, Rid
+from latebind.model import Case
 from latebind.preconditions import explain_not_made
 from latebind.tables.targets import target
 from latebind.verify.cases.consumer import find_consumer, name_consumers
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
+    from loadcheck.model import Rid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

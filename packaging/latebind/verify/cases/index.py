@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from latebind.model import Rid
     from latebind.verify.cases.installers import Installer
+    from loadcheck.model import Rid
 
 _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 120.0
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from latebind.errors import InputError
 from latebind.tables.targets import target
-from latebind.text import plural
 from latebind.verify.cases.expand import Extent, expand_cases
 from latebind.verify.cases.index import Answers
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from latebind.config.config import Config
-    from latebind.model import Rid
     from latebind.verify.cases.expand import ConfiguredCase
+    from loadcheck.model import Rid
 
 MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""

@@ -13,8 +13,8 @@ from latebind.verify.cases.situations import ORDINARY, Situation
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
-    from latebind.model import System
     from latebind.verify.cases.situations import SetUp
+    from loadcheck.model import System
 
 PYTHON, DOTNET = "python", "dotnet-build"
 LOADER = "c-loader"

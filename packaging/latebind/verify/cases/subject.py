@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from latebind.config.ep import EpConfig
     from latebind.config.runtime import RuntimeUse
     from latebind.config.verification import VerifyOwn
-    from latebind.model import Rid
+    from loadcheck.model import Rid
 
 _USUAL = ("minimum", EACH_MINOR, "latest")
 """The versions of a runtime that are verified when the configuration names none."""

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from latebind.model import State
 from latebind.system.log import LOG
-from latebind.text import DOCS, decisive_line, plural, printable, shorten
+from latebind.text import decisive_line
 from latebind.verify.report.grid import synopsis, words
 from latebind.verify.report.render import MARKS, report_count
 from latebind.verify.report.report import describe_new_runtimes
+from loadcheck.text import DOCS, plural, printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

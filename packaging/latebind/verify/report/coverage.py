@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.formats import find_format, iter_members
+from latebind.formats import find_format
 from latebind.model import list_passes
 from latebind.registry import collect
 from latebind.tables.targets import targets
+from loadcheck.formats import iter_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.model import Kind, Level
+    from latebind.model import Level
     from latebind.verify.cases.consumer import Consumer
     from latebind.verify.report.report import Report
+    from loadcheck.model import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.system.archive import ZipReader, write_text
 from latebind.verify.report.html import report_html
 from latebind.verify.report.merge import merge
 from latebind.verify.report.render import report_junit, report_markdown
 from latebind.verify.report.report import CaseResult, Report, parse_report, read_report, report_json
+from loadcheck.archive import ZipReader, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from latebind.model import Level, Rid, State, list_passes
+from latebind.model import Level, State, list_passes
 from latebind.tables.targets import targets
-from latebind.text import markdown_code, markdown_text, plural, printable
 from latebind.verify.cases.consumer import find_consumer, name_consumers
 from latebind.verify.cases.expand import Extent, expand_cases, runtimes_on
 from latebind.verify.cases.index import Answers
@@ -19,6 +18,8 @@ from latebind.verify.cases.select import read_shard
 from latebind.verify.report.coverage import find_unverified, name_packages
 from latebind.verify.report.grid import words
 from latebind.verify.report.render import MARKS
+from loadcheck.model import Rid
+from loadcheck.text import markdown_code, markdown_text, plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

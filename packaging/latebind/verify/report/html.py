@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from latebind.model import State
 from latebind.system.resources import folder
 from latebind.templates import render
-from latebind.text import plural, printable, printable_lines
 from latebind.verify.report.grid import groups, machine_name, runtime, source_line, synopsis, words
 from latebind.verify.report.render import report_count
+from loadcheck.text import plural, printable, printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # written here, never parsed
 
 from latebind.model import State
-from latebind.text import markdown_code, markdown_text, plural, printable
 from latebind.verify.report.grid import groups, machine_name, runtime, source_line, synopsis, words
 from latebind.verify.report.report import describe_new_runtimes
+from loadcheck.text import markdown_code, markdown_text, plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,10 +13,10 @@ from packaging.version import Version
 
 from latebind.errors import NOT_RUN_REASONS, InputError
 from latebind.model import Case, CaseKind, State, list_passes
-from latebind.system.decoding import DECODE_ERRORS
-from latebind.text import plural
 from latebind.verify.cases.scenarios import SCENARIOS
 from latebind.verify.cases.select import read_shard
+from loadcheck.decoding import DECODE_ERRORS
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,8 +12,9 @@ from packaging.version import Version
 
 from latebind.model import Case, Outcome, State
 from latebind.tables.targets import target
-from latebind.text import ending, is_crash, plural
+from latebind.text import ending, is_crash
 from latebind.verify.run.protocol import ALL_PASSED, NOTHING_LOADED, SOME_FAILED, with_output
+from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

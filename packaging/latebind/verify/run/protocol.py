@@ -13,11 +13,12 @@ import msgspec
 from packaging.version import Version
 
 from latebind.errors import InputError
-from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.limits import CASE_LIMITS
 from latebind.system.run import run, tail
-from latebind.text import DOCS, decisive_line, ending, is_crash
+from latebind.text import decisive_line, ending, is_crash
 from latebind.verify.run.bench import failing_at
+from loadcheck.decoding import DECODE_ERRORS
+from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,10 +11,10 @@ import msgspec
 from latebind.fingerprint import fingerprint
 from latebind.model import Case, Outcome, State
 from latebind.outputs import MSBUILD_OUTPUTS, outputs
-from latebind.system.archive import write_text
-from latebind.system.decoding import DECODE_ERRORS
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 from latebind.verify.cases.consumer import find_consumer
+from loadcheck.archive import write_text
+from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

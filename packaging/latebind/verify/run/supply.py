@@ -18,11 +18,12 @@ from packaging.version import Version
 
 from latebind.config.verification import ANY_VERSION
 from latebind.errors import InputError, ToolError
-from latebind.system.archive import sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
-from latebind.text import DOCS, decisive_line, ending
+from latebind.text import decisive_line, ending
 from latebind.verify.cases.installers import Installer, consumer_environment, foreign_installer, python_of
+from loadcheck.archive import sha256
+from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
     from latebind.config.verification import VerifyData
-    from latebind.model import Rid
     from latebind.verify.cases.machine import Machine
+    from loadcheck.model import Rid
 
 SHARED = "shared"
 """The folder of a supply for what only the test cases of one run share."""

@@ -1,0 +1,300 @@
+"""Reads untrusted zip archives within limits, and writes deterministic ones."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+import stat
+import struct
+import time
+import zipfile
+import zlib
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal
+
+from loadcheck.errors import InputError
+from loadcheck.model import Sha256
+from loadcheck.text import human_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from typing_extensions import Self
+
+MAX_MEMBERS = 100_000
+MAX_MEMBER_BYTES = 4 * 1024**3
+MAX_TOTAL_BYTES = 16 * 1024**3
+MAX_RATIO = 1_100
+"""Deflate cannot exceed 1032:1, so a higher ratio in the directory is false."""
+BOMB_BYTES = 256 * 1024**2
+BOMB_RATIO = 150
+"""Above BOMB_BYTES, an archive that expands by more than this factor is a bomb. Code and models stay below 20:1."""
+
+_BLOCK = 1 << 18
+"""Small enough to be hashed and copied while it is in the CPU cache."""
+_LOCAL_HEADER = struct.Struct("<26xHH")
+"""APPNOTE.TXT, 4.3.7: only the lengths of the name and the extra field matter here."""
+_READ_ERRORS = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError, RuntimeError, ValueError,
+)  # fmt: skip
+
+_EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first time that a zip can store
+_LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last
+UNIX = 3
+"""The system that made a zip (APPNOTE.TXT 4.4.2). Always this one, so that zips are the same wherever they are made."""
+_DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
+
+ArchiveProblemKind = Literal[
+    "unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method", "prefix"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One file of an archive. `name` is as stored; `size` is what the directory claims."""
+
+    name: str
+    size: int
+    mode: int
+    is_folder: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveProblem:
+    """Something in an archive that is hostile or damaged, or that some system cannot unpack."""
+
+    kind: ArchiveProblemKind
+    member: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One file to be written."""
+
+    name: str
+    data: bytes
+    mode: int = 0o644
+    compressed: bool = True
+    """Compressing takes a second for 20 MB, which a file that stays on this machine does not need."""
+
+
+class ZipReader:
+    """An archive open for reading. Nothing is unpacked to disk.
+
+    `members` are the files and folders with safe and unique names; `problems` describe the rest. Raises InputError
+    when the file is not a zip archive.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._infos: dict[str, zipfile.ZipInfo] = {}
+        self.problems: list[ArchiveProblem] = []
+        with ExitStack() as stack:
+            try:
+                self._file = stack.enter_context(path.open("rb"))
+                self._zip = zipfile.ZipFile(self._file)
+            except _READ_ERRORS as error:
+                raise InputError(f"not a readable zip archive: {error}", where=str(path)) from error
+            infos = self._zip.infolist()
+            starts = sorted({info.header_offset for info in infos})
+            self._ends = dict(pairwise([*starts, self._zip.start_dir]))
+            if starts and starts[0]:
+                self._problem("prefix", "", f"{human_size(starts[0])} precede the archive's first member")
+            self.members = tuple(self._admit(infos))
+            stack.pop_all()
+
+    def __enter__(self) -> Self:  # typing.Self is new in 3.11
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def read(self, name: str, limit: int = MAX_MEMBER_BYTES) -> bytes:
+        """The bytes of a member, at most `limit`.
+
+        Raises InputError: no such member, damaged, encrypted, or longer than the limit or its own directory entry.
+        """
+        return b"".join(self.blocks(name, limit))
+
+    def blocks(self, name: str, limit: int = MAX_MEMBER_BYTES) -> Iterator[bytes]:
+        """The bytes of a member, block by block, so that a large one is never in memory as a whole.
+
+        Raises InputError as `read` does; the blocks before the error are then not to be trusted.
+        """
+        info = self._infos.get(name)
+        where = f"{self.path.name}!{name}"
+        if info is None:
+            raise InputError("no such member", where=where)
+        if info.file_size > limit:
+            raise InputError(f"{human_size(info.file_size)} exceed the limit of {human_size(limit)}", where=where)
+        try:
+            yield from self._read_checked(info)
+        except _READ_ERRORS as error:
+            raise InputError(f"damaged member: {str(error).partition(' for file ')[0]}", where=where) from error
+
+    def _read_checked(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
+        """The bytes of a member. zipfile checks them against the CRC, this method against the directory."""
+        self._file.seek(info.header_offset)
+        header = self._file.read(_LOCAL_HEADER.size)
+        start = info.header_offset + len(header) + sum(_LOCAL_HEADER.unpack(header))
+        if start + info.compress_size > self._ends[info.header_offset]:
+            raise zipfile.BadZipFile("shares its bytes with another member")
+        longer = copy.copy(info)
+        longer.file_size += 1  # zipfile cuts a member off at its size: one byte more shows that it is longer
+        size = 0
+        with self._zip.open(longer) as file:
+            while block := file.read(_BLOCK):
+                size += len(block)
+                if size > info.file_size:
+                    raise zipfile.BadZipFile(f"is longer than the {info.file_size} bytes that the archive states")
+                yield block
+        if size != info.file_size:
+            raise zipfile.BadZipFile(f"has {size} bytes, but the archive states {info.file_size}")
+
+    def _admit(self, infos: list[zipfile.ZipInfo]) -> Iterator[Member]:
+        seen: dict[str, str] = {}
+        total = compressed = 0
+        overlapping = _overlapping(infos)
+        if len(infos) > MAX_MEMBERS:
+            self._problem("bomb", "", f"{len(infos)} members exceed the limit of {MAX_MEMBERS}")
+            infos = infos[:MAX_MEMBERS]
+        for info in infos:
+            kind, detail = _objection(info)
+            if kind is None and info.header_offset in overlapping:
+                kind, detail = "bomb", "shares its bytes with another member"
+            if kind is not None:
+                self._problem(kind, info.filename, detail)
+                continue
+            total += info.file_size
+            compressed += info.compress_size
+            if total > MAX_TOTAL_BYTES or (total > BOMB_BYTES and total > BOMB_RATIO * max(compressed, 1)):
+                text = f"{human_size(compressed)} expand to {human_size(total)}; the rest was not read"
+                self._problem("bomb", info.filename, text)
+                return
+            if info.filename in self._infos:
+                self._problem("duplicate", info.filename, "stored more than once")
+                continue
+            folded = info.filename.rstrip("/").casefold()
+            if seen.setdefault(folded, info.filename) != info.filename:
+                self._problem("case-collision", info.filename, f"differs from {seen[folded]} only by case")
+            self._infos[info.filename] = info
+            mode = (info.external_attr >> 16) & 0xFFFF
+            yield Member(name=info.filename, size=info.file_size, mode=mode, is_folder=info.is_dir())
+
+    def _problem(self, kind: ArchiveProblemKind, member: str, detail: str) -> None:
+        self.problems.append(ArchiveProblem(kind=kind, member=member, detail=detail))
+
+
+def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
+    """The offsets of members whose bytes overlap the next member: the trick of non-recursive zip bombs."""
+    ordered = sorted(infos, key=lambda info: info.header_offset)
+    return {
+        info.header_offset
+        for info, following in pairwise(ordered)
+        if info.header_offset + _LOCAL_HEADER.size + len(info.orig_filename) + info.compress_size
+        > following.header_offset
+    }
+
+
+def _objection(info: zipfile.ZipInfo) -> tuple[ArchiveProblemKind | None, str]:
+    """Why a member must not be read, or (None, "")."""
+    raw = info.orig_filename
+    if not _is_plain(raw):
+        return "unsafe-name", f"the name {raw!r} is not a plain relative path"
+    if stat.S_ISLNK(info.external_attr >> 16) and info.file_size:  # one without a target is unpacked as an empty file
+        return "link", "a symbolic link"
+    if info.flag_bits & 0x1:
+        return "encrypted", "encrypted"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return "method", f"some installers do not support compression method {info.compress_type}"
+    if info.file_size > MAX_MEMBER_BYTES or info.file_size > MAX_RATIO * max(info.compress_size, 1):
+        return "bomb", f"{human_size(info.compress_size)} claim to expand to {human_size(info.file_size)}"
+    return None, ""
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a member's name is relative, normal, and means the same on every system."""
+    path = PurePosixPath(name.rstrip("/"))
+    if "\0" in name or "\\" in name or not path.parts or path.is_absolute() or ":" in path.parts[0]:
+        return False
+    return ".." not in path.parts and not {".", ""} & set(name.rstrip("/").split("/"))
+
+
+def source_date_epoch() -> int:
+    """SOURCE_DATE_EPOCH in seconds since 1970; 2020-02-02 when it is not set.
+
+    Times before 1980 become 1980, the first that a zip can store. Raises InputError when it is not a whole number,
+    or is later than a zip can store.
+    """
+    text = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not text:
+        return _DEFAULT_EPOCH
+    advice = "Set it to `git log -1 --format=%ct`."
+    if not text.isascii() or not text.isdigit():
+        raise InputError(f"SOURCE_DATE_EPOCH is {text!r}, not a number of seconds", advice=advice)
+    if int(text) > _LATEST:
+        raise InputError(f"SOURCE_DATE_EPOCH is {text}, but zip archives cannot store times after 2107", advice=advice)
+    return max(int(text), _EARLIEST)
+
+
+def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = (), later: int = 0) -> None:
+    """Write entries as a deterministic zip: sorted by name (those in `first` lead), one time, fixed modes.
+
+    The time is SOURCE_DATE_EPOCH, or `later` seconds after the default when that is not set.
+
+    The archive is written to a temporary file and renamed. Raises InputError for a repeated name, and OSError when it
+    cannot be written; an earlier file at `path` is then unchanged.
+    """
+    order = {name: index for index, name in enumerate(first)}
+    ordered = sorted(entries, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
+    if twice := sorted({entry.name for entry, following in pairwise(ordered) if entry.name == following.name}):
+        raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
+    extra = 0 if os.environ.get("SOURCE_DATE_EPOCH") else later
+    moment = time.gmtime(min(source_date_epoch() + extra, _LATEST))[:6]
+    with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for entry in ordered:
+            info = zipfile.ZipInfo(entry.name, moment)
+            info.external_attr = (stat.S_IFREG | entry.mode) << 16
+            info.create_system = UNIX
+            info.compress_type = zipfile.ZIP_DEFLATED if entry.compressed else zipfile.ZIP_STORED
+            archive.writestr(info, entry.data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a path to write to. It becomes `path` when the block succeeds, and is removed when it fails.
+
+    An OSError about it names `path`, which the user knows.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
+    try:
+        aside.touch(exist_ok=False)  # where others may write, a link could wait under a name that can be guessed
+        yield aside
+        aside.replace(path)
+    except BaseException as error:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename == str(aside):
+            error.filename = str(path)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text with LF line ends, to a temporary file that is renamed."""
+    with replacing(path) as aside:
+        aside.write_bytes(text.encode("utf-8"))
+
+
+def sha256(path: Path) -> Sha256:
+    """The SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return Sha256(digest.hexdigest())

@@ -1,0 +1,275 @@
+"""Audits packages: reads each in a worker process, applies every check, and gathers one report."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadcheck.archive import ZipReader
+from loadcheck.checks.tags import unjudged_platform
+from loadcheck.engine.catalog import checks
+from loadcheck.engine.policy import Policy, default_policy
+from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
+from loadcheck.engine.reader import TwinFacts, find_reader
+from loadcheck.errors import InputError
+from loadcheck.formats import find_format
+from loadcheck.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
+from loadcheck.readers.contents import Contents, File
+from loadcheck.readers.package import kind_of, read_package
+from loadcheck.readers.strings import Sought
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from loadcheck.engine.registry import Check
+    from loadcheck.readers.contents import SubjectKind
+
+_MOST_DEATHS = 5
+_ADVICE = "Make the packages first: latebind pack. Or name an existing file or folder."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One package to audit. `lost` maps each file that has ended a worker to how that worker ended."""
+
+    path: Path
+    kind: SubjectKind
+    policy: Policy
+    lost: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What the audit of one package found."""
+
+    findings: tuple[Finding, ...]
+    skipped: tuple[Skipped, ...]
+    facts: TwinFacts | None
+
+
+def audit_paths(
+    paths: Sequence[Path],
+    policy: Policy | None = None,
+    *,
+    jobs: int = 0,
+    limits: WorkerLimits | None = None,
+    work: Callable[[Task, Callable[[str], None]], Result] | None = None,
+) -> AuditReport:
+    """Audit packages, folders and binaries; for a folder, also every package below it.
+
+    `jobs` is the number of worker processes, 0 for the CPU count. The report depends neither on it nor on the order of
+    the paths; its `subjects` counts packages, folders and bare binaries. `work` replaces the worker's function, for
+    tests in which a worker must die.
+
+    Raises InputError when a path is missing or cannot be audited, and LatebindError when third-party checks cannot be
+    loaded.
+    """
+    checks()
+    policy = policy or default_policy()
+    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in find_subjects(paths)]
+    results = _run(tasks, jobs or default_jobs(), limits or WorkerLimits(), work or audit_package)
+    return _gather(tasks, results, policy)
+
+
+def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditReport:
+    """Audit as `audit_paths` does, but in this process: for trusted files, such as those that a test makes."""
+    policy = policy or default_policy()
+    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in find_subjects(paths)]
+    return _gather(tasks, [audit_package(task, lambda _: None) for task in tasks], policy)
+
+
+def _gather(tasks: Sequence[Task], results: Sequence[Result], policy: Policy) -> AuditReport:
+    judgements: list[Finding | Skipped] = []
+    for result in results:
+        judgements += [*result.findings, *result.skipped]
+    packages = [result.facts for result in results if result.facts is not None]
+    for check in checks().values():
+        if check.scope == "set" and policy.choice.takes(check.code):
+            judgements += check.judge(lambda name: name, "", policy, packages=packages)
+    remaining, waived = _waive((judgement for judgement in judgements if isinstance(judgement, Finding)), policy)
+    skipped = {judgement for judgement in judgements if isinstance(judgement, Skipped)}
+    return AuditReport(
+        subjects=len(tasks),
+        packages=tuple(sorted(Contents(path=task.path, kind=task.kind).subject("") for task in tasks)),
+        choice=str(policy.choice),
+        fail_on=policy.fail_on,
+        findings=tuple(sorted(remaining, key=_order)),
+        waived=tuple(sorted(waived, key=lambda accepted: _order(accepted.finding))),
+        skipped=tuple(sorted(skipped, key=lambda skip: (skip.subject, skip.check, skip.reason))),
+    )
+
+
+def audit_package(task: Task, report: Callable[[str], None]) -> Result:
+    """Audit one package in this process. `report` is called with the name of each file before it is read."""
+    sought = _what_to_seek(task.policy)
+    reader = find_reader(task.kind)
+    package = read_package(
+        task.path, task.kind, is_text=reader.is_text, sought=sought, lost=task.lost, about_to_read=report
+    )
+    package = replace(package, project=reader.find_project(package))
+    report("")  # from here on no file is to blame
+    judgements = list(_judge(package, task.policy))
+    return Result(
+        findings=tuple(judgement for judgement in judgements if isinstance(judgement, Finding)),
+        skipped=tuple(judgement for judgement in judgements if isinstance(judgement, Skipped)),
+        facts=reader.find_twin_facts(package),
+    )
+
+
+def _what_to_seek(policy: Policy) -> Sought:
+    """What the chosen checks search for in binaries. Checks of others may use what any check searches for."""
+    has_others = any(check.origin for check in checks().values())
+    chosen = [check for code, check in checks().items() if has_others or policy.choice.takes(code)]
+    markers = {marker for check in chosen for marker in check.seeks_markers(policy)}
+    return Sought(markers=tuple(sorted(markers)), paths=any(check.seeks_paths for check in chosen))
+
+
+def find_subjects(paths: Sequence[Path]) -> list[tuple[Path, SubjectKind]]:
+    """The packages, folders and binaries to audit, each once, sorted by path.
+
+    A folder stands for the packages below it, and for itself when it holds native files outside of packages, or no
+    package. Archives of debug symbols are audited only if `paths` names them. Raises InputError.
+    """
+    kind_by_path: dict[Path, SubjectKind] = {}
+    for path in paths:
+        if not path.exists():
+            raise InputError("no such file or folder", where=str(path), advice=_ADVICE)
+        kind = kind_of(path)
+        if kind != "folder":
+            kind_by_path[path] = kind
+            continue
+        files = sorted(file for file in _files(path) if not _holds_symbols(file))
+        if not files:
+            raise InputError("this folder has nothing to audit", where=str(path), advice=_ADVICE)
+        packages = [file for file in files if find_format(file.name)]
+        kind_by_path.update({package: kind_of(package) for package in packages})
+        if not packages or any(_is_binary(file) for file in files if not find_format(file.name)):
+            kind_by_path[path] = "folder"
+    return sorted(kind_by_path.items(), key=lambda subject: subject[0].as_posix())
+
+
+def _holds_symbols(path: Path) -> bool:
+    """Whether a file is an archive of symbols that latebind made. Its name alone proves nothing."""
+    if not path.name.endswith(SYMBOLS_SUFFIX):
+        return False
+    try:
+        with ZipReader(path) as archive:
+            return any(member.name == SYMBOLS_MANIFEST for member in archive.members)
+    except InputError:
+        return False
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The regular files below a folder. Raises InputError when one of its subfolders cannot be read."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(error.filename))
+
+    for directory, _, names in os.walk(folder, onerror=refuse):
+        paths = (Path(directory, name) for name in names)
+        yield from (path for path in paths if not path.is_symlink() and path.is_file())
+
+
+def _is_binary(path: Path) -> bool:
+    try:
+        return kind_of(path) == "binary"
+    except InputError:
+        return False
+
+
+def _run(
+    tasks: Sequence[Task],
+    jobs: int,
+    limits: WorkerLimits,
+    work: Callable[[Task, Callable[[str], None]], Result],
+) -> list[Result]:
+    """Run the tasks. If a worker dies, its task runs again without the file that ended it, to audit the others."""
+    results: dict[int, Result] = {}
+    # Largest first, so that the workers finish at nearly the same time.
+    pending = dict(sorted(enumerate(tasks), key=lambda numbered: -_size(numbered[1].path)))
+    with Pool(work, min(jobs, len(tasks)), limits) as pool:
+        while pending:
+            numbers = list(pending)
+            outcomes = pool.run([pending[number] for number in numbers])
+            for number, outcome in zip(numbers, outcomes, strict=True):
+                task = pending.pop(number)
+                if not isinstance(outcome, Died):
+                    results[number] = outcome
+                elif outcome.part in task.lost or not outcome.part or len(task.lost) >= _MOST_DEATHS:
+                    results[number] = _gave_up(task, outcome)
+                else:
+                    pending[number] = replace(task, lost={**task.lost, outcome.part: outcome.how})
+    return [results[number] for number in range(len(tasks))]
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 1 << 30
+
+
+def _gave_up(task: Task, died: Died) -> Result:
+    """The result for a package that no worker could audit."""
+    lost = {**task.lost, died.part: died.how}
+    unread = File(name=died.part, size=0, died=died.how)
+    package = Contents(path=task.path, kind=task.kind, files=(unread,), lost=lost)
+    findings = (finding for finding in _judge(package, task.policy) if isinstance(finding, Finding))
+    return Result(findings=tuple(findings), skipped=(), facts=None)
+
+
+def _judge(package: Contents, policy: Policy) -> Iterator[Finding | Skipped]:
+    for check in checks().values():
+        if package.kind not in check.kinds or not policy.choice.takes(check.code):
+            continue
+        if package.is_unread and not check.of_unread:
+            continue
+        if check.scope == "package":
+            yield from check.judge(package.subject, "", policy, package=package, wheel=package.wheel)
+        elif check.scope == "binary":
+            for file in package.native:
+                yield from _judge_binary(check, package, file, policy)
+    for link in package.links:
+        yield Skipped(check="all", subject=package.subject(link), reason="symbolic links are not followed")
+
+
+def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -> Iterator[Finding | Skipped]:
+    subject = package.subject(file.name)
+    if platform := unjudged_platform(package, file):
+        reason = f"platform tag not checked: {platform} has its own rules for binaries"
+        yield Skipped(check=check.code, subject=subject, reason=reason)
+        return
+    if not file.images:
+        reason = "the file cannot be read" if file.problem or file.died else "the file is an archive of object files"
+        yield Skipped(check=check.code, subject=subject, reason=reason)
+    slices_by_judgement: dict[Finding | Skipped, list[str]] = {}
+    for image in file.images:
+        if not image.is_linked:
+            reason = f"{image.file_type} files are not loaded"
+            yield Skipped(check=check.code, subject=subject, reason=reason)
+        elif image.is_firmware:
+            yield Skipped(check=check.code, subject=subject, reason=f"{image.arch} code runs on a coprocessor")
+        elif image.format in check.formats:
+            values = {"package": package, "wheel": package.wheel, "file": file, "image": image}
+            for judgement in check.judge(package.subject, file.name, policy, **values):
+                slices_by_judgement.setdefault(judgement, []).append(image.slice)
+    for judgement, slices in slices_by_judgement.items():
+        if slices != [""] and isinstance(judgement, Finding):
+            yield replace(judgement, evidence=(*judgement.evidence, f"in the slice {' and '.join(slices)}"))
+        else:
+            yield judgement
+
+
+def _waive(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[Waived]]:
+    remaining: list[Finding] = []
+    waived: list[Waived] = []
+    for finding in findings:
+        waiver = next((waiver for waiver in policy.waivers if waiver.covers(finding)), None)
+        if waiver is None:
+            remaining.append(finding)
+        else:
+            waived.append(Waived(finding=finding, reason=waiver.reason))
+    return remaining, waived
+
+
+def _order(finding: Finding) -> tuple[str, str, str, tuple[str, ...]]:
+    return finding.subject, finding.code, finding.message, finding.evidence

@@ -1,0 +1,146 @@
+"""The model of a native binary, for all formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from mmap import mmap
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from loadcheck.binary.signature import SignedPages
+    from loadcheck.binary.vectors import VectorCode
+
+Data = bytes | mmap
+"""The bytes of a file: in memory, or mapped from the disk."""
+Format = Literal["elf", "macho", "pe"]
+FileType = Literal["shared", "executable", "object", "core"]
+ImportKind = Literal["normal", "weak", "delay"]
+LinkKind = Literal["normal", "weak", "reexport", "upward", "delay"]
+
+EXECUTABLE = "(executable)"
+"""The library of an import that the program itself must define (Mach-O bundles)."""
+HEXAGON = "hexagon"
+"""Qualcomm's coprocessor: a driver loads ELF libraries into it, from files next to the system's."""
+
+
+class Import(NamedTuple):  # a package has 100,000 of these, and a frozen dataclass takes three times as long
+    """A symbol that an image imports."""
+
+    name: str
+    version: str = ""
+    library: str = ""
+    """The library that must define it, if the format records that; "" if any loaded image may."""
+    kind: ImportKind = "normal"
+
+
+class Export(NamedTuple):
+    """A symbol that an image exports."""
+
+    name: str
+    kind: Literal["func", "data"]
+    version: str = ""
+    forward: str = ""
+    """The symbol of another library that it stands for: `onnxruntime.OrtGetApiBase`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """One native binary, or one slice of a universal one.
+
+    Mach-O symbols have their C names, without the leading underscore of the format.
+    """
+
+    format: Format
+    file_type: FileType
+    arch: str
+    """`x86_64`, `aarch64`, `i386`, ... as wheel platform tags spell it; "unknown-<number>" otherwise."""
+    slice: str = ""
+    """Apple's name for the architecture in a file with several: `arm64`, `x86_64`."""
+    soname: str = ""
+    """SONAME, install name, or the name in a PE's export table."""
+    needed: tuple[str, ...] = ()
+    link_kinds: Mapping[str, LinkKind] = field(default_factory=dict)
+    """How a needed library is linked, if not normally."""
+    imports: tuple[Import, ...] = ()
+    exports: tuple[Export, ...] = ()
+    rpath: tuple[str, ...] = ()
+    """DT_RPATH, or LC_RPATH."""
+    runpath: tuple[str, ...] = ()
+    version_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Library to the symbol versions that the image needs from it."""
+    interpreter: str = ""
+    is_static: bool = False
+    """Whether it names neither an interpreter nor a library to load."""
+    exec_stack: bool = False
+    text_relocations: bool = False
+    relro: Literal["none", "partial", "full"] = "none"
+    stays_loaded: bool = False
+    """Whether an ELF file asks never to be unloaded (DF_1_NODELETE)."""
+    build_id: str = ""
+    has_debug_info: bool = False
+    python_module: str = ""
+    """The name of the Python module, by the function that the image exports, or ""."""
+    platform: str = ""
+    """Mach-O: `macos`, `ios`, ...; "" if the file names none."""
+    min_os: str = ""
+    """The oldest system that the image declares: `11.0`."""
+    is_signed: bool = False
+    """Whether a code signature is present."""
+    signed_pages: SignedPages | None = None
+    """What a Mach-O file's signature covers; None if it cannot be judged. Its certificates are not verified."""
+    aslr: Literal["none", "32-bit", "full"] = "full"
+    """Whether the loader may choose the address; "32-bit" if a PE refuses high addresses."""
+    is_nx: bool = True
+    page: int = 0
+    """The largest page, in bytes, on which an ELF file's segments can be mapped; 0 for other formats."""
+    static_tls: int = 0
+    """The bytes of thread-local storage for which an ELF library needs room in every thread's block (DF_STATIC_TLS)."""
+    is_skewed: bool = False
+    """Whether a segment of an ELF file is at another place of its alignment in memory than in the file."""
+    isa: str = ""
+    """The x86-64 level without which glibc refuses to load an ELF file, as its notes say: `x86-64-v3`."""
+    vector_code: VectorCode | None = None
+    """How x86-64 code depends on AVX; None if it does not as a whole."""
+    keeps_gil: bool | None = None
+    """Whether a Python module of multi-phase initialization does not say that it needs no GIL; None if unknown."""
+    pdb: str = ""
+    """The path of the debug database that a PE names."""
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether a dynamic loader can load or run it, so that linkage matters."""
+        return self.file_type in ("shared", "executable")
+
+    @property
+    def is_firmware(self) -> bool:
+        """Whether it is code for a coprocessor, which only a driver loads and no process of the system."""
+        return self.arch == HEXAGON
+
+    @property
+    def open_imports(self) -> tuple[Import, ...]:
+        """The required imports that are not bound to a library, so that any loaded image may define them."""
+        if self.format == "elf":
+            return tuple(symbol for symbol in self.imports if symbol.kind == "normal" and not symbol.version)
+        return tuple(symbol for symbol in self.imports if symbol.kind == "normal" and not symbol.library)
+
+    @property
+    def libc(self) -> Literal["glibc", "musl", "unknown"]:
+        """The C library that the image is linked against."""
+        names = (*self.needed, *self.version_needs, self.interpreter)
+        if any("musl" in name for name in names) or "libc.so" in self.needed:
+            return "musl"
+        versions = (version for needs in self.version_needs.values() for version in needs)
+        has_glibc_loader = self.interpreter.rpartition("/")[2].startswith(("ld-linux", "ld64.so"))
+        if has_glibc_loader or "libc.so.6" in self.needed or any(text.startswith("GLIBC_") for text in versions):
+            return "glibc"
+        return "unknown"
+
+
+def python_module(exports: Iterable[Export]) -> str:
+    """The name of the Python module whose init function is exported, or ""."""
+    for export in exports:
+        if export.name.startswith(("PyInit_", "PyModExport_")):
+            return export.name.partition("_")[2]
+    return ""

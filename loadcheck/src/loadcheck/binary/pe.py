@@ -1,0 +1,152 @@
+"""Reads a PE file into an Image. Every loop is bounded by the file.
+
+Source: "PE Format", the specification by Microsoft.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadcheck.binary.image import Data, Export, Image, Import, LinkKind, python_module
+from loadcheck.binary.pefile import PeFile
+from loadcheck.binary.vectors import ENTRIES, find_vector_code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# As wheel platform tags spell them. Files with code for two processors are marked AMD64 or ARM64.
+_ARCH = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
+_HYBRID = {"x86_64": "arm64ec", "aarch64": "arm64x"}
+_DLL, _NX = 0x2000, 0x100
+_EXPORTS, _IMPORTS, _SIGNATURE, _DEBUG, _LOAD_CONFIG, _DELAYED = 0, 1, 4, 6, 10, 13
+_CODEVIEW = 2
+_CHPE_METADATA = 200
+"""Where the load configuration of a 64-bit file points to the description of code for two processors."""
+
+
+def read_pe(data: Data) -> Image:
+    """The image in `data`. Raises InputError, ValueError, IndexError or struct.error when it is damaged or cut off."""
+    file = PeFile(data)
+    normal, delayed = _libraries(_imports(file)), _libraries(_read_delayed_imports(file))
+    kinds: dict[str, LinkKind] = {library: "delay" for library in delayed if library not in normal}
+    arch = _ARCH.get(file.machine, f"unknown-{file.machine}")
+    exports = tuple(_exports(file))
+    return Image(
+        format="pe",
+        file_type="shared" if file.characteristics & _DLL else "executable",
+        arch=_HYBRID.get(arch, arch) if _is_hybrid(file) else arch,
+        soname=_own_name(file),
+        needed=tuple(dict.fromkeys([*normal, *delayed])),
+        link_kinds=kinds,
+        imports=(
+            *(Import(name, library=library) for library, names in normal.items() for name in names),
+            *(Import(name, library=library, kind="delay") for library, names in delayed.items() for name in names),
+        ),
+        exports=exports,
+        is_static=not normal and not delayed,
+        has_debug_info=file.has_dwarf,
+        python_module=python_module(exports),
+        is_signed=all(file.directory(_SIGNATURE)),
+        aslr=file.aslr,
+        is_nx=bool(file.flags & _NX),
+        vector_code=find_vector_code(data, file.code_places, lambda: _list_initial(file)) if arch == "x86_64" else None,
+        pdb=_pdb(file),
+    )
+
+
+def _libraries(pairs: Iterator[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    """Library to the names that are imported from it. Linkers may make several rows for one library."""
+    by_library: dict[str, list[str]] = {}
+    for library, names in pairs:
+        by_library.setdefault(library, []).extend(names)
+    return by_library
+
+
+def _imports(file: PeFile) -> Iterator[tuple[str, list[str]]]:
+    address, _ = file.directory(_IMPORTS)
+    position = file.place_of(address) if address else 0
+    while address:
+        names, _, _, library, first = file.unpack("5I", position)
+        if not library or not first:
+            return
+        yield file.text(file.place_of(library)), list(_thunks(file, names or first, 0))
+        position += 20
+
+
+def _read_delayed_imports(file: PeFile) -> Iterator[tuple[str, list[str]]]:
+    address, _ = file.directory(_DELAYED)
+    position = file.place_of(address) if address else 0
+    while address:
+        attributes, library, _, _, names = file.unpack("5I", position)
+        if not library:
+            return
+        base = 0 if attributes & 1 else file.base  # Visual C++ 6 wrote addresses that count from 0
+        yield file.text(file.place_of(library - base)), list(_thunks(file, names - base, base))
+        position += 32
+
+
+def _thunks(file: PeFile, address: int, base: int) -> Iterator[str]:
+    """The names, or `#7` for numbers, in a table of imports."""
+    number_format, size, ordinal = ("Q", 8, 1 << 63) if file.is_64 else ("I", 4, 1 << 31)
+    position = file.place_of(address)
+    while (value := file.unpack(number_format, position)[0]) != 0:
+        yield f"#{value & 0xFFFF}" if value & ordinal else file.text(file.place_of(value - base) + 2)
+        position += size
+
+
+def _own_name(file: PeFile) -> str:
+    address, _ = file.directory(_EXPORTS)
+    name = file.unpack("I", file.place_of(address) + 12)[0] if address else 0
+    return file.text(file.place_of(name)) if name else ""
+
+
+def _list_initial(file: PeFile) -> Iterator[tuple[str, int]]:
+    """The functions that a host calls as soon as it has loaded the file, and where the file has them."""
+    for export, address in _list_addresses(file):
+        if export.name.startswith(ENTRIES) and export.kind == "func" and not export.forward:
+            yield export.name, file.place_of(address)
+
+
+def _exports(file: PeFile) -> Iterator[Export]:
+    return (export for export, _ in _list_addresses(file))
+
+
+def _list_addresses(file: PeFile) -> Iterator[tuple[Export, int]]:
+    """The exports, each with its address."""
+    start, size = file.directory(_EXPORTS)
+    if not start:
+        return
+    first, count, number, functions, names, numbers = file.unpack("6I", file.place_of(start) + 16)
+    addresses = file.unpack(f"{count}I", file.place_of(functions)) if count else ()
+    texts = file.unpack(f"{number}I", file.place_of(names)) if number else ()
+    indices = file.unpack(f"{number}H", file.place_of(numbers)) if number else ()
+    named: dict[int, list[str]] = {}
+    for text, index in zip(texts, indices, strict=True):
+        named.setdefault(index, []).append(file.text(file.place_of(text)))
+    for index, address in enumerate(addresses):
+        for name in named.get(index, [f"#{first + index}"]):
+            if start <= address < start + size:
+                yield Export(name, "func", forward=file.text(file.place_of(address))), address
+            elif address:  # unused numbers have none
+                is_code = any(begin <= address < end for begin, end in file.code)
+                yield Export(name, "func" if is_code else "data"), address
+
+
+def _is_hybrid(file: PeFile) -> bool:
+    """Whether the file has code for two processors: ARM64EC or ARM64X."""
+    address, _ = file.directory(_LOAD_CONFIG)
+    if not address or not file.is_64:
+        return False
+    position = file.place_of(address)
+    (size,) = file.unpack("I", position)
+    return size >= _CHPE_METADATA + 8 and bool(file.unpack("Q", position + _CHPE_METADATA)[0])
+
+
+def _pdb(file: PeFile) -> str:
+    """The path of the debug database, or ""."""
+    address, size = file.directory(_DEBUG)
+    for position in range(file.place_of(address), file.place_of(address) + size // 28 * 28, 28) if address else ():
+        kind, length, _, offset = file.unpack("4I", position + 12)
+        if kind == _CODEVIEW and file.data[offset : offset + 4] == b"RSDS":
+            return file.text(offset + 24) if length else ""
+    return ""

@@ -1,0 +1,262 @@
+"""Checks LB601-LB605, LB609, LB610, LB612 and LB616: damage, hostile archives, and leftovers of the build."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from loadcheck.engine import platforms
+from loadcheck.engine.pool import is_slow
+from loadcheck.engine.registry import ARCHIVES, EVERY_FORMAT, INSTALLED, WHOLE, Hit, Skip, check
+from loadcheck.engine.wording import some
+from loadcheck.tables import pythonabi
+from loadcheck.text import human_size, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadcheck.archive import ArchiveProblemKind
+    from loadcheck.binary import Image
+    from loadcheck.engine.policy import Policy
+    from loadcheck.model import Severity
+    from loadcheck.readers.contents import Contents, File
+
+_UNREADABLE: tuple[ArchiveProblemKind, ...] = ("damaged", "encrypted", "method")
+_UNSAFE: tuple[ArchiveProblemKind, ...] = ("unsafe-name", "link", "bomb", "duplicate", "prefix")
+_DOS_NAME = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
+_DOS_CHARACTERS = re.compile(r'[<>:"|?*\x01-\x1f]')
+_LEFTOVERS = re.compile(
+    r"(^|/)(__pycache__|\.git|\.svn|\.hg|\.pytest_cache|\.mypy_cache|__MACOSX)/|\.py[co]$|(^|/)(\.DS_Store|Thumbs\.db)$"
+)
+FOR_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|test_data)([/_.-]|$)", re.IGNORECASE)
+"""Paths of files that only tests and examples use."""
+
+
+@check(
+    "LB601",
+    "Unreadable archive or file",
+    "error",
+    always=True,
+    of_unread=True,
+    because="Installers cannot install the package.",
+    example="a wheel whose download was cut off",
+    fix="Build or download the package again.",
+)
+def unreadable(package: Contents) -> Iterator[Hit | Skip]:
+    """Installers refuse an unreadable file, or they read it differently and install content that was not audited."""
+    if package.damage:
+        yield Hit(inner="", message=f"cannot be read: {package.damage.rpartition(': ')[2]}", evidence=(package.damage,))
+    for problem in package.problems:
+        if problem.kind in _UNREADABLE:
+            yield Hit(inner=problem.member, message=f"cannot be read: {problem.detail}", evidence=(problem.kind,))
+    for file in package.files:
+        if file.problem and file.format is None:
+            yield Hit(inner=file.name, message=f"cannot be read: {file.problem}", evidence=(file.problem,))
+
+
+@check(
+    "LB602",
+    "Unsafe archive",
+    "error",
+    profiles=("loads",),
+    because="The archive can attack the user who unpacks it, or different tools read different content from it.",
+    kinds=ARCHIVES,
+    example="a member named ../../.ssh/authorized_keys",
+    fix="Pack each file once, as a plain file under a relative name, with latebind pack or the ecosystem's own tool.",
+)
+def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
+    """Links, repeated names, decompression bombs and paths like ../x can harm the user who unpacks the archive.
+
+    If two members have the same name, some programs read the first and others the last, so they see different packages.
+    Data in front of the first member can contain a second archive, which some programs read instead.
+    """
+    for problem in package.problems:
+        if problem.kind in _UNSAFE:
+            yield Hit(inner=problem.member, message=problem.detail, evidence=(f"{problem.kind}: {problem.member!r}",))
+
+
+@check(
+    "LB603",
+    "File name that is not portable",
+    "warning",
+    profiles=("loads",),
+    because="Some systems cannot install the file correctly. The finding is a note if the tags exclude these systems.",
+    kinds=ARCHIVES,
+    example="latenn/Model.onnx and latenn/model.onnx",
+    fix="Rename the file so that its name is valid on Windows and differs from other names by more than case.",
+)
+def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
+    """On Windows and macOS, names that differ only by case usually refer to one file. Windows reserves some names."""
+    tags = package.wheel.platforms if package.wheel is not None else ("any",)
+    for_linux = all("linux" in tag for tag in tags)
+    for problem in package.problems:
+        if problem.kind == "case-collision":
+            severity: Severity = "note" if for_linux else "warning"
+            yield Hit(inner=problem.member, message=problem.detail, evidence=(problem.member,), severity=severity)
+    for file in package.files:
+        bad = [part for part in file.name.split("/") if _is_unportable(part)]
+        if bad:
+            yield Hit(
+                inner=file.name,
+                message=f"{bad[0]!r} is not a valid file name on Windows",
+                evidence=(file.name,),
+                severity="warning" if platforms.admits_windows(package) else "note",
+            )
+
+
+def _is_unportable(part: str) -> bool:
+    return bool(_DOS_NAME.match(part) or _DOS_CHARACTERS.search(part)) or part.endswith((".", " "))
+
+
+@check(
+    "LB604",
+    "Unreadable binary",
+    "error",
+    always=True,
+    because="The binary does not load. The finding is a note for test data, and a warning for an empty module file "
+    "next to other modules.",
+    example="an ELF file whose last segment is cut off",
+    fix="Build the binary again, and compare its size and hash with the build's output.",
+)
+def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
+    """The file starts like a native binary but is damaged, so it does not load.
+
+    The finding is a note for a file in a folder of tests. It is a warning for an empty file that is named like a Python
+    module, if the package has other modules.
+    """
+    for file in package.files:
+        if file.problem and file.format is not None:
+            yield Hit(
+                inner=file.name,
+                message=f"is a damaged {file.format} file: {file.problem.removeprefix('damaged member: ')}",
+                evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
+                severity="note" if FOR_TESTS.search(file.name) else "error",
+            )
+        elif not file.size and pythonabi.module_abi(file.base):
+            yield Hit(
+                inner=file.name,
+                message="is an empty file, which Python cannot import as a module",
+                evidence=("size 0",),
+                severity="warning" if package.modules else "error",
+            )
+
+
+SLOW_FIX = (
+    "The audit of this file is not finished. If the file is not unusually large, report a bug in latebind and attach "
+    "the file."
+)
+SLOW_SEVERITY: Severity = "warning"
+
+
+@check(
+    "LB605",
+    "Reader crashed on a file",
+    "error",
+    always=True,
+    of_unread=True,
+    because="The file may be hostile. The finding is a warning if the reader only took too long.",
+    example="an ELF file that makes the parser crash or loop",
+    fix="Do not load this file. If your own build made the file, report a bug in latebind and attach the file.",
+)
+def reader_died(package: Contents) -> Iterator[Hit | Skip]:
+    """Files are read in worker processes with a limit on time and, on Linux, on memory.
+
+    If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. The
+    finding is a warning if the reader only took too long: the audit of this file is not finished. Except on Windows,
+    the time limit counts only CPU time, so a busy machine does not change the result.
+    """
+    for file in package.files:
+        if file.died:
+            message, slow = f"was not audited: the reader {file.died}", is_slow(file.died)
+            fix, severity = (SLOW_FIX, SLOW_SEVERITY) if slow else ("", None)
+            others = tuple(f"{name}: {how}" for name, how in package.lost.items() if name != file.name)
+            yield Hit(inner=file.name, message=message, evidence=(file.died, *others), fix=fix, severity=severity)
+
+
+@check(
+    "LB609",
+    "Leftovers of a build",
+    "note",
+    profiles=("all",),
+    because="Nothing fails.",
+    kinds=(*INSTALLED, "sdist"),
+    example="latenn/__pycache__/__init__.cpython-311.pyc",
+    fix="Exclude the files in the build configuration, and build from a clean checkout.",
+)
+def leftovers(package: Contents) -> Iterator[Hit | Skip]:
+    """Bytecode, folders such as .git, and files such as .DS_Store make packages differ from build to build."""
+    for file in package.files:
+        if _LEFTOVERS.search(file.name):
+            yield Hit(inner=file.name, message="is a leftover of the build that no user needs", evidence=(file.name,))
+
+
+@check(
+    "LB610",
+    "Path of the build machine",
+    "note",
+    profiles=("all",),
+    seeks_paths=True,
+    because="Nothing fails.",
+    example="liblatenn.so contains /home/ci/latenn/src/core.c",
+    fix="With GCC or clang, compile with -ffile-prefix-map=$PWD=., which also changes __FILE__. Strip the result.",
+)
+def build_path(package: Contents) -> Iterator[Hit | Skip]:
+    """A path of the build machine reveals who built the file and where, and makes builds of the same source differ."""
+    for file in package.native:
+        if file.paths:
+            yield Hit(
+                inner=file.name,
+                message="contains paths of the build machine",
+                evidence=file.paths,
+                fix="Build this library, which was copied into the package, in a folder like /src." * file.is_grafted,
+            )
+
+
+@check(
+    "LB616",
+    "Native library in a nested archive",
+    "note",
+    profiles=("all",),
+    because="The audit did not read the files in the archive. They load only if a program unpacks them.",
+    kinds=(*WHOLE, "folder"),
+    example="latenn/native.zip with libonnxruntime.so",
+    fix="Package the library as a file of its own, where its loader and other tools find it.",
+)
+def nested_library(package: Contents) -> Iterator[Hit | Skip]:
+    """Tools that read packages do not look into archives inside them, so they miss known vulnerabilities there.
+
+    The check reads names from the directory of a zip, and from the first 128 MiB of a tar, which may be compressed with
+    gzip, bzip2 or xz. Archives over 64 MiB, and archives inside archives, are not opened.
+    """
+    for file in package.files:
+        if file.nested:
+            count = plural(len(file.nested), "native file")
+            yield Hit(
+                inner=file.name, message=f"contains {count} that the audit did not read", evidence=some([*file.nested])
+            )
+
+
+@check(
+    "LB612",
+    "Debug information left in",
+    "note",
+    profiles=("all",),
+    because="Debug information takes space. The finding is a warning in packages of your own project.",
+    formats=EVERY_FORMAT,
+    example="liblatenn.so: section .debug_info",
+    fix="Strip the library (cmake --install --strip) and keep its symbols in a separate archive.",
+)
+def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Debug information is often most of a library's size, and contains paths of the build machine.
+
+    In a package of your own project, debug information usually means that a debug build was packed instead of the
+    release build.
+    """
+    is_of_project = policy.allowed_exports(file.base or package.path.name, package.project) is not None
+    if image.has_debug_info:
+        seen = "__DWARF segment or debug map" if image.format == "macho" else "section .debug_info"
+        yield Hit(
+            message=f"contains debug information; the file size is {human_size(file.size)}",
+            evidence=(seen,),
+            severity="warning" if is_of_project else "note",
+        )

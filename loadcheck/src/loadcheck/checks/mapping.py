@@ -1,0 +1,106 @@
+"""Checks LB115 to LB117: whether loaders find room for a library's segments, and accept its search paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadcheck.checks.tags import list_linux_tags, list_platforms
+from loadcheck.engine import platforms
+from loadcheck.engine.registry import Hit, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadcheck.binary import Image
+    from loadcheck.readers.contents import Contents, File
+
+_SURPLUS = 1664
+"""The bytes that glibc keeps free for libraries that are loaded later (TLS_STATIC_SURPLUS; the tunables of 2.33)."""
+_LARGEST_PAGES = {"aarch64": 65536, "ppc64le": 65536}
+"""The pages that kernels for these processors may have: Red Hat's had 64 KB."""
+_SMALL = 4096
+_LENIENT = (2, 35)
+"""The first glibc that compares addresses by the size of pages, and not by the alignment of the segment."""
+
+
+@check(
+    "LB115",
+    "Thread-local storage that a running program has no room for",
+    "warning",
+    profiles=("loads",),
+    because="The loader refuses to load the library into a running program. Programs that link it still start.",
+    example="libspeech.so: DF_STATIC_TLS, and a TLS segment of 2,700 bytes",
+    fix="Compile without -ftls-model=initial-exec (jemalloc: --disable-initial-exec-tls).",
+)
+def static_tls(package: Contents, file: File, image: Image) -> Iterator[Hit]:
+    """Code for the initial-exec model needs its variables in the block that each thread got when it started.
+
+    glibc reserves 1664 bytes in this block for libraries that are loaded later; the error is `cannot allocate memory in
+    static TLS block`. musl reserves nothing. The check skips programs, and libraries that are linked only by programs
+    of the package: their variables get memory when the process starts.
+    """
+    limit = 0 if image.libc == "musl" else _SURPLUS
+    if image.static_tls <= limit or image.file_type == "executable" or image.interpreter:
+        return
+    users = package.users.get(file.name, frozenset()) - {file.name}
+    programs = {
+        other.name for other, linked in package.images if linked.interpreter or linked.file_type == "executable"
+    }
+    if users and users <= programs:
+        return
+    yield Hit(
+        message=f"needs {image.static_tls} bytes in the thread-local block of a running program, "
+        f"which has {limit} free",
+        evidence=("DF_STATIC_TLS", f"PT_TLS of {image.static_tls} bytes"),
+    )
+
+
+@check(
+    "LB116",
+    "Search path twice",
+    "warning",
+    profiles=("loads",),
+    because="macOS 15.4 and newer refuse to load the file.",
+    formats=("macho",),
+    example="libspeech.dylib: LC_RPATH @loader_path, twice",
+    fix="Delete the repeated path with install_name_tool -delete_rpath, and sign the file again.",
+)
+def search_path_twice(image: Image) -> Iterator[Hit]:
+    """dyld reports `duplicate LC_RPATH`. From Xcode 15 on, Apple's linker omits duplicates; other tools do not."""
+    twice = sorted({path for path in image.rpath if image.rpath.count(path) > 1})
+    if twice:
+        times = image.rpath.count(twice[0])
+        yield Hit(
+            message=f"has the search path {twice[0]} {times} times, which macOS 15.4 and newer refuse",
+            evidence=tuple(f"LC_RPATH {path}" for path in twice),
+        )
+
+
+@check(
+    "LB117",
+    "Segments that some systems cannot map",
+    "warning",
+    profiles=("loads",),
+    because="On some systems that the tag includes, the loader refuses the library.",
+    example="liblatenn.so for arm64, with segments aligned to 4096 bytes",
+    fix="Link with -Wl,-z,max-page-size=65536. Do not use patchelf 0.18.",
+)
+def unmappable(package: Contents, image: Image) -> Iterator[Hit]:
+    """A kernel maps whole pages, and kernels for arm64 and POWER may have pages of 64 KB.
+
+    glibc before 2.35 also refuses a segment if the difference between its address and its file offset is not a multiple
+    of its alignment. patchelf 0.18 makes such segments: `ELF load command address/offset not properly aligned`.
+    """
+    if not image.is_linked or any(map(platforms.is_unjudged, list_platforms(package))):
+        return
+    largest = _LARGEST_PAGES.get(image.arch, 0)
+    if 0 < image.page <= _SMALL < largest:
+        yield Hit(
+            message=f"has segments aligned to {image.page} bytes, but some kernels for {image.arch} have larger pages",
+            evidence=(f"PT_LOAD p_align {image.page:#x}",),
+        )
+    if image.is_skewed and any(tag.floor < _LENIENT for tag in list_linux_tags(package, "glibc")):
+        yield Hit(
+            message="has a segment that glibc before 2.35 refuses: its address does not match its file offset",
+            evidence=("PT_LOAD whose p_vaddr and p_offset differ modulo p_align",),
+        )

@@ -1,0 +1,173 @@
+"""Checks LB108 and LB109: where a binary searches for the libraries that it needs."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from loadcheck.checks.linkage import of_system, provided_libraries
+from loadcheck.checks.processors import misfits
+from loadcheck.engine import platforms
+from loadcheck.engine.openedfirst import assume_opened, find_opened_first
+from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.supply import dependencies
+from loadcheck.engine.wording import search_paths
+from loadcheck.readers.package_json import read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from loadcheck.binary import Format, Image
+    from loadcheck.model import Severity
+    from loadcheck.readers.contents import Contents, File
+
+_IN_EVERY_PROCESS = re.compile(r"lib(c|dl|m|pthread)\.so\.\d+$|ld-linux|libc\.musl-|libc\.so$")
+"""What a program has loaded before it loads a library."""
+_OF_FOLDER = re.compile(r"(\$ORIGIN|\$\{ORIGIN\}|@loader_path)[/.]*")
+"""The folder of the file itself, which linkers and build tools add on their own."""
+_FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # noqa: S108  # not used as folders here
+
+
+@check(
+    "LB108",
+    "Search path outside the package",
+    "warning",
+    profiles=("loads",),
+    because="The loader does not find the libraries of the build machine on other machines. The finding is an error if "
+    "other users can put a library into the path's folder, because the loader then opens that library. It is a note if "
+    "every needed library is found without the path, if the package's Python code opens the libraries first, or if the "
+    "file is for a processor that the tag does not name.",
+    formats=("elf", "macho"),
+    example="liblatenn.so: RUNPATH /home/ci/build/lib",
+    fix="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
+)
+def search_path_outside(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """On other machines, a folder of the build machine is missing or contains other libraries.
+
+    An empty or relative entry starts at the current folder, and every user can write to `/tmp`: anyone who can write to
+    such a folder can inject code. `@executable_path` is the folder of the program: for a Python module, the folder of
+    Python's executable.
+
+    The finding is a warning if a needed library is neither in the package nor in the system, and no path leads into the
+    package. It is a note if every needed library is found without the entry, or is already loaded, as libc always is.
+    """
+    for table, paths in search_paths(image):
+        bad = [path for path in paths if not _stays_inside(package, file, _place_program(image, path))]
+        unsafe = [path for path in bad if _is_writable(path)]
+        if bad:
+            shown = ", ".join(dict.fromkeys(path or "'' (the current folder)" for path in bad))
+            where = (
+                "there"
+                if unsafe == bad
+                else "to " + " and ".join(dict.fromkeys(path or "the current folder" for path in unsafe))
+            )
+            severity, assumption = _path_severity(package, file, image, bad, is_unsafe=bool(unsafe))
+            who = f"; other users can write {where}" if unsafe else ""
+            is_unused = severity == "note" and not _list_searched(image)
+            who += "; no needed library is searched for there" * is_unused
+            yield Hit(
+                message=f"{table} points outside the package: {shown}{who}",
+                evidence=tuple(f"{table} {path}" for path in bad),
+                fix=_PATH_FIXES[image.format],
+                severity=severity,
+                assumption=assumption,
+            )
+
+
+def _place_program(image: Image, path: str) -> str:
+    """A path as the loader takes it for a program: its own folder is that of the process."""
+    return path.replace("@executable_path", "@loader_path") if image.file_type == "executable" else path
+
+
+_PATH_FIXES: Mapping[Format, str] = {
+    "elf": "Set CMAKE_SKIP_RPATH ON to link without the path, or start every path with $ORIGIN.",
+    "macho": "Set CMAKE_SKIP_RPATH ON to link without the path, or start every path with @loader_path.",
+}
+
+
+def _is_writable(path: str) -> bool:
+    """Whether a search path is one where other users can put files: relative to the current folder, or /tmp."""
+    return path.startswith(_FOR_ALL) or not path.startswith(("/", "$", "@"))
+
+
+def _list_searched(image: Image) -> list[str]:
+    """The needed libraries that a loader looks for in search paths: not those that every process has loaded."""
+    if image.format == "macho":
+        return [name for name in image.needed if name.startswith("@rpath/")]
+    is_program = image.file_type == "executable" or bool(image.interpreter)
+    return [name for name in image.needed if is_program or not _IN_EVERY_PROCESS.match(name)]
+
+
+def _path_severity(
+    package: Contents, file: File, image: Image, paths: list[str], *, is_unsafe: bool
+) -> tuple[Severity, str]:
+    """An error if others can put a library there, a warning if one is missing and no path leads into the package.
+
+    With what a note assumes.
+    """
+    searched = _list_searched(image)
+    if not searched or misfits(package, file):
+        return "note", ""
+    if is_unsafe:
+        return "error", ""
+    inside = provided_libraries(package)
+    lacking = [
+        name
+        for name in searched
+        if not (posixpath.basename(name) in inside and posixpath.basename(name) in package.reachable)
+        and not of_system(package, image, name)
+        and not platforms.is_common(posixpath.basename(name).lower())
+    ]
+    others = {path for _, entries in search_paths(image) for path in entries if path not in paths}
+    if not lacking or not all(map(_OF_FOLDER.fullmatch, others)):
+        return "note", ""
+    opened = [find_opened_first(package, file, image, name) for name in lacking]
+    return ("note", assume_opened(opened[0])) if all(opened) else ("warning", "")
+
+
+@check(
+    "LB109",
+    "Search path present",
+    "note",
+    profiles=("runtime",),
+    because="Nothing fails.",
+    formats=("elf", "macho"),
+    example="liblatenn.so: RUNPATH $ORIGIN",
+    fix="Link without an rpath: set CMAKE_SKIP_INSTALL_RPATH ON.",
+)
+def search_path_present(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to the library.
+
+    Libraries that need other libraries of the package have a search path on purpose.
+    """
+    inside = provided_libraries(package)
+    serves = any(posixpath.basename(name) in inside for name in image.needed)
+    for table, paths in search_paths(image):
+        good = [path for path in paths if _stays_inside(package, file, path)]
+        if good:
+            purpose = "finds libraries of the package" if serves else "is not needed to find a library of the package"
+            yield Hit(
+                message=f"{table} {purpose}: {':'.join(good)}",
+                evidence=tuple(f"{table} {path}" for path in good),
+            )
+
+
+def _stays_inside(package: Contents, file: File, path: str) -> bool:
+    if file.format == "macho" and platforms.is_macos(f"{path}/"):
+        return True
+    for origin in ("${ORIGIN}", "$ORIGIN", "@loader_path"):
+        if path.startswith(origin):
+            rest = path[len(origin) :].lstrip("/")
+            break
+    else:
+        return False
+    if package.kind in ("binary", "folder"):
+        return True  # the place where it will be installed is not known
+    joined = posixpath.normpath(posixpath.join("/root", file.folder, rest))
+    return joined == "/root" or joined.startswith("/root/") or _leads_to_sibling(package, joined)
+
+
+def _leads_to_sibling(package: Contents, path: str) -> bool:
+    """Whether an npm package looks for libraries in one that it requires: npm installs them next to each other."""
+    return bool(read_manifest(package)) and any(dependency.name in path for dependency in dependencies(package))

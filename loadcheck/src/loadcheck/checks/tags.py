@@ -1,0 +1,203 @@
+"""Checks LB301-LB307: whether binaries keep the promises of the package's tags, RIDs and floors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from loadcheck.binary import floors
+from loadcheck.engine import platforms
+from loadcheck.engine.reader import promised_rid
+from loadcheck.engine.registry import PROMISING, Hit, Skip, check
+from loadcheck.engine.supply import must_load
+from loadcheck.readers.package_json import read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadcheck.binary import Image
+    from loadcheck.engine.policy import Policy
+    from loadcheck.model import Severity
+    from loadcheck.readers.contents import Contents, File, WheelName
+
+_SHOWN = 8
+_OLDEST_OF_ZIG: floors.Version = (2, 17)
+
+
+@check(
+    "LB301",
+    "Newer glibc needed than promised",
+    "error",
+    profiles=("loads",),
+    because="The library does not load on some systems that the tag includes. The finding is a warning if the package "
+    "works without the library, and for symbols that glibc keeps to itself (GLIBC_PRIVATE).",
+    example="liblatenn.so needs GLIBC_2.34 for pthread_create; the tag promises 2.28",
+    fix="Build for the older glibc (with zig, or in a manylinux image for it), or promise a newer glibc.",
+)
+def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
+
+    Installers look only at the tag, so they install the package on such systems anyway. The finding is a warning if no
+    module loads the library and the package works without it, unless all libraries of the package need a newer glibc.
+    """
+    versions = floors.glibc_versions(image)
+    if "GLIBC_PRIVATE" in versions:
+        names = _because(image, "GLIBC_PRIVATE")
+        yield Hit(
+            message=f"needs GLIBC_PRIVATE for {_list(names)}, which another build of glibc may lack or change",
+            evidence=names,
+            severity="warning",
+        )
+    needed, why = floors.needed_glibc(versions)
+    promised = _promised_glibc(package, policy)
+    if needed and promised and needed > promised:
+        names = _because(image, why)
+        yield Hit(
+            message=f"needs {why} for {_list(names)}, but {_promise(package)} glibc {floors.version_text(promised)}",
+            evidence=(f"VERNEED {why}", *names),
+            fix=_name_older_glibc(image, promised),
+            severity="error" if package.least_glibc > promised else _floor_severity(package, file, image),
+        )
+
+
+def _name_older_glibc(image: Image, promised: floors.Version) -> str:
+    """How to build for the glibc that a tag promises; zig has no version before 2.17."""
+    version = floors.version_text(promised)
+    if promised < _OLDEST_OF_ZIG:
+        return f"Promise a newer glibc: maintained compilers build for glibc 2.17 and newer, not for {version}."
+    target = f"{image.arch}-linux-gnu.{version}"
+    return f"Build for glibc {version} (zig -target {target}, or a manylinux image for it), or promise a newer glibc."
+
+
+def _floor_severity(package: Contents, file: File, image: Image) -> Severity:
+    return "error" if package.wheel is None or must_load(package, file, image) else "warning"
+
+
+def unjudged_platform(package: Contents, file: File) -> str:
+    """The tags, the RID, or npm's words that promise the file to a system whose rules are not known, or ""."""
+    if manifest := read_manifest(package):
+        folders = [name for name in file.folder.split("/") if "-" in name and platforms.is_unjudged(name)]
+        systems = manifest.read_values("os")
+        return ", ".join(folders[:1] or (systems if all(map(platforms.is_unjudged, systems)) else ()))
+    rid = promised_rid(package, file)
+    names = [rid] if rid else list(list_platforms(package))
+    return ", ".join(names) if all(map(platforms.is_unjudged, names)) else ""
+
+
+@check(
+    "LB304",
+    "Newer C++ run-time library needed than promised",
+    "error",
+    profiles=("loads",),
+    because="The library does not load on some systems that the tag includes. The finding is a warning if the package "
+    "works without the library.",
+    kinds=("wheel",),
+    example="libspeech.so needs GLIBCXX_3.4.30; manylinux_2_28 promises 3.4.24",
+    fix="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",
+)
+def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """A manylinux tag implies a version of libstdc++. Old systems of the tag lack newer GLIBCXX or CXXABI versions."""
+    tags = list_linux_tags(package, "glibc")
+    if not tags:
+        return
+    limits = platforms.cxx_limits(min(tags, key=lambda tag: tag.floor))
+    for prefix, limit in limits.items():
+        versions = [
+            name
+            for library, names in image.version_needs.items()
+            if library.lower() not in package.bases  # a copy of its own has every version that it needs
+            for name in names
+            if floors.numeric(name.removeprefix(f"{prefix}_")) > limit and name.startswith(f"{prefix}_")
+        ]
+        if versions:
+            worst = max(versions, key=lambda name: floors.numeric(name.rpartition("_")[2]))
+            names = _because(image, worst)
+            yield Hit(
+                message=f"needs {worst} for {_list(names)}, but the tag promises {prefix}_{floors.version_text(limit)}",
+                evidence=(*(f"VERNEED {name}" for name in sorted(versions)), *names),
+                severity=_floor_severity(package, file, image),
+            )
+
+
+@check(
+    "LB305",
+    "Binary for another C library",
+    "error",
+    profiles=("loads",),
+    because="The file does not load on the promised systems. The finding is a note if other files serve these systems, "
+    "unless the file is a Python module.",
+    kinds=PROMISING,
+    example="a library that needs libc.musl-x86_64.so.1 in runtimes/linux-x64/native",
+    fix="Package a build for the C library that the tag or RID names. musl has its own tags and RIDs.",
+)
+def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """Binaries for glibc do not load on musl systems, and binaries for musl do not load on glibc systems."""
+    if image.libc == "unknown":
+        return
+    rid = promised_rid(package, file)
+    promised = {tag.libc for name in list_platforms(package) if (tag := platforms.linux_tag(name))}
+    if rid.startswith("linux"):
+        promised = {"musl" if rid.startswith("linux-musl") else "glibc"}
+    if promised and image.libc not in promised:
+        promiser = rid or ", ".join(list_platforms(package))
+        yield Hit(
+            message=f"is linked against {image.libc}, but {promiser} promises {', '.join(sorted(promised))}",
+            evidence=tuple(f"NEEDED {name}" for name in image.needed) or (f"interpreter {image.interpreter}",),
+            severity="error" if not _has_other_libc(package, promised) or file.is_module else "note",
+        )
+
+
+def _has_other_libc(package: Contents, promised: set[str]) -> bool:
+    """Whether another file of the package serves the promised C library."""
+    return package.wheel is not None and any(other.libc in promised for _, other in package.images)
+
+
+@check(
+    "LB307",
+    "Platform tag without a minimum version",
+    "warning",
+    profiles=("all",),
+    because="PyPI refuses most of these tags, and the code may need a newer system than the user has.",
+    kinds=("wheel",),
+    example="latenn-1.0-py3-none-linux_x86_64.whl",
+    fix="Tag the wheel manylinux_X_Y with latebind pack or auditwheel repair.",
+)
+def tag_without_floor(wheel: WheelName) -> Iterator[Hit | Skip]:
+    """Plain linux tags promise nothing about the systems that can run the code.
+
+    PyPI refuses all of them but linux_armv6l and linux_armv7l.
+    """
+    plain = [name for name in wheel.platforms if name.startswith("linux_")]
+    if plain:
+        yield Hit(message=f"is tagged {', '.join(plain)}, which promises no version of glibc", evidence=tuple(plain))
+
+
+def list_platforms(package: Contents) -> tuple[str, ...]:
+    """The platform tags of a wheel; none for other packages."""
+    return package.wheel.platforms if package.wheel is not None else ()
+
+
+def list_linux_tags(package: Contents, libc: Literal["glibc", "musl"]) -> list[platforms.LinuxTag]:
+    """The tags of a wheel for a C library of Linux, taken apart."""
+    tags = map(platforms.linux_tag, list_platforms(package))
+    return [tag for tag in tags if tag is not None and tag.libc == libc]
+
+
+def _promised_glibc(package: Contents, policy: Policy) -> floors.Version:
+    """The lowest floor that the package promises; the configured one if it has no tag; () for none."""
+    tags = list_linux_tags(package, "glibc")
+    if tags:
+        return min(tag.floor for tag in tags)
+    return floors.numeric(policy.glibc) if package.wheel is None else ()
+
+
+def _promise(package: Contents) -> str:
+    tag = f"the tag {'.'.join(list_platforms(package))}" if package.wheel is not None else "the configuration"
+    return f"{tag} promises"
+
+
+def _because(image: Image, version: str) -> tuple[str, ...]:
+    return floors.because(image, version)[:_SHOWN]
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:3])

@@ -1,0 +1,277 @@
+"""Check LB106: whether something defines each symbol that a binary leaves open."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, Literal
+
+from loadcheck.binary.floors import is_glibc, numeric, version_text
+from loadcheck.checks.bound import find_unbound
+from loadcheck.checks.hosts import (
+    OF_CXX,
+    OF_EVERY_MAC,
+    OF_FRAMEWORK,
+    OF_NODE,
+    is_for_node,
+    is_spare_slice,
+    links_framework,
+)
+from loadcheck.checks.linkage import provided_libraries
+from loadcheck.checks.oldglibc import judge_old_glibc, list_newer_than_tag, lowest_tag
+from loadcheck.checks.tags import list_linux_tags
+from loadcheck.engine import platforms, symbols
+from loadcheck.engine.policy import fits_any
+from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from loadcheck.engine.supply import dependencies, must_load
+from loadcheck.engine.wording import first, name_newest, some
+from loadcheck.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadcheck.binary import Image
+    from loadcheck.engine.policy import Policy
+    from loadcheck.readers.contents import Contents, File
+
+_OF_PYTHON = re.compile(r"_?Py")
+_LIKE_APPLE = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
+"""Older functions of Apple's frameworks have names without a prefix: Gestalt, TickCount, NewPtr."""
+_NARROW, _WIDE = "PyUnicodeUCS2_", "PyUnicodeUCS4_"
+"""How the functions of Python 2 are called without and with wide characters, which the ABI tag says: cp27m, cp27mu."""
+_OF_MPI = re.compile(r"_?P?MPI_")
+"""MPI libraries differ in their binary interfaces, so a package opens the one of the system before its own library."""
+_OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
+"""The ending of a plugin of another program, which is named neither like a library nor like a module."""
+
+
+@check(
+    "LB106",
+    "Undefined symbol that nothing provides",
+    "error",
+    profiles=("loads",),
+    because="Python cannot import a module with an undefined symbol. The finding is a warning if the package works "
+    "without the library, or if another library may define the symbol. It is a note for plugins of other programs, "
+    "such as .duckdb_extension files, and for symbols of MPI if the package works without the library.",
+    formats=EVERY_FORMAT,
+    example="liblatenn.so: undefined OrtGetApiBase",
+    fix="Link the library that defines the symbol, or resolve it at run time. On Linux, -Wl,-z,defs reports "
+    "the symbol at build time.",
+)
+def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """A library with an undefined symbol works only if the process has the symbol. Elsewhere it fails, often late.
+
+    On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
+    come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in Python
+    packages. Add-ons for Node.js, and libraries next to them, may have undefined symbols that Node.js exports or has
+    loaded: those of V8, libuv, OpenSSL, zlib and libstdc++. The finding is a note for a function of a glibc library
+    that is not linked, such as libm, since the program has usually loaded that library. It is a warning for functions
+    such as shm_open if the tag's glibc has them only in librt, which CPython may not load. musl has fewer functions
+    than glibc, and looks up all functions that a library uses when it loads the library.
+
+    An unversioned function that the glibc of the tag lacks, such as __isoc23_strtol of glibc 2.38, comes from a static
+    library that was compiled on a newer system. A function with a version is bound to one library, so a function of
+    libm that is bound to libc.so.6 may not be found. A symbol of libstdc++ without a version must be in the oldest
+    libstdc++ that the tag admits, and a function of musl must be in the oldest musl that it admits.
+
+    On macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`). It leaves out
+    symbols of C, Objective-C and C++, which every process has. If the file links a framework, the check also leaves out
+    symbols of other frameworks, which that framework may load. On macOS and Windows the check also covers symbols bound
+    to a library of the package that does not export them. The check skips slices for processors that no tag names.
+    """
+    if is_spare_slice(package, file, image):
+        return
+    yield from find_unbound(package, file, image)
+    missing = _list_missing(package, file, image, policy)
+    newer = {} if platforms.is_loaded_by_musl(package, image) else list_newer_than_tag(package, image)
+    missing -= newer.keys()
+    libc = _of_libc(package, image, missing) if image.format == "elf" else set()
+    cxx = _list_cxx(package, image)
+    others = sorted(missing - libc - cxx)
+    if others:
+        yield _judge_missing(package, file, image, others)
+    yield from _judge_old_cxx(package, image, cxx)
+    if newer:
+        yield judge_old_glibc(package, file, image, newer)
+    if platforms.is_loaded_by_musl(package, image):
+        yield from _judge_old_musl(package, libc)
+    else:
+        yield from _judge_parts_of_glibc(package, libc)
+
+
+def _list_cxx(package: Contents, image: Image) -> set[str]:
+    """The open symbols that libstdc++ defines, if the image links it, whatever other libraries it needs."""
+    if "libstdc++.so.6" not in image.needed:
+        return set()
+    return {symbol.name for symbol in image.open_imports if OF_CXX.match(symbol.name)} - package.exported
+
+
+def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
+    """How bad it is that nothing defines some symbols, by who might."""
+    count = plural(len(names), "undefined symbol")
+    if _OF_HOST.search(file.base):
+        ending = file.base.rpartition(".")[2]
+        return Hit(
+            message=f"has {count}, which the program that loads .{ending} files has to define: {first(names)}",
+            evidence=some(names),
+            severity="note",
+            assumption="the file is a plugin, as its extension suggests",
+        )
+    if all(map(_OF_MPI.match, names)) and not must_load(package, file, image):
+        return Hit(
+            message=f"has {count} of MPI, but needs no MPI library: {first(names)}",
+            evidence=some(names),
+            severity="note",
+            assumption="the package loads the MPI library of the system first",
+        )
+    if all(map(_LIKE_APPLE.fullmatch, names)) and links_framework(package, image):
+        return Hit(
+            message=f"has {count} that frameworks of macOS may define: {first(names)}",
+            evidence=some(names),
+            severity="note",
+            assumption="the frameworks that the file or its libraries link also load other frameworks, which define "
+            "the symbols",
+        )
+    return Hit(
+        message=f"has {count} that nothing provides: {first(names)}",
+        evidence=some(names),
+        severity="error" if must_load(package, file, image) and not _are_apples(image, names) else "warning",
+        assumption="no dependency defines the symbols; latebind does not download dependencies"
+        if dependencies(package)
+        else "",
+    )
+
+
+def _are_apples(image: Image, names: list[str]) -> bool:
+    """Whether frameworks of macOS may define all of some names, if something else in the process links them."""
+    return image.format == "macho" and all(OF_FRAMEWORK.fullmatch(name) for name in names)
+
+
+def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -> set[str]:
+    """The open symbols that neither the package, nor its host, nor a library that is not known may define."""
+    open_names = {symbol.name for symbol in image.open_imports}
+    of_host = OF_NODE if is_for_node(package, file) else _OF_PYTHON if _has_modules(package) else None
+    missing = {
+        name
+        for name in open_names - package.exported
+        if of_host is None or not of_host.match(name) or _is_for_other_python(package, name)
+    }
+    if image.format == "macho":
+        missing = {name for name in missing if not OF_EVERY_MAC.match(name)}
+        missing = {name for name in missing if not symbols.is_libc_symbol(name.partition("$")[0], "darwin")}
+        if missing and links_framework(package, image):  # one loads others
+            missing = {name for name in missing if not OF_FRAMEWORK.fullmatch(name)}
+    if missing and _has_unknown_library(package, image):
+        # A library outside the package may define anything, except the entry symbol of a runtime.
+        linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
+        entries = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
+        missing = {name for name in missing if (name in entries and not linked) or _is_for_other_python(package, name)}
+    return missing
+
+
+def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator[Hit]:
+    """Symbols of libstdc++ without a version, which the loader finds in it where it is new enough."""
+    tag = lowest_tag(package)
+    limit = platforms.cxx_limits(tag).get("GLIBCXX", ()) if tag else ()
+    if not limit or "libstdc++.so.6" in package.bases:
+        return
+    newer = {name: since for name in sorted(names) if (since := symbols.cxx_since(name)) > limit}
+    if newer:
+        yield Hit(
+            message=f"has {plural(len(newer), 'symbol')} of libstdc++ without a version, but the tag promises "
+            f"GLIBCXX_{version_text(limit)}, which lacks them: {first([*newer])}",
+            evidence=some([f"{name} of GLIBCXX_{version_text(since)}" for name, since in newer.items()]),
+            fix="Link with libstdc++ itself (g++, not gcc or ld), in the image for that manylinux tag.",
+            severity="note" if _has_unknown_library(package, image) else "warning",
+            assumption="a needed library outside the package exports the symbols, as the libraries of manylinux's GCC "
+            "do"
+            if _has_unknown_library(package, image)
+            else "",
+        )
+
+
+def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
+    """Functions of glibc whose library is not linked.
+
+    CPython itself links all of these libraries; librt only CPython 3, and only for the functions of clocks.
+    """
+    tag = lowest_tag(package)
+    is_for_python_3 = not any(name.startswith("cp2") for name in package.wheel.pythons) if package.wheel else True
+    for version, functions in platforms.data().librt.items():
+        lacking = sorted(names.intersection(functions))
+        if is_for_python_3 and any(name.startswith("clock_") for name in functions):
+            continue
+        if lacking and tag is not None and tag.floor < numeric(version):
+            names = names.difference(lacking)
+            yield Hit(
+                message=f"uses {', '.join(lacking[:3])}, but does not link librt, which glibc before {version} needs "
+                f"for this; the tag promises glibc {version_text(tag.floor)}",
+                evidence=some(lacking),
+                fix="Link with -lrt.",
+                severity="warning",
+            )
+    if names:
+        listed = sorted(names)
+        others = f" and {plural(len(listed[3:]), 'more function')}" if listed[3:] else ""
+        word = "them" if listed[1:] else "it"
+        yield Hit(
+            message=f"uses {', '.join(listed[:3])}{others} of glibc, but links no library that defines {word}",
+            evidence=some(listed),
+            fix="Link with the library that defines the symbol: -lm, or for glibc before 2.34 -ldl, -lpthread or -lrt.",
+            severity="note",
+        )
+
+
+def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
+    """Functions that musl has only since a newer version than the tag promises."""
+    floor = min((tag.floor for tag in list_linux_tags(package, "musl")), default=None)
+    newer = {name: since for name in sorted(names) if (since := symbols.musl_since(name))}
+    if newer and floor is not None:
+        newest, worst = name_newest(newer)
+        yield Hit(
+            message=f"uses {newest}, added in musl {worst}, but the tag promises {version_text(floor)}",
+            evidence=some([*newer]),
+            fix="Build in an older Alpine, or look the function up with dlsym().",
+            severity="warning",
+        )
+
+
+def _is_for_other_python(package: Contents, name: str) -> bool:
+    """Whether a function of Python 2 has the name that it has with characters of another width than the tags say."""
+    if package.wheel is None:
+        return False
+    other = _NARROW if all(abi.endswith("mu") for abi in package.wheel.abis) else _WIDE
+    return name.startswith(other) and all(re.fullmatch(r"cp2\d+m?u?", abi) for abi in package.wheel.abis)
+
+
+def _has_modules(package: Contents) -> bool:
+    """Whether CPython loads files of a package: modules, or libraries of modules in other packages.
+
+    Modules for Python 2 are not recognized: they export init<name>.
+    """
+    pythons, abis = (package.wheel.pythons, package.wheel.abis) if package.wheel is not None else ((), ())
+    is_for_python_2 = any(tag.startswith("cp2") for tag in pythons)
+    return bool(package.modules) or is_for_python_2 or any(abi.startswith(("cp", "abi3")) for abi in abis)
+
+
+def _of_libc(package: Contents, image: Image, names: set[str]) -> set[str]:
+    """Those of some names that the C library defines which loads the image."""
+    libc: Literal["glibc", "musl"] = "musl" if platforms.is_loaded_by_musl(package, image) else "glibc"
+    return {name for name in names if symbols.is_libc_symbol(name, libc)}
+
+
+def _has_unknown_library(package: Contents, image: Image) -> bool:
+    """Whether it needs a library whose symbols are not known: one outside the package or, on macOS, a framework."""
+    if image.format == "macho" and any(symbol.library for symbol in image.imports):
+        return False  # the linker binds a symbol to the library that defines it, so no linked library defines the rest
+    inside = {name for path in provided_libraries(package) for name in (path, path.lower())}
+    is_system_library = _is_c_library_of_linux if image.format == "elf" else _is_c_library_of_macos
+    return any(posixpath.basename(name) not in inside and not is_system_library(name) for name in image.needed)
+
+
+def _is_c_library_of_linux(name: str) -> bool:
+    return is_glibc(name) or platforms.is_musl(name)
+
+
+def _is_c_library_of_macos(name: str) -> bool:
+    return name.startswith(("/usr/lib/libSystem.", "/usr/lib/libc++."))

@@ -1,0 +1,86 @@
+"""What the audit asks a package of any kind. Each kind answers in its `reading.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from loadcheck.registry import load_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from loadcheck.engine.registry import Hit
+    from loadcheck.readers.contents import Contents, File, SubjectKind
+
+NativeFiles = dict[str, dict[str, tuple[str, str]]]
+"""RID to file name to (subject of the file, SHA-256)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """A package that a split package depends on: one of its parts."""
+
+    id: str
+    range: str
+    """As it is written."""
+    version: str
+    """The only version that the range admits; "" where it admits several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinFacts:
+    """What the comparison of a project's packages needs of one of them."""
+
+    subject: str
+    kind: SubjectKind
+    project: str
+    """The distribution, the NuGet id or npm's name; for a package of one target, that of the whole."""
+    version: str
+    native: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
+    """As NativeFiles."""
+    id: str = ""
+    """Its own name, where it may be a part of a split package."""
+    exact: str = ""
+    """The range that allows only its own version."""
+    pins: tuple[Pin, ...] = ()
+    needs_all: bool = False
+    """Whether each of its parts must be there. Of npm's parts only one is installed."""
+    lists_all: bool = False
+    """Whether a part that it does not depend on is never installed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageReader:
+    """The packages of one kind."""
+
+    kind: SubjectKind
+    is_text: Callable[[str, int], bool] = lambda _name, _size: False
+    """Whether a member, by name and size, is metadata whose bytes checks need."""
+    find_project: Callable[[Contents], str] = lambda _package: ""
+    """The distribution, NuGet id or npm name (of the whole, for a part), or ""."""
+    find_rid: Callable[[Contents, File], str] = lambda _package, _file: ""
+    """The RID for which a folder or the package's name promises a file; "" for none."""
+    find_twin_facts: Callable[[Contents], TwinFacts | None] = lambda _package: None
+    is_whole: bool = False
+    """Whether a package holds all that one ecosystem gets, so that it is compared with those of other ecosystems."""
+    has_tags: bool = False
+    """Whether a package is for the targets in its name alone, so that others of the same name have the rest."""
+    find_license_problems: Callable[[Contents], Iterable[Hit]] = lambda _package: ()
+
+
+@cache
+def package_readers() -> Mapping[SubjectKind, PackageReader]:
+    """The readers by kind, in the order of the ecosystems."""
+    return {reader.kind: reader for module in load_parts("reading") for reader in module.READERS}
+
+
+def find_reader(kind: SubjectKind) -> PackageReader:
+    """The reader of a kind; for archives, folders and binaries one that knows nothing."""
+    return package_readers().get(kind) or PackageReader(kind=kind)
+
+
+def promised_rid(package: Contents, file: File) -> str:
+    """The RID for which a folder or the name of a package promises a file; "" for none."""
+    return find_reader(package.kind).find_rid(package, file)

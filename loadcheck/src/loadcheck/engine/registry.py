@@ -1,0 +1,214 @@
+"""Declares checks: `@check` turns a function into a `Check`, which runs it with the values that it names."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from loadcheck.engine.profiles import PROFILES
+from loadcheck.errors import UserError
+from loadcheck.formats import list_audited_kinds
+from loadcheck.model import Finding, Profile, Severity, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from loadcheck.binary import Format
+    from loadcheck.engine.policy import Policy
+    from loadcheck.readers.contents import SubjectKind
+
+ARCHIVES: tuple[SubjectKind, ...] = list_audited_kinds()
+ALL_KINDS: tuple[SubjectKind, ...] = (*ARCHIVES, "folder", "binary")
+WHOLE: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: not form.holds_packages)
+"""Archives that hold no other packages of the project."""
+INSTALLED: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.is_installed)
+"""What consumers install."""
+TWINS: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.is_twin)
+"""What each package of a configuration can become: with the same libraries in every ecosystem."""
+PROMISING: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.promises_targets)
+"""What says for which target each library is."""
+EVERY_FORMAT: tuple[Format, ...] = ("elf", "macho", "pe")
+
+Scope = Literal["binary", "package", "set"]
+PARAMETERS: Mapping[Scope, tuple[str, ...]] = {
+    "binary": ("package", "file", "image", "wheel", "policy", "runtime"),
+    "package": ("package", "wheel", "policy", "runtime"),
+    "set": ("packages", "policy", "runtime"),
+}
+"""What a check of each scope may name as its parameters; see docs/howto/checks.md."""
+_CODE = re.compile(r"[A-Z]{2,10}[0-9]{3}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A problem that a check found. The registry makes a Finding of it."""
+
+    message: str
+    evidence: tuple[str, ...] = ()
+    fix: str = ""
+    """How to fix this case; "" for the check's own."""
+    inner: str | None = None
+    """The file inside the package; None for the file that is checked."""
+    severity: Severity | None = None
+    """The severity of this case, where it differs from the check's."""
+    assumption: str = ""
+    """What this case assumes because the package doesn't show it. Such a case is a warning at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip:
+    """Why a check could not judge its subject."""
+
+    reason: str
+    inner: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One rule: its code, where it applies, why it exists, and the function that decides."""
+
+    code: str
+    title: str
+    severity: Severity
+    because: str
+    """Why it has this severity, and when it has another one."""
+    scope: Scope
+    kinds: tuple[SubjectKind, ...]
+    formats: tuple[Format, ...]
+    rationale: str
+    example: str
+    fix: str
+    run: Callable[..., Iterable[Hit | Skip]]
+    parameters: tuple[str, ...]
+    """The values that `run` asks for, by name."""
+    profiles: tuple[Profile, ...] = tuple(PROFILES)
+    """The profiles that apply it."""
+    always: bool = False
+    """Whether every choice applies it: an unreadable file was not judged, and a report must not hide that."""
+    of_unread: bool = False
+    """Whether it also judges packages that could not be opened, or whose reader died."""
+    seeks_markers: Callable[[Policy], Iterable[str]] = lambda _policy: ()
+    """The strings that it needs to be searched for in each binary; see `File.markers`."""
+    seeks_paths: bool = False
+    """Whether it needs the paths of build machines in each binary; see `File.paths`."""
+    origin: str = ""
+    """The distribution that provides the check; "" for latebind itself."""
+
+    def judge(
+        self, subject: Callable[[str], str], inner: str, policy: Policy, **values: object
+    ) -> Iterator[Finding | Skipped]:
+        """Run the check. `subject` names a file inside the package, `inner` is the file that is checked.
+
+        Raises UserError, naming the check and its distribution, when a third-party check fails.
+        """
+        try:
+            for arguments in self._calls(policy, values):
+                for seen in self.run(**arguments):
+                    yield self._row(seen, subject(inner if seen.inner is None else seen.inner))
+        except Exception as error:
+            if not self.origin:
+                raise
+            raise UserError(
+                f"check {self.code} of {self.origin} failed with {type(error).__name__}: {error}"
+            ) from error
+
+    def _calls(self, policy: Policy, values: Mapping[str, object]) -> Iterator[dict[str, Any]]:
+        """The arguments of each call: one call, or one per runtime; none if `run` names `wheel` and there is none."""
+        arguments = {name: values[name] for name in self.parameters if name in values}
+        if "policy" in self.parameters:
+            arguments["policy"] = policy
+        if None in arguments.values():
+            return
+        if "runtime" not in self.parameters:
+            yield arguments
+            return
+        for runtime in policy.runtimes:
+            yield {**arguments, "runtime": runtime}
+
+    def _row(self, seen: Hit | Skip, subject: str) -> Finding | Skipped:
+        if isinstance(seen, Skip):
+            return Skipped(check=self.code, subject=subject, reason=seen.reason)
+        severity = seen.severity or self.severity
+        return Finding(
+            code=self.code,
+            severity="warning" if seen.assumption and severity == "error" else severity,
+            subject=subject,
+            message=seen.message,
+            evidence=seen.evidence,
+            fix=seen.fix or self.fix,
+            assumption=seen.assumption,
+        )
+
+    def provided_by(self, distribution: str) -> Check:
+        """The same check, with the distribution that provides it."""
+        return replace(self, origin=distribution)
+
+
+def check(  # noqa: PLR0913  # the declaration of a check is a table row
+    code: str,
+    title: str,
+    severity: Severity,
+    *,
+    example: str,
+    fix: str,
+    because: str = "",
+    scope: Scope | None = None,
+    kinds: tuple[SubjectKind, ...] = ALL_KINDS,
+    formats: tuple[Format, ...] = ("elf",),
+    profiles: tuple[Profile, ...] = tuple(PROFILES),
+    always: bool = False,
+    of_unread: bool = False,
+    seeks_markers: Callable[[Policy], Iterable[str]] = lambda _policy: (),
+    seeks_paths: bool = False,
+) -> Callable[[Callable[..., Iterable[Hit | Skip]]], Check]:
+    """Declare the decorated function as a check. Its docstring is the rationale that users read.
+
+    The function is called with the values that its parameters name; PARAMETERS lists those of each scope. By default
+    the parameters decide the scope, and every profile applies the check; the profile `all` has each.
+    Raises UserError for a code of another form and for a parameter that the scope does not have.
+    """
+
+    def declare(run: Callable[..., Iterable[Hit | Skip]]) -> Check:
+        parameters = tuple(inspect.signature(run).parameters)
+        chosen = scope or _scope_of(parameters)
+        unknown = [name for name in parameters if name not in PARAMETERS[chosen]]
+        if unknown:
+            raise UserError(
+                f"check {code} has the parameter {unknown[0]!r}, which a {chosen} check does not get",
+                advice=f"Use only these parameters: {', '.join(PARAMETERS[chosen])}.",
+            )
+        if not _CODE.fullmatch(code):
+            raise UserError(
+                f"{code!r} is not a valid check code", advice="Write 2 to 10 capital letters and 3 digits: ACME001."
+            )
+        return Check(
+            code=code,
+            title=title,
+            severity=severity,
+            because=because,
+            scope=chosen,
+            kinds=kinds,
+            formats=formats,
+            rationale=inspect.cleandoc(run.__doc__ or ""),
+            example=example,
+            fix=fix,
+            run=run,
+            parameters=parameters,
+            profiles=tuple(name for name in PROFILES if name in (*profiles, "all")),
+            always=always,
+            of_unread=of_unread,
+            seeks_markers=seeks_markers,
+            seeks_paths=seeks_paths,
+        )
+
+    return declare
+
+
+def _scope_of(parameters: tuple[str, ...]) -> Scope:
+    """The scope that has a check's parameters: only a binary check gets a file, and only a set check all packages."""
+    if "packages" in parameters:
+        return "set"
+    return "binary" if {"file", "image"} & {*parameters} else "package"

@@ -1,0 +1,104 @@
+"""The kinds of package files: how one is recognized and opened."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from loadcheck.archive import ZipReader
+from loadcheck.tarball import TarReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from loadcheck.model import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageFormat:
+    """Files with one suffix."""
+
+    suffix: str
+    kind: Kind
+    audited_as: Kind
+    """The kind of subject that the audit takes such a file for."""
+    container: Literal["zip", "tar"] = "zip"
+    is_installed: bool = False
+    """Whether consumers install such files."""
+    is_twin: bool = False
+    """Whether a project makes such a file of each of its packages: with the same libraries in every ecosystem."""
+    holds_packages: bool = False
+    """Whether it holds packages that are next to it, too, and audited there."""
+    promises_targets: bool = False
+    """Whether names of files or folders say for which target a library is (`PackageReader.find_rid`)."""
+
+
+def _installed(
+    suffix: str,
+    kind: Kind,
+    *,
+    container: Literal["zip", "tar"] = "zip",
+    is_twin: bool = True,
+    promises_targets: bool = True,
+) -> PackageFormat:
+    return PackageFormat(
+        suffix=suffix,
+        kind=kind,
+        audited_as=kind,
+        container=container,
+        is_installed=True,
+        is_twin=is_twin,
+        promises_targets=promises_targets,
+    )
+
+
+FORMATS = (
+    _installed(".whl", "wheel"),
+    PackageFormat(suffix=".tar.gz", kind="sdist", audited_as="sdist", container="tar"),
+    _installed(".nupkg", "nupkg"),
+    PackageFormat(suffix=".snupkg", kind="snupkg", audited_as="nupkg"),
+    _installed(".tgz", "npm", container="tar", promises_targets=False),
+    _installed(".jar", "jar"),
+    PackageFormat(suffix="-maven.zip", kind="maven", audited_as="maven", is_installed=True, holds_packages=True),
+    PackageFormat(suffix=".zip", kind="symbols", audited_as="archive"),
+    _installed("-sdk.zip", "sdk", is_twin=False),
+    _installed("-sdk.tar.gz", "sdk", container="tar", is_twin=False),
+)
+"""All of them, in the order in which reports list their kinds."""
+_LONGEST_FIRST = sorted(FORMATS, key=lambda form: -len(form.suffix))
+SDK_FILE = re.compile(
+    r"(?P<name>.+?)-(?P<version>\d[^-]*)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-sdk\.(?:tar\.gz|zip)"
+)
+"""The name of an SDK archive: `tiny-1.0.0rc1-linux-x64-sdk.tar.gz`."""
+
+
+def find_format(name: str) -> PackageFormat | None:
+    """The format of a file by its name, whose case does not matter; None for other files."""
+    return next((form for form in _LONGEST_FIRST if name.lower().endswith(form.suffix)), None)
+
+
+def list_audited_kinds(is_chosen: Callable[[PackageFormat], bool] = lambda _form: True) -> tuple[Kind, ...]:
+    """What the audit calls packages of the chosen formats."""
+    return tuple(dict.fromkeys(form.audited_as for form in FORMATS if is_chosen(form)))
+
+
+def iter_members(path: Path, form: PackageFormat) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """The files of a package, each with a function that reads it, to be called before the next one.
+
+    Raises InputError for an archive that cannot be read.
+    """
+    if form.container == "tar":
+        for member, blocks in TarReader(path).files():
+            yield member.name, partial(_join, blocks)
+        return
+    with ZipReader(path) as archive:
+        for entry in archive.members:
+            if not entry.is_folder:
+                yield entry.name, partial(archive.read, entry.name)
+
+
+def _join(blocks: Callable[[], Iterator[bytes]]) -> bytes:
+    return b"".join(blocks())

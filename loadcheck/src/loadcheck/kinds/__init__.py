@@ -1,0 +1,1 @@
+"""The kinds of packages, a folder each."""

@@ -1,0 +1,1 @@
+"""What JARs say, and the checks of them alone."""

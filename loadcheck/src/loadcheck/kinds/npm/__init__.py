@@ -1,0 +1,1 @@
+"""What npm packages say, and the checks of them alone."""

@@ -1,0 +1,1 @@
+"""What NuGet packages say, and the checks of them alone."""

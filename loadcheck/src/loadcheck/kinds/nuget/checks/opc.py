@@ -1,0 +1,68 @@
+"""Check LB402: whether a nupkg is an OPC package."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.errors import InputError
+from loadcheck.readers.opc import content_types, relationships
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadcheck.readers.contents import Contents
+
+_PSMDCP = "package/services/metadata/core-properties/"
+
+
+@check(
+    "LB402",
+    "OPC part missing or wrong",
+    "error",
+    profiles=("loads",),
+    because="Feeds and signing tools refuse the package.",
+    kinds=("nupkg",),
+    example="a nupkg without _rels/.rels",
+    fix="Write the package with latebind pack or dotnet pack. A zip archive of the right files is not a nupkg.",
+)
+def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
+    """A nupkg is an OPC package. Feeds and signing tools refuse a nupkg that lacks OPC parts or content types."""
+    names = {file.name for file in package.files}
+    try:
+        defaults, overrides = content_types(package)
+        targets = relationships(package)
+    except InputError as error:
+        yield Hit(inner=error.where, message=error.message, evidence=(error.where,))
+        return
+    for part in ("_rels/.rels", "[Content_Types].xml"):
+        if part not in names:
+            yield Hit(message=f"has no {part}", evidence=(f"missing: {part}",))
+    if not any(name.startswith(_PSMDCP) and name.endswith(".psmdcp") for name in names):
+        yield Hit(message="has no core properties part (.psmdcp)", evidence=(f"missing: {_PSMDCP}*.psmdcp",))
+    for target in targets:
+        if target not in names:
+            yield Hit(inner="_rels/.rels", message=f"names {target}, which is missing", evidence=(target,))
+    if targets and not any(target.lower().endswith(".nuspec") for target in targets):
+        yield Hit(inner="_rels/.rels", message="does not name the nuspec as the manifest", evidence=tuple(targets))
+    if "[Content_Types].xml" in names:
+        untyped = sorted(name for name in names if not _is_typed(name, defaults, overrides))
+        for name in untyped:
+            extension = _find_extension(name)
+            element = f'Default Extension="{extension}"' if extension else f'Override PartName="/{name}"'
+            yield Hit(
+                inner=name,
+                message="has no content type in [Content_Types].xml",
+                evidence=(name,),
+                fix=f'Add <{element} ContentType="application/octet"/>.',
+            )
+
+
+def _is_typed(name: str, defaults: set[str], overrides: set[str]) -> bool:
+    is_listed = f"/{name}".lower() in overrides or _find_extension(name) in defaults
+    return name == "[Content_Types].xml" or is_listed
+
+
+def _find_extension(name: str) -> str:
+    base = name.rpartition("/")[2]
+    return base.rpartition(".")[2].lower() if "." in base else ""

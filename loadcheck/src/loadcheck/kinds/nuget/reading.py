@@ -1,0 +1,102 @@
+"""What nupkgs say, for the audit."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from loadcheck.engine.reader import NativeFiles, PackageReader, Pin, TwinFacts
+from loadcheck.engine.registry import Hit
+from loadcheck.kinds.nuget.names import nupkg_id, nupkg_version, whole_id
+from loadcheck.readers.opc import readable_nuspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loadcheck.readers.contents import Contents
+
+BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
+"""Where NuGet looks for build files, in lower case."""
+_NATIVE_FOLDER = re.compile(r"runtimes/([^/]+)/native/(.+)")
+_RID_FOLDER = re.compile(r"runtimes/([^/]+)/")
+
+
+def rid_folder(name: str) -> str:
+    """The RID of a path below `runtimes/`, or ""."""
+    match = _RID_FOLDER.match(name)
+    return match[1] if match else ""
+
+
+def native_place(name: str) -> tuple[str, str]:
+    """RID and path below `runtimes/<rid>/native/`, or two empty strings."""
+    match = _NATIVE_FOLDER.fullmatch(name)
+    return (match[1], match[2]) if match else ("", "")
+
+
+def _is_text(name: str, _size: int) -> bool:
+    small = name.lower()
+    is_of_build = small.startswith(BUILD_FOLDERS) and small.endswith((".props", ".targets"))
+    return is_of_build or small.endswith((".nuspec", ".rels", ".psmdcp")) or name == "[Content_Types].xml"
+
+
+def _find_twin_facts(package: Contents) -> TwinFacts | None:
+    if package.is_symbols:
+        return None
+    native: NativeFiles = {}
+    for file in package.native:
+        rid, _ = native_place(file.name)
+        if rid:
+            native.setdefault(rid, {})[file.base] = (package.subject(file.name), file.sha256)
+    read = readable_nuspec(package)
+    file_name = package.path.name
+    id_ = read[1].fields.get("id", "") if read else nupkg_id(file_name)
+    version = read[1].fields.get("version", "") if read else nupkg_version(file_name)
+    parts = {
+        dependency.id: dependency.version
+        for dependency in (read[1].dependencies if read else ())
+        if whole_id(dependency.id) != dependency.id
+        and canonicalize_name(whole_id(dependency.id)) == canonicalize_name(id_)
+    }
+    return TwinFacts(
+        subject=package.subject(),
+        kind="nupkg",
+        project=whole_id(id_),
+        version=version,
+        native=native,
+        id=id_,
+        exact=f"[{version}]",
+        pins=tuple(Pin(id=part, range=text, version=_only_version(text)) for part, text in sorted(parts.items())),
+        needs_all=True,
+    )
+
+
+def _only_version(text: str) -> str:
+    is_exact = "," not in text and text.strip().startswith("[")
+    return text.strip().strip("[]") if is_exact else ""
+
+
+def _find_license_problems(package: Contents) -> Iterator[Hit]:
+    read = readable_nuspec(package)
+    if read is None or package.is_symbols:  # a symbol package accompanies the package that names the license
+        return
+    inner, spec = read
+    license_ = spec.fields.get("license", "")
+    if not license_ and not spec.fields.get("licenseUrl"):
+        yield Hit(inner=inner, message="names no license", evidence=("missing: <license>",))
+    elif spec.license_type == "file" and license_.replace("\\", "/") not in {file.name for file in package.files}:
+        yield Hit(inner=inner, message=f"names the license file {license_}, which is missing", evidence=(license_,))
+
+
+READERS = (
+    PackageReader(
+        kind="nupkg",
+        is_text=_is_text,
+        find_project=lambda package: whole_id(nupkg_id(package.path.name)),
+        find_rid=lambda _package, file: rid_folder(file.name),
+        find_twin_facts=_find_twin_facts,
+        is_whole=True,
+        find_license_problems=_find_license_problems,
+    ),
+)

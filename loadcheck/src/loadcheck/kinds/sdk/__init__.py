@@ -1,0 +1,1 @@
+"""What SDK archives say, and the checks of them alone."""

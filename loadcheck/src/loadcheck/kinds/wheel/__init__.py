@@ -1,0 +1,1 @@
+"""What wheels and sdists say, and the checks of them alone."""

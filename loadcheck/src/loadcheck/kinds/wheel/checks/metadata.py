@@ -1,0 +1,182 @@
+"""Checks LB501 and LB502: whether RECORD, WHEEL and METADATA are complete and correct."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.supply import comparable_version
+from loadcheck.errors import InputError
+from loadcheck.readers.record import RecordLine, read_headers, read_record
+from loadcheck.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from loadcheck.model import Severity
+    from loadcheck.readers.contents import Contents, File
+
+_OTHER_TAGS = "has tags that differ from the file name's"
+_UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
+
+
+@check(
+    "LB501",
+    "RECORD missing, incomplete or wrong",
+    "error",
+    profiles=("loads",),
+    because="Installers cannot install a wheel without a readable RECORD. The finding is a warning for wrong lines, "
+    "which strict installers refuse.",
+    kinds=("wheel",),
+    example="latenn/liblatenn.so was replaced after RECORD was written",
+    fix="Build the wheel again, or run `wheel unpack` and `wheel pack` after a change.",
+)
+def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
+    """RECORD lists the files of a wheel, with hashes and sizes for all but RECORD itself and its signatures.
+
+    Installers use RECORD to uninstall the wheel, and strict installers verify it. A file that is not listed is
+    uninstalled only if the installer adds it to RECORD, as pip and uv do. A file that differs from its hash was changed
+    after the build. Lines for folders do no harm.
+    """
+    info = package.dist_info
+    name = f"{info}/RECORD"
+    if not info or name not in package.texts:
+        yield Hit(message="has no RECORD", evidence=(f"missing: {name.lstrip('/') or 'RECORD'}",))
+        return
+    try:
+        records = read_record(package.texts[name], name)
+    except InputError as error:
+        yield Hit(inner=name, message=error.message, evidence=(name,))
+        return
+    for hit in _lines(records, {file.name: file for file in package.files}, info):
+        yield replace(hit, severity="warning")
+
+
+def _lines(records: Sequence[RecordLine], files: Mapping[str, File], info: str) -> Iterator[Hit]:
+    name = f"{info}/RECORD"
+    counts = Counter(record.path for record in records)
+    for path in sorted(path for path, count in counts.items() if count > 1):
+        yield Hit(inner=name, message=f"lists {path} {counts[path]} times", evidence=(path,))
+    for record in records:
+        if record.path.endswith("/"):
+            continue  # a folder: nothing is installed for it
+        if record.path not in files:
+            yield Hit(inner=name, message=f"lists {record.path}, which is not in the wheel", evidence=(record.path,))
+        else:
+            yield from _compare(record, files[record.path], info)
+    for path in sorted(files.keys() - counts.keys()):
+        if path not in (f"{info}/{plain}" for plain in _UNHASHED[1:]):
+            yield Hit(inner=path, message="is in the wheel, but RECORD does not list it", evidence=(path,))
+
+
+def _compare(record: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
+    if record.path in (f"{dist_info}/{plain}" for plain in _UNHASHED):
+        return
+    method, _, digest = record.digest.partition("=")
+    if file.problem and not file.size:
+        return  # LB601 reports it
+    if not digest or method in ("md5", "sha1"):
+        yield Hit(
+            inner=record.path,
+            message="has no SHA-256 or stronger hash in RECORD",
+            evidence=(f"{record.path},{record.digest}",),
+        )
+    elif method == "sha256":
+        seen = base64.urlsafe_b64encode(bytes.fromhex(file.sha256)).rstrip(b"=").decode()
+        if digest.rstrip("=") != seen and not file.problem:
+            yield Hit(
+                inner=record.path,
+                message="differs from its hash in RECORD",
+                evidence=(f"RECORD: sha256={digest}", f"file: sha256={seen}"),
+            )
+    if record.size and record.size != str(file.size) and not file.problem:
+        yield Hit(
+            inner=record.path,
+            message=f"has {plural(file.size, 'byte')}, but RECORD says {record.size}",
+            evidence=(f"RECORD: {record.size}", f"file: {file.size}"),
+        )
+
+
+@check(
+    "LB502",
+    "Wheel metadata broken or different from the file name",
+    "error",
+    profiles=("loads",),
+    because="Some installers or package indexes refuse the wheel. The finding is a note if only the tags in the "
+    "metadata differ.",
+    kinds=("wheel",),
+    example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
+    fix="Build the wheel again. Rename wheels with `wheel tags`, never by hand.",
+)
+def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
+    """Installers choose a wheel by its file name and install it by its metadata, so the two must agree."""
+    if package.wheel is None:
+        yield Hit(
+            message="is not a valid wheel name: project-version-python-abi-platform.whl",
+            evidence=(f"file name: {package.path.name}",),
+        )
+        return
+    tops = {file.name.partition("/")[0] for file in package.files}
+    folders = sorted(top for top in tops if top.endswith(".dist-info"))
+    if len(folders) != 1:
+        yield Hit(
+            message=f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1", evidence=tuple(folders)
+        )
+    for part, judge in (("WHEEL", _judge_wheel), ("METADATA", _judge_metadata)):
+        name = f"{package.dist_info}/{part}"
+        if name not in package.texts:
+            yield Hit(message=f"has no {part}", evidence=(f"missing: {part}",))
+            continue
+        try:
+            fields = read_headers(package.texts[name], name)
+        except InputError as error:
+            yield Hit(inner=name, message=error.message, evidence=(name,))
+            continue
+        for message, evidence in judge(package, fields):
+            severity: Severity = "note" if message == _OTHER_TAGS else "error"
+            shown = (evidence, f"file name: {package.path.name}")
+            yield Hit(inner=name, message=message, evidence=shown, severity=severity)
+
+
+def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    name = package.wheel
+    if name is None:
+        return
+    declared = {
+        (python, abi, platform)
+        for tag in fields.get("tag", ())
+        for python in tag.split("-")[0].split(".")
+        for abi in "".join(tag.split("-")[1:2]).split(".")
+        for platform in "".join(tag.split("-")[2:3]).split(".")
+    }
+    named = {(python, abi, platform) for python in name.pythons for abi in name.abis for platform in name.platforms}
+    if declared != named:
+        yield _OTHER_TAGS, f"Tag: {', '.join(fields.get('tag', ('none',)))}"
+    if not fields.get("wheel-version"):
+        yield "lacks Wheel-Version", "missing: Wheel-Version"
+
+
+def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    name = package.wheel
+    for field in ("metadata-version", "name", "version"):
+        if not fields.get(field):
+            yield f"lacks {field.title()}", f"missing: {field.title()}"
+    for text in fields.get("requires-dist", ()):
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            yield "has a requirement that cannot be read", f"Requires-Dist: {text}"
+    if name is None:
+        return
+    for project in fields.get("name", ())[:1]:
+        if canonicalize_name(project) != name.project:
+            yield f"names the project {project}", f"Name: {project}"
+    for project in fields.get("version", ())[:1]:
+        if comparable_version(project) != comparable_version(name.version):
+            yield f"has the version {project}", f"Version: {project}"

@@ -1,0 +1,299 @@
+"""What checks receive: a package with its files and their images, already read."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from loadcheck.binary import floors
+from loadcheck.formats import SDK_FILE
+from loadcheck.model import Kind
+from loadcheck.readers.opened import list_opened
+from loadcheck.readers.places import list_beside, resolve_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from loadcheck.archive import ArchiveProblem
+    from loadcheck.binary import Format, Image
+    from loadcheck.readers.numpyapi import NumpyUse
+    from loadcheck.readers.opened import Opened, Place
+
+GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
+"""The hash that auditwheel, delvewheel and others add to a library's name, different in each build; on Linux also the
+library's version."""
+
+PROVIDER_ENTRY = "CreateEpFactories"
+"""The function by which ONNX Runtime gets the execution providers of a plugin."""
+SubjectKind = Kind
+"""What is audited: `PackageFormat.audited_as`, `folder` or `binary`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """One file of a package."""
+
+    name: str
+    """Its path inside the package; "" for a bare binary."""
+    size: int
+    mode: int = 0o644
+    sha256: str = ""
+    head: bytes = b""
+    """The first bytes."""
+    format: Format | None = None
+    is_managed: bool = False
+    images: tuple[Image, ...] = ()
+    """One; for universal Mach-O files, one per architecture."""
+    markers: tuple[str, ...] = ()
+    """The policy's markers that the file contains."""
+    paths: tuple[str, ...] = ()
+    """The first paths of a build machine that the file contains."""
+    nested: tuple[str, ...] = ()
+    """The native files of an archive inside the package, which are not audited."""
+    names: tuple[str, ...] = ()
+    """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
+    helpers: tuple[str, ...] = ()
+    """What a script does so that libraries are found: `LD_LIBRARY_PATH`, `add_dll_directory`."""
+    addons: tuple[str, ...] = ()
+    """The add-ons that JavaScript code names, and ANY_ADDON if it may open others."""
+    opened: tuple[Opened, ...] = ()
+    """The libraries that Python code opens by their paths."""
+    numpy: NumpyUse | None = None
+    """How a module uses NumPy's C API, if it does."""
+    problem: str = ""
+    """Why the file or its image could not be read."""
+    died: str = ""
+    """How the reader's process ended while it read this file; "" if it did not."""
+
+    @cached_property
+    def base(self) -> str:
+        """The file's name without folders."""
+        return posixpath.basename(self.name)
+
+    @property
+    def stem(self) -> str:
+        """The file's name up to its first dot: for a module of Python, the module's name."""
+        return self.base.partition(".")[0]
+
+    @property
+    def own_name(self) -> str:
+        """What the library calls itself, its SONAME or install name without folders; where it doesn't, its file name.
+
+        Windows identifies a library by its file name only.
+        """
+        sonames = (posixpath.basename(image.soname) for image in self.images if image.format != "pe")
+        return next((name for name in sonames if name), self.base)
+
+    @property
+    def folder(self) -> str:
+        """The folder inside the package, "" at its root."""
+        return posixpath.dirname(self.name)
+
+    @property
+    def is_grafted(self) -> bool:
+        """Whether a repair tool, such as auditwheel, has copied this library into the package."""
+        return self.folder.endswith((".libs", ".dylibs")) or GRAFTED.search(self.base) is not None
+
+    @cached_property
+    def is_provider(self) -> bool:
+        """Whether ONNX Runtime registers it as an execution provider; a runtime's own libraries do not count."""
+        exported = {row.name for image in self.images for row in image.exports}
+        return PROVIDER_ENTRY in exported and exported.isdisjoint({"OrtGetApiBase", "GetProvider", "Provider_GetHost"})
+
+    @property
+    def is_module(self) -> bool:
+        """Whether this is an extension module of Python."""
+        return any(image.python_module for image in self.images)
+
+    @property
+    def is_node_addon(self) -> bool:
+        """Whether Node.js loads this file with require()."""
+        return self.base.endswith(".node")
+
+    @property
+    def is_native(self) -> bool:
+        """Whether this is a native binary and not a .NET assembly."""
+        return self.format is not None and not self.is_managed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WheelName:
+    """The parts of a wheel's file name."""
+
+    project: str
+    version: str
+    pythons: tuple[str, ...]
+    abis: tuple[str, ...]
+    platforms: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """One thing that is audited: a package, a folder or a binary, with its files and their images."""
+
+    path: Path
+    kind: SubjectKind
+    files: tuple[File, ...] = ()
+    problems: tuple[ArchiveProblem, ...] = ()
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    """The bytes of the metadata files, by name."""
+    wheel: WheelName | None = None
+    project: str = ""
+    """The distribution, NuGet id or npm name (of the whole, for a part), `<name>-sdk` for an SDK, or ""."""
+    links: tuple[str, ...] = ()
+    """Symbolic links of a folder, which are not followed."""
+    damage: str = ""
+    """Why the package cannot be opened; "" if it can."""
+    lost: Mapping[str, str] = field(default_factory=dict)
+    """The files that ended the readers of a package that was given up, each with how."""
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the package was not read to its end."""
+        return bool(self.damage or self.lost)
+
+    def subject(self, inner: str = "") -> str:
+        """`package-file!inner/path`; the path alone for a bare binary."""
+        if self.kind in ("binary", "folder"):
+            return posixpath.join(self.path.as_posix(), inner) if inner else self.path.as_posix()
+        return f"{self.path.name}!{inner}" if inner else self.path.name
+
+    @cached_property
+    def sdk(self) -> re.Match[str] | None:
+        """Name, version and RID in the name of an SDK archive; None for anything else."""
+        return SDK_FILE.fullmatch(self.path.name)
+
+    @property
+    def is_symbols(self) -> bool:
+        """Whether this is a NuGet symbol package."""
+        return self.path.suffix.lower() == ".snupkg"
+
+    @property
+    def native(self) -> Iterator[File]:
+        """The native binaries."""
+        return (file for file in self.files if file.is_native)
+
+    @cached_property
+    def twins(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        """The names of native files by folder and stem: a module of Python may have one for each of several Pythons."""
+        found: dict[tuple[str, str], tuple[str, ...]] = {}
+        for file in self.native:
+            key = (file.folder, file.stem)
+            found[key] = (*found.get(key, ()), file.base)
+        return found
+
+    @cached_property
+    def paths(self) -> Mapping[str, tuple[str, ...]]:
+        """The paths of native files by their names without folders."""
+        found: dict[str, tuple[str, ...]] = {}
+        for file in self.native:
+            found[file.base] = (*found.get(file.base, ()), file.name)
+        return found
+
+    @cached_property
+    def reachable(self) -> frozenset[str]:
+        """The names of native files to which a search path leads, of a binary that needs them or of one that loads it.
+
+        Loaders on Linux pass on DT_RPATH, and not where a binary has DT_RUNPATH.
+        """
+        found: set[str] = set()
+        own_paths = {file.name: (file.folder, image.rpath) for file, image in self.images}
+        for file, image in self.images:
+            found |= list_beside(self.paths, file.folder, image)
+            names = (name for name in image.needed if image.format != "macho" or name.startswith("@rpath/"))
+            needed = set(map(posixpath.basename, names)) & self.paths.keys() - found
+            if not needed:
+                continue
+            searched = [(file.folder, (*image.rpath, *image.runpath))]
+            users = () if image.runpath else self.users.get(file.name, frozenset())
+            searched += [own_paths[user] for user in users if user in own_paths]
+            folders = {leads for folder, paths in searched for path in paths if (leads := resolve_from(folder, path))}
+            found |= {
+                base for base in needed if folders & {posixpath.dirname(path) or "." for path in self.paths[base]}
+            }
+        return frozenset(found)
+
+    @cached_property
+    def helpers(self) -> frozenset[str]:
+        """What the package's scripts do so that its libraries are found."""
+        return frozenset().union(*(file.helpers for file in self.files))
+
+    @cached_property
+    def opened(self) -> Mapping[str, frozenset[Place]]:
+        """The names of native files that the package's Python code opens by their paths, and where it does."""
+        return list_opened(self.files)
+
+    @cached_property
+    def providers(self) -> tuple[File, ...]:
+        """The execution providers for ONNX Runtime."""
+        return tuple(file for file in self.native if file.is_provider)
+
+    @cached_property
+    def least_glibc(self) -> tuple[int, ...]:
+        """The glibc that the least demanding binary needs; () where one needs none."""
+        needed = (floors.needed_glibc(floors.glibc_versions(image))[0] for _, image in self.images)
+        return min((version or () for version in needed), default=())
+
+    @cached_property
+    def images(self) -> tuple[tuple[File, Image], ...]:
+        """Each image that was read, with its file."""
+        return tuple((file, image) for file in self.files for image in file.images)
+
+    @cached_property
+    def exported(self) -> frozenset[str]:
+        """Every name that any image of the package exports."""
+        return frozenset(row.name for _, image in self.images for row in image.exports)
+
+    @cached_property
+    def bases(self) -> frozenset[str]:
+        """The names of all files without folders, in lower case, as Windows compares them."""
+        return frozenset(file.base.lower() for file in self.files)
+
+    @cached_property
+    def users(self) -> Mapping[str, frozenset[str]]:
+        """The files that load a file of the package, directly or through others, with the file itself."""
+        places: dict[str, set[str]] = {}
+        for file, image in self.images:
+            for name in (file.base, posixpath.basename(image.soname)):
+                places.setdefault(name.lower(), set()).add(file.name)
+        needed: dict[str, set[str]] = {file.name: set() for file, _ in self.images}
+        for file, image in self.images:
+            for name in image.needed:
+                needed[file.name] |= places.get(posixpath.basename(name).lower(), set())
+        found: dict[str, set[str]] = {}
+        for start in needed:
+            seen, waiting = {start}, [start]
+            while waiting:
+                fresh = needed[waiting.pop()] - seen
+                seen |= fresh
+                waiting += fresh
+            for name in seen:
+                found.setdefault(name, set()).add(start)
+        return {name: frozenset(rows) for name, rows in found.items()}
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The files that are Python modules."""
+        return frozenset(file.name for file, image in self.images if image.python_module)
+
+    @cached_property
+    def entries(self) -> Mapping[str, frozenset[str]]:
+        """For each format, the files that users load: its Python modules, or what no other file needs."""
+        found: dict[str, frozenset[str]] = {}
+        for form in {image.format for _, image in self.images}:
+            rows = [(file, image) for file, image in self.images if image.format == form and image.is_linked]
+            modules = self.modules & {file.name for file, _ in rows}
+            used = {posixpath.basename(name).lower() for _, image in rows for name in image.needed}
+            free = (file.name for file, image in rows if not used & {file.base.lower(), image.soname.lower()})
+            found[form] = modules or frozenset(free) or frozenset(file.name for file, _ in rows)
+        return found
+
+    @cached_property
+    def dist_info(self) -> str:
+        """The wheel's `.dist-info` folder, or ""."""
+        names = {file.name.partition("/")[0] for file in self.files}
+        return next((name for name in sorted(names) if name.endswith(".dist-info")), "")

@@ -1,0 +1,140 @@
+"""Reads package.json of an npm package: its name, the platforms that it is for, the files that it names."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from loadcheck.readers.contents import Contents
+
+MANIFEST = "package.json"
+ON_INSTALL = ("preinstall", "install", "postinstall")
+"""The scripts that npm runs when it installs a package."""
+_SYSTEMS = "aix|android|darwin|freebsd|linux|netbsd|openbsd|sunos|win32"
+_PROCESSORS = "arm64|arm|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64"
+_PLATFORM = re.compile(rf"(?P<whole>.+?)[/-](?P<os>{_SYSTEMS})-(?P<cpu>{_PROCESSORS})(-[a-z]+)*")
+"""The names of packages for one platform, which end with Node's process.platform and process.arch."""
+_PREBUILT = re.compile(
+    rf"(?:^|/)(?P<os>{_SYSTEMS})-(?P<cpus>universal2?|(?:{_PROCESSORS})(?:[+_](?:{_PROCESSORS}))*)(?:/|$)"
+)
+"""A folder of prebuildify, `linux-x64`, `darwin-x64+arm64`: node-gyp-build opens the add-on in it.
+
+Packages with a loader of their own also have `darwin-x64_arm64` and `darwin-universal`.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """A package.json at the root of an npm package. `inner` is its path in the tarball."""
+
+    inner: str
+    fields: Mapping[str, Any]
+
+    def text(self, key: str) -> str:
+        """The value of a key if it is a string, else ""."""
+        value = self.fields.get(key)
+        return value if isinstance(value, str) else ""
+
+    def table(self, key: str) -> Mapping[str, Any]:
+        """The value of a key if it is an object, else an empty one."""
+        value = self.fields.get(key)
+        return value if isinstance(value, dict) else {}
+
+    def read_values(self, key: str) -> tuple[str, ...]:
+        """The values of os, cpu or libc; () where the field restricts nothing."""
+        value = self.fields.get(key)
+        values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        return () if "any" in values else tuple(text for text in values if isinstance(text, str))
+
+    @property
+    def platform(self) -> tuple[str, str, str]:
+        """The main package, the system and the processor in the package's name; three empty strings for other names."""
+        match = _PLATFORM.fullmatch(self.text("name"))
+        return (match["whole"], match["os"], match["cpu"]) if match else ("", "", "")
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The packages for one platform that it requires, with their ranges."""
+        ranges = self.table("optionalDependencies").items()
+        return {
+            name: str(text) for name, text in ranges if (match := _PLATFORM.fullmatch(name)) and self._is_own(match)
+        }
+
+    def _is_own(self, match: re.Match[str]) -> bool:
+        return match["whole"] == self.text("name")
+
+
+def admits(chosen: tuple[str, ...], value: str) -> bool:
+    """Whether a field admits a value, as npm decides it (npm-install-checks): `!win32` is all but win32."""
+    if f"!{value}" in chosen:
+        return False
+    return value in chosen or all(choice.startswith("!") for choice in chosen)
+
+
+def prebuilt_for(folder: str) -> tuple[str, tuple[str, ...]]:
+    """The system and the processors that a folder of prebuilt add-ons names; "" and none for other folders."""
+    match = _PREBUILT.search(folder)
+    if match is None or (match["cpus"].startswith("universal") and match["os"] != "darwin"):
+        return "", ()
+    is_universal = match["cpus"].startswith("universal")
+    return match["os"], ("x64", "arm64") if is_universal else tuple(re.split("[+_]", match["cpus"]))
+
+
+def manifest_path(package: Contents) -> str:
+    """The path of package.json in the tarball, below the one folder that npm strips; "" if there is none."""
+    return next((name for name in sorted(package.texts) if name.count("/") == 1 and name.endswith(f"/{MANIFEST}")), "")
+
+
+def read_manifest(package: Contents) -> Manifest | None:
+    """The package.json of an npm package; None when it is missing or not a JSON object, which LB901 reports."""
+    inner = manifest_path(package)
+    fields = _parse_json(package.texts[inner]) if inner else None
+    return Manifest(inner=inner, fields=fields) if isinstance(fields, dict) else None
+
+
+@lru_cache(maxsize=1)
+def _parse_json(text: bytes) -> object:
+    """Cached, since several checks ask for the same one."""
+    try:
+        return json.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def builds_on_install(package: Contents, manifest: Manifest) -> bool:
+    """Whether npm runs something when it installs the package, which may build or get an add-on.
+
+    Without a script of the package, a binding.gyp at the root makes npm run node-gyp.
+    """
+    return not manifest.table("scripts").keys().isdisjoint(ON_INSTALL) or "binding.gyp" in installed_files(package)
+
+
+def installed_files(package: Contents) -> dict[str, str]:
+    """The files as npm installs them, without the first folder; each with its path in the tarball."""
+    return {file.name.partition("/")[2]: file.name for file in package.files}
+
+
+def named_files(manifest: Manifest) -> Iterator[str]:
+    """The files that `main`, `exports` and `bin` name, as they are written."""
+    yield manifest.text("main")
+    yield from (name for name, _ in exported_files(manifest.fields.get("exports")))
+    yield manifest.text("bin")
+    yield from map(str, manifest.table("bin").values())
+
+
+def exported_files(value: object, conditions: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The plain files that `exports` names, each with its conditions."""
+    if isinstance(value, str):
+        if "*" not in value and not value.endswith("/"):
+            yield value, conditions
+    elif isinstance(value, dict):
+        for key, target in value.items():
+            yield from exported_files(target, conditions if key.startswith(".") else (*conditions, key))
+    elif isinstance(value, list):
+        yield from (path for target in value[:1] for path in exported_files(target, conditions))

@@ -1,0 +1,53 @@
+"""Reads a wheel's RECORD, WHEEL and METADATA files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from email import policy as email_policy
+from email.parser import BytesParser
+from typing import TYPE_CHECKING
+
+from loadcheck.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_COLUMNS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordLine:
+    """One line of RECORD. `digest` is `sha256=<urlsafe base64>`, `size` a number; both may be empty."""
+
+    path: str
+    digest: str
+    size: str
+
+
+def read_record(data: bytes, where: str) -> tuple[RecordLine, ...]:
+    """The lines of RECORD. Raises InputError when it is not CSV of three columns in UTF-8."""
+    try:
+        text = data.decode("utf-8")
+        records = [record for record in csv.reader(io.StringIO(text, newline="")) if record]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"is not CSV in UTF-8: {error}", where=where) from error
+    bad = next((record for record in records if len(record) != _COLUMNS), None)
+    if bad is not None:
+        raise InputError(f"has a line of {len(bad)} columns instead of 3: {','.join(bad)[:80]}", where=where)
+    return tuple(RecordLine(path=path, digest=digest, size=size) for path, digest, size in records)
+
+
+def read_headers(data: bytes, where: str) -> Mapping[str, tuple[str, ...]]:
+    """The fields of WHEEL or METADATA by lower-case name. Raises InputError when they are not UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8: {error}", where=where) from error
+    head = data.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    message = BytesParser(policy=email_policy.compat32).parsebytes(head + b"\n\n", headersonly=True)
+    fields: dict[str, tuple[str, ...]] = {}
+    for name, value in message.items():
+        fields[name.lower()] = (*fields.get(name.lower(), ()), str(value).strip())
+    return fields

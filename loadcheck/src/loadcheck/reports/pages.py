@@ -1,0 +1,109 @@
+"""Renders the documentation page of each check and their index."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from loadcheck.engine.catalog import FAMILIES, checks
+from loadcheck.engine.profiles import PROFILES
+
+if TYPE_CHECKING:
+    from loadcheck.engine.registry import Check
+
+_FORMATS = {"elf": "ELF", "macho": "Mach-O", "pe": "PE"}
+
+
+def render_page(check: Check) -> str:
+    """The page of one check, in Markdown; also what `--explain` prints."""
+    family = f"checks of {check.origin}" if check.origin else FAMILIES[check.code[:3]]
+    formats = "" if check.scope == "package" else f" ({', '.join(_FORMATS[name] for name in check.formats)})"
+    profiles = f"the profile{'s' if len(check.profiles) > 1 else ''} {', '.join(check.profiles)}"
+    article = "an error" if check.severity == "error" else f"a {check.severity}"
+    because = f"\n\n**Why {article}:** {check.because}" if check.because else ""
+    return f"""\
+# {check.code}: {check.title}
+
+**{family}** · {check.severity} · applies to {", ".join(check.kinds)}{formats} · in {profiles}
+
+## Why
+
+{check.rationale}{because}
+
+## Example
+
+```text
+{check.example}
+```
+
+## Fix
+
+{check.fix}
+
+## Suppress
+
+Add this to `latebind.toml`, with a subject that is as narrow as possible:
+
+```toml
+[[audit.waive]]
+code = "{check.code}"
+subject = "*"
+reason = "why this is accepted here"
+```
+
+A waived finding stays in the report, with its reason.
+"""
+
+
+def _published() -> dict[str, Check]:
+    """The checks of loadcheck and latebind, by code."""
+    return {code: check for code, check in checks().items() if not check.origin}
+
+
+def check_pages() -> dict[str, str]:
+    """The page of each of latebind's own checks, with links to its neighbours, by path on the site."""
+    codes = list(_published())
+    pages: dict[str, str] = {}
+    for position, (code, check) in enumerate(_published().items()):
+        neighbours = [(f"← {name}", name) for name in codes[max(position - 1, 0) : position]]
+        neighbours += [("All checks", "index")]
+        neighbours += [(f"{name} →", name) for name in codes[position + 1 : position + 2]]
+        links = " · ".join(f"[{text}]({name}.md)" for text, name in neighbours)
+        pages[f"checks/{code}.md"] = f"{render_page(check)}\n---\n\n{links}\n"
+    return pages
+
+
+def check_index() -> str:
+    """The list of all checks by family. On the site each code becomes a link to its page."""
+    lines = ["# Checks of `latebind audit`", "", _INTRODUCTION]
+    lines += [
+        "",
+        "| `--profile` | Which checks it runs |",
+        "|---|---|",
+        *(f"| `{name}` | {what} |" for name, what in PROFILES.items()),
+    ]
+    for family, family_checks in groupby(_published().values(), key=lambda check: check.code[:3]):
+        lines += ["", f"## {family}xx {FAMILIES[family]}", "", *_HEAD]
+        lines += [
+            f"| {check.code} | {check.severity} | {check.title} | {check.because} | {', '.join(check.profiles)} |"
+            for check in family_checks
+        ]
+    return "\n".join(lines) + "\n"
+
+
+_HEAD = ("| Code | Severity | What it finds | Why this severity | Profiles |", "|---|---|---|---|---|")
+_INTRODUCTION = """`latebind audit --explain LB101` explains a check: why it exists, an example, how to fix a finding,
+and how to suppress the check. The website has the same explanations. [Audit packages](../howto/audit.md)
+describes how to choose checks. To add checks for your organization,
+[write your own check](../howto/checks.md).
+
+| Severity | Meaning |
+|---|---|
+| error | The package cannot be installed, found, loaded or imported where it should work, or it has a security hole |
+| warning | The package fails, or will fail, for some of its users |
+| note | Nothing fails, but the package could be better |
+
+Each check has a default severity, but some of its findings may have another one. The column "Why this severity" gives
+the reason for the default, and lists the cases with another severity. A finding may rest on an assumption about
+something that the package does not show, such as what a dependency installs. The report names the assumption in a line
+that begins with `assumes:`. Such a finding is a warning at most."""

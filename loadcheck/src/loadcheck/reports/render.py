@@ -1,0 +1,100 @@
+"""Renders an audit report as JSON, defines its schema, and lists all renderers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from loadcheck.engine.cause import cause_id
+from loadcheck.model import SEVERITIES
+from loadcheck.reports.console import audit_text
+from loadcheck.reports.github import audit_github
+from loadcheck.reports.junit import audit_junit
+from loadcheck.reports.markdown import audit_markdown
+from loadcheck.reports.sarif import audit_sarif
+from loadcheck.text import encodable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from loadcheck.model import AuditReport, Finding
+
+
+def audit_json(report: AuditReport) -> str:
+    """The report as one JSON document, ending with a line feed. Its shape is `audit_schema()`."""
+    document = {
+        "subjects": report.subjects,
+        "choice": report.choice,
+        "findings": [_finding(finding) for finding in report.findings],
+        "waived": [{**_finding(waived.finding), "reason": waived.reason} for waived in report.waived],
+        "skipped": [{"check": skip.check, "subject": skip.subject, "reason": skip.reason} for skip in report.skipped],
+        "baseline": {"known": [_finding(finding) for finding in report.known], "gone": list(report.gone)},
+    }
+    return encodable(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
+
+
+def audit_schema() -> dict[str, Any]:
+    """The JSON Schema of `audit_json`."""
+    text = {"type": "string"}
+    finding = {
+        "code": {"type": "string", "pattern": "^[A-Z]{2,10}[0-9]{3}$"},
+        "severity": {"enum": list(SEVERITIES)},
+        "subject": {**text, "description": "package-file!inner/path, or the path of a bare file"},
+        "message": text,
+        "evidence": {"type": "array", "items": text},
+        "fix": text,
+        "assumption": {**text, "description": "what the finding assumes; empty if it assumes nothing"},
+        "cause": {**text, "description": "equal in all findings of a check that have the same cause"},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "latebind audit report",
+        **_object(
+            {
+                "subjects": {"type": "integer", "minimum": 0},
+                "choice": {**text, "description": "the checks that were applied"},
+                "findings": {"type": "array", "items": _object(finding)},
+                "waived": {"type": "array", "items": _object({**finding, "reason": text})},
+                "skipped": {"type": "array", "items": _object({"check": text, "subject": text, "reason": text})},
+                "baseline": _object(
+                    {
+                        "known": {"type": "array", "items": _object(finding)},
+                        "gone": {"type": "array", "items": text},
+                    }
+                ),
+            }
+        ),
+    }
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "subject": finding.subject,
+        "message": finding.message,
+        "evidence": list(finding.evidence),
+        "fix": finding.fix,
+        "assumption": finding.assumption,
+        "cause": cause_id(finding),
+    }
+
+
+RENDERERS: Mapping[str, Callable[[AuditReport], str]] = {
+    "text": audit_text,
+    "json": audit_json,
+    "sarif": audit_sarif,
+    "junit": audit_junit,
+    "markdown": audit_markdown,
+    "github": audit_github,
+}
+"""The values of `--format`."""

@@ -1,0 +1,60 @@
+"""A row of the corpus: what a check must find, and the good twin in which it must find nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tests.audit.corpus import Bench
+
+from loadcheck.engine.policy import Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Case:
+    """One bad subject with its good twin."""
+
+    code: str
+    what: str
+    bad: Callable[[Bench], Sequence[Path]]
+    good: Callable[[Bench], Sequence[Path]]
+    at: str
+    """How the subject of the finding ends."""
+    says: str
+    """What message and evidence must name."""
+    severity: str = "error"
+    good_severity: str = ""
+    """How bad is what the check finds in the good twin; "" if it finds nothing."""
+    policy: Policy = field(default_factory=Policy)
+
+
+def made_by(make: Callable[..., Any]) -> Callable[..., Callable[[Bench], Any]]:
+    """The function without its first argument, the bench: it describes what a bench makes.
+
+    What it is made of may be such a description, or files may be; the bench makes them first.
+    """
+
+    def describe(*arguments: Any, **options: Any) -> Callable[[Bench], Any]:
+        return lambda bench: make(bench, *(_resolve_argument(bench, argument) for argument in arguments), **options)
+
+    return describe
+
+
+def _resolve_argument(bench: Bench, argument: Any) -> Any:
+    if isinstance(argument, dict):
+        return {name: _resolve_argument(bench, data) for name, data in argument.items()}
+    return argument(bench) if callable(argument) else argument
+
+
+wheel, nupkg, npm = made_by(Bench.wheel), made_by(Bench.nupkg), made_by(Bench.npm)
+bare, mac, windows = made_by(Bench.bare), made_by(Bench.mac), made_by(Bench.windows)
+good, linked, dylib, dll = made_by(Bench.good), made_by(Bench.linked_library), made_by(Bench.dylib), made_by(Bench.dll)
+runtime, mac_runtime = made_by(Bench.runtime), made_by(Bench.mac_runtime)
+windows_runtime = made_by(Bench.windows_runtime)
+shared = made_by(lambda bench, *arguments, **options: bench.compiler.library(*arguments, **options))
+contents = made_by(lambda _bench, path: path.read_bytes())
+import_library = made_by(lambda bench, path: bench.compiler.import_library(path))

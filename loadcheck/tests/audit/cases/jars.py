@@ -1,0 +1,104 @@
+"""Bad subjects for LB951 to LB953, and JARs that other checks judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.audit.cases.case import Case, contents, good, made_by, runtime
+from tests.audit.cases.layout import other
+from tests.audit.cases.tags import ARM
+from tests.audit.corpus import Bench, write
+
+from latebind.ecosystems.maven.pom import render_pom
+from loadcheck.engine.policy import Policy
+from loadcheck.kinds.maven.pom import MavenArtifact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+TWINS = Policy(twins=({"wheel": "tiny", "jar": "acme:tiny"},))
+BOUND = Policy(bound={"acme:tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})
+ORT = ("com.microsoft.onnxruntime", "onnxruntime")
+PLACE = "ai/onnxruntime/native/linux-x64/libonnxruntime.so"
+
+
+def make_jar(
+    bench: Bench, files: Mapping[str, bytes] | None = None, *, artifact: str = "acme:tiny", version: str = "1.2.3",
+    file_name: str = "tiny-1.2.3.jar", poms: int = 1, license_: str = "MIT", runtime_range: str = "[1.19,)",
+    change: tuple[str, str] = ("", ""),
+) -> list[Path]:  # fmt: skip
+    group, _, name = artifact.partition(":")
+    artifact_itself = MavenArtifact(group=group, name=name, version=version)
+    needed = MavenArtifact(group=ORT[0], name=ORT[1], version=runtime_range)
+    pom = render_pom(artifact_itself, license=license_, dependencies=[needed] if runtime_range else [])
+    pom = pom.replace(*change, 1)
+    metadata = {f"META-INF/maven/{group}/{name}{number or ''}/pom.xml": pom.encode() for number in range(poms)}
+    native = {"native/linux-x64/libtiny.so": bench.good()} if files is None else files
+    return [write(bench.folder / file_name, {"META-INF/LICENSE": b"MIT", **metadata, **native})]
+
+
+jar = made_by(make_jar)
+
+
+def twins(*, same: bool):
+    def make(bench: Bench):
+        files = {"tiny/liblatenn.so": bench.good()}
+        native = {"native/linux-x64/liblatenn.so": bench.good() if same else other(bench)}
+        return [*bench.wheel(files, name="tiny", version="1.2.3"), *make_jar(bench, native)]
+
+    return make
+
+
+def hold_runtime(artifact: str, **how: str):
+    return jar({PLACE: contents(runtime())}, artifact=artifact, **how)
+
+
+CLASSIFIED, SNAPSHOT = "tiny-1.2.3-linux-x86_64.jar", "tiny-1.2.3-20261126.101500-2.jar"
+PARENT = "<parent><artifactId>all</artifactId></parent><groupId>"
+SUPPLIER = hold_runtime(":".join(ORT), file_name="onnxruntime-1.2.3.jar", runtime_range="")
+
+
+def inherit(version: str) -> tuple[str, str]:
+    """A POM that has its version from its parent."""
+    return "<version>1.2.3</version>", f"<parent><artifactId>all</artifactId><version>{version}</version></parent>"
+
+
+CASES = [
+    Case("LB951", "no POM", jar(poms=0), jar(), at="tiny-1.2.3.jar", says="no readable pom.xml", severity="warning"),
+    Case("LB951", "two POMs", jar(poms=2), jar(), at="tiny-1.2.3.jar", says="has 2 pom.xml files", severity="warning"),
+    Case("LB951", "another artifact's POM", jar(artifact="acme:other"), jar(), at="pom.xml", says="other",
+         severity="warning"),
+    Case("LB951", "another version's POM", jar(version="1.2.2"), jar(), at="pom.xml", says="1.2.2"),
+    Case("LB951", "another version's POM, in a file with a classifier", jar(version="1.2.2", file_name=CLASSIFIED),
+         jar(file_name=CLASSIFIED), at="pom.xml", says="1.2.2"),
+    Case("LB951", "another version's POM, in a snapshot", jar(version="1.2.2-SNAPSHOT", file_name=SNAPSHOT),
+         jar(version="1.2.3-SNAPSHOT", file_name=SNAPSHOT), at="pom.xml", says="1.2.2-SNAPSHOT"),
+    Case("LB951", "a file that is named for a longer version", jar(file_name="tiny-1.2.30.jar"),
+         jar(version="1.2.30", file_name="tiny-1.2.30.jar"), at="pom.xml", says="1.2.3 in"),
+    Case("LB951", "another version's POM, with a parent", jar(version="1.2.2", change=("<groupId>", PARENT)),
+         jar(change=("<version>1.2.3</version>", PARENT.removesuffix("<groupId>"))), at="pom.xml", says="1.2.2"),
+    Case("LB951", "a parent of another version", jar(change=inherit("1.2.2")), jar(change=inherit("1.2.3")),
+         at="pom.xml", says="1.2.2"),
+    Case("LB951", "another version's POM, where others have a property", jar(version="1.2.2"),
+         jar(change=("1.2.3", "${revision}")), at="pom.xml", says="1.2.2"),
+    Case("LB952", "a folder that no machine looks in", jar({"native/linux-amd64/libtiny.so": good()}),
+         jar({"native/linux-x64/libtiny.so": good()}), at="libtiny.so", says="linux-amd64", severity="warning"),
+    Case("LB953", "the runtime's place", hold_runtime("acme:tiny"), SUPPLIER, at=PLACE,
+         says="com.microsoft.onnxruntime:onnxruntime"),
+    Case("LB953", "the folder of the runtime's place, with a library of another name", hold_runtime("acme:tiny"),
+         jar({PLACE.replace("libonnxruntime.so", "libtiny.so"): good()}), at=PLACE, says=PLACE),
+    Case("LB103", "the runtime in a JAR", hold_runtime("acme:tiny"), SUPPLIER, at=PLACE, says="onnxruntime"),
+    Case("LB302", "a library of another processor", jar({"native/linux-x64/libtiny.so": good(ARM)}), jar(),
+         at="native/linux-x64/libtiny.so", says="arm64"),
+    Case("LB406", "another library in the JAR", twins(same=False), twins(same=True), at="!tiny/liblatenn.so",
+         says="differs from tiny-1.2.3.jar!native/linux-x64/liblatenn.so", policy=TWINS),
+    *(Case("LB504", f"the runtime: {text or 'none'}", jar(runtime_range=text), jar(), at="pom.xml",
+           says=f"onnxruntime {text}".strip(), policy=BOUND)
+      for text in ("", "[1.16,)", "[1.19]", "[1.19,2.0)")),
+    Case("LB505", "no license", jar(license_=""), jar(), at="pom.xml", says="license", severity="note"),
+    Case("LB505", "no license, where a parent may name one", jar(license_=""),
+         jar(license_="", change=("<groupId>", PARENT)), at="pom.xml", says="license", severity="note"),
+    Case("LB504", "the runtime in any version, where a property may give it", jar(runtime_range=""),
+         jar(change=("[1.19,)", "${ort.version}")), at="pom.xml", says="minimum is 1.19", policy=BOUND),
+]  # fmt: skip

@@ -1,0 +1,213 @@
+"""Bad subjects for LB4xx, twins included."""
+
+from __future__ import annotations
+
+from tests.audit.cases.case import Case, contents, good, made_by, nupkg, shared, wheel
+from tests.audit.cases.tags import ABI3, module
+from tests.audit.corpus import GOOD, Bench, nuspec, pe
+
+from loadcheck.engine.policy import Policy
+
+TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "pdb", "targets")
+OWN = "$(MSBuildThisFileDirectory)"
+NATIVE = "runtimes/linux-x64/native/liblatenn.so"
+TWINS = Policy(twins=({"wheel": "latenn-core", "nupkg": "Latenn.Kernel"},))
+
+
+def other(bench: Bench) -> bytes:
+    return bench.compiler.library("int latenn_other(void) { return 2; }\n").read_bytes()
+
+
+SECOND = contents(shared("int latenn_b(void) { return 2; }\n", "-Wl,-soname,liblatenn.so"))
+USER = contents(
+    shared(
+        "extern int latenn_version(void);\nint user(void) { return latenn_version(); }\n",
+        shared(GOOD, "-Wl,-soname,liblatenn.so", name="liblatenn.so"),
+    )
+)
+"""A library that needs liblatenn.so."""
+
+
+def twins(wheel_name: str = "latenn", package_id: str = "Latenn", *, same: bool, extra: bool = False):
+    def make(bench: Bench):
+        files = {"latenn/liblatenn.so": bench.good()}
+        if extra:
+            files["latenn/libextra.so"] = other(bench)
+        wheels = bench.wheel(files, name=wheel_name, version="1.0.0")
+        native = {NATIVE: bench.good() if same else other(bench)}
+        return [*wheels, *bench.nupkg(native, package_id=package_id)]
+
+    return make
+
+
+def split(*, version: str = "1.0.0", pin: str = "[1.0.0]", rid: str = "linux-x64"):
+    def make(bench: Bench):
+        dependency = f'<dependency id="Latenn.runtime.linux-x64" version="{pin}"/>'
+        group = f'<dependencies><group targetFramework="netstandard2.0">{dependency}</group></dependencies>'
+        packages = bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}, extra=group)
+        native = {f"runtimes/{rid}/native/liblatenn.so": bench.good()}
+        return [*packages, *bench.nupkg(native, package_id=f"Latenn.runtime.{rid}", version=version)]
+
+    return make
+
+
+def split_twins(*, same: bool):
+    def make(bench: Bench):
+        wheels = bench.wheel({"latenn/liblatenn.so": bench.good() if same else other(bench)}, version="1.0.0")
+        return [*wheels, *split()(bench)]
+
+    return make
+
+
+def symbols(files: dict[str, bytes]):
+    spec = nuspec("Latenn", "1.0.0", "").replace("<authors>a</authors>", "")
+    return nupkg(files, spec=spec, types=TYPES, file_name="Latenn.1.0.0.snupkg")
+
+
+def pack_build_targets(name: str):
+    files = {f"build/net461/{name}": b"<Project/>", "build/net461/other/more.targets": b"<Project/>"}
+    return nupkg({NATIVE: good(), **files}, types=TYPES)
+
+
+def targets(include: str, condition: str = ""):
+    """A build file that copies native files, as those of .NET Framework's packages do."""
+    text = f'<Project><ItemGroup><None Include="{include}" Condition="{condition}"/></ItemGroup></Project>'
+    return nupkg({NATIVE: good(), "build/net461/Latenn.targets": text.encode()}, types=TYPES)
+
+
+def plain(bench: Bench):
+    return bench.nupkg()
+
+
+@made_by
+def sparse(bench: Bench, size: int):
+    """A nupkg behind so many bytes that take no room on the disk."""
+    (path,) = bench.nupkg()
+    data = path.read_bytes()
+    with path.open("wb") as file:
+        file.seek(size)
+        file.write(data)
+    return [path]
+
+
+CASES = [
+    Case("LB401", "a library in a folder below native/", nupkg({"runtimes/linux-x64/native/plugins/libx.so": good()}),
+         plain, at="native/plugins/libx.so", says="plugins"),
+    Case("LB402", "no relationships part", nupkg(drop=("_rels/.rels",)), plain, at=".nupkg", says="_rels/.rels"),
+    Case("LB402", "no content types part", nupkg(drop=("[Content_Types].xml",)), plain, at=".nupkg",
+         says="[Content_Types].xml"),
+    Case("LB402", "no core properties part", nupkg(drop=("package/services/metadata/core-properties/0.psmdcp",)), plain,
+         at=".nupkg", says="psmdcp"),
+    Case("LB402", "a file whose extension has no content type", nupkg({NATIVE: good(), "docs/readme.md": b"x"}), plain,
+         at="docs/readme.md", says="docs/readme.md"),
+    Case("LB402", "a file without an extension has no type", nupkg({NATIVE: good(), "a.b/LICENSE": b"x"}), plain,
+         at="a.b/LICENSE", says="a.b/LICENSE"),
+    Case("LB402", "relationships that are not XML", nupkg({NATIVE: good(), "_rels/.rels": b"<Relationships"}), plain,
+         at="_rels/.rels", says="not well-formed"),
+    Case("LB403", "assembly and native library differ by case alone",
+         nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True),
+             "runtimes/win-x64/native/latenn.dll": pe(managed=False)}),
+         nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True),
+             "runtimes/win-x64/native/latenn_native.dll": pe(managed=False)}), at="!runtimes/win-x64/native/latenn.dll",
+         says="lib/netstandard2.0/Latenn.dll"),
+    Case("LB404", "a link of the build tree became a copy",
+         wheel({"latenn/liblatenn.so": good(), "latenn/liblatenn.so.1": good()}),
+         wheel({"latenn/liblatenn.so": good(), "latenn/libother.so": other}), at="!latenn/liblatenn.so.1",
+         says="1 link to liblatenn.so became a copy", severity="note"),
+    Case("LB404", "links of CMake's VERSION and SOVERSION became copies",
+         nupkg(dict.fromkeys([f"{NATIVE}.1", NATIVE, f"{NATIVE}.1.2.3"], good(soname="liblatenn.so.1"))),
+         nupkg({f"{NATIVE}.1": good(soname="liblatenn.so.1")}), at=f"!{NATIVE}",
+         says="2 links to liblatenn.so.1 became copies", severity="note"),
+    Case("LB404", "one library under two names",
+         wheel({"latenn/liblatenn.so": good(), "latenn/libcopy.so": good()}),
+         wheel({"latenn/liblatenn.so": good(), "latenn/libother.so": other}), at="!latenn/liblatenn.so",
+         says="has the same bytes as another file: latenn/libcopy.so", severity="note"),
+    Case("LB404", "one library in two folders",
+         wheel({"latenn/a/liblatenn.so": good(), "latenn/b/liblatenn.so": good()}),
+         wheel({"latenn/a/liblatenn.so": good(), "latenn/b/libother.so": other}), at="!latenn/b/liblatenn.so",
+         says="has the same bytes as another file: latenn/a/liblatenn.so", severity="note"),
+    Case("LB404", "two builds with one SONAME, which nothing needs",
+         wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND}), wheel(), at="!latenn/liblatenn.so",
+         says="SONAME liblatenn.so", severity="note"),
+    Case("LB404", "two builds with one SONAME, by which another library needs it",
+         wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND, "latenn/libuser.so": USER}),
+         wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND}), at="!latenn/liblatenn.so",
+         says="SONAME liblatenn.so", severity="warning", good_severity="note"),
+    Case("LB404", "a build for each of two systems, each with its user",
+         wheel({f"latenn/{name}/{file}": data for name, twin in (("a", good()), ("b", SECOND))
+                for file, data in (("liblatenn.so", twin), ("libuser.so", USER))}),
+         wheel({"latenn/a/liblatenn.so": good(), "latenn/a/libuser.so": USER}), at="!latenn/b/liblatenn.so",
+         says="SONAME liblatenn.so", severity="note"),
+    Case("LB404", "links that became files, one of which was changed afterwards",
+         wheel({"latenn/liblatenn.so": good(), "latenn/liblatenn.so.1": SECOND, "latenn/libuser.so": USER}),
+         wheel({"latenn/liblatenn.so": good(), "latenn/libuser.so": USER}), at="!latenn/liblatenn.so.1",
+         says="SONAME liblatenn.so", severity="note"),
+    Case("LB405", "no nuspec at the root", nupkg(spec_name="meta/Latenn.nuspec"), plain, at=".nupkg",
+         says="has 0 .nuspec files at the root"),
+    Case("LB405", "two nuspecs", nupkg({NATIVE: good(), "Other.nuspec": nuspec("Other", "1.0.0", "").encode()}), plain,
+         at=".nupkg", says="has 2 .nuspec files at the root"),
+    Case("LB405", "a nuspec that is not XML", nupkg(spec="<package><metadata>"), plain, at="!Latenn.nuspec",
+         says="not well-formed"),
+    Case("LB405", "a nuspec that declares entities",
+         nupkg(spec='<!DOCTYPE x [<!ENTITY a "b">]><package><metadata/></package>'), plain, at="!Latenn.nuspec",
+         says="entities"),
+    Case("LB405", "a nuspec without authors",
+         nupkg(spec=nuspec("Latenn", "1.0.0", "").replace("<authors>a</authors>", "")), plain, at="!Latenn.nuspec",
+         says="authors"),
+    Case("LB406", "a project's wheel and nupkg hold different bytes", twins(same=False), twins(same=True),
+         at="!latenn/liblatenn.so", says="Latenn.1.0.0.nupkg"),
+    Case("LB406", "twins that the policy names", twins("latenn-core", "Latenn.Kernel", same=False),
+         twins("latenn-core", "Latenn.Kernel", same=True), at="!latenn/liblatenn.so", says="Latenn.Kernel.1.0.0.nupkg",
+         policy=TWINS),
+    Case("LB407", "a library that only the wheel holds", twins(same=True, extra=True), twins(same=True),
+         at="!latenn/libextra.so", says="Latenn.1.0.0.nupkg"),
+    Case("LB408", "a library at the root of the wheel", wheel({"liblatenn.so": good()}), wheel(), at="!liblatenn.so",
+         says="liblatenn.so", severity="warning"),
+    Case("LB408", "a library at the root, and a module of Python", wheel({"liblatenn.abi3.so": good()}, tag=ABI3),
+         wheel({"_core.abi3.so": module}, tag=ABI3), at="!liblatenn.abi3.so", says="outside a package folder",
+         severity="warning"),
+    Case("LB408", "a library in the data scheme", wheel({"latenn-1.0.data/data/lib/liblatenn.so": good()}),
+         wheel({"latenn-1.0.data/platlib/latenn/liblatenn.so": good()}), at="data/lib/liblatenn.so", says="outside",
+         severity="warning"),
+    Case("LB408", "an empty file at the root", wheel({"py.typed": b""}),
+         wheel({"latenn_site.pth": b"", "latenn.pyi": b""}), at="!py.typed", says="site-packages", severity="note"),
+    Case("LB408", "a folder of tests that is a package of its own", wheel({"tests/a.py": b""}),
+         wheel({"latenn/tests/a.py": b""}), at="!tests/a.py", says="tests is installed", severity="note"),
+    Case("LB409", "a native library in lib/", nupkg({"lib/netstandard2.0/liblatenn.so": good()}),
+         nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}), at="!lib/netstandard2.0/liblatenn.so",
+         says="runtimes/<rid>/native", severity="warning"),
+    Case("LB406", "a wheel and the part of a split package", split_twins(same=False), split_twins(same=True),
+         at="!latenn/liblatenn.so", says="Latenn.runtime.linux-x64.1.0.0.nupkg"),
+    Case("LB410", "a part of another version", split(version="1.1.0"), split(), at="Latenn.1.0.0.nupkg",
+         says="Latenn.runtime.linux-x64"),
+    Case("LB410", "a part for another target alone", split(rid="linux-musl-x64"), split(), at="Latenn.1.0.0.nupkg",
+         says="which is missing"),
+    Case("LB410", "a part that is not pinned", split(pin="1.0.0"), split(), at="Latenn.1.0.0.nupkg",
+         says="instead of exactly its own version"),
+    Case("LB416", "a package over 250 MB, of which all but the end is a hole", sparse(250_000_000), sparse(249_000_000),
+         at="Latenn.1.0.0.nupkg", says="public feed accepts at most 250.0 MB", severity="warning"),
+    Case("LB411", "build targets of another name than the package's",
+         pack_build_targets("native.targets"), pack_build_targets("latenn.targets"),
+         at="!build/net461/native.targets", says="build/net461/Latenn.targets"),
+    Case("LB413", "a pattern for a folder that has another name",
+         targets(OWN + r"..\..\runtimes\linux-x86_64\native\*"), targets(OWN + r"..\..\runtimes\linux-x64\native\*"),
+         at="!build/net461/Latenn.targets", says="runtimes/linux-x86_64/native/*"),
+    Case("LB413", "a file that is not there and is not asked for with Exists()", targets(OWN + "more.props"),
+         targets(OWN + "more.props", f"Exists('{OWN}more.props')"), at="!build/net461/Latenn.targets",
+         says="build/net461/more.props"),
+    Case("LB413", "what MSBuild must evaluate, and what is outside, is nobody's to judge",
+         targets(OWN + r"..\..\runtimes\**\*.dylib"),
+         targets(OWN + r"..\..\runtimes\$(Rid)\*;" + OWN + r"..\..\..\other\a;" + OWN + r"..\..\runtimes\**\*.so"),
+         at="!build/net461/Latenn.targets", says="*.dylib"),
+    Case("LB413", "a build file that is no XML",
+         nupkg({NATIVE: good(), "build/Latenn.props": b"<Project>"}, types=TYPES),
+         nupkg({NATIVE: good(), "build/Latenn.props": b"<Project/>"}, types=TYPES), at="!build/Latenn.props",
+         says="not well-formed"),
+    Case("LB412", "an assembly among the symbols", symbols({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}),
+         symbols({"lib/netstandard2.0/Latenn.pdb": b"BSJB"}), at="!lib/netstandard2.0/Latenn.dll",
+         says="symbol package"),
+    Case("LB412", "symbols in the format of Windows",
+         symbols({"lib/netstandard2.0/Latenn.pdb": b"Microsoft C/C++ MSF 7.00"}),
+         symbols({"lib/netstandard2.0/Latenn.pdb": b"BSJB"}), at="!lib/netstandard2.0/Latenn.pdb",
+         says="Microsoft C/C++"),
+]  # fmt: skip

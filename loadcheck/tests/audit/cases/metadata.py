@@ -1,0 +1,120 @@
+"""Bad subjects for LB5xx."""
+
+from __future__ import annotations
+
+from tests.audit.cases.case import Case, good, nupkg, wheel
+from tests.audit.corpus import nuspec
+
+from loadcheck.engine.policy import Policy
+
+LIB = "latenn/liblatenn.so"
+LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
+SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
+MINIMUM = Policy(minimums={"onnxruntime": "1.19"})
+
+
+def whole(bench):
+    return bench.wheel()
+
+
+def record(change):
+    return wheel(record=change)
+
+
+def requires(text: str):
+    return wheel(metadata=f"Requires-Dist: {text}\n")
+
+
+def depends(version: str):
+    inner = f'<dependency id="Microsoft.ML.OnnxRuntime" version="{version}"/>'
+    dependencies = f'<dependencies><group targetFramework="netstandard2.0">{inner}</group></dependencies>'
+    return nupkg(extra=dependencies)
+
+
+def change_entry(entries, path, **cells):
+    return [
+        (name, cells.get("digest", digest), cells.get("size", size)) if name == path else (name, digest, size)
+        for name, digest, size in entries
+    ]
+
+
+CASES = [
+    Case("LB501", "no RECORD", wheel(drop=("RECORD",)), whole, at=".whl", says="RECORD"),
+    Case("LB501", "a wrong hash", record(lambda entries: change_entry(entries, LIB, digest="sha256=AAAA")), whole,
+         at=f"!{LIB}", says="differs from its hash", severity="warning"),
+    Case("LB501", "a wrong size", record(lambda entries: change_entry(entries, LIB, size="7")), whole, at=f"!{LIB}",
+         says="RECORD says 7", severity="warning"),
+    Case("LB501", "a file that is missing; a folder, for which nothing is installed",
+         record(lambda entries: [*entries, ("latenn/late.txt", "", "")]),
+         record(lambda entries: [*entries, ("latenn/", "", "")]), at="/RECORD", says="lists latenn/late.txt",
+         severity="warning"),
+    Case("LB501", "no hash at all", record(lambda entries: change_entry(entries, LIB, digest="")), whole, at=f"!{LIB}",
+         says="no SHA-256", severity="warning"),
+    Case("LB501", "a file that is not listed", wheel(after={"latenn/late.txt": b"x"}), whole, at="!latenn/late.txt",
+         says="does not list it", severity="warning"),
+    Case("LB501", "a listed file that is missing",
+         record(lambda entries: [*entries, ("latenn/gone.py", "sha256=AAAA", "1")]),
+         whole, at="/RECORD", says="latenn/gone.py", severity="warning"),
+    Case("LB501", "a file that is listed twice", record(lambda entries: [*entries, entries[0]]), whole, at="/RECORD",
+         says="2 times", severity="warning"),
+    Case("LB501", "a RECORD of two columns",
+         wheel(after={"latenn-1.0.dist-info/RECORD": b"latenn/__init__.py,sha256=x\n"}), whole, at="/RECORD",
+         says="2 columns"),
+    Case("LB502", "a second .dist-info folder; one inside a package is its own business",
+         wheel({"other-1.0.dist-info/METADATA": b""}), wheel({"latenn/_vendor/other-1.0.dist-info/METADATA": b""}),
+         at=".whl", says="2 .dist-info folders"),
+    Case("LB502", "an invalid wheel name", wheel(file_name="latenn.whl"), whole, at="latenn.whl",
+         says="not a valid wheel name"),
+    Case("LB502", "another tag inside", wheel(said_tag="py3-none-any"), whole, at="/WHEEL", says="py3-none-any",
+         severity="note"),
+    Case("LB502", "another version inside", wheel(said_version="1.1"), wheel(said_version="1.0.0"), at="/METADATA",
+         says="1.1"),
+    Case("LB502", "no WHEEL", wheel(drop=("WHEEL",)), whole, at=".whl", says="WHEEL"),
+    Case("LB502", "METADATA that is not UTF-8", wheel(after={"latenn-1.0.dist-info/METADATA": b"Name: \xff\n"}), whole,
+         at="/METADATA", says="not UTF-8"),
+    *(Case("LB507", what, lambda bench, line=line: bench.wheel(metadata=line), whole, at="/METADATA", says=says,
+           severity="warning") for what, line, says in (
+        ("a license that SPDX does not have", "License-Expression: Banana-1.0\n", "an invalid SPDX license expression"),
+        ("two ways to name the license", "License: MIT\nLicense-Expression: MIT\n", "both License and License-Ex"),
+        ("a license file that is missing", "License-File: COPYING\n", "license file COPYING, which is not in"),
+    )),
+    Case("LB507", "a license expression in old metadata",
+         wheel(metadata="License-Expression: MIT\n", metadata_version="2.3"),
+         wheel(metadata="License-Expression: MIT\nLicense-File: LICENSE\n"), at="/METADATA",
+         says="which metadata version 2.3 does not define", severity="warning"),
+    Case("LB507", "an SBOM of nested lists", wheel({LIB: good(), SBOM: b"[" * 100_000}),
+         wheel({LIB: good(), SBOM: b"[]"}), at=f"!{SBOM}", says="is not JSON", severity="note"),
+    Case("LB507", "an SBOM that is not JSON", wheel({LIB: good(), SBOM: b"<"}), wheel({LIB: good(), SBOM: b"{}"}),
+         at=f"!{SBOM}", says="is not JSON", severity="note"),
+    Case("LB503", "a nupkg that was renamed", nupkg(spec=nuspec("Latenn", "1.1.0", "")),
+         nupkg(spec=nuspec("Latenn", "1.0", "")), at="!Latenn.nuspec", says="1.1.0"),
+    Case("LB504", "the runtime is pinned", requires("onnxruntime==1.20.1"), requires("onnxruntime>=1.19"),
+         at="/METADATA", says="onnxruntime==1.20.1", severity="warning"),
+    Case("LB504", "an extra caps the runtime", requires("onnxruntime-gpu>=1.19,<1.22; extra == 'gpu'"),
+         requires("onnxruntime-gpu>=1.19; extra == 'gpu'"), at="/METADATA", says="<1.22", severity="note"),
+    Case("LB504", "another minimum than the one", requires("onnxruntime>=1.18"), requires("onnxruntime>=1.19.0"),
+         at="/METADATA", says="the configured minimum is 1.19", policy=MINIMUM),
+    Case("LB504", "a nuspec pins the runtime", depends("[1.20.1]"), depends("1.20.1"), at="!Latenn.nuspec",
+         says="[1.20.1]"),
+    Case("LB504", "a nuspec asks for another minimum", depends("1.20.0"), depends("1.19.0"), at="!Latenn.nuspec",
+         says="1.20.0", policy=MINIMUM),
+    Case("LB505", "a wheel without a license file", wheel(license_file=False),
+         wheel({LIB: good(), "LICENSE": b"MIT"}, license_file=False), at=".whl", says="license", severity="note"),
+    Case("LB505", "a wheel with the license of latebind's loader alone", wheel({LIB: good(), LOADER: b"MIT"},
+         license_file=False), wheel({LIB: good(), LOADER: b"MIT"}), at=".whl", says="except that of latebind's loader",
+         severity="note"),
+    Case("LB505", "a nuspec that names a missing license file",
+         nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('"expression">MIT', '"file">LICENSE.txt')), nupkg(),
+         at="!Latenn.nuspec", says="LICENSE.txt", severity="note"),
+    Case("LB505", "a nuspec that names no license",
+         nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('<license type="expression">MIT</license>', "")), nupkg(),
+         at="!Latenn.nuspec", says="license", severity="note"),
+    Case("LB502", "a requirement that cannot be read", requires("onnxruntime >>> 1"), requires("onnxruntime>=1"),
+         at="/METADATA", says="onnxruntime >>> 1"),
+    Case("LB506", "the plain runtime is always required", requires("onnxruntime>=1.19"),
+         requires("onnxruntime>=1.19; extra == 'cpu'"), at="/METADATA", says="onnxruntime>=1.19", severity="warning"),
+    Case("LB506", "the plain runtime is always required, and offered as an extra",
+         requires("onnxruntime>=1.19\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
+         requires("onnxruntime>=1.19; extra == 'cpu'\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
+         at="/METADATA", says="outside of extras, though the package has extras for them", severity="warning"),
+]  # fmt: skip

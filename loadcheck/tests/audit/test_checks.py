@@ -1,0 +1,116 @@
+from pathlib import Path
+
+import pytest
+from tests.audit.cases import (
+    hygiene,
+    instructions,
+    jars,
+    layout,
+    linkage,
+    macos,
+    metadata,
+    npms,
+    nugetrules,
+    numpyapi,
+    opened,
+    providers,
+    rid,
+    sdists,
+    sdks,
+    symbols,
+    tags,
+    undefined,
+    windows,
+)
+
+from loadcheck.audit import audit_here
+from loadcheck.engine.catalog import FAMILIES, checks, own_checks
+from loadcheck.engine.profiles import PROFILES
+
+PARTS = (
+    linkage, undefined, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks,
+    providers, npms, jars, instructions, numpyapi, opened,
+)  # fmt: skip
+CASES = [case for part in PARTS for case in part.CASES]
+# A worker that dies cannot be a row of a table: test_pool.py kills real ones.
+ELSEWHERE = {"LB605"}
+
+
+def list_findings(case, paths):
+    report = audit_here(paths, case.policy)
+    return [finding for finding in report.findings if finding.code == case.code]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case.code}-{case.what}".replace(" ", "_") for case in CASES])
+def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
+    bad = list_findings(case, case.bad(bench))
+    matching = [
+        finding
+        for finding in bad
+        if finding.subject.endswith(case.at) and case.says in " ".join((finding.message, *finding.evidence))
+    ]
+
+    assert matching, [(finding.subject, finding.message, finding.evidence) for finding in bad]
+    assert {finding.severity for finding in matching} == {case.severity}
+    assert all(finding.fix and finding.evidence for finding in bad)
+
+    for path in Path(bench.folder).iterdir():
+        path.unlink()
+    good = list_findings(case, case.good(bench))
+    assert {finding.severity for finding in good} == {case.good_severity} - {""}, good
+
+
+def test_every_check_has_its_profiles():
+    assert all("all" in check.profiles for check in own_checks().values())
+    in_each = {code for code, check in own_checks().items() if len(check.profiles) == len(PROFILES)}
+    assert in_each == {"LB101", "LB102", "LB601", "LB604", "LB605"}  # a check that states none is in each
+
+
+def test_an_error_is_in_the_default_profile_unless_it_needs_rules_of_a_project():
+    errors = {code for code, check in own_checks().items() if check.severity == "error" and check.profiles == ("all",)}
+    assert errors == {"LB201", "LB204", "LB406", "LB407"}  # exports and twins are configured
+
+
+def test_every_code_has_a_bad_subject():
+    assert {case.code for case in CASES} | ELSEWHERE == set(checks())
+
+
+@pytest.mark.parametrize("format_", ["macho", "pe"])
+def test_every_binary_check_has_a_bad_subject_in_each_format_that_it_applies_to(format_):
+    part = {"macho": macos, "pe": windows}[format_]
+    expected = {check.code for check in checks().values() if check.scope == "binary" and format_ in check.formats}
+    assert expected - {case.code for case in part.CASES} == set()
+
+
+@pytest.mark.parametrize("code", checks())
+def test_every_check_explains_itself(code):
+    check = checks()[code]
+
+    assert check.title
+    assert len(check.rationale) > 60, "the rationale is what users read"
+    assert check.example
+    assert check.fix.endswith(".")
+    assert code[:3] in FAMILIES
+    assert check.severity in ("error", "warning", "note")
+    assert check.because.endswith("."), "the page of all checks gives the reason for the severity"
+
+
+def test_good_packages_are_clean(bench):
+    paths = [*bench.wheel(version="1.0.0"), *bench.nupkg()]
+
+    report = audit_here(paths)
+
+    assert report.findings == ()
+    assert report.subjects == 2
+    assert report.exit_status == 0
+
+
+def test_binaries_for_a_system_with_other_rules_are_not_judged(bench):
+    report = audit_here(
+        bench.wheel({"latenn/liblatenn.so": bench.linked_library()}, tag="cp313-cp313-android_24_x86_64")
+    )
+
+    assert not [finding for finding in report.findings if finding.subject.endswith(".so") and finding.code < "LB4"]
+    assert {skip.reason for skip in report.skipped if skip.subject.endswith(".so")} == {
+        "platform tag not checked: android_24_x86_64 has its own rules for binaries"
+    }

@@ -1,0 +1,36 @@
+"""The fix of a finding names what the project does: neither a provider nor code with a stub calls lb_bind()."""
+
+import pytest
+from tests.audit.cases.linkage import LIB, PROVIDER, contents, linked, plugin, runtime, wheel
+
+from loadcheck.audit import audit_paths
+from loadcheck.engine.policy import Policy
+
+STUB = Policy(drop_ins=frozenset({"onnxruntime"}))
+
+
+def fix_of(bench, code, make, policy=None):
+    """The fix of the first finding of a check."""
+    report = audit_paths(list(make(bench)), policy or Policy())
+    return next(finding.fix for finding in report.findings if finding.code == code)
+
+
+@pytest.mark.parametrize(
+    ("code", "make", "policy", "says", "never"),
+    [
+        ("LB101", wheel({LIB: linked()}), None, "lb_bind()", "drop_in"),
+        ("LB101", wheel({LIB: linked()}), STUB, "latebind::onnxruntime", "lb_bind"),
+        ("LB101", wheel({PROVIDER: plugin(links=True)}), None, "ORT_API_MANUAL_INIT", "lb_bind"),
+        ("LB101", wheel({PROVIDER: plugin(links=True)}), STUB, "CreateEpFactories()", "latebind::onnxruntime"),
+    ],
+    ids=["bound", "drop-in", "provider", "provider of a drop-in project"],
+)
+def test_the_fix_names_how_the_library_gets_the_runtime(bench, code, make, policy, says, never):
+    fix = fix_of(bench, code, make, policy)
+    assert says in fix
+    assert never not in fix
+
+
+def test_a_repair_tool_gets_the_name_without_the_hash_that_it_added(bench):
+    copy = wheel({"latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1": contents(runtime())})
+    assert "--exclude 'libonnxruntime.so*' to that tool." in fix_of(bench, "LB103", copy)

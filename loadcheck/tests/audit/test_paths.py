@@ -1,0 +1,240 @@
+import os
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.audit.cases.layout import split
+from tests.audit.corpus import pe, universal
+
+from latebind.errors import InputError, LatebindError
+from loadcheck.audit import audit_here, audit_paths, find_subjects
+from loadcheck.engine.policy import Policy, Waiver
+
+MACHO = bytes.fromhex("cffaedfe0c000001") + bytes(16)
+
+
+def test_a_folder_stands_for_the_packages_below_it(bench):
+    bench.wheel(version="1.0.0")
+    bench.nupkg()
+    (bench.folder / "SHA256SUMS").write_text("x")
+
+    assert [(path.suffix, kind) for path, kind in find_subjects([bench.folder])] == [
+        (".nupkg", "nupkg"),
+        (".whl", "wheel"),
+    ]
+
+
+def test_a_stage_folder_is_audited_itself(bench):
+    path = bench.folder / "linux-x64" / "core" / "liblatenn.so"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(bench.linked_library())
+
+    report = audit_here([bench.folder / "linux-x64"])
+
+    assert report.subjects == 1
+    assert "LB101" in {finding.code for finding in report.findings}
+    assert all(finding.subject == path.as_posix() for finding in report.findings if finding.code == "LB101")
+
+
+def test_the_same_path_twice_is_one_subject(bench):
+    paths = bench.wheel()
+    assert audit_here([*paths, *paths, bench.folder]).subjects == 1
+
+
+def test_links_of_a_folder_are_not_followed(bench):
+    bench.bare("stage/liblatenn.so.1", bench.good())
+    (bench.folder / "stage" / "liblatenn.so").symlink_to("liblatenn.so.1")
+    (bench.folder / "stage" / "loop").symlink_to(bench.folder)
+
+    report = audit_here([bench.folder / "stage"])
+
+    assert {skip.subject.rpartition("/")[2] for skip in report.skipped} == {"liblatenn.so", "loop"}
+    assert "LB404" not in {finding.code for finding in report.findings}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no pipes in the file system")
+def test_a_pipe_in_a_folder_does_not_hang(bench):
+    bench.bare("stage/liblatenn.so", bench.good())
+    os.mkfifo(bench.folder / "stage" / "pipe")
+    assert audit_here([bench.folder / "stage"]).subjects == 1
+
+
+@pytest.mark.parametrize("data", [MACHO, pe(managed=False)[:150]], ids=["macho", "pe"])
+def test_checks_of_an_unreadable_binary_are_skipped(bench, data):
+    report = audit_here(bench.wheel({"latenn/liblatenn.x": data}, tag="py3-none-any"))
+
+    skipped = [skip for skip in report.skipped if skip.subject.endswith("!latenn/liblatenn.x")]
+    assert {"LB101", "LB104", "LB106", "LB301"} <= {skip.check for skip in skipped}
+    assert {skip.reason for skip in skipped} == {"the file cannot be read"}
+    assert "LB604" in {finding.code for finding in report.findings}
+
+
+def test_a_finding_of_both_slices_is_one_finding(bench):
+    library = universal(bench.dylib("x86_64-macos.14.0"), bench.dylib("aarch64-macos.14.0"))
+    report = audit_here(bench.mac(library, "py3-none-macosx_11_0_universal2"))
+    (finding,) = [finding for finding in report.findings if finding.code == "LB308"]
+    assert finding.evidence[-1] == "in the slice x86_64 and arm64"
+
+
+def test_an_archive_of_universal_object_files_is_skipped(bench):
+    archive = universal(b"!<arch>\n" + bytes(60))
+    report = audit_here(bench.bare("libx.a", archive))
+    assert {skip.reason for skip in report.skipped} == {"the file is an archive of object files"}
+
+
+def test_a_managed_assembly_is_no_native_binary(bench):
+    group = '<dependencies><group targetFramework="netstandard2.0"/></dependencies>'
+    report = audit_here(bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}, extra=group))
+    assert report.findings == ()
+    assert report.skipped == ()
+
+
+def test_object_files_are_skipped(bench):
+    data = bench.compiler.thing("int latenn_f(void) { return 1; }\n").read_bytes()
+    report = audit_here(bench.bare("x.o", data))
+    assert {skip.reason for skip in report.skipped} == {"object files are not loaded"}
+
+
+def test_code_of_a_coprocessor_is_skipped(bench):
+    data = bytearray(bench.linked_library())
+    assert any(finding.code == "LB101" for finding in audit_here(bench.bare("libskel.so", bytes(data))).findings)
+    data[18:20] = (164).to_bytes(2, "little")  # e_machine: EM_QDSP6
+    report = audit_here(bench.bare("libskel.so", bytes(data)))
+    assert not [finding for finding in report.findings if finding.code < "LB3"]
+    assert "hexagon code runs on a coprocessor" in {skip.reason for skip in report.skipped}
+
+
+def test_a_static_program_has_no_complaint(bench):
+    """A program that is linked statically has no dynamic table at all."""
+    thing = bench.compiler.thing('.globl _start\n_start: ret\n.section .note.GNU-stack,"",@progbits\n', file="x.s")
+    path = bench.folder / "program"
+    bench.compiler._run(path, ["ld.lld", "-static", str(thing)])
+    assert [finding for finding in audit_here([path]).findings if finding.severity == "error"] == []
+
+
+@pytest.mark.parametrize("name", ["missing.whl", "missing"])
+def test_a_missing_path_is_an_input_error(bench, name):
+    with pytest.raises(InputError, match="no such file"):
+        audit_paths([bench.folder / name])
+
+
+def test_a_text_file_is_an_input_error(bench):
+    with pytest.raises(InputError, match="neither a package nor a native binary"):
+        audit_paths(bench.bare("notes.txt", b"hello"))
+
+
+def test_a_zip_under_any_name_is_an_archive(bench):
+    (path,) = bench.wheel({"latenn/liblatenn.so": bench.linked_library()})
+    report = audit_here([path.rename(path.with_suffix(".jar"))])
+    assert "LB101" in {finding.code for finding in report.findings}
+
+
+def test_waived_findings_are_kept_with_their_reason(bench):
+    waiver = Waiver(code="LB611", subject="latenn-*.whl!*", reason="a sample, not a secret")
+    policy = Policy(waivers=(waiver,))
+
+    report = audit_here(bench.wheel({"latenn/.env": b"x"}), policy)
+
+    assert "LB611" not in {finding.code for finding in report.findings}
+    assert [(waiver.finding.code, waiver.reason) for waiver in report.waived] == [("LB611", "a sample, not a secret")]
+
+
+def test_a_waiver_without_a_reason_is_refused():
+    with pytest.raises(LatebindError, match="has no reason"):
+        Waiver(code="LB101", subject="*", reason=" ")
+
+
+def test_a_missing_twin_is_reported(bench):
+    report = audit_here(bench.wheel(), Policy(twins=({"wheel": "latenn", "nupkg": "Latenn"},)))
+    assert [(skip.check, skip.reason) for skip in report.skipped] == [
+        ("LB407", "this audit does not include Latenn, which promises the same library")
+    ]
+
+
+def test_rids_of_a_nupkg_without_a_wheel_are_reported(bench):
+    nupkg = bench.nupkg(
+        {
+            "runtimes/linux-x64/native/liblatenn.so": bench.good(),
+            "runtimes/linux-arm64/native/liblatenn.so": bench.good("aarch64-linux-gnu.2.28"),
+        }
+    )
+    report = audit_here([*bench.wheel(version="1.0.0"), *nupkg])
+    assert [skip.reason for skip in report.skipped] == ["this audit includes no wheel for linux-arm64"]
+    assert report.findings == ()
+
+
+def test_missing_parts_are_reported(bench):
+    report = audit_here(split()(bench)[:1])
+    assert [(skip.check, skip.reason) for skip in report.skipped if skip.check == "LB410"] == [
+        ("LB410", "this audit includes none of its parts")
+    ]
+    assert report.findings == ()
+
+
+def test_exports_of_a_package_are_asked_of_its_parts_too(bench):
+    report = audit_here(split()(bench), Policy(exports={"Latenn": ("other_*",)}))
+    assert {finding.code for finding in report.findings if finding.subject.startswith("Latenn.runtime.linux-x64")} >= {
+        "LB201"
+    }
+
+
+def test_other_versions_are_no_twins(bench):
+    other = bench.compiler.library("int latenn_other(void) { return 2; }\n").read_bytes()
+    wheel = bench.wheel(version="2.0.0")
+    nupkg = bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": other})
+    assert audit_here([*wheel, *nupkg]).findings == ()
+
+
+def test_nothing_is_written(bench):
+    paths = bench.wheel()
+    before = sorted(bench.folder.rglob("*"))
+    audit_here(paths)
+    assert sorted(bench.folder.rglob("*")) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no pipes in the file system")
+@pytest.mark.parametrize("name", ["pipe.whl", "pipe.so", "pipe"])
+def test_a_pipe_is_refused_and_never_opened(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match="a pipe, a socket or a device"):
+        find_subjects([tmp_path / name])
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    with pytest.raises(InputError, match="nothing to audit"):
+        find_subjects([tmp_path])
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "seteuid") or os.geteuid() != 0, reason="not run: only root can become another user"
+)
+def test_what_may_not_be_read_is_refused_and_not_passed_over(bench):
+    wheel = bench.wheel()[0]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, closed = Path(temporary), Path(temporary, "closed")
+        closed.mkdir()
+        (folder / wheel.name).write_bytes(wheel.read_bytes())
+        folder.chmod(0o755)
+        (folder / wheel.name).chmod(0)
+        closed.chmod(0)
+        os.seteuid(65534)
+        try:
+            with pytest.raises(PermissionError):
+                (folder / "new").write_bytes(b"")
+            for path in (folder, folder / wheel.name):
+                with pytest.raises(InputError, match="Permission denied"):
+                    find_subjects([path])
+        finally:
+            os.seteuid(0)
+
+
+def test_only_an_archive_that_says_it_holds_symbols_is_passed_over(tmp_path):
+    for name, inside in (("tiny-1.0-linux-x64-symbols.zip", "symbols.json"), ("their-symbols.zip", "x.txt")):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(inside, "{}")
+    (tmp_path / "broken-symbols.zip").write_bytes(b"no zip")
+    names = [path.name for path, _ in find_subjects([tmp_path])]
+    assert names == ["broken-symbols.zip", "their-symbols.zip"]

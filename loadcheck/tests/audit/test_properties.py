@@ -1,0 +1,87 @@
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.audit.corpus import nuspec as good_nuspec
+
+from latebind.errors import InputError
+from loadcheck.archive import ZipReader
+from loadcheck.binary import is_managed, sniff
+from loadcheck.readers.opc import nuspec, parse
+from loadcheck.readers.record import read_headers, read_record
+
+LIBERAL = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+
+
+def mutate(data: bytes, changes: list[tuple[float, int]], cut: float) -> bytes:
+    """The data with some bytes changed and its end cut off."""
+    out = bytearray(data)
+    for where, value in changes:
+        out[int(where * (len(out) - 1))] = value
+    return bytes(out[: max(int(len(out) * cut), 1)])
+
+
+CHANGES = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=12)
+CUTS = st.one_of(st.just(1.0), st.floats(0.01, 1))
+
+
+def small_zip() -> bytes:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("latenn/a.py", b"print('a')\n" * 20)
+        archive.writestr("latenn-1.0.dist-info/RECORD", b"latenn/a.py,sha256=x,1\n")
+        archive.writestr("latenn-1.0.dist-info/METADATA", b"Metadata-Version: 2.1\nName: latenn\n")
+    return buffer.getvalue()
+
+
+ZIP = small_zip()
+
+
+@LIBERAL
+@given(changes=CHANGES, cut=CUTS)
+def test_a_mutated_zip_is_read_or_refused(tmp_path: Path, changes, cut):
+    path = tmp_path / "x.zip"
+    path.write_bytes(mutate(ZIP, changes, cut))
+    try:
+        with ZipReader(path) as archive:
+            for member in archive.members:
+                assert not member.name.startswith("/")
+                assert ".." not in member.name.split("/")
+                try:
+                    assert len(archive.read(member.name)) == member.size
+                except InputError as error:
+                    assert error.where  # noqa: PT017  # the message is what a user sees
+    except InputError as error:
+        assert str(path) in str(error)  # noqa: PT017
+
+
+@LIBERAL
+@given(data=st.binary(max_size=200))
+def test_any_bytes_have_a_format_or_none(data):
+    assert sniff(data) in (None, "elf", "macho", "pe")
+    assert is_managed(data) in (True, False)
+
+
+@LIBERAL
+@given(data=st.one_of(st.binary(max_size=200), st.text(max_size=100).map(str.encode)))
+@pytest.mark.parametrize("read", [read_record, read_headers, parse])
+def test_any_bytes_are_metadata_or_refused(read, data):
+    try:
+        read(data, "inner")
+    except InputError as error:
+        assert error.where == "inner"  # noqa: PT017
+
+
+@LIBERAL
+@given(changes=CHANGES, cut=CUTS)
+def test_a_mutated_nuspec_is_read_or_refused(changes, cut):
+    data = mutate(good_nuspec("Latenn", "1.0.0", "<dependencies/>").encode(), changes, cut)
+    try:
+        spec = nuspec(data, "Latenn.nuspec")
+    except InputError as error:
+        assert error.where == "Latenn.nuspec"  # noqa: PT017
+    else:
+        assert isinstance(spec.fields, dict)

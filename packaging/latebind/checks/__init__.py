@@ -1,0 +1,1 @@
+"""The checks of late binding, and the rules that a project sets for them."""

@@ -1,0 +1,116 @@
+"""The rules of late binding in an audit: which runtimes packages bind, and what a project promises of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind.errors import InputError
+from latebind.formats import name_projects
+from latebind.tables.presets import RuntimePreset, preset, presets
+from loadcheck.decoding import DECODE_ERRORS
+from loadcheck.engine.choice import Choice, read_codes
+from loadcheck.engine.policy import Policy, Waiver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from latebind.config.config import Config
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BindingPolicy(Policy):
+    """The rules of an audit that knows runtimes. The default fits any package: all known runtimes, no project rules."""
+
+    runtimes: tuple[RuntimePreset, ...] = field(default_factory=lambda: tuple(presets().values()))
+    minimums: Mapping[str, str] = field(default_factory=dict)
+    """RuntimePreset name to the minimum that every package must declare."""
+    drop_ins: frozenset[str] = frozenset()
+    """The runtimes that a stub of latebind binds: the code links it and calls no function of latebind."""
+    bound: Mapping[str, str] = field(default_factory=dict)
+    """What an ecosystem calls a package to the runtime that it binds."""
+
+
+_ASKED = ("name", "entry_symbols", "file_globs", "linked_globs")
+
+
+def project_policy(config: Config) -> BindingPolicy:
+    """Its runtimes and minimums, the exports of each package, its twins, floors, waivers and choice of checks.
+
+    Raises LatebindError for a code that matches no check.
+    """
+    audit = config.document.audit
+    exports: dict[str, tuple[str, ...]] = {}
+    twins, bound = [], {}
+    for name, package in config.packages.items():
+        twins.append(name_projects(config, name))
+        if runtime := config.runtime_of(name):
+            bound.update(dict.fromkeys(twins[-1].values(), runtime.name))
+        exports.update(dict.fromkeys(twins[-1].values(), package.exports))
+    if packages := config.sdk_packages:
+        every = (glob for name in packages for glob in config.packages[name].exports)
+        exports[f"{config.project.name}-sdk"] = tuple(dict.fromkeys(every))
+    return BindingPolicy(
+        runtimes=tuple(runtime.traits for runtime in config.document.runtime),
+        minimums={runtime.name: runtime.minimum for runtime in config.document.runtime},
+        drop_ins=frozenset(runtime.name for runtime in config.document.runtime if runtime.drop_in),
+        bound=bound,
+        exports=exports,
+        twins=tuple(names for names in twins if len(names) > 1),
+        glibc=config.document.targets.glibc,
+        macos=config.document.targets.macos,
+        waivers=tuple(Waiver(code=waiver.code, subject=waiver.subject, reason=waiver.reason) for waiver in audit.waive),
+        choice=Choice(
+            profile=audit.profile,
+            select=read_codes(audit.select, f"{config.file.name}: audit.select"),
+            ignore=read_codes(audit.ignore, f"{config.file.name}: audit.ignore"),
+        ),
+        fail_on=audit.fail_on,
+    )
+
+
+def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, ...]:
+    """The runtimes to audit against: names of presets, or TOML files in `folder` that each describe one.
+
+    Raises LatebindError for an unknown name, and for a file that does not describe a runtime.
+    """
+    by_name: dict[str, RuntimePreset] = {}
+    for name in names:
+        runtime = _read_runtime(folder / name) if name.endswith(".toml") else preset(name)
+        by_name[runtime.name] = runtime
+    return tuple(by_name.values())
+
+
+def _read_runtime(path: Path) -> RuntimePreset:
+    """A runtime described in a file. Keys that only building and verifying need may be missing."""
+    try:
+        table = msgspec.toml.decode(path.read_bytes(), type=dict[str, Any])
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    except DECODE_ERRORS as error:
+        raise InputError(f"is not valid TOML: {error}", where=str(path)) from error
+    unknown = [key for key in table if key not in RuntimePreset.__struct_fields__]
+    if unknown:
+        near = get_close_matches(unknown[0], RuntimePreset.__struct_fields__, n=1, cutoff=0.0)[0]
+        raise InputError(f"{unknown[0]!r} is not a key of a runtime", where=str(path), advice=f"Did you mean {near!r}?")
+    missing = [key for key in _ASKED if not table.get(key)]
+    if missing:
+        advice = (
+            "Set name, entry_symbols (the runtime's exports), file_globs (its files) and linked_globs (files that "
+            "binaries need if they link the runtime)."
+        )
+        raise InputError(f"lacks {', '.join(missing)}", where=str(path), advice=advice)
+    python = {"folder": "", "extras": {}, **_table(table.get("python", {}))}
+    defaults = {**dict.fromkeys(("environment", "floor", "floor_reason", "built"), ""), "title": table["name"]}
+    try:
+        return msgspec.convert({**defaults, "files": {}, **table, "python": python}, RuntimePreset)
+    except msgspec.ValidationError as error:
+        raise InputError(f"does not describe a runtime: {error}", where=str(path)) from error
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"folder": value}

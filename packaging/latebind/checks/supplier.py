@@ -1,0 +1,40 @@
+"""What the checks of late binding ask about the packages of a kind. Each ecosystem answers in its `suppliers.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from latebind.registry import collect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from latebind.checks.policy import BindingPolicy
+    from latebind.tables.presets import RuntimePreset
+    from loadcheck.engine.registry import Hit
+    from loadcheck.model import Kind
+    from loadcheck.readers.contents import Contents
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplier:
+    """How the packages of one kind supply a runtime, and require it."""
+
+    kind: Kind
+    list_packages: Callable[[RuntimePreset], tuple[str, ...]]
+    """The packages of its ecosystem that supply a runtime, as their project is called."""
+    find_problems: Callable[[Contents, BindingPolicy, RuntimePreset], Iterable[Hit]]
+    """What is wrong with the requirements of a package on them."""
+
+
+@cache
+def suppliers() -> Mapping[Kind, Supplier]:
+    """The suppliers by the kind of their packages."""
+    return {supplier.kind: supplier for supplier in collect("suppliers", "SUPPLIERS")}
+
+
+def list_suppliers(kind: Kind, runtime: RuntimePreset) -> tuple[str, ...]:
+    """The packages of that kind that supply a runtime; those on PyPI for files of no ecosystem."""
+    return suppliers().get(kind, suppliers()["wheel"]).list_packages(runtime)

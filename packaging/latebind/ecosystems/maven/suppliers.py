@@ -1,0 +1,48 @@
+"""Which distributions of a runtime JARs require, for the checks of late binding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.checks.supplier import Supplier
+from latebind.ecosystems.maven.pom import ECOSYSTEM
+from loadcheck.engine.registry import Hit
+from loadcheck.engine.supply import comparable_version
+from loadcheck.kinds.maven.reading import find_pom, is_inherited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.checks.policy import BindingPolicy
+    from latebind.tables.presets import RuntimePreset
+    from loadcheck.readers.contents import Contents
+
+
+def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit]:
+    pom, minimum = find_pom(package), policy.minimums.get(runtime.name, "")
+    suppliers = _list_suppliers(runtime)
+    if pom is None or not suppliers or package.project in suppliers:
+        return
+    dependencies = [dependency for dependency in pom[1].dependencies if dependency.id in suppliers]
+    for dependency in dependencies:
+        text = dependency.version.replace(" ", "")
+        low, _, high = text.strip("[]()").partition(",")
+        stated = f"{dependency.id} {dependency.version}"
+        if text.startswith(("[", "(")) and (high or "," not in text):
+            message = f"pins or caps {dependency.id}: {dependency.version}"
+            yield Hit(inner=pom[0], message=message, evidence=(stated,))
+        elif minimum and not is_inherited(text, pom[1]) and comparable_version(low) != comparable_version(minimum):
+            asked = f"{low} or newer" if low else "in any version"
+            message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
+            yield Hit(inner=pom[0], message=message, evidence=(stated, f"minimum: {minimum}"))
+    if minimum and not dependencies and policy.bound.get(package.project) == runtime.name:
+        message = f"does not depend on {suppliers[0]}, whose configured minimum is {minimum}"
+        yield Hit(inner=pom[0], message=message, evidence=(f"missing: {suppliers[0]}",))
+
+
+def _list_suppliers(runtime: RuntimePreset) -> tuple[str, ...]:
+    supply = runtime.supplies.get(ECOSYSTEM)
+    return supply.packages if supply is not None else ()
+
+
+SUPPLIERS = (Supplier(kind="jar", list_packages=_list_suppliers, find_problems=_find_dependency_problems),)

@@ -1,0 +1,48 @@
+"""Which distributions of a runtime npm packages require, for the checks of late binding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.checks.supplier import Supplier
+from latebind.filenames import npm_version
+from loadcheck.engine.registry import Hit
+from loadcheck.engine.supply import comparable_version
+from loadcheck.readers.package_json import read_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.checks.policy import BindingPolicy
+    from latebind.tables.presets import RuntimePreset
+    from loadcheck.readers.contents import Contents
+
+
+def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit]:
+    """The main package's peer; packages for one platform have none."""
+    minimum, name = policy.minimums.get(runtime.name, ""), runtime.npm
+    manifest = read_manifest(package)
+    if not minimum or not name or policy.bound.get(package.project) != runtime.name:
+        return
+    if manifest is None or manifest.platform[0]:
+        return
+    text = str(manifest.table("peerDependencies").get(name, ""))
+    low = text.replace(" ", "").removeprefix(">=")
+    if low == text or comparable_version(low) != comparable_version(minimum):
+        what = f"has the peer dependency {name} {text}" if text else f"has no peer dependency {name}"
+        yield Hit(
+            inner=manifest.inner,
+            message=f"{what}, but the configured minimum is {minimum}",
+            evidence=(f"peerDependencies: {name} {text or 'missing'}", f"minimum: {minimum}"),
+            fix=f'Write "{name}": ">={npm_version(minimum)}" into peerDependencies. latebind pack writes this entry '
+            "for you.",
+        )
+
+
+SUPPLIERS = (
+    Supplier(
+        kind="npm",
+        list_packages=lambda runtime: (runtime.npm,) if runtime.npm else (),
+        find_problems=_find_dependency_problems,
+    ),
+)

@@ -1,0 +1,44 @@
+"""Which distributions of a runtime NuGet packages require, for the checks of late binding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.checks.supplier import Supplier
+from loadcheck.engine.registry import Hit
+from loadcheck.engine.supply import comparable_version
+from loadcheck.readers.opc import readable_nuspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.checks.policy import BindingPolicy
+    from latebind.tables.presets import RuntimePreset
+    from loadcheck.readers.contents import Contents
+
+
+def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit]:
+    read = readable_nuspec(package)
+    if package.project in runtime.nuget.ids or read is None:
+        return
+    minimum = policy.minimums.get(runtime.name, "")
+    ids = {name.lower() for name in runtime.nuget.ids}
+    inner, spec = read
+    for dependency in spec.dependencies:
+        if dependency.id.lower() not in ids:
+            continue
+        text = dependency.version.replace(" ", "")
+        low, _, high = text.strip("[]()").partition(",")
+        stated = f"{dependency.id} {dependency.version}"
+        if text.startswith(("[", "(")) and (high or "," not in text):
+            message = f"pins or caps {dependency.id}: {dependency.version}"
+            yield Hit(inner=inner, message=message, evidence=(stated,))
+        elif minimum and comparable_version(low) != comparable_version(minimum):
+            asked = f"{low} or newer" if low else "in any version"
+            message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
+            yield Hit(inner=inner, message=message, evidence=(stated, f"minimum: {minimum}"))
+
+
+SUPPLIERS = (
+    Supplier(kind="nupkg", list_packages=lambda runtime: runtime.nuget.ids, find_problems=_find_dependency_problems),
+)

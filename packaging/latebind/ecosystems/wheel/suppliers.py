@@ -1,0 +1,60 @@
+"""Which distributions of a runtime wheels require, for the checks of late binding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from latebind.checks.supplier import Supplier
+from loadcheck.engine.registry import Hit
+from loadcheck.engine.supply import comparable_version, requirement_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.checks.policy import BindingPolicy
+    from latebind.tables.presets import RuntimePreset
+    from loadcheck.model import Severity
+    from loadcheck.readers.contents import Contents
+
+
+def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit]:
+    names = {canonicalize_name(name) for name in runtime.python.extras.values()}
+    if package.project in names:
+        return
+    minimum = policy.minimums.get(runtime.name, "")
+    inner = f"{package.dist_info}/METADATA"
+    for text, requirement in requirement_rows(package):
+        if canonicalize_name(requirement.name) not in names:
+            continue
+        closed = [str(part) for part in requirement.specifier if part.operator in ("==", "===", "<", "<=", "~=")]
+        lower = [part.version for part in requirement.specifier if part.operator in (">=", ">")]
+        if closed:
+            severity = _pin_severity(minimum, closed)
+            message = f"pins or caps {requirement.name}: {', '.join(closed)}"
+            yield Hit(inner=inner, message=message, evidence=(text,), severity=severity)
+        elif minimum and (len(lower) != 1 or comparable_version(lower[0]) != comparable_version(minimum)):
+            asked = f">={lower[0]}" if lower else "any version"
+            yield Hit(
+                inner=inner,
+                message=f"requires {requirement.name} {asked}, but the configured minimum is {minimum}",
+                evidence=(text, f"minimum: {minimum}"),
+                fix=f"Declare {requirement.name}>={minimum}. latebind pack writes it from the configuration.",
+            )
+
+
+def _pin_severity(minimum: str, closed: list[str]) -> Severity:
+    """An error in a project that configures a minimum; elsewhere a cap is a choice, and a pin stops some users."""
+    if minimum:
+        return "error"
+    return "warning" if any(part.startswith("==") for part in closed) else "note"
+
+
+SUPPLIERS = (
+    Supplier(
+        kind="wheel",
+        list_packages=lambda runtime: tuple(runtime.python.extras.values()),
+        find_problems=_find_dependency_problems,
+    ),
+)
