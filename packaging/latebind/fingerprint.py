@@ -1,8 +1,9 @@
-"""Hashes this latebind: its code and the versions of its libraries, which are part of every key."""
+"""Hashes this latebind: its code, that of loadcheck, and the versions of its libraries, which are part of every key."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import platform
 import zlib
 from functools import cache
@@ -17,22 +18,35 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PACKAGE = Path(__file__).resolve().parent
+
+
+def find_loadcheck() -> Path:
+    """The folder of loadcheck's modules."""
+    spec = importlib.util.find_spec("loadcheck")
+    assert spec is not None and spec.origin is not None  # latebind requires it
+    return Path(spec.origin).resolve().parent
+
+
+LOADCHECK = find_loadcheck()
 _LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "msgspec", "packaging")
 
 
 def fingerprint(*others: str) -> str:
     """A hash of latebind's code, templates and loader, of the libraries that it uses, and of this Python.
 
-    `others` are the top-level folders and modules that the caller cannot reach (`audit`, `cli.py`). Everything else
-    counts, so that a new module is never missed. tests/test_reach.py compares these lists with the imports.
+    `others` are the top-level folders and modules that the caller cannot reach (`verify`, `loadcheck/cli.py`).
+    Everything else counts, so that a new module is never missed. tests/test_reach.py compares these lists with the
+    imports.
     """
-    return digest([_fingerprint(PACKAGE, others), platform.python_version(), zlib.ZLIB_RUNTIME_VERSION])
+    return digest([_fingerprint(PACKAGE, LOADCHECK, others), platform.python_version(), zlib.ZLIB_RUNTIME_VERSION])
 
 
 @cache
-def _fingerprint(package: Path, others: tuple[str, ...]) -> str:
-    paths = sorted(path for path in package.iterdir() if path.name not in others and not is_scratch(path.name))
-    parts = [f"{path.name} {hash_tree(path) if path.is_dir() else hash_file(path)}" for path in paths]
+def _fingerprint(package: Path, loadcheck: Path, others: tuple[str, ...]) -> str:
+    paths = {path.name: path for path in package.iterdir()}
+    paths |= {f"loadcheck/{path.name}": path for path in loadcheck.iterdir()}
+    chosen = sorted((name, path) for name, path in paths.items() if name not in others and not is_scratch(path.name))
+    parts = [f"{name} {hash_tree(path) if path.is_dir() else hash_file(path)}" for name, path in chosen]
     parts += [hash_tree(folder("templates")), hash_tree(folder("loader"))]
     return digest([*parts, *library_versions()])
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from loadcheck.readers.contents import SubjectKind
 
 _MOST_DEATHS = 5
-_ADVICE = "Make the packages first: latebind pack. Or name an existing file or folder."
+_ADVICE = "Name an existing file or folder."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

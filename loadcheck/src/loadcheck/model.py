@@ -74,7 +74,7 @@ class AuditReport:
     gone: tuple[str, ...] = ()
     """Entries of the baseline that no longer occur."""
     choice: str = "--profile all"
-    """Which checks were applied, as options of `latebind audit`."""
+    """Which checks were applied, as options of `loadcheck`."""
     fail_on: FailOn = "error"
 
     def fails(self, finding: Finding) -> bool:

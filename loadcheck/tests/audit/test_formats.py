@@ -61,8 +61,8 @@ def test_sarif_names_rules_results_and_places(report):
     jsonschema.validate(document, SARIF)
     (run,) = document["runs"]
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(checks())
-    linked = next(result for result in run["results"] if result["ruleId"] == "LB101")
-    assert run["tool"]["driver"]["rules"][linked["ruleIndex"]]["id"] == "LB101"
+    linked = next(result for result in run["results"] if result["ruleId"] == "LB107")
+    assert run["tool"]["driver"]["rules"][linked["ruleIndex"]]["id"] == "LB107"
     assert linked["level"] == "error"
     assert "NEEDED libonnxruntime.so.1" in linked["message"]["text"]
     location = linked["locations"][0]
@@ -110,10 +110,10 @@ def test_junit_fails_for_errors_alone(report):
     assert (root.tag, root.get("failures")) == ("testsuites", str(len(errors)))
     assert root.get("tests") == str(len(report.findings) + len(report.waived) + len(report.skipped))
     assert root.get("skipped") == str(len(report.waived) + len(report.skipped))
-    linked = next(case for case in root.iter("testcase") if case.get("classname") == "latebind.audit.LB101")
+    linked = next(case for case in root.iter("testcase") if case.get("classname") == "loadcheck.LB107")
     failure = linked.find("failure")
     assert "saw: NEEDED libonnxruntime.so.1" in failure.text
-    assert failure.get("type") == "LB101"
+    assert failure.get("type") == "LB107"
 
 
 def test_junit_of_a_clean_report_has_a_case_that_passed():
@@ -130,16 +130,16 @@ def test_junit_of_hostile_names_is_xml():
 def test_markdown_counts_and_shows_errors_first(report):
     lines = audit_markdown(report).splitlines()
 
-    assert lines[0] == "## ❌ latebind audit"
+    assert lines[0] == "## ❌ loadcheck"
     assert lines[2].startswith("latenn-1.0-py3-none-manylinux_2_28_x86_64.whl: ")
     table_lines = [line for line in lines if line.startswith(("| ❌", "| ⚠️", "| 📝"))]
     assert table_lines == sorted(table_lines, key=lambda line: "❌⚠📝".index(line[2]))
-    assert any("LB101" in line and "`latenn/liblatenn.so`" in line for line in table_lines)
+    assert any("LB107" in line and "`latenn/liblatenn.so`" in line for line in table_lines)
     assert any("a sample" in line for line in lines)
 
 
 def test_markdown_of_a_clean_report():
-    assert audit_markdown(AuditReport(subjects=1)).startswith("## ✅ latebind audit\n\n1 package: 0 errors")
+    assert audit_markdown(AuditReport(subjects=1)).startswith("## ✅ loadcheck\n\n1 package: 0 errors")
 
 
 def test_no_name_is_markup():

@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 from tests.audit.corpus import GOOD, RUNTIME
 
-from latebind.errors import LatebindError
 from loadcheck.audit import audit_here
+from loadcheck.errors import UserError
 from loadcheck.readers import package as reading
 from tests.conftest import ROOT
 
@@ -62,5 +62,5 @@ def test_a_disk_without_room_is_named(bench, monkeypatch):
     (wheel,) = bench.wheel({"latenn/liblatenn.so": bench.good()})
     monkeypatch.setattr(reading, "_MAX_IN_MEMORY", -1)
     monkeypatch.setattr(reading.tempfile, "TemporaryFile", partial(open, "/dev/full", "r+b", 0))
-    with pytest.raises(LatebindError, match=r"No space left on device.*\n?.*Set TMPDIR"):
+    with pytest.raises(UserError, match=r"No space left on device.*\n?.*Set TMPDIR"):
         audit_here([wheel])

@@ -8,9 +8,9 @@ import pytest
 from tests.audit.cases.layout import split
 from tests.audit.corpus import pe, universal
 
-from latebind.errors import InputError, LatebindError
 from loadcheck.audit import audit_here, audit_paths, find_subjects
 from loadcheck.engine.policy import Policy, Waiver
+from loadcheck.errors import InputError, UserError
 
 MACHO = bytes.fromhex("cffaedfe0c000001") + bytes(16)
 
@@ -31,11 +31,11 @@ def test_a_stage_folder_is_audited_itself(bench):
     path.parent.mkdir(parents=True)
     path.write_bytes(bench.linked_library())
 
-    report = audit_here([bench.folder / "linux-x64"])
+    report = audit_here([bench.folder / "linux-x64"], Policy())
 
     assert report.subjects == 1
-    assert "LB101" in {finding.code for finding in report.findings}
-    assert all(finding.subject == path.as_posix() for finding in report.findings if finding.code == "LB101")
+    assert "LB107" in {finding.code for finding in report.findings}
+    assert all(finding.subject == path.as_posix() for finding in report.findings if finding.code == "LB107")
 
 
 def test_the_same_path_twice_is_one_subject(bench):
@@ -66,7 +66,7 @@ def test_checks_of_an_unreadable_binary_are_skipped(bench, data):
     report = audit_here(bench.wheel({"latenn/liblatenn.x": data}, tag="py3-none-any"))
 
     skipped = [skip for skip in report.skipped if skip.subject.endswith("!latenn/liblatenn.x")]
-    assert {"LB101", "LB104", "LB106", "LB301"} <= {skip.check for skip in skipped}
+    assert {"LB106", "LB107", "LB301"} <= {skip.check for skip in skipped}
     assert {skip.reason for skip in skipped} == {"the file cannot be read"}
     assert "LB604" in {finding.code for finding in report.findings}
 
@@ -99,7 +99,9 @@ def test_object_files_are_skipped(bench):
 
 def test_code_of_a_coprocessor_is_skipped(bench):
     data = bytearray(bench.linked_library())
-    assert any(finding.code == "LB101" for finding in audit_here(bench.bare("libskel.so", bytes(data))).findings)
+    assert any(
+        finding.code == "LB107" for finding in audit_here(bench.bare("libskel.so", bytes(data)), Policy()).findings
+    )
     data[18:20] = (164).to_bytes(2, "little")  # e_machine: EM_QDSP6
     report = audit_here(bench.bare("libskel.so", bytes(data)))
     assert not [finding for finding in report.findings if finding.code < "LB3"]
@@ -127,8 +129,8 @@ def test_a_text_file_is_an_input_error(bench):
 
 def test_a_zip_under_any_name_is_an_archive(bench):
     (path,) = bench.wheel({"latenn/liblatenn.so": bench.linked_library()})
-    report = audit_here([path.rename(path.with_suffix(".jar"))])
-    assert "LB101" in {finding.code for finding in report.findings}
+    report = audit_here([path.rename(path.with_suffix(".jar"))], Policy())
+    assert "LB107" in {finding.code for finding in report.findings}
 
 
 def test_waived_findings_are_kept_with_their_reason(bench):
@@ -142,7 +144,7 @@ def test_waived_findings_are_kept_with_their_reason(bench):
 
 
 def test_a_waiver_without_a_reason_is_refused():
-    with pytest.raises(LatebindError, match="has no reason"):
+    with pytest.raises(UserError, match="has no reason"):
         Waiver(code="LB101", subject="*", reason=" ")
 
 

@@ -8,12 +8,12 @@ import sys
 import pytest
 from tests.audit.corpus import wheel
 
-from latebind.errors import LatebindError
 from loadcheck.engine.registry import check
+from loadcheck.errors import UserError
 from tests.programs import assert_refused, run_checked
 
 TELEMETRY = '''
-from latebind.audit import Hit, check
+from loadcheck.api import Hit, check
 
 @check("ACME001", "Telemetry included", "warning", scope="package", example="acme/telemetry.so", fix="Remove it.")
 def telemetry(package):
@@ -33,7 +33,7 @@ def install_checks(tmp_path):
         info = f"{name.replace('-', '_')}-1.0.dist-info"
         files = {
             f"{module}.py": source.encode(),
-            f"{info}/entry_points.txt": f"[latebind.checks]\n{module} = {value}\n".encode(),
+            f"{info}/entry_points.txt": f"[loadcheck.checks]\n{module} = {value}\n".encode(),
         }
         path = wheel(tmp_path / "wheels", files, name=name, tag="py3-none-any", drop=("__init__.py",), purelib=True)
         site = tmp_path / "site"
@@ -69,8 +69,8 @@ def test_checks_of_an_installed_distribution_run_in_spawned_workers(install_chec
     code = (
         "import multiprocessing, sys, threading\n"
         "from pathlib import Path\n"
-        "from latebind.audit.audit import audit_paths\n"
-        "from latebind.audit.reports.render import audit_json\n"
+        "from loadcheck.audit import audit_paths\n"
+        "from loadcheck.reports.render import audit_json\n"
         "if __name__ == '__main__':\n"
         "    threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
         "    print(audit_json(audit_paths([Path(sys.argv[1])], jobs=2)))\n"
@@ -133,7 +133,7 @@ def test_a_check_is_given_the_values_that_it_names():
         yield from images
 
     assert declare(judge).parameters == ("image", "runtime")
-    with pytest.raises(LatebindError, match="has the parameter 'images'"):
+    with pytest.raises(UserError, match="has the parameter 'images'"):
         declare(check_images)
 
 
@@ -147,5 +147,5 @@ def test_the_parameters_of_a_check_decide_on_its_scope_unless_it_is_given():
     assert declare(lambda packages, policy: (packages, policy)).scope == "set"
     declare_binary = check("ACME003", "t", "note", scope="binary", **fields)
     assert declare_binary(lambda package: (package,)).scope == "binary"
-    with pytest.raises(LatebindError, match="has the parameter 'image', which a set check does not get"):
+    with pytest.raises(UserError, match="has the parameter 'image', which a set check does not get"):
         declare(lambda packages, image: (packages, image))

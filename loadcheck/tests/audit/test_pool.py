@@ -87,14 +87,14 @@ def test_no_worker_outlives_a_killed_parent():
     """Workers see their pipe close and end; else each killed audit would leave its workers for ever."""
     code = (
         "import multiprocessing, os, signal, sys\n"
-        "from latebind.audit.engine.pool import WorkerLimits, Pool\n"
+        "from loadcheck.engine.pool import WorkerLimits, Pool\n"
         "from tests.audit import hostile\n"
         "with Pool(hostile.double, 2, WorkerLimits()) as pool:\n"
         "    pool.run([1, 2])\n"
         "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = run_program(sys.executable, "-c", code, cwd=ROOT, timeout=60)
+    done = run_program(sys.executable, "-c", code, cwd=ROOT / "loadcheck", timeout=60)
     pids = done.stdout.split()
     deadline = time.monotonic() + 10
     while any(Path("/proc", pid).exists() for pid in pids) and time.monotonic() < deadline:

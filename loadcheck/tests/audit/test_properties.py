@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.audit.corpus import nuspec as good_nuspec
 
-from latebind.errors import InputError
 from loadcheck.archive import ZipReader
 from loadcheck.binary import is_managed, sniff
+from loadcheck.errors import InputError
 from loadcheck.readers.opc import nuspec, parse
 from loadcheck.readers.record import read_headers, read_record
 

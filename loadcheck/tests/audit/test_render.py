@@ -6,12 +6,12 @@ import jsonschema
 import pytest
 from tests.audit.conftest import make_report
 
-from latebind.errors import LatebindError
 from loadcheck.engine.catalog import checks, explain, own_checks
 from loadcheck.engine.cause import cause_id, stable
 from loadcheck.engine.policy import Policy
 from loadcheck.engine.registry import Hit
 from loadcheck.engine.wording import demangle
+from loadcheck.errors import UserError
 from loadcheck.model import AuditReport, Finding
 from loadcheck.reports.console import audit_text
 from loadcheck.reports.pages import check_index, check_pages
@@ -27,15 +27,15 @@ def test_json_is_what_the_schema_says(report):
     assert (document["subjects"], document["choice"]) == (1, "--profile all")
     assert [waiver["reason"] for waiver in document["waived"]] == ["a sample"]
     assert document["skipped"]
-    finding = next(finding for finding in document["findings"] if finding["code"] == "LB101")
+    finding = next(finding for finding in document["findings"] if finding["code"] == "LB107")
     assert len(finding.pop("cause")) == 12
     assert finding == {
-        "code": "LB101",
+        "code": "LB107",
         "severity": "error",
         "subject": "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl!latenn/liblatenn.so",
-        "message": "links libonnxruntime.so.1, so it works only where a file of exactly that name is found",
+        "message": "needs libonnxruntime.so.1, which is not in the package or on every Linux system",
         "evidence": ["NEEDED libonnxruntime.so.1"],
-        "fix": "Remove ONNX Runtime from target_link_libraries() and open it at run time with lb_bind().",
+        "fix": "Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
         "assumption": "",
     }
 
@@ -48,9 +48,9 @@ def test_text_says_what_where_why_and_what_next(report):
     text = audit_text(report)
 
     lines = text.splitlines()
-    at = next(number for number, line in enumerate(lines) if "error   LB101 links libonnxruntime.so.1" in line)
+    at = next(number for number, line in enumerate(lines) if "error   LB107 needs libonnxruntime.so.1" in line)
     assert lines[at + 1].strip() == "in latenn/liblatenn.so"
-    assert lines[at + 2].strip().startswith("fix: Remove ONNX Runtime from")
+    assert lines[at + 2].strip().startswith("fix: Add the library to the package")
     assert "LB611 latenn-1.0-py3-none-manylinux_2_28_x86_64.whl!latenn/.env: a sample" in text
     assert lines[-1].startswith("latenn-1.0-py3-none-manylinux_2_28_x86_64.whl: ")
     assert "1 waived" in lines[-1]
@@ -239,8 +239,8 @@ def test_every_check_has_a_page_and_the_index_names_it():
 
 
 def test_explain_knows_codes_in_any_case_and_names_them_otherwise():
-    assert explain("lb101").code == "LB101"
-    with pytest.raises(LatebindError, match="LB999 is not a check") as caught:
+    assert explain("lb107").code == "LB107"
+    with pytest.raises(UserError, match="LB999 is not a check") as caught:
         explain("LB999")
     assert "checks/index.md" in caught.value.advice
 

@@ -15,7 +15,7 @@ from latebind.config.config import BACKEND, SDIST_BACKEND
 from latebind.config.file import read_toml, tables_of
 from latebind.config.lines import headers
 from latebind.errors import BuildError
-from latebind.fingerprint import PACKAGE, digest, library_versions
+from latebind.fingerprint import LOADCHECK, PACKAGE, digest, library_versions
 from latebind.system.resources import folder, license_file
 from latebind.system.tree import hash_file, is_scratch
 
@@ -47,13 +47,17 @@ License-Expression: MIT
 
 @cache
 def backend_files(package: Path = PACKAGE) -> Mapping[str, Path]:
-    """The files of latebind that a build from an sdist uses, by their place in the sdist's copy.
+    """The files of latebind and loadcheck that a build from an sdist uses, by their place in the sdist's copy.
 
     They are the modules that the backend and the hooks import, in whatever function, with tables and templates. The
     copy has the same ones, so that it makes the same key of a stage.
     """
-    files = [*_imported_files(package), *(package / "tables").rglob("*.toml")]
-    paths = {f"latebind/{path.relative_to(package).as_posix()}": path for path in files}
+    paths = {}
+    for top in (package, LOADCHECK):
+        name = "latebind" if top == package else "loadcheck"
+        files = [path for path in _imported_files(package) if path.is_relative_to(top)]
+        files += (top / "tables").rglob("*.toml")
+        paths |= {f"{name}/{path.relative_to(top).as_posix()}": path for path in files}
     paths |= {f"latebind/_data/templates/{path.name}": path for path in folder("templates").glob("*.in")}
     paths["latebind/_data/LICENSE"] = license_file()
     return dict(sorted((name, path) for name, path in paths.items() if not is_scratch(path.name)))
@@ -146,7 +150,7 @@ def _with_table(text: str, values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _imported_files(package: Path) -> list[Path]:
-    """The modules of latebind that the backend imports, directly or not, and the packages that they are in."""
+    """The modules that the backend imports, directly or not, and the packages that they are in."""
     modules: dict[Path, None] = {}
     names = [
         *_ROOTS,
@@ -156,9 +160,9 @@ def _imported_files(package: Path) -> list[Path]:
         ),
     ]  # found by the registry
     for name in names:
-        parts = name.split(".")[1:]
+        top, *parts = name.split(".")
         for depth in range(len(parts) + 1):
-            path = _module_file(package.joinpath(*parts[:depth]))
+            path = _module_file((package if top == "latebind" else LOADCHECK).joinpath(*parts[:depth]))
             if path is not None and path not in modules:
                 modules[path] = None
                 names += _imported_names(path)
@@ -171,7 +175,7 @@ def _module_file(path: Path) -> Path | None:
 
 
 def _imported_names(path: Path) -> list[str]:
-    """What a module imports from latebind when it runs: also names in a module, which are no files."""
+    """What a module imports from latebind or loadcheck when it runs: also names in a module, which are no files."""
     names: list[str] = []
     nodes: list[ast.AST] = [ast.parse(path.read_bytes())]
     for node in nodes:
@@ -183,4 +187,4 @@ def _imported_names(path: Path) -> list[str]:
             nodes += node.orelse
         else:
             nodes += ast.iter_child_nodes(node)
-    return [name for name in names if name.partition(".")[0] == "latebind"]
+    return [name for name in names if name.partition(".")[0] in ("latebind", "loadcheck")]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.ecosystems.ecosystem import PackageJob, PackageKind
 
-ELSEWHERE = ("audit", "verify", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
+ELSEWHERE = ("checks", "verify", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
 """The parts of latebind that packing cannot reach. A test compares them with the imports of every package kind."""
 
 

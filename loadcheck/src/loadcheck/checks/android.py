@@ -32,7 +32,7 @@ _RIDS = ("android-arm64", "android-x64")
 def small_pages(package: Contents) -> Iterator[Hit | Skip]:
     """Some newer Android devices have pages of 16 KB, and their loader refuses 64-bit libraries with smaller alignment.
 
-    Google Play requires 16 KB alignment in apps for Android 15 and newer. This is the only Android rule that latebind
+    Google Play requires 16 KB alignment in apps for Android 15 and newer. This is the only Android rule that loadcheck
     checks.
     """
     tagged = package.wheel is not None and any(map(_TAG.fullmatch, package.wheel.platforms))

@@ -62,7 +62,7 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     because="The archive can attack the user who unpacks it, or different tools read different content from it.",
     kinds=ARCHIVES,
     example="a member named ../../.ssh/authorized_keys",
-    fix="Pack each file once, as a plain file under a relative name, with latebind pack or the ecosystem's own tool.",
+    fix="Pack each file once, as a plain file under a relative name, with the ecosystem's own tool.",
 )
 def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """Links, repeated names, decompression bombs and paths like ../x can harm the user who unpacks the archive.
@@ -142,7 +142,7 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
 
 
 SLOW_FIX = (
-    "The audit of this file is not finished. If the file is not unusually large, report a bug in latebind and attach "
+    "The audit of this file is not finished. If the file is not unusually large, report a bug in loadcheck and attach "
     "the file."
 )
 SLOW_SEVERITY: Severity = "warning"
@@ -156,12 +156,12 @@ SLOW_SEVERITY: Severity = "warning"
     of_unread=True,
     because="The file may be hostile. The finding is a warning if the reader only took too long.",
     example="an ELF file that makes the parser crash or loop",
-    fix="Do not load this file. If your own build made the file, report a bug in latebind and attach the file.",
+    fix="Do not load this file. If your own build made the file, report a bug in loadcheck and attach the file.",
 )
 def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     """Files are read in worker processes with a limit on time and, on Linux, on memory.
 
-    If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. The
+    If a worker crashes, the file is either hostile or shows a bug in loadcheck. Either way it was not audited. The
     finding is a warning if the reader only took too long: the audit of this file is not finished. Except on Windows,
     the time limit counts only CPU time, so a busy machine does not change the result.
     """

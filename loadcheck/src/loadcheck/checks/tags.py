@@ -159,7 +159,7 @@ def _has_other_libc(package: Contents, promised: set[str]) -> bool:
     because="PyPI refuses most of these tags, and the code may need a newer system than the user has.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-linux_x86_64.whl",
-    fix="Tag the wheel manylinux_X_Y with latebind pack or auditwheel repair.",
+    fix="Tag the wheel manylinux_X_Y with auditwheel repair.",
 )
 def tag_without_floor(wheel: WheelName) -> Iterator[Hit | Skip]:
     """Plain linux tags promise nothing about the systems that can run the code.

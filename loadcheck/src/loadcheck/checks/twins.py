@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     kinds=INSTALLED,
     formats=("elf", "macho", "pe"),
     example="liblatenn.so in the wheel and liblatenn.so in the nupkg have different checksums",
-    fix="Make all packages from one build: latebind pack.",
+    fix="Make all packages from one build.",
 )
 def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
     """The wheel, the nupkg, the npm packages, the JAR and the SDK archives of one version promise the same library.
@@ -64,7 +64,7 @@ def _find_differences(first: TwinFacts, second: TwinFacts) -> Iterator[Hit]:
     kinds=TWINS,
     formats=("elf", "macho", "pe"),
     example="liblatenn_backend.so is in the wheel, but not in runtimes/linux-x64/native/",
-    fix="Make all packages from one build: latebind pack.",
+    fix="Make all packages from one build.",
 )
 def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
     """A library that only one of the packages contains works in one ecosystem and fails in the other."""
@@ -85,7 +85,7 @@ def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | 
     because="The package does not work without its parts.",
     kinds=("nupkg", "npm"),
     example="Latenn 1.0.0 depends on Latenn.runtime.win-x64, which exists as 1.1.0 only",
-    fix="Pack the main package and its parts together with latebind pack, and publish the parts first.",
+    fix="Pack the main package and its parts together, and publish the parts first.",
 )
 def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
     """A package that keeps its native files in other packages, one per target, does not work without them.

@@ -136,7 +136,7 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
         message=f"has {count} that nothing provides: {first(names)}",
         evidence=some(names),
         severity="error" if must_load(package, file, image) and not _are_apples(image, names) else "warning",
-        assumption="no dependency defines the symbols; latebind does not download dependencies"
+        assumption="no dependency defines the symbols; loadcheck does not download dependencies"
         if dependencies(package)
         else "",
     )

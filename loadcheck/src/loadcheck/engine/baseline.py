@@ -51,16 +51,16 @@ class Baseline:
 
 def read_baseline(path: Path) -> Baseline:
     """Read a baseline. Raises InputError for a file that cannot be read, or is not a baseline in this format."""
-    advice = f"Write a new baseline: latebind audit --write-baseline {path}"
+    advice = f"Write a new baseline: loadcheck --write-baseline {path}"
     try:
         file = msgspec.json.decode(path.read_bytes(), type=_File)
     except OSError as error:
         raise InputError(f"the baseline cannot be read: {error.strerror}", where=str(path), advice=advice) from error
     except DECODE_ERRORS as error:
-        raise InputError(f"is not a baseline of latebind audit: {error}", where=str(path), advice=advice) from error
+        raise InputError(f"is not a baseline of loadcheck: {error}", where=str(path), advice=advice) from error
     if file.latebind_audit_baseline != _FORMAT:
         text = (
-            f"is a baseline of format {file.latebind_audit_baseline}, but this version of latebind reads format "
+            f"is a baseline of format {file.latebind_audit_baseline}, but this version of loadcheck reads format "
             f"{_FORMAT}"
         )
         raise InputError(text, where=str(path), advice=advice)

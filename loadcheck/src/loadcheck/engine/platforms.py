@@ -168,7 +168,7 @@ def is_essential(library: str) -> bool:
 
 
 def is_unjudged(platform: str) -> bool:
-    """Whether a platform tag is for a system whose rules latebind does not know, such as Android."""
+    """Whether a platform tag is for a system whose rules loadcheck does not know, such as Android."""
     return platform.startswith(data().unjudged_tags)
 
 

@@ -192,7 +192,7 @@ def _serve(
         except UserError as error:
             answer = ("failed", f"stopped: {error.message}")
         except Exception as error:  # noqa: BLE001  # a bug in one check must not end the whole audit
-            answer = ("failed", f"failed with a bug in latebind: {type(error).__name__}: {error}")
+            answer = ("failed", f"failed with a bug in loadcheck: {type(error).__name__}: {error}")
         try:
             pipe.send(answer)
         except OSError:

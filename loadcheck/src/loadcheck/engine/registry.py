@@ -95,7 +95,7 @@ class Check:
     seeks_paths: bool = False
     """Whether it needs the paths of build machines in each binary; see `File.paths`."""
     origin: str = ""
-    """The distribution that provides the check; "" for latebind itself."""
+    """The distribution that provides the check; "" for loadcheck and latebind themselves."""
 
     def judge(
         self, subject: Callable[[str], str], inner: str, policy: Policy, **values: object

@@ -21,7 +21,7 @@ def audit_junit(report: AuditReport) -> str:
     Findings that fail the audit, by default errors, are failures. All other cases pass and carry their text. A clean
     report has one case that passed, because an empty file looks like a run that did not happen.
     """
-    root = ET.Element("testsuites", name="latebind audit")
+    root = ET.Element("testsuites", name="loadcheck")
     for package, findings in groupby(report.findings, key=lambda finding: finding.subject.partition("!")[0]):
         _suite(root, package, list(findings), report)
     if report.waived or report.skipped:
@@ -31,9 +31,9 @@ def audit_junit(report: AuditReport) -> str:
         for skipped in report.skipped:
             _skip(suite, skipped.check, skipped.subject, skipped.reason)
     if not len(root):
-        suite = ET.SubElement(root, "testsuite", name="latebind audit")
+        suite = ET.SubElement(root, "testsuite", name="loadcheck")
         ET.SubElement(
-            suite, "testcase", classname="latebind.audit", name=f"{plural(report.subjects, 'subject')} without findings"
+            suite, "testcase", classname="loadcheck", name=f"{plural(report.subjects, 'subject')} without findings"
         )
     _count(root)
     ET.indent(root)
@@ -53,7 +53,7 @@ def _suite(root: ET.Element, package: str, findings: Sequence[Finding], report: 
 
 
 def _case(suite: ET.Element, code: str, name: str) -> ET.Element:
-    return ET.SubElement(suite, "testcase", classname=f"latebind.audit.{code}", name=printable(name))
+    return ET.SubElement(suite, "testcase", classname=f"loadcheck.{code}", name=printable(name))
 
 
 def _skip(suite: ET.Element, code: str, subject: str, reason: str) -> None:

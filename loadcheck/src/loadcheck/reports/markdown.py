@@ -20,7 +20,7 @@ _LONGEST = 300
 
 def audit_markdown(report: AuditReport) -> str:
     """The counts; for each package a row per cause, errors first and notes folded; then the waived findings."""
-    lines = [f"## {'❌' if report.exit_status else '✅'} latebind audit", "", f"{count_line(report)}."]
+    lines = [f"## {'❌' if report.exit_status else '✅'} loadcheck", "", f"{count_line(report)}."]
     for package, package_causes in sections(report).items():
         if len(report.packages) > 1:
             lines += ["", f"### {markdown_code(package)}"]

@@ -48,7 +48,7 @@ def audit_schema() -> dict[str, Any]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "latebind audit report",
+        "title": "loadcheck report",
         **_object(
             {
                 "subjects": {"type": "integer", "minimum": 0},

@@ -38,7 +38,7 @@ def audit_sarif(report: AuditReport) -> str:
     run = {
         "tool": {
             "driver": {
-                "name": "latebind",
+                "name": "loadcheck",
                 "semanticVersion": __version__,
                 "rules": [_rule(check) for check in by_code.values()],
             }

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.audit.corpus import Bench
 
-from loadcheck.engine.policy import Policy
+from loadcheck.audit import audit_here
+from loadcheck.engine.policy import Policy, default_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
+
+    from loadcheck.model import Finding
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,35 @@ class Case:
     severity: str = "error"
     good_severity: str = ""
     """How bad is what the check finds in the good twin; "" if it finds nothing."""
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy = field(default_factory=default_policy)
+
+    def __str__(self) -> str:
+        """Its name among the tests."""
+        return f"{self.code}-{self.what}".replace(" ", "_")
+
+
+def check_case(case: Case, bench: Bench) -> None:
+    """Assert that the check finds the bad subject, and nothing in its good twin."""
+    bad = _list_findings(case, case.bad(bench))
+    matching = [
+        finding
+        for finding in bad
+        if finding.subject.endswith(case.at) and case.says in " ".join((finding.message, *finding.evidence))
+    ]
+
+    assert matching, [(finding.subject, finding.message, finding.evidence) for finding in bad]
+    assert {finding.severity for finding in matching} == {case.severity}
+    assert all(finding.fix and finding.evidence for finding in bad)
+
+    for path in Path(bench.folder).iterdir():
+        path.unlink()
+    good = _list_findings(case, case.good(bench))
+    assert {finding.severity for finding in good} == {case.good_severity} - {""}, good
+
+
+def _list_findings(case: Case, paths: Sequence[Path]) -> list[Finding]:
+    report = audit_here(paths, case.policy)
+    return [finding for finding in report.findings if finding.code == case.code]
 
 
 def made_by(make: Callable[..., Any]) -> Callable[..., Callable[[Bench], Any]]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TWINS = Policy(twins=({"wheel": "tiny", "jar": "acme:tiny"},))
-BOUND = Policy(bound={"acme:tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})
 ORT = ("com.microsoft.onnxruntime", "onnxruntime")
 PLACE = "ai/onnxruntime/native/linux-x64/libonnxruntime.so"
 
@@ -84,21 +83,11 @@ CASES = [
          jar(change=("1.2.3", "${revision}")), at="pom.xml", says="1.2.2"),
     Case("LB952", "a folder that no machine looks in", jar({"native/linux-amd64/libtiny.so": good()}),
          jar({"native/linux-x64/libtiny.so": good()}), at="libtiny.so", says="linux-amd64", severity="warning"),
-    Case("LB953", "the runtime's place", hold_runtime("acme:tiny"), SUPPLIER, at=PLACE,
-         says="com.microsoft.onnxruntime:onnxruntime"),
-    Case("LB953", "the folder of the runtime's place, with a library of another name", hold_runtime("acme:tiny"),
-         jar({PLACE.replace("libonnxruntime.so", "libtiny.so"): good()}), at=PLACE, says=PLACE),
-    Case("LB103", "the runtime in a JAR", hold_runtime("acme:tiny"), SUPPLIER, at=PLACE, says="onnxruntime"),
     Case("LB302", "a library of another processor", jar({"native/linux-x64/libtiny.so": good(ARM)}), jar(),
          at="native/linux-x64/libtiny.so", says="arm64"),
     Case("LB406", "another library in the JAR", twins(same=False), twins(same=True), at="!tiny/liblatenn.so",
          says="differs from tiny-1.2.3.jar!native/linux-x64/liblatenn.so", policy=TWINS),
-    *(Case("LB504", f"the runtime: {text or 'none'}", jar(runtime_range=text), jar(), at="pom.xml",
-           says=f"onnxruntime {text}".strip(), policy=BOUND)
-      for text in ("", "[1.16,)", "[1.19]", "[1.19,2.0)")),
     Case("LB505", "no license", jar(license_=""), jar(), at="pom.xml", says="license", severity="note"),
     Case("LB505", "no license, where a parent may name one", jar(license_=""),
          jar(license_="", change=("<groupId>", PARENT)), at="pom.xml", says="license", severity="note"),
-    Case("LB504", "the runtime in any version, where a property may give it", jar(runtime_range=""),
-         jar(change=("[1.19,)", "${ort.version}")), at="pom.xml", says="minimum is 1.19", policy=BOUND),
 ]  # fmt: skip

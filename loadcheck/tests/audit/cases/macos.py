@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import lief
-from tests.audit.cases.case import Case, contents, dylib, mac, mac_runtime, made_by, wheel
+from tests.audit.cases.case import Case, contents, dylib, mac, made_by, wheel
 from tests.audit.cases.instructions import OF_MACOS
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
@@ -16,7 +16,6 @@ from tests.audit.corpus import (
     MAC_ARM,
     MAC_INTEL,
     MAC_TAG,
-    RUNTIME,
     USER,
     Bench,
     change_load_command,
@@ -249,21 +248,6 @@ def row(code: str, what: str, bad, good, says: str, **how: object) -> Case:
 ENTRY = "int CreateEpFactories(void) { return 1; }\n"
 SECOND = "int ReleaseEpFactory(void) { return 1; }\n"
 CASES = [
-    row("LB101", "linked", mac(link_runtime), of(LATE), "LC_LOAD_DYLIB @rpath/libonnxruntime.1"),
-    row("LB101", "linked weakly", linked_by(LOAD_WEAK), of(LATE), "LC_LOAD_WEAK_DYLIB @rpath/libonnxruntime.1.dylib"),
-    row("LB101", "re-exported", linked_by(REEXPORT), of(LATE), "LC_REEXPORT_DYLIB @rpath/libonnxruntime.1.dylib"),
-    row("LB101", "one slice of two is linked",
-        lambda bench: bench.mac(universal(bench.dylib(MAC_INTEL), link_runtime(bench)), UNIVERSAL_TAG),
-        mac(both, UNIVERSAL_TAG), "in the slice arm64"),
-    row("LB103", "the runtime lies in the wheel",
-        wheel({"latenn/libonnxruntime.1.20.1.dylib": contents(mac_runtime())}),
-        wheel({"latenn/libonnxruntime-genai.dylib": dylib()}), "install name @rpath/libonnxruntime.1.dylib",
-        at="!latenn/libonnxruntime.1.20.1.dylib"),
-    row("LB104", "a copy keeps its install name",
-        lambda bench: bench.mac(bench.compiler.dylib(RUNTIME.replace("OrtGetApiBase", "hidden_entry"),
-                name="libonnxruntime.1.dylib").read_bytes()), whole, "install name @rpath/libonnxruntime.1.dylib"),
-    row("LB104", "a copy of another name exports the entry symbol", of(RUNTIME), of(LATE), "exports OrtGetApiBase"),
-    row("LB105", "the runtime's own text", of(MARKER), of(LATE), "N11onnxruntime16InferenceSessionE"),
     row("LB106", "a symbol is looked up in every image", of(STRANGER, *OPEN), whole, "odd"),
     row("LB106", "a symbol is looked up in every image, next to a library of the system", mac(beside("odd")),
         mac(beside("objc_msgSend")), "odd"),
@@ -478,9 +462,6 @@ CASES = [
     row("LB612", "a debug map", debug, whole, "debug map", severity="note"),
     row("LB613", "a program that is not PIE", program(pie=False), program(pie=True), "MH_PIE", at="latenn",
          severity="warning"),
-    row("LB801", "one entry point alone", of(ENTRY), of(f"{ENTRY}{SECOND}"), "ReleaseEpFactory"),
-    row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{F}"), of(f"{ENTRY}{SECOND}"), "latenn_f",
-        severity="warning"),
     row("LB615", "unsigned arm64 code", mac(strip_signature), of(GOOD), "no LC_CODE_SIGNATURE"),
     row("LB615", "a byte changed after signing", changed_byte, of(GOOD), "the signature is wrong for 1 of "),
     row("LB615", "a changed byte in one slice of two", changed_slice, whole, "in the slice arm64"),

@@ -5,12 +5,9 @@ from __future__ import annotations
 from tests.audit.cases.case import Case, good, nupkg, wheel
 from tests.audit.corpus import nuspec
 
-from loadcheck.engine.policy import Policy
-
 LIB = "latenn/liblatenn.so"
 LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
 SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
-MINIMUM = Policy(minimums={"onnxruntime": "1.19"})
 
 
 def whole(bench):
@@ -88,16 +85,6 @@ CASES = [
          at=f"!{SBOM}", says="is not JSON", severity="note"),
     Case("LB503", "a nupkg that was renamed", nupkg(spec=nuspec("Latenn", "1.1.0", "")),
          nupkg(spec=nuspec("Latenn", "1.0", "")), at="!Latenn.nuspec", says="1.1.0"),
-    Case("LB504", "the runtime is pinned", requires("onnxruntime==1.20.1"), requires("onnxruntime>=1.19"),
-         at="/METADATA", says="onnxruntime==1.20.1", severity="warning"),
-    Case("LB504", "an extra caps the runtime", requires("onnxruntime-gpu>=1.19,<1.22; extra == 'gpu'"),
-         requires("onnxruntime-gpu>=1.19; extra == 'gpu'"), at="/METADATA", says="<1.22", severity="note"),
-    Case("LB504", "another minimum than the one", requires("onnxruntime>=1.18"), requires("onnxruntime>=1.19.0"),
-         at="/METADATA", says="the configured minimum is 1.19", policy=MINIMUM),
-    Case("LB504", "a nuspec pins the runtime", depends("[1.20.1]"), depends("1.20.1"), at="!Latenn.nuspec",
-         says="[1.20.1]"),
-    Case("LB504", "a nuspec asks for another minimum", depends("1.20.0"), depends("1.19.0"), at="!Latenn.nuspec",
-         says="1.20.0", policy=MINIMUM),
     Case("LB505", "a wheel without a license file", wheel(license_file=False),
          wheel({LIB: good(), "LICENSE": b"MIT"}, license_file=False), at=".whl", says="license", severity="note"),
     Case("LB505", "a wheel with the license of latebind's loader alone", wheel({LIB: good(), LOADER: b"MIT"},
@@ -111,10 +98,4 @@ CASES = [
          at="!Latenn.nuspec", says="license", severity="note"),
     Case("LB502", "a requirement that cannot be read", requires("onnxruntime >>> 1"), requires("onnxruntime>=1"),
          at="/METADATA", says="onnxruntime >>> 1"),
-    Case("LB506", "the plain runtime is always required", requires("onnxruntime>=1.19"),
-         requires("onnxruntime>=1.19; extra == 'cpu'"), at="/METADATA", says="onnxruntime>=1.19", severity="warning"),
-    Case("LB506", "the plain runtime is always required, and offered as an extra",
-         requires("onnxruntime>=1.19\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
-         requires("onnxruntime>=1.19; extra == 'cpu'\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
-         at="/METADATA", says="outside of extras, though the package has extras for them", severity="warning"),
 ]  # fmt: skip

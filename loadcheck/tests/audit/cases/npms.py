@@ -29,7 +29,6 @@ ENTRIES = {
     "types": "./index.d.ts",
     "bin": {"tiny": "cli.js"},
 }
-PEER = Policy(bound={"@acme/tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})
 PLATFORM_PACKAGES = ("@acme/tiny-linux-x64-gnu", "@acme/tiny-win32-x64-msvc")
 FILES = ("index.cjs", "index.mjs", "index.d.ts", "cli.js")
 
@@ -401,16 +400,11 @@ CASES = [
     Case("LB910", "an add-on that registers itself", npm({"tiny.node": registers}),
          npm({"prebuilds/linux-x64/node.abi115.node": registers}), at="!package/tiny.node",
          says="imports node_module_register", severity="warning"),
-    Case("LB103", "the runtime in an npm package", bundle_runtime(), bundle_runtime(name="onnxruntime-node"),
-         at="!package/libonnxruntime.so.1", says="onnxruntime"),
     Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),
          at="!tiny/liblatenn.so", says="differs from acme-tiny-linux-x64-1.2.3.tgz!package/liblatenn.so", policy=TWINS),
     Case("LB410", "a range of a part", whole(pin="^1.2.3"), whole(), at="acme-tiny-1.2.3.tgz", says="^1.2.3"),
     Case("LB410", "a part that the main package does not name", whole(pin=""), whole(), at="acme-tiny-1.2.3.tgz",
          says="@acme/tiny-linux-x64, so nothing installs it"),
-    *(Case("LB504", f"a peer: {text or 'none'}", peer(text), peer(">= 1.19.0"), at="!package/package.json",
-           says=f"onnxruntime-node {text}".strip(), policy=PEER)
-      for text in ("", ">=1.16.0", "1.19.0", "^1.19.0")),
     Case("LB106", "what Node.js exports, to a library that a program of the package loads", with_program("uv_run"),
          npm({"libtiny.so": link("uv_run")}), at="!package/libtiny.so", says="that nothing provides: uv_run"),
     Case("LB106", "what Node.js exports, to a library that it does not load",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from tests.audit.cases.case import Case, contents, dll, import_library, made_by, wheel, windows, windows_runtime
+from tests.audit.cases.case import Case, contents, dll, made_by, wheel, windows
 from tests.audit.cases.instructions import OF_WINDOWS
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
-from tests.audit.corpus import RUNTIME, USER, WINDOWS_ARM, WINDOWS_TAG, Bench
+from tests.audit.corpus import USER, WINDOWS_ARM, WINDOWS_TAG, Bench
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,20 +140,6 @@ SECOND = "int ReleaseEpFactory(void) { return 1; }\n"
 BOTH = ["CreateEpFactories", "ReleaseEpFactory"]
 MODULE = "void *PyInit__m(void) { return 0; }\nint _ZTI5error(void) { return 1; }\n"
 CASES = [
-    row("LB101", "linked", windows(link_runtime()), of(LATE), "import of onnxruntime.dll"),
-    row("LB101", "linked with delay", windows(link_runtime(DELAYED, "-delayload:onnxruntime.dll")), of(LATE),
-        "delay import of onnxruntime.dll"),
-    row("LB101", "forwarded", forwards, of(LATE), "OrtGetApiBase is forwarded to onnxruntime.OrtGetApiBase"),
-    row("LB101", "linked under a name in capitals",
-        windows(compile_dll(USER, import_library(windows_runtime("ONNXRUNTIME.dll")), exports=["latenn_bind"])),
-        of(LATE), "import of ONNXRUNTIME.dll"),
-    row("LB103", "the runtime lies in the wheel", wheel({"latenn/onnxruntime.dll": contents(windows_runtime())}),
-        wheel({"latenn/onnxruntime-genai.dll": dll()}), "exports OrtGetApiBase", at="!latenn/onnxruntime.dll"),
-    row("LB104", "a copy under another name", windows(contents(windows_runtime())), of(LATE),
-        "export table of onnxruntime.dll"),
-    row("LB104", "a copy with another name inside", of(RUNTIME, exports=["OrtGetApiBase"]), of(LATE),
-        "exports OrtGetApiBase"),
-    row("LB105", "the runtime's own text", of(MARKER), of(LATE), ".?AVInferenceSession@onnxruntime@@"),
     row("LB106", "the library of the package lacks the symbol",
         wheel({LIB: with_odd(), "latenn/odd.dll": contents(odd("odd.dll", F, "latenn_f"))}),
         wheel({LIB: with_odd(), "latenn/odd.dll": contents(odd())}), "imports 1 symbol that odd.dll does not export"),
@@ -338,10 +324,6 @@ CASES = [
     row("LB613", "no ASLR", of(F, "-dynamicbase:no"), of(F), "DYNAMIC_BASE", severity="warning"),
     row("LB613", "no NX", of(F, "-nxcompat:no"), of(F), "NX_COMPAT", severity="note"),
     row("LB613", "weak ASLR", of(F, "-highentropyva:no"), of(F), "HIGH_ENTROPY_VA", severity="note"),
-    row("LB801", "one entry point alone", of(ENTRY, exports=BOTH[:1]), of(f"{ENTRY}{SECOND}", exports=BOTH),
-        "ReleaseEpFactory"),
-    row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{SECOND}{F}", exports=[*BOTH, "latenn_f"]),
-        of(f"{ENTRY}{SECOND}", exports=BOTH), "latenn_f", severity="warning"),
     row("LB614", "the PDB's whole path", of(F, "-debug", r"-pdbaltpath:D:\a\latenn\build\latenn.pdb"), of(F, "-debug"),
         r"D:\a\latenn\build\latenn.pdb", severity="note"),
     *OF_WINDOWS,

@@ -18,7 +18,7 @@ from latebind.system.folders import replacing_folder
 from latebind.system.resources import folder as resource_folder
 from latebind.system.tree import list_tree
 from latebind.templates import render
-from latebind.verify.kit.own_wheel import find_pip_wheel, pin_requirements, write_own_wheel
+from latebind.verify.kit.own_wheel import find_pip_wheel, pin_requirements, write_own_wheels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def write_kit(
             _copy(artifact.path, aside / PACKAGES / artifact.path.name)
         home = _copy_project(project, aside / PROJECT)
         (aside / TOOLS).mkdir()
-        wheel = write_own_wheel(aside / TOOLS)
+        wheels = write_own_wheels(aside / TOOLS)
         pip = find_pip_wheel()
         _copy(pip, aside / TOOLS / pip.name)
         (aside / TOOLS / "constraints.txt").write_text("\n".join(pin_requirements()) + "\n", encoding="utf-8")
@@ -58,7 +58,7 @@ def write_kit(
             "version": source.version,
             "commit": source.commit,
             "latebind": __version__,
-            "wheel": f"{TOOLS}/{wheel.name}",
+            "wheels": [f"{TOOLS}/{wheel.name}" for wheel in wheels],
             "pip": f"{TOOLS}/{pip.name}",
             "home": f"{PROJECT}/{home}" if home else PROJECT,
             "arguments": list(arguments),

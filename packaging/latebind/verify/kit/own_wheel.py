@@ -1,4 +1,4 @@
-"""Makes a wheel of the latebind that runs, and pins what it needs, so that a kit has the same latebind."""
+"""Makes wheels of the latebind that runs and of its loadcheck, and pins what they need, so that a kit has the same."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from latebind import __version__
 from latebind.errors import LatebindError
-from latebind.fingerprint import PACKAGE
+from latebind.fingerprint import LOADCHECK, PACKAGE
 from latebind.system.resources import folder, license_file
 from latebind.system.tree import list_tree
 from loadcheck.archive import Entry, write_zip
@@ -24,20 +23,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAME = "latebind"
+_FOLDERS = {_NAME: PACKAGE, "loadcheck": LOADCHECK}
+"""The distributions of which a kit has a wheel, with the folders of their modules."""
 _EXTRA = "verify"
 _DATA = ("templates", "loader")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: latebind\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _ADVICE = "Install latebind again, with its extra: pip install 'latebind[verify]'."
 
 
-def write_own_wheel(destination: Path) -> Path:
-    """A wheel of this latebind in a folder. Raises LatebindError if latebind's metadata is missing."""
-    info = f"{_NAME}-{__version__}.dist-info"
-    files = {**_list_files(), **{f"{info}/{name}": text.encode() for name, text in _read_metadata().items()}}
+def write_own_wheels(destination: Path) -> list[Path]:
+    """The wheels of this latebind, and of its loadcheck, in a folder. Raises LatebindError without their metadata."""
+    return [_write_wheel(name, destination) for name in _FOLDERS]
+
+
+def _write_wheel(name: str, destination: Path) -> Path:
+    metadata = {file: text.encode() for file, text in _read_metadata(name).items()}
+    version = distribution(name).version
+    info = f"{name}-{version}.dist-info"
+    files = {**_list_files(name), **{f"{info}/{file}": data for file, data in metadata.items()}}
     record = "".join(f"{name},sha256={_encode_hash(data)},{len(data)}\n" for name, data in sorted(files.items()))
     entries = [Entry(name=name, data=data) for name, data in files.items()]
     entries.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
-    path = destination / f"{_NAME}-{__version__}-py3-none-any.whl"
+    path = destination / f"{name}-{version}-py3-none-any.whl"
     write_zip(path, entries)
     return path
 
@@ -60,7 +67,7 @@ def pin_requirements() -> list[str]:
         for requirement in map(Requirement, installed.requires or ()):
             if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
                 pending += [(requirement.name, more) for more in ("", *requirement.extras)]
-    return [f"{name}=={version}" for name, version in sorted(versions.items()) if name != _NAME]
+    return [f"{name}=={version}" for name, version in sorted(versions.items()) if name not in _FOLDERS]
 
 
 def find_pip_wheel() -> Path:
@@ -72,37 +79,38 @@ def find_pip_wheel() -> Path:
     return max(wheels, key=lambda path: Version(path.name.split("-")[1]))
 
 
-def _list_files() -> dict[str, bytes]:
+def _list_files(name: str) -> dict[str, bytes]:
     """The package's files by their names in the wheel, as ci/build_hook.py and pyproject.toml have them."""
+    package = _FOLDERS[name]
     files = {
-        f"{_NAME}/{path.relative_to(PACKAGE).as_posix()}": path
-        for path in list_tree(PACKAGE)
-        if path.relative_to(PACKAGE).parts[0] != "_data"
+        f"{name}/{path.relative_to(package).as_posix()}": path
+        for path in list_tree(package)
+        if path.relative_to(package).parts[0] != "_data"
     }
-    for name in _DATA:
-        root = folder(name)  # type: ignore[arg-type]  # both are names of folders
-        files |= {f"{_NAME}/_data/{name}/{path.relative_to(root).as_posix()}": path for path in list_tree(root)}
-    files[f"{_NAME}/_data/LICENSE"] = license_file()
+    for data in _DATA if name == _NAME else ():
+        root = folder(data)  # type: ignore[arg-type]  # both are names of folders
+        files |= {f"{name}/_data/{data}/{path.relative_to(root).as_posix()}": path for path in list_tree(root)}
+    files |= {f"{name}/_data/LICENSE": license_file()} if name == _NAME else {}
     return {name: path.read_bytes() for name, path in files.items()}
 
 
-def _read_metadata() -> dict[str, str]:
+def _read_metadata(name: str) -> dict[str, str]:
     """The texts of the installed distribution that a wheel has, too."""
 
     def texts() -> Iterator[tuple[str, str]]:
-        installed = distribution(_NAME)
-        for name in ("METADATA", "entry_points.txt"):
-            if text := installed.read_text(name):
-                yield name, text
+        installed = distribution(name)
+        for file in ("METADATA", "entry_points.txt"):
+            if text := installed.read_text(file):
+                yield file, text
         yield "WHEEL", _WHEEL
 
     try:
         metadata = dict(texts())
     except PackageNotFoundError as error:
-        message = "the installed latebind has no package metadata"
-        raise LatebindError(message, where=str(PACKAGE), advice=_ADVICE) from error
+        message = f"the installed {name} has no package metadata"
+        raise LatebindError(message, where=str(_FOLDERS[name]), advice=_ADVICE) from error
     if "METADATA" not in metadata:
-        raise LatebindError("latebind's metadata is missing", where=str(PACKAGE), advice=_ADVICE)
+        raise LatebindError(f"{name}'s metadata is missing", where=str(_FOLDERS[name]), advice=_ADVICE)
     return metadata
 
 

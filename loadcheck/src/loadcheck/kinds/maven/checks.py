@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "version than the POM.",
     kinds=("jar",),
     example="tiny-1.2.3.jar has version 1.2.2 in META-INF/maven/io.github.acme/tiny/pom.xml",
-    fix="Make the JAR with latebind pack or mvn package.",
+    fix="Make the JAR with mvn package.",
 )
 def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     """Scanners and build tools identify a JAR by the POM in it, whatever the JAR is called.

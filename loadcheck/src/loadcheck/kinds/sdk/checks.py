@@ -41,7 +41,7 @@ def _top(package: Contents) -> str:
     because="Programs cannot be compiled with the SDK on another machine.",
     kinds=("sdk",),
     example="lib/pkgconfig/latenn.pc has prefix=/usr/local",
-    fix="Derive every path from ${CMAKE_CURRENT_LIST_DIR} or ${pcfiledir}, as latebind pack does.",
+    fix="Derive every path from ${CMAKE_CURRENT_LIST_DIR} or ${pcfiledir}.",
 )
 def not_relocatable(package: Contents) -> Iterator[Hit | Skip]:
     """Users unpack an SDK in any folder, and package managers move it again.
@@ -72,7 +72,7 @@ def _is_inside(path: str, top: str) -> bool:
     "because an #if may exclude its #include.",
     kinds=("sdk",),
     example="latenn-config.cmake names lib/liblatenn.so, but the archive has lib/liblatenn.so.1",
-    fix="Install the file, or correct the path. latebind pack derives the paths from the packed files.",
+    fix="Install the file, or correct the path.",
 )
 def names_missing(package: Contents) -> Iterator[Hit | Skip]:
     """CMake and the linker cannot use a file that the archive lacks.
@@ -152,7 +152,7 @@ def _parents(folder: str) -> Iterator[str]:
     because="find_package and pkg-config refuse the SDK, or assume the wrong version.",
     kinds=("sdk",),
     example="latenn-1.1.0-linux-x64-sdk.tar.gz has Version: 1.0.0 in latenn.pc",
-    fix="Pack the archive again, with all files of one version: latebind pack.",
+    fix="Pack the archive again, with all files of one version.",
 )
 def other_version(package: Contents) -> Iterator[Hit | Skip]:
     """In CMake and pkg-config, users request the version that the archive's file name promises."""

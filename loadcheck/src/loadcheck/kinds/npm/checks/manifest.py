@@ -56,7 +56,7 @@ _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
     because="npm does not install the package. The finding is a warning if only the file name differs.",
     kinds=("npm",),
     example="acme-tiny-1.2.3.tgz has version 1.2.2 in package.json",
-    fix="Make the tarball with latebind pack or npm pack.",
+    fix="Make the tarball with npm pack.",
 )
 def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     """npm reads the name and version from package.json in the top-level folder, whatever the tarball is called."""
@@ -182,7 +182,7 @@ def _has_addon(package: Contents, manifest: Manifest) -> bool:
     because="The installed package differs from the tarball.",
     kinds=("npm",),
     example="package/libtiny.so is a link to libtiny.so.1",
-    fix="Make the tarball with latebind pack or npm pack.",
+    fix="Make the tarball with npm pack.",
 )
 def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     """npm leaves out links, and unpacks all folders of the tarball into one.

@@ -24,7 +24,7 @@ _PSMDCP = "package/services/metadata/core-properties/"
     because="Feeds and signing tools refuse the package.",
     kinds=("nupkg",),
     example="a nupkg without _rels/.rels",
-    fix="Write the package with latebind pack or dotnet pack. A zip archive of the right files is not a nupkg.",
+    fix="Write the package with dotnet pack. A zip archive of the right files is not a nupkg.",
 )
 def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
     """A nupkg is an OPC package. Feeds and signing tools refuse a nupkg that lacks OPC parts or content types."""

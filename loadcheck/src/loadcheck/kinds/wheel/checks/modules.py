@@ -73,7 +73,7 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
         return  # LB310
     used = _list_used(package, image)
     if floor > pythonabi.newest():
-        yield Skip(reason=f"this version of latebind does not know the stable ABI of {_format_python(floor)}")
+        yield Skip(reason=f"this version of loadcheck does not know the stable ABI of {_format_python(floor)}")
         return
     table = pythonabi.stable_names()
     # Another library that it needs may define names like Python's, such as shiboken's PyEnumMeta_Check.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.audit.cases.case import Case, made_by
 from tests.audit.corpus import pe
 
-from loadcheck.engine.policy import Policy
+from latebind.checks.policy import BindingPolicy as Policy
 
 if TYPE_CHECKING:
     from tests.audit.corpus import Bench

@@ -1,17 +1,18 @@
 """The fix of a finding names what the project does: neither a provider nor code with a stub calls lb_bind()."""
 
 import pytest
-from tests.audit.cases.linkage import LIB, PROVIDER, contents, linked, plugin, runtime, wheel
+from tests.audit.cases.case import contents, linked, runtime, wheel
+from tests.audit.cases.linkage import LIB, PROVIDER, plugin
 
+from latebind.checks.policy import BindingPolicy
 from loadcheck.audit import audit_paths
-from loadcheck.engine.policy import Policy
 
-STUB = Policy(drop_ins=frozenset({"onnxruntime"}))
+STUB = BindingPolicy(drop_ins=frozenset({"onnxruntime"}))
 
 
 def fix_of(bench, code, make, policy=None):
     """The fix of the first finding of a check."""
-    report = audit_paths(list(make(bench)), policy or Policy())
+    report = audit_paths(list(make(bench)), policy or BindingPolicy())
     return next(finding.fix for finding in report.findings if finding.code == code)
 
 

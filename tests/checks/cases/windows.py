@@ -1,0 +1,41 @@
+"""Bad and good packages for the checks of late binding: those of `windows`."""
+
+from __future__ import annotations
+
+from tests.audit.cases.case import contents, dll, import_library, wheel, windows, windows_runtime
+from tests.audit.cases.windows import (
+    BOTH,
+    DELAYED,
+    ENTRY,
+    LATE,
+    MARKER,
+    SECOND,
+    F,
+    compile_dll,
+    forwards,
+    link_runtime,
+    of,
+    row,
+)
+from tests.audit.corpus import RUNTIME, USER
+
+CASES = [
+    row("LB101", "linked", windows(link_runtime()), of(LATE), "import of onnxruntime.dll"),
+    row("LB101", "linked with delay", windows(link_runtime(DELAYED, "-delayload:onnxruntime.dll")), of(LATE),
+        "delay import of onnxruntime.dll"),
+    row("LB101", "forwarded", forwards, of(LATE), "OrtGetApiBase is forwarded to onnxruntime.OrtGetApiBase"),
+    row("LB101", "linked under a name in capitals",
+        windows(compile_dll(USER, import_library(windows_runtime("ONNXRUNTIME.dll")), exports=["latenn_bind"])),
+        of(LATE), "import of ONNXRUNTIME.dll"),
+    row("LB103", "the runtime lies in the wheel", wheel({"latenn/onnxruntime.dll": contents(windows_runtime())}),
+        wheel({"latenn/onnxruntime-genai.dll": dll()}), "exports OrtGetApiBase", at="!latenn/onnxruntime.dll"),
+    row("LB104", "a copy under another name", windows(contents(windows_runtime())), of(LATE),
+        "export table of onnxruntime.dll"),
+    row("LB104", "a copy with another name inside", of(RUNTIME, exports=["OrtGetApiBase"]), of(LATE),
+        "exports OrtGetApiBase"),
+    row("LB105", "the runtime's own text", of(MARKER), of(LATE), ".?AVInferenceSession@onnxruntime@@"),
+    row("LB801", "one entry point alone", of(ENTRY, exports=BOTH[:1]), of(f"{ENTRY}{SECOND}", exports=BOTH),
+        "ReleaseEpFactory"),
+    row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{SECOND}{F}", exports=[*BOTH, "latenn_f"]),
+        of(f"{ENTRY}{SECOND}", exports=BOTH), "latenn_f", severity="warning"),
+]  # fmt: skip

@@ -1,0 +1,44 @@
+import pytest
+from tests.audit.cases.case import check_case
+
+from latebind.checks.entry import CHECKS
+from loadcheck.engine.catalog import FAMILIES, checks, own_checks
+from loadcheck.engine.profiles import PROFILES
+from tests.checks.cases import jars, linkage, macos, metadata, npms, providers, windows
+
+CASES = [case for part in (linkage, metadata, providers, npms, jars, macos, windows) for case in part.CASES]
+
+
+@pytest.mark.parametrize("case", CASES, ids=map(str, CASES))
+def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
+    check_case(case, bench)
+
+
+def test_every_code_has_a_bad_subject():
+    assert {case.code for case in CASES} - set(own_checks()) == {check.code for check in CHECKS}
+
+
+def test_loadcheck_finds_them_by_the_entry_point():
+    assert set(checks()) == {*own_checks(), *(check.code for check in CHECKS)}
+    assert {check.origin for check in CHECKS} == {""}
+
+
+@pytest.mark.parametrize("format_", ["macho", "pe"])
+def test_every_binary_check_has_a_bad_subject_in_each_format_that_it_applies_to(format_):
+    part = {"macho": macos, "pe": windows}[format_]
+    expected = {check.code for check in CHECKS if check.scope == "binary" and format_ in check.formats}
+    assert expected - {case.code for case in part.CASES} == set()
+
+
+def test_checks_for_packages_of_others_are_in_every_profile():
+    assert {check.code for check in CHECKS if len(check.profiles) == len(PROFILES)} == {"LB101", "LB102"}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.code)
+def test_every_check_explains_itself(check):
+    assert check.title
+    assert len(check.rationale) > 60, "the rationale is what users read"
+    assert check.example
+    assert check.fix.endswith(".")
+    assert check.code[:3] in FAMILIES
+    assert check.because.endswith("."), "the page of all checks gives the reason for the severity"
