@@ -1,4 +1,4 @@
-"""Write audit/engine/glibc.txt, libm.txt and musl.txt: the names that the C libraries of Linux define.
+"""Write loadcheck/src/loadcheck/engine/glibc.txt, libm.txt and musl.txt: the names that the C libraries of Linux define.
 
 libm.txt has those that glibc defines in libm.so.6 alone, by processor: a few are in libc.so.6, too, on some.
 glibcsince.txt has those that glibc has only since a version after 2.17, by this version.
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FOLDER = Path(__file__).parents[1] / "packaging" / "latebind" / "audit" / "engine"
+FOLDER = Path(__file__).parents[1] / "loadcheck" / "src" / "loadcheck" / "engine"
 Symbol = tuple[str, str, frozenset[str], tuple[int, ...]]
 """Its name, a library that has it, the processors, and the version of glibc that first has it there."""
 _OLDEST = (2, 17)

@@ -1,4 +1,4 @@
-"""Write audit/engine/systems.toml: what the systems of each platform tag have, by public sources, with dates.
+"""Write loadcheck/src/loadcheck/engine/systems.toml: what the systems of each platform tag have, by public sources, with dates.
 
     python -m ci.platforms              # newest auditwheel and delvewheel
     python -m ci.platforms --check      # the versions that the file names; says whether it is what they give
@@ -29,7 +29,7 @@ from machines import pinned
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-TABLE = Path(__file__).parents[1] / "packaging" / "latebind" / "audit" / "engine" / "systems.toml"
+TABLE = Path(__file__).parents[1] / "loadcheck" / "src" / "loadcheck" / "engine" / "systems.toml"
 SOURCES = ("auditwheel", "delvewheel")
 _HEAD = "# Written by ci/platforms.py on {date} from {sources}; do not edit.\n"
 _NAMED = re.compile(r"(\w+) ([\d.]+)")

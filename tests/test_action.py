@@ -35,7 +35,7 @@ def test_a_bad_package_fails_with_an_annotation_and_a_summary(run, tmp_path, cap
     assert run(wheel) == 1
     printed = capfd.readouterr().out
     assert "::error title=LB" in printed
-    assert "## ❌ latebind audit" in (tmp_path / "summary.md").read_text("utf-8")
+    assert "## ❌ loadcheck" in (tmp_path / "summary.md").read_text("utf-8")
     assert '"2.1.0"' in (tmp_path / "audit.sarif").read_text("utf-8")
 
 

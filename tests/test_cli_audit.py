@@ -6,6 +6,7 @@ import zipfile
 import defusedxml.ElementTree
 import pytest
 
+from tests.client import write_client
 from tests.programs import assert_refused, assert_success
 
 DESCRIPTION = """
@@ -46,7 +47,9 @@ def test_explain_of_an_unknown_code_names_the_nearest(latebind):
 
 
 def test_nothing_to_audit_names_the_command_that_makes_it(latebind, tmp_path):
-    assert_refused(latebind("audit", tmp_path / "dist"), "no such file or folder", "latebind pack")
+    assert_refused(latebind("audit", tmp_path / "dist"), "no such file or folder", "Name an existing file or folder")
+    project = write_client(tmp_path / "tiny")
+    assert_refused(latebind("-C", project, "audit"), "there are no packages yet", "latebind pack")
 
 
 def test_formats(latebind, package):
@@ -61,7 +64,7 @@ def test_formats(latebind, package):
 
 def test_markdown_and_a_json_file_beside_it(latebind, package, tmp_path):
     result = latebind("audit", "--select", "LB6", "--format", "markdown", "--output", tmp_path / "reports", package)
-    assert result.stdout.startswith("## ❌ latebind audit")
+    assert result.stdout.startswith("## ❌ loadcheck")
     assert json.loads((tmp_path / "reports" / "audit.json").read_text("utf-8"))["subjects"] == 1
 
 
@@ -179,8 +182,8 @@ def test_a_baseline_hides_what_is_known_and_names_what_is_gone(latebind, package
     ("text", "says"),
     [
         (None, "the baseline cannot be read"),
-        ("version = 1", "is not a baseline of latebind audit"),
-        ('{"subjects": 1, "findings": []}', "is not a baseline of latebind audit"),
+        ("version = 1", "is not a baseline of loadcheck"),
+        ('{"subjects": 1, "findings": []}', "is not a baseline of loadcheck"),
         ('{"latebind_audit_baseline": 2, "findings": []}', "is a baseline of format 2"),
     ],
     ids=["missing", "syntax", "foreign", "newer"],

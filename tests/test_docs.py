@@ -39,6 +39,7 @@ PAGES = sorted(
     ]
 )
 PROJECT = msgspec.toml.decode((ROOT / "pyproject.toml").read_bytes())
+LOADCHECK = msgspec.toml.decode((ROOT / "loadcheck/pyproject.toml").read_bytes())
 SITE = docs_site.generate_pages()
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -100,6 +101,7 @@ def test_every_dependency_has_a_row_that_says_whether_it_is_pinned():
     project = PROJECT["project"]
     entries = [
         *project["dependencies"],
+        *LOADCHECK["project"]["dependencies"],
         *(entry for group in project["optional-dependencies"].values() for entry in group),
         *(entry for group in PROJECT["dependency-groups"].values() for entry in group),
     ]

@@ -15,7 +15,7 @@ from tests.programs import run_checked
 LISTING = """\
 import json, sys
 import latebind.ecosystems.wheel.hatch, latebind.pack.pack, latebind.commands.make
-import latebind.binary.elf, latebind.binary.macho, latebind.binary.pe  # which are imported late
+import loadcheck.binary.elf, loadcheck.binary.macho, loadcheck.binary.pe  # which are imported late
 print(json.dumps(sorted(module.__file__ for name, module in sys.modules.items() if name.startswith("latebind"))))
 """
 

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from latebind import text
+from loadcheck import text
 from tests.conftest import ROOT
 
-PRODUCT = ROOT / "packaging" / "latebind"
+PRODUCTS = (ROOT / "packaging" / "latebind", ROOT / "loadcheck/src/loadcheck")
 OF_THE_REPOSITORY = re.compile(r"(?<![\w/])docs/[\w/-]+\.md|python3? (-m (machines|ci|research|bench)\b|noxfile)")
 PAGE = re.compile(r"\{DOCS\}/([\w/-]+\.md)(?:#([\w-]+))?")
 
@@ -21,6 +21,11 @@ def list_texts(source):
     documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in documents)
     return [node.value for node in constants if isinstance(node.value, str)]
+
+
+def read_sources():
+    paths = (path for product in PRODUCTS for path in product.rglob("*.py"))
+    return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
 
 
 def find_unreachable(source):
@@ -43,13 +48,13 @@ def test_what_only_the_repository_has_is_found_in_messages(source, count):
 
 
 def test_no_message_names_what_only_the_repository_has():
-    sources = {path.relative_to(PRODUCT).as_posix(): path.read_text("utf-8") for path in PRODUCT.rglob("*.py")}
+    sources = read_sources()
     assert {name: found for name, source in sources.items() if (found := find_unreachable(source))} == {}
 
 
 def test_each_page_that_a_message_names_exists():
     assert text.DOCS.endswith("/blob/main/docs")
-    named = {match.groups() for path in PRODUCT.rglob("*.py") for match in PAGE.finditer(path.read_text("utf-8"))}
+    named = {match.groups() for source in read_sources().values() for match in PAGE.finditer(source)}
     assert len(named) > 3
     for page, anchor in named:
         headings = re.findall(r"^#+ (.*)", (ROOT / "docs" / page).read_text("utf-8"), re.MULTILINE)

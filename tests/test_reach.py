@@ -3,7 +3,7 @@
 import grimp
 import pytest
 
-from latebind.fingerprint import PACKAGE
+from latebind.fingerprint import LOADCHECK, PACKAGE
 from latebind.pack.pack import ELSEWHERE as NOT_PACKING
 from latebind.registry import ECOSYSTEMS
 from latebind.verify.run.remembered import ELSEWHERE as NOT_VERIFYING
@@ -17,7 +17,7 @@ ROOTS = {
 
 @pytest.fixture(scope="module")
 def graph():
-    return grimp.build_graph("latebind", exclude_type_checking_imports=True, cache_dir=None)
+    return grimp.build_graph("latebind", "loadcheck", exclude_type_checking_imports=True, cache_dir=None)
 
 
 def reachable(graph, folders, parts):
@@ -28,8 +28,13 @@ def reachable(graph, folders, parts):
         module for module in graph.modules if module in inside or module.startswith(tuple(f"{i}." for i in inside))
     }
     modules = roots.union(*(graph.find_upstream_modules(root) for root in roots))
-    tops = {module.split(".")[1] for module in modules if "." in module}
-    return {top if (PACKAGE / top).is_dir() else f"{top}.py" for top in tops}
+    return {_name_top(*module.split(".")[:2]) for module in modules if "." in module}
+
+
+def _name_top(package, top):
+    folder = {"latebind": PACKAGE, "loadcheck": LOADCHECK}[package]
+    name = top if (folder / top).is_dir() else f"{top}.py"
+    return name if package == "latebind" else f"loadcheck/{name}"
 
 
 @pytest.mark.parametrize(("what", "left_out"), [("verify", NOT_VERIFYING), ("pack", NOT_PACKING)])
@@ -44,5 +49,5 @@ def test_what_is_left_out_exists(left_out):
     assert [name for name in left_out if not (PACKAGE / name).exists()] == []
 
 
-def test_test_cases_reach_parts_of_the_audit_and_the_build(graph):
-    assert {"audit", "build"} <= reachable(graph, *ROOTS["verify"])
+def test_test_cases_reach_parts_of_loadcheck_and_the_build(graph):
+    assert {"loadcheck/binary", "build"} <= reachable(graph, *ROOTS["verify"])

@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from tests.plugin import unexpected_skips
 from tests.programs import run_program
 
-FOLDERS = ("tests", "latenn/tests")
+FOLDERS = ("tests", "loadcheck/tests", "latenn/tests")
 TEST = """import pytest
 def test_none():
     pass
@@ -82,10 +82,8 @@ def test_every_folder_of_tests_is_collected(pytestconfig):
     assert not [name for name in folders if any(fnmatch(name, pattern) for pattern in passed_over)]
 
 
-def test_no_module_is_in_both_folders(pytestconfig):
+def test_no_module_is_in_two_folders(pytestconfig):
     """They are one package, `tests`, in which one would hide the other."""
     assert pytestconfig.getini("testpaths") == list(FOLDERS)
-    ours, latenns = ({path.relative_to(ROOT / folder) for path in (ROOT / folder).rglob("*.py")} for folder in FOLDERS)
-    assert ours
-    assert latenns
-    assert ours & latenns == set()
+    modules = [path.relative_to(ROOT / folder) for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    assert len(modules) == len(set(modules)) > 0

@@ -21,7 +21,7 @@ def deep(tmp_path):
 
 
 def test_a_nested_baseline_is_refused(deep):
-    with pytest.raises(InputError, match="is not a baseline of latebind audit"):
+    with pytest.raises(InputError, match="is not a baseline of loadcheck"):
         read_baseline(deep / "baseline.json")
 
 

@@ -84,7 +84,7 @@ def list_names(data: bytes) -> dict[str, list[str]]:
 def test_the_entry_that_zig_leaves_out_is_written(library):
     completed = complete_indirect_symbols(library)
 
-    assert completed != library, "zig writes the whole table now: latebind.binary.indirect can go"
+    assert completed != library, "zig writes the whole table now: loadcheck.binary.indirect can go"
     assert list_names(completed) == {
         "__stubs": ["_malloc"],
         "__got": ["LOCAL", "dyld_stub_binder"],

@@ -41,6 +41,8 @@ def _audit(arguments: argparse.Namespace) -> int:
     project = _open_project(arguments) if not arguments.paths or arguments.names_project else None
     paths = arguments.paths or ([project.dist] if project else [])
     if project is not None and not arguments.paths:
+        if not project.dist.is_dir():
+            raise LatebindError("there are no packages yet", where=str(project.dist), advice="Make them: latebind pack")
         _describe_dist(project)
     config = project.config if project else None
     policy = _make_policy(arguments, config)
