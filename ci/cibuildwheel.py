@@ -40,7 +40,7 @@ class Made:
 def configuration(source: Path) -> str:
     """What `latebind cibuildwheel` writes for one of latenn's wheel sources; latebind comes from this repository."""
     name = source.name.removeprefix("latenn_").replace("latenn", "core")
-    return cibuildwheel_config(load(ROOT / "latenn" / "latebind.toml"), name, "./[native]")
+    return cibuildwheel_config(load(ROOT / "latenn" / "latebind.toml"), name, "./loadcheck", "./[native]")
 
 
 def make(package: Path, dest: Path, project: Path = ROOT) -> Made:

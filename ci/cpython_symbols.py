@@ -1,4 +1,4 @@
-"""Write loadcheck/src/loadcheck/engine/cpython.txt: the names that some versions of CPython export, and others do not.
+"""Write loadcheck's cpython.txt: the names that some versions of CPython export, and others do not.
 
     python -m ci.cpython_symbols libpython3.6m.so.1.0 ... libpython3.13.so.1.0
 

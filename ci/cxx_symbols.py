@@ -1,4 +1,4 @@
-"""Write loadcheck/src/loadcheck/engine/libstdcxx.txt: the names of GCC's C++ library, by the version that added them.
+"""Write loadcheck's libstdcxx.txt: the names of GCC's C++ library, by the version that added them.
 
     python -m ci.cxx_symbols libstdc++.so.6     # a newest one for x86-64, such as that of Debian's libstdc++6
 

@@ -1,4 +1,4 @@
-"""Write loadcheck/src/loadcheck/engine/darwin.txt: the names that macOS's libSystem exports, by the macOS that first had them.
+"""Write loadcheck's darwin.txt: the names that macOS's libSystem exports, by the macOS that first had them.
 
     python -m ci.darwin_symbols            # from the ziglang that is installed
     python -m ci.darwin_symbols --check    # says whether the file is what it gives

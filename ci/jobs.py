@@ -50,7 +50,7 @@ def wheels(session: nox.Session) -> None:
     tool = environment(session, "tool", "native", "verify", groups=("wheels",))
     for name in ("latenn", *sorted(path.name for path in (ROOT / "latenn/python").glob("latenn_*"))):
         package = name.removeprefix("latenn_").replace("latenn", "core")
-        arguments = ("-C", PROJECT, "cibuildwheel", package, "--latebind", "./[native]")
+        arguments = ("-C", PROJECT, "cibuildwheel", package, "--latebind", "./loadcheck", "--latebind", "./[native]")
         file = Path(session.create_tmp()) / "cibuildwheel.toml"
         file.write_text(tool.capture_output(session, "latebind", *arguments), encoding="utf-8")
         tool.run(session, "cibuildwheel", "--config-file", str(file), f"latenn/python/{name}")

@@ -1,4 +1,4 @@
-"""Write loadcheck/src/loadcheck/engine/glibc.txt, libm.txt and musl.txt: the names that the C libraries of Linux define.
+"""Write loadcheck's glibc.txt, libm.txt and musl.txt: the names that the C libraries of Linux define.
 
 libm.txt has those that glibc defines in libm.so.6 alone, by processor: a few are in libc.so.6, too, on some.
 glibcsince.txt has those that glibc has only since a version after 2.17, by this version.

@@ -1,4 +1,4 @@
-"""Write loadcheck/src/loadcheck/engine/systems.toml: what the systems of each platform tag have, by public sources, with dates.
+"""Write loadcheck's systems.toml: what the systems of each platform tag have, by public sources, with dates.
 
     python -m ci.platforms              # newest auditwheel and delvewheel
     python -m ci.platforms --check      # the versions that the file names; says whether it is what they give

@@ -174,7 +174,7 @@ def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str
     Sessions share it: zig alone has half a gigabyte in twenty thousand files.
     """
     shared = Environment(ROOT / ".nox" / name)
-    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    project = "".join((ROOT / name).read_text("utf-8") for name in ("pyproject.toml", "loadcheck/pyproject.toml"))
     digest = hashlib.sha256("\0".join([*extras, *groups, sys.version, project]).encode()).hexdigest()
     mark = shared.folder / ".latebind-installed"
     if not mark.is_file() or mark.read_text("utf-8") != digest:
@@ -185,7 +185,7 @@ def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str
 
 
 def _install(session: nox.Session, shared: Environment, extras: list[str], groups: tuple[str, ...]) -> None:
-    requirements = [*_groups(("headers", *groups)), "-e", f".[{','.join(extras)}]"]
+    requirements = [*_groups(("headers", *groups)), "-e", "./loadcheck", "-e", f".[{','.join(extras)}]"]
     python = str(shared.binaries / "python")
     if shutil.which("uv"):
         session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(shared.folder))

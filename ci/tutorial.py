@@ -120,9 +120,10 @@ def record_readme(text: str, ran: list[Ran]) -> str:
 
 
 def wheel(folder: Path) -> Path:
-    """latebind's wheel, in a folder that pip and uv take as an index."""
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
-    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+    """The wheels of latebind and loadcheck, in a folder that pip and uv take as an index."""
+    for source in (ROOT, ROOT / "loadcheck"):
+        build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(source)]
+        subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
     return folder
 
 

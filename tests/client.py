@@ -144,5 +144,4 @@ def built_wheel(source: Path, out: Path, *arguments: str) -> Path:
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", *arguments, "--outdir", out, source]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
     run_checked(*command, env=environment)
-    (wheel,) = out.glob("*.whl")
-    return wheel
+    return max(out.glob("*.whl"), key=lambda wheel: wheel.stat().st_mtime_ns)

@@ -29,9 +29,10 @@ def tiny(tmp_path):
 
 @pytest.fixture(scope="session")
 def links(tmp_path_factory):
-    """A folder with latebind's wheel, which is on no index."""
+    """A folder with the wheels of latebind and loadcheck, which are on no index."""
     folder = tmp_path_factory.mktemp("links")
-    built_wheel(ROOT, folder)
+    for source in (ROOT, ROOT / "loadcheck"):
+        built_wheel(source, folder)
     return folder
 
 

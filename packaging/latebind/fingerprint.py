@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import platform
 import zlib
 from functools import cache
@@ -11,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import loadcheck
 from latebind.system.resources import folder
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 
@@ -18,16 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PACKAGE = Path(__file__).resolve().parent
-
-
-def find_loadcheck() -> Path:
-    """The folder of loadcheck's modules."""
-    spec = importlib.util.find_spec("loadcheck")
-    assert spec is not None and spec.origin is not None  # latebind requires it
-    return Path(spec.origin).resolve().parent
-
-
-LOADCHECK = find_loadcheck()
+LOADCHECK = Path(loadcheck.__file__).resolve().parent
 _LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "msgspec", "packaging")
 
 
@@ -42,9 +33,9 @@ def fingerprint(*others: str) -> str:
 
 
 @cache
-def _fingerprint(package: Path, loadcheck: Path, others: tuple[str, ...]) -> str:
+def _fingerprint(package: Path, auditor: Path, others: tuple[str, ...]) -> str:
     paths = {path.name: path for path in package.iterdir()}
-    paths |= {f"loadcheck/{path.name}": path for path in loadcheck.iterdir()}
+    paths |= {f"loadcheck/{path.name}": path for path in auditor.iterdir()}
     chosen = sorted((name, path) for name, path in paths.items() if name not in others and not is_scratch(path.name))
     parts = [f"{name} {hash_tree(path) if path.is_dir() else hash_file(path)}" for name, path in chosen]
     parts += [hash_tree(folder("templates")), hash_tree(folder("loader"))]

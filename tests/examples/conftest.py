@@ -27,14 +27,14 @@ def run(*arguments, where=None, allowed=(0,), **environment):
 
 def environment_with_latebind(folder, python=sys.executable, extra=()):
     """A fresh environment with latebind's wheel; the path of its `latebind`."""
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder / "links", ROOT)
-    (wheel,) = (folder / "links").glob("*.whl")
+    for source in (ROOT, ROOT / "loadcheck"):
+        run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder / "links", source)
+    (wheel,) = (folder / "links").glob("latebind-*.whl")
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or "uv"
     run(uv, "venv", "-q", "--python", python, folder / "venv")
     target = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    installed = run(
-        uv, "pip", "install", "-q", "--python", target, f"{wheel}[native,verify]", *extra, allowed=(0, 1, 2)
-    )
+    install = (uv, "pip", "install", "-q", "--find-links", folder / "links", "--python", target)
+    installed = run(*install, f"{wheel}[native,verify]", *extra, allowed=(0, 1, 2))
     if installed.returncode:
         pytest.skip(f"not run: the package index cannot be reached: {installed.stderr[-200:]}")
     return target.with_name("latebind")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from latebind.commands.common import Add
     from latebind.config.project import Project
 
+_LATEBIND = f"latebind[native]=={__version__}"
+
 
 def declare_plan(add: Add) -> None:
     """`latebind plan`."""
@@ -79,9 +81,9 @@ def declare_cibuildwheel(add: Add) -> None:
     native.add_argument("package", metavar="PACKAGE", help="name of a package in latebind.toml that has a wheel")
     native.add_argument(
         "--latebind",
-        default=f"latebind[native]=={__version__}",
+        action="append",
         metavar="REQUIREMENT",
-        help="requirement that installs latebind",
+        help=f"requirement that installs latebind; may be repeated (default: {_LATEBIND})",
     )
 
 
@@ -180,5 +182,6 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 def _cibuildwheel(arguments: argparse.Namespace) -> int:
     from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 
-    print(cibuildwheel_config(open_project(arguments).config, arguments.package, arguments.latebind), end="")
+    latebind = arguments.latebind or (_LATEBIND,)
+    print(cibuildwheel_config(open_project(arguments).config, arguments.package, *latebind), end="")
     return 0

@@ -75,7 +75,7 @@ def check_pages() -> dict[str, str]:
 
 def check_index() -> str:
     """The list of all checks by family. On the site each code becomes a link to its page."""
-    lines = ["# Checks of `loadcheck`", "", _INTRODUCTION]
+    lines = ["# Checks", "", _INTRODUCTION]
     lines += [
         "",
         "| `--profile` | Which checks it runs |",
@@ -92,8 +92,8 @@ def check_index() -> str:
 
 
 _HEAD = ("| Code | Severity | What it finds | Why this severity | Profiles |", "|---|---|---|---|---|")
-_INTRODUCTION = """`loadcheck --explain LB101` explains a check: why it exists, an example, how to fix a finding,
-and how to suppress the check. The website has the same explanations. [Audit packages](../howto/audit.md)
+_INTRODUCTION = """`latebind audit --explain CODE` and `loadcheck --explain CODE` explain a check: why it exists, an example, how to
+fix a finding, and how to suppress the check. The website has the same explanations. [Audit packages](../howto/audit.md)
 describes how to choose checks. To add checks for your organization,
 [write your own check](../howto/checks.md).
 

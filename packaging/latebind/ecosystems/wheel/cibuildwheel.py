@@ -28,10 +28,10 @@ _ANY = "cp312-*"
 """The CPython that builds a wheel for all versions."""
 
 
-def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
+def cibuildwheel_config(config: Config, package: str, *latebind: str) -> str:
     """The text of cibuildwheel.toml for a package's wheel; equal inputs give equal text.
 
-    `latebind` is the requirement that installs latebind for the build: `latebind[native]==1.0`, or a path.
+    `latebind` are the requirements that install latebind for the build: `latebind[native]==1.0`, or paths.
 
     Raises BuildError when the package has no wheel, or its sources or its test script are outside the
     repository; InputError when its wheel source has no readable pyproject.toml, or the script is not there.
@@ -43,7 +43,7 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
     root = find_repository(config.root)  # what cibuildwheel calls the project
     source = _inside(root, config.root / wheel.source, f"package.{package}.wheel.source")
     platforms = [target(rid) for rid in config.document.targets.include]
-    needs = [latebind, *_backend(config.root / wheel.source / "pyproject.toml")]
+    needs = [*latebind, *_backend(config.root / wheel.source / "pyproject.toml")]
     return render(
         "cibuildwheel.toml.j2",
         package=package,
