@@ -52,7 +52,7 @@ def backend_files(package: Path = PACKAGE) -> Mapping[str, Path]:
     They are the modules that the backend and the hooks import, in whatever function, with tables and templates. The
     copy has the same ones, so that it makes the same key of a stage.
     """
-    paths = {}
+    paths: dict[str, Path] = {}
     for top in (package, LOADCHECK):
         name = "latebind" if top == package else "loadcheck"
         files = [path for path in _imported_files(package) if path.is_relative_to(top)]

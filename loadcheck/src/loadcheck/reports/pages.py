@@ -92,9 +92,9 @@ def check_index() -> str:
 
 
 _HEAD = ("| Code | Severity | What it finds | Why this severity | Profiles |", "|---|---|---|---|---|")
-_INTRODUCTION = """`latebind audit --explain CODE` and `loadcheck --explain CODE` explain a check: why it exists, an example, how to
-fix a finding, and how to suppress the check. The website has the same explanations. [Audit packages](../howto/audit.md)
-describes how to choose checks. To add checks for your organization,
+_INTRODUCTION = """`latebind audit --explain CODE`, or `loadcheck --explain CODE`, explains a check: why it exists, an
+example, how to fix a finding, and how to suppress the check. The website has the same explanations. [Audit
+packages](../howto/audit.md) describes how to choose checks. To add checks for your organization,
 [write your own check](../howto/checks.md).
 
 | Severity | Meaning |
