@@ -107,7 +107,32 @@ def _start_in_image(program: JavaProgram) -> tuple[Path, list[str | Path]]:
     return image / "bin" / "java", ["-cp", _join(program.classes, *program.others), MAIN]
 
 
+def _start_in_folders(program: JavaProgram) -> tuple[Path, list[str | Path]]:
+    """Each JAR unpacked into a folder of classes, as an IDE runs it."""
+    folders = [_unpack(program, jar) for jar in program.ours]
+    return program.jdk / "java", ["-cp", _join(program.classes, *folders, *program.others), MAIN]
+
+
+def _start_merged(program: JavaProgram) -> tuple[Path, list[str | Path]]:
+    """One JAR with all, as shading makes it."""
+    folders = [_unpack(program, jar) for jar in (*program.ours, *program.others)]
+    jar = program.work / "merged.jar"
+    chosen = [word for folder in (program.classes, *folders) for word in ("-C", folder, ".")]
+    run([program.jdk / "jar", "--create", "--file", jar, *chosen], timeout=_TIME_LIMIT)
+    return program.jdk / "java", ["-cp", jar, MAIN]
+
+
+def _unpack(program: JavaProgram, jar: Path) -> Path:
+    folder = program.work / "unpacked" / jar.stem
+    folder.mkdir(parents=True)
+    run([program.jdk / "jar", "--extract", "--file", jar], cwd=folder, timeout=_TIME_LIMIT)
+    (folder / "META-INF/MANIFEST.MF").unlink(missing_ok=True)
+    return folder
+
+
 LAYOUTS: tuple[JavaLayout, ...] = (
+    JavaLayout(name="java-folders", title="with the JARs unpacked into folders of classes", start=_start_in_folders),
+    JavaLayout(name="java-merged", title="merged into one JAR with all that it needs", start=_start_merged),
     JavaLayout(name="java-loaders", title="loaded by two class loaders, as in an application server",
                start=_start_in_loaders),
     JavaLayout(name="java-module-path", title="with the JARs on the module path", start=_start_on_module_path),

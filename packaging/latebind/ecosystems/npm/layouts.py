@@ -57,19 +57,83 @@ require("jest").run(["--runInBand", "--silent", "--config", JSON.stringify(confi
 """,
     "latebind.test.mjs": 'test("runs", async () => { await import(process.argv[1]); }, 600000);\n',
 }
+_VITEST = {
+    "latebind.vitest.mjs": """\
+import { startVitest } from "vitest/node";
+process.chdir(import.meta.dirname);
+process.env.LATEBIND_WORDS = JSON.stringify(process.argv.slice(2));
+const vitest = await startVitest("test", [], { include: ["latebind.test.mjs"], reporters: ["dot"], watch: false });
+await vitest.close();
+""",
+    "latebind.test.mjs": """\
+import { test } from "vitest";
+process.argv.splice(1, Infinity, ...JSON.parse(process.env.LATEBIND_WORDS));
+test("runs", async () => { await import(/* @vite-ignore */ process.argv[1]); }, 600000);
+""",
+}
+_WORKER = {
+    "latebind.worker.cjs": """\
+const { Worker } = require("node:worker_threads");
+new Worker(process.argv[2], { argv: process.argv.slice(3) }).on("exit", (status) => { process.exitCode = status; });
+"""
+}
+_ESBUILD = {
+    "latebind.esbuild.mjs": """\
+import { build } from "esbuild";
+const [program, ...words] = process.argv.slice(2);
+const outfile = new URL("bundle/program.mjs", import.meta.url).pathname;
+await build({ entryPoints: [program], outfile, bundle: true, platform: "node", format: "esm", packages: "external" });
+process.argv.splice(1, Infinity, outfile, ...words);
+await import(outfile);
+"""
+}
+_WEBPACK = {
+    "latebind.webpack.mjs": """\
+import { readFileSync } from "node:fs";
+import webpack from "webpack";
+const [program, ...words] = process.argv.slice(2);
+const path = new URL("bundle", import.meta.url).pathname;
+const manifest = JSON.parse(readFileSync(new URL("package.json", import.meta.url)));
+const externals = Object.keys(manifest.dependencies).map((name) => [name, `node-commonjs ${name}`]);
+const output = { path, filename: "program.mjs", module: true, library: { type: "module" } };
+const settings = { mode: "production", target: "node20", entry: program, externals: Object.fromEntries(externals),
+                   experiments: { outputModule: true }, output };
+const stats = await new Promise((end, fail) => webpack(settings, (error, stats) => (error ? fail(error) : end(stats))));
+if (stats.hasErrors()) throw new Error(stats.toString());
+process.argv.splice(1, Infinity, `${path}/program.mjs`, ...words);
+await import(`${path}/program.mjs`);
+"""
+}
+_LINKED = ("install", "--ignore-scripts", "--install-strategy=linked")
 LAYOUTS: tuple[NodeLayout, ...] = (
+    NodeLayout(name="node-npm-linked", title="installed with npm, in its linked layout", installer="npm", oldest=9,
+               arguments=_LINKED),
     NodeLayout(name="node-pnpm", title="installed with pnpm", installer="pnpm"),
+    NodeLayout(name="node-pnpm-hoisted", title="installed with pnpm, hoisted", installer="pnpm",
+               files={".npmrc": "node-linker=hoisted\n"}),
     NodeLayout(name="node-pnpm-store", title="installed with pnpm, in its global virtual store", installer="pnpm",
                oldest=10, files={"pnpm-workspace.yaml": "enableGlobalVirtualStore: true\n"}),
     NodeLayout(name="node-yarn-pnp", title="installed with Yarn's Plug'n'Play", installer="yarn", oldest=4,
                arguments=("install",), files={"yarn.lock": ""},
                start=("--require", "{app}/.pnp.cjs", "--no-warnings", "--experimental-loader",
                       "file://{app}/.pnp.loader.mjs", "{program}")),
+    NodeLayout(name="node-yarn-modules", title="installed with Yarn, in node_modules", installer="yarn", oldest=4,
+               arguments=("install",), files={"yarn.lock": "", ".yarnrc.yml": "nodeLinker: node-modules\n"}),
+    NodeLayout(name="node-yarn-pnpm", title="installed with Yarn, in pnpm's layout", installer="yarn", oldest=4,
+               arguments=("install",), files={"yarn.lock": "", ".yarnrc.yml": "nodeLinker: pnpm\n"}),
     NodeLayout(name="node-bun", title="installed with bun", installer="bun"),
     NodeLayout(name="node-path", title="with the packages of single targets in NODE_PATH, as in a layer of AWS Lambda",
                arrange=_move_to_layer, environment={"NODE_PATH": "{app}/layer"}),
     NodeLayout(name="node-jest", title="as a test of Jest", needs={"jest": "30"}, files=_JEST,
                start=("--experimental-vm-modules", "--no-warnings", "{app}/latebind.jest.cjs", "{program}")),
+    NodeLayout(name="node-vitest", title="as a test of vitest", needs={"vitest": "3"}, files=_VITEST,
+               start=("{app}/latebind.vitest.mjs", "{program}")),
+    NodeLayout(name="node-worker", title="in a worker thread", files=_WORKER,
+               start=("{app}/latebind.worker.cjs", "{program}")),
+    NodeLayout(name="node-esbuild", title="bundled by esbuild, with the packages external", needs={"esbuild": "0.25"},
+               files=_ESBUILD, start=("{app}/latebind.esbuild.mjs", "{program}")),
+    NodeLayout(name="node-webpack", title="bundled by webpack, with the packages external", needs={"webpack": "5"},
+               files=_WEBPACK, start=("{app}/latebind.webpack.mjs", "{program}")),
 )  # fmt: skip
 
 

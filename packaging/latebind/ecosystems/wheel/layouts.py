@@ -117,6 +117,24 @@ def _strip(_bench: Bench, environment: Environment, _script: Path) -> Start:
     return Start()
 
 
+def _compile(bench: Bench, environment: Environment, _script: Path) -> Start:
+    """Byte-code alone, as some build systems ship it."""
+    compiled: list[str | Path] = [environment.python, "-I", "-m", "compileall", "-q", "-b", environment.site]
+    run(compiled, cwd=bench.work, timeout=_TIME_LIMIT, log=bench.log, check=False)  # tests may have wrong syntax
+    for source in environment.site.rglob("*.py"):
+        if source.with_suffix(".pyc").is_file():
+            source.unlink()
+    return Start()
+
+
+def _link_folder(_bench: Bench, environment: Environment, _script: Path) -> Start:
+    """site-packages as a link to a folder elsewhere, such as a store or a mounted volume."""
+    store = environment.root / "store"
+    environment.site.rename(store)
+    environment.site.symlink_to(store, target_is_directory=True)
+    return Start()
+
+
 def _move_to_prefix(bench: Bench, environment: Environment, _script: Path) -> Start:
     """The runtime's libraries where conda-forge has them, under its names."""
     if bench.bound_runtime is None:
@@ -241,6 +259,8 @@ LAYOUTS: Mapping[str, Arrange] = {
     "user": _move_to_user,
     "metadata": _part_metadata,
     "stripped": _strip,
+    "compiled": _compile,
+    "linked": _link_folder,
     "prefix": _move_to_prefix,
     "pex": _pack_pex,
     "shiv": _pack_shiv,
