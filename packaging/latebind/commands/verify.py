@@ -132,6 +132,9 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
+    import msgspec
+
+    from latebind.pack.record import read_record
     from latebind.preconditions import refuse_missing, refuse_unfinished
     from latebind.verify.choose import choose_cases, list_cases
     from latebind.verify.report.files import read_log, write_reports
@@ -147,6 +150,7 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     refuse_missing(project.config, sources=False)
     refuse_unfinished(project.config)
     artifacts = _artifacts(project, request.rids, arguments.dist)
+    source = msgspec.structs.replace(source, sources=read_record(arguments.dist or project.dist).digest)
     if chosen is None:
         return _write_kit(arguments, project, artifacts, source)
     report = verify(start_verification(project, chosen, artifacts), source)
@@ -210,6 +214,7 @@ def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tu
     from latebind.pack.render import not_made
 
     if folder:
+        _refuse_outdated(project, folder)
         return artifacts_in(folder, project.config)
     present = inspect_dist(project.config, project.workdir, project.dist)
     if not present.targets and project.dist.is_dir() and list_artifacts(project.dist):
@@ -221,6 +226,22 @@ def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tu
     for missing in packed.not_made:
         LOG.say(not_made(missing))
     return tuple(artifact for artifact in packed.artifacts if artifact.kind in installed_kinds())
+
+
+def _refuse_outdated(project: Project, folder: Path) -> None:
+    """Refuse packages whose sources changed since: the report would be about other ones. Raises InputError."""
+    from latebind.build.commit import source_commit
+    from latebind.errors import InputError
+    from latebind.pack.record import hash_inputs, list_changes, read_record
+
+    record = read_record(folder)
+    now = hash_inputs(project.config, project.workdir) if record.sources else {}
+    if changes := list_changes(record, now, source_commit(project.config)):
+        raise InputError(
+            f"the packages are out of date: {changes[0]} after packing",
+            where=str(folder),
+            advice="Pack again: latebind pack --target all. Or check out the sources that they were made from.",
+        )
 
 
 def _merge(arguments: argparse.Namespace) -> int:
