@@ -11,6 +11,7 @@ import sys
 
 import pytest
 import yaml
+from latebind.rehearse.workflow import WorkflowError, WorkflowRun
 from latebind.tables.actions import actions
 from latebind.tables.targets import targets
 
@@ -158,13 +159,13 @@ WORKFLOW = {
 def run(tmp_path):
     (tmp_path / "files").mkdir()
     (tmp_path / "checkout").mkdir()
-    return local_workflow.Run(WORKFLOW, tmp_path / "files", tmp_path / "checkout")
+    return WorkflowRun(WORKFLOW, tmp_path / "files", tmp_path / "checkout")
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="not run: there is no bash here")
 def test_jobs_hand_files_and_outputs_on(run, capfd):
-    run.job("make", {})
-    run.job("use", {})
+    run.run_job("make")
+    run.run_job("use")
     names = {path.name for path in run.checkout.iterdir()}
     assert names == {"made", "got", "seen-1", "equal"}
     assert (run.checkout / "seen-1").read_text("utf-8") == "here\n"
@@ -173,18 +174,18 @@ def test_jobs_hand_files_and_outputs_on(run, capfd):
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="not run: there is no bash here")
 def test_a_step_that_fails_ends_the_job_but_for_what_is_always_done(run):
-    with pytest.raises(SystemExit, match="the job fail failed"):
-        run.job("fail", {})
+    with pytest.raises(WorkflowError, match="the job fail failed in the step \"exit 3\""):
+        run.run_job("fail")
     assert {path.name for path in run.checkout.iterdir()} == {"always"}
 
 
 def test_a_reusable_workflow_has_its_inputs(tmp_path):
     text = "on:\n  workflow_call:\n    inputs:\n      project: {default: .}\n      native: {type: string}\n"
-    assert local_workflow._defaults(yaml.safe_load(text)) == {"project": ".", "native": ""}
-    assert local_workflow._defaults(yaml.safe_load("on: push")) == {}
+    assert local_workflow.read_defaults(yaml.safe_load(text)) == {"project": ".", "native": ""}
+    assert local_workflow.read_defaults(yaml.safe_load("on: push")) == {}
     text = "on:\n  push:\n  workflow_dispatch:\n    inputs:\n      dry_run: {type: boolean, default: true}\n"
-    assert local_workflow._defaults(yaml.safe_load(text)) == {"dry_run": "true"}
-    run = local_workflow.Run({}, tmp_path, inputs={"project": "a"})
+    assert local_workflow.read_defaults(yaml.safe_load(text)) == {"dry_run": "true"}
+    run = WorkflowRun({}, tmp_path, tmp_path, inputs={"project": "a"})
     assert run._fill_in("-C ${{ inputs.project }}", {}) == "-C a"
     by_hand = "${{ github.event_name == 'workflow_dispatch' && inputs.project }}"
     assert run._fill_in(by_hand, {}) == "true"
@@ -193,8 +194,8 @@ def test_a_reusable_workflow_has_its_inputs(tmp_path):
 
 @pytest.mark.parametrize(("job", "why"), [("odd", "'github.event.x' has no value"), ("action", "some/other cannot be")])
 def test_what_is_not_understood_ends_the_run(run, job, why):
-    with pytest.raises(SystemExit, match=why):
-        run.job(job, {})
+    with pytest.raises(WorkflowError, match=why):
+        run.run_job(job)
 
 
 @pytest.mark.workflows
@@ -262,10 +263,10 @@ def test_the_jobs_of_a_new_project_end_with_a_release(latebind, tmp_path, monkey
     document = yaml.safe_load((project / ".github/workflows/latebind.yml").read_text("utf-8"))
     pin = document["env"]["LATEBIND"]
     files.mkdir()
-    run = local_workflow.Run(document, files, project, tag="v0.1.0")
+    run = WorkflowRun(document, files, project, tag="v0.1.0")
     document["env"]["LATEBIND"] = f"{ROOT}[native,verify]"
     for job in ("packages", "verify", "gate", "release"):
-        run.job(job, {})
+        run.run_job(job)
     assert pin.startswith("latebind[native,verify]")
     assert [path.name for path in (files / "release/packages").glob("*.whl")] == [
         "demo-0.1.0-py3-none-manylinux_2_28_x86_64.whl"

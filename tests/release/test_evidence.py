@@ -25,7 +25,7 @@ def project(release_inputs, tmp_path):
     return load(root / "latebind.toml"), moved
 
 
-def refused(project, match, **changed):
+def assert_not_released(project, match, **changed):
     config, sources = project
     with pytest.raises(GateError, match=match):
         make_release(config, replace(sources, **changed), config.root.parent / "out", dry_run=False)
@@ -42,29 +42,29 @@ def test_what_was_packed_and_verified_is_released(project):
 @pytest.mark.parametrize("file", ["native/tiny.c", "python/tiny/pyproject.toml", "latebind.toml"])
 def test_a_source_that_changed_after_packing_is_named(project, file):
     edit(project[0].root / file, "\n", "\n\n", 1)
-    refused(project, f"packages: is out of date: {file} was changed after packing")
+    assert_not_released(project, f"packages: is out of date: {file} was changed after packing")
 
 
 def test_a_byte_that_changed_after_packing_is_found_even_if_it_was_verified(project):
     sources = project[1]
     package = sources.dist / "Tiny.1.2.3.nupkg"
     package.write_bytes(package.read_bytes() + b"\0")
-    refused(project, r"packages/Tiny\.1\.2\.3\.nupkg: has SHA-256 \w+\.\.\., but was packed with")
+    assert_not_released(project, r"packages/Tiny\.1\.2\.3\.nupkg: has SHA-256 \w+\.\.\., but was packed with")
 
 
 def test_packages_without_a_record_of_their_sources_are_not_released(project):
     (project[1].dist / RECORD).unlink()
-    refused(project, "packages: have no record of what they were made from")
+    assert_not_released(project, "packages: have no record of what they were made from")
 
 
 def test_an_added_package_is_refused(project):
     dist = project[1].dist
     shutil.copy(dist / "tiny-1.2.3.tar.gz", dist / "tiny-extra-1.2.3.tar.gz")
-    refused(project, r"packages/tiny-extra-1\.2\.3\.tar\.gz: was not packed with the others")
+    assert_not_released(project, r"packages/tiny-extra-1\.2\.3\.tar\.gz: was not packed with the others")
 
 
 def test_an_unknown_commit_is_no_evidence(project):
-    refused(project, "sources: have no commit", commit="")
+    assert_not_released(project, "sources: have no commit", commit="")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_report_on_other_sources_is_no_evidence(project, field, value, why):
     report = read_report(sources.report)
     other = msgspec.structs.replace(report, source=msgspec.structs.replace(report.source, **{field: value}))
     sources.report.write_text(report_json(other), encoding="utf-8")
-    refused(project, why.replace("was made", "were made"))
+    assert_not_released(project, why.replace("was made", "were made"))
 
 
 def test_the_commands_refuse_a_stale_dist_without_build(latebind, project):

@@ -53,12 +53,12 @@ class Record(msgspec.Struct, frozen=True):
     @property
     def files(self) -> dict[str, str]:
         """The hash of each package, by its path in the folder."""
-        return {name: known for row in self.packages.values() for name, known in row.files.items()}
+        return {name: sha256 for package in self.packages.values() for name, sha256 in package.files.items()}
 
     @property
     def digest(self) -> str:
         """One hash of all sources; "" where nothing is recorded."""
-        return digest([f"{known} {name}" for name, known in sorted(self.sources.items())]) if self.sources else ""
+        return digest([f"{sha256} {name}" for name, sha256 in sorted(self.sources.items())]) if self.sources else ""
 
 
 def read_record(dist: Path) -> Record:
@@ -88,15 +88,15 @@ def list_changes(record: Record, sources: Mapping[str, str], commit: str) -> lis
 
     At the recorded commit, files that only one side has are untracked, and belong to no release.
     """
-    known, now = record.sources, sources
+    packed, now = record.sources, sources
     same = bool(commit) and commit == record.commit
-    names = known.keys() & now.keys() if same else known.keys() | now.keys()
-    changed = sorted(name for name in names if known.get(name) != now.get(name)) if known else []
-    return [f"{name} was {_how(name, known, now)}" for name in changed]
+    names = packed.keys() & now.keys() if same else packed.keys() | now.keys()
+    changed = sorted(name for name in names if packed.get(name) != now.get(name)) if packed else []
+    return [f"{name} was {_how(name, packed, now)}" for name in changed]
 
 
-def _how(name: str, known: Mapping[str, str], now: Mapping[str, str]) -> str:
-    return "removed" if name not in now else "changed" if name in known else "added"
+def _how(name: str, packed: Mapping[str, str], now: Mapping[str, str]) -> str:
+    return "removed" if name not in now else "changed" if name in packed else "added"
 
 
 def _hash_text(path: Path) -> str:

@@ -48,9 +48,9 @@ def contradictions(derived: Derived) -> Iterator[Contradiction]:
 def find_stale(dist: Path, record: Record, changes: Sequence[str]) -> Iterator[Contradiction]:
     """Packages that are not as they were packed, and sources that changed since."""
     fix = "Pack and verify again: latebind pack --target all, latebind verify."
-    for name, known in sorted(record.files.items()):
-        if (actual := hash_file(dist / name)) != known:
-            why = f"has SHA-256 {actual[:16]}..., but was packed with {known[:16]}..." if actual else "is not there"
+    for name, packed in sorted(record.files.items()):
+        if (actual := hash_file(dist / name)) != packed:
+            why = f"has SHA-256 {actual[:16]}..., but was packed with {packed[:16]}..." if actual else "is not there"
             yield Contradiction(file=f"{PACKAGES}/{name}", why=why, fix=fix)
     if record.files:
         extra = sorted({path.relative_to(dist).as_posix() for path in list_tree(dist)} - record.files.keys())
