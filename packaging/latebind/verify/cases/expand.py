@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
 from latebind.model import Case, Rid
 from latebind.preconditions import explain_not_made
 from latebind.tables.targets import target
@@ -119,6 +121,11 @@ def expand_cases(config: Config, rid: Rid, extent: Extent, answers: Answers) -> 
     return tuple(by_id.values())
 
 
+def is_too_old(minor: str, rid: str) -> bool:
+    """Whether a CPython, such as `3.10` or `3.13t`, is older than any that exists for a target."""
+    return Version(minor.removesuffix("t")) < Version(target(rid).pythons[0])
+
+
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     """The runtimes that exist for a target; (None,) for a project that binds none."""
     uses = config.document.runtime or (None,)
@@ -156,7 +163,8 @@ def _is_tried(subject: Subject, scenario: Scenario, rid: Rid, extent: Extent) ->
 def _list_other_pythons(subject: Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     runtime = subject.runtime
     if rid == extent.home and not subject.settings.native_only:
-        for minor in extent.served or extent.others * extent.everything:
+        others = extent.served or extent.others * extent.everything
+        for minor in (minor for minor in others if not is_too_old(minor, rid)):
             for entry in ("minimum", "latest") if runtime else ("",):
                 yield _Line(subject, scenario, PYTHON, minor, entry)
 
