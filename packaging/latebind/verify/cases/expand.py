@@ -36,6 +36,8 @@ class Extent:
     """Further minor versions of CPython, tried on `home`."""
     glue: frozenset[Rid] = frozenset()
     """The targets whose machine runs no runtime."""
+    prereleases: bool = False
+    """Also the newest pre-release of the runtimes, with the scenarios that are tried with all versions."""
     served: tuple[str, ...] = ()
     """Further minor versions that have wheels of their own (`3.13t`: free-threaded): always tried on `home`."""
 
@@ -71,6 +73,8 @@ class _Line:
     """What the index is asked; "" for nothing."""
     other: str = ""
     """A distribution of the runtime that is not its ordinary one."""
+    prereleases: bool = False
+    """Whether the newest pre-release is tried, too."""
 
     @property
     def runtime(self) -> RuntimeUse | None:
@@ -147,8 +151,10 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
                 lacks_runtime = scenario.negative and scenario.versions == "none"
                 if lacks_runtime and find_consumer(consumer).installs_runtime(config, subject.package):
                     continue
+                newest = extent.prereleases and scenario.versions == "all" and consumer == PYTHON
                 for entry in _entries(subject, scenario, each_minor=each_minor):
-                    yield _Line(subject, scenario, consumer, extent.pythons[rid], entry)
+                    prereleases = newest and entry == "latest"
+                    yield _Line(subject, scenario, consumer, extent.pythons[rid], entry, prereleases=prereleases)
             if scenario.widened and widens:
                 yield from _list_other_pythons(subject, scenario, rid, extent)
                 yield from _list_other_distributions(subject, scenario, rid, extent)
@@ -200,7 +206,13 @@ def _question(line: _Line, rid: Rid) -> Question | None:
     minimum = line.runtime.traits.floor if below else line.runtime.minimum
     npm = find_consumer(line.consumer).is_asked_for
     return Question(
-        distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python, npm=npm
+        distribution=line.distribution,
+        minimum=minimum,
+        entry=line.entry,
+        target=rid,
+        python=line.python,
+        npm=npm,
+        prereleases=line.prereleases,
     )
 
 
