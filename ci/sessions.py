@@ -81,7 +81,7 @@ def lint(session: nox.Session) -> None:
     tool.run(session, "python", "-m", "ci.words")
     tool.run(session, "python", "-m", "ci.names")
     tool.run(session, "python", "-m", "ci.gen", "--check")
-    tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
+    tool.run(session, "zizmor", "--offline", "--quiet", "--persona", "auditor", ".github", "action.yml")
     actionlint(session, fetch="GITHUB_ACTIONS" in os.environ)
 
 

@@ -1,5 +1,6 @@
 """`latebind ci`: a workflow that linters accept and that can be edited, and what is out of date in one."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -13,7 +14,9 @@ from latebind.tables.actions import actions
 
 from tests.client import edit
 from tests.conftest import ROOT
-from tests.programs import assert_refused, assert_success, run_checked
+from tests.needs import require_programs
+from tests.programs import assert_refused, assert_success, run_checked, run_program
+from tests.rights import has_rights, list_violations
 
 KINDS = {
     "wheel": {"wheel": {"source": "python"}},
@@ -34,6 +37,18 @@ TABLES = {
     },
     "package": {name: package for name, package in KINDS.items() if name != "vendor"},
 }
+
+
+def run_step(text, job, name, folder, **variables):
+    """Run one command of a workflow as GitHub does, in a folder, and return how it ended."""
+    (step,) = (step for step in yaml.safe_load(text)["jobs"][job]["steps"] if step["name"].startswith(name))
+    env = {**os.environ, **{key: value for key, value in step.get("env", {}).items() if "${{" not in value}}
+    bash = require_programs("bash")[0]
+    return run_program(
+        bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"], cwd=folder, env={**env, **variables}
+    )
+
+
 CHECKOUT = actions()["actions/checkout"]
 
 
@@ -70,7 +85,7 @@ def test_every_step_has_a_name_and_every_action_a_commit(text):
     assert document["permissions"] == {}
     assert document[True]["push"]["branches"] == ["trunk"]  # YAML 1.1 reads `on` as true
     for job in document["jobs"].values():
-        assert job["permissions"].keys() <= {"contents", "id-token", "attestations"}
+        assert job["permissions"].keys() <= {"actions", "attestations", "contents", "id-token", "issues"}
         for step in job["steps"]:
             assert step["name"]
             assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}"))
@@ -84,6 +99,48 @@ def test_targets_with_the_systems_compiler_have_a_machine_of_their_own(text):
     assert "native" not in yaml.safe_load(render_workflow("demo", {}, branch="main"))["jobs"]
 
 
+def test_no_job_with_rights_runs_code(text):
+    jobs = yaml.safe_load(text)["jobs"]
+    assert {name for name, job in jobs.items() if has_rights(job)} == {
+        *("attest", "pypi", "nuget", "npm", "github", "newest")
+    }
+    assert not any([*list_violations(job)] for job in jobs.values() if has_rights(job))
+    assert {"actions/setup-python", "pip", "latebind"} <= {*list_violations(jobs["check"])}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"uses": "actions/checkout@0"},
+        {"uses": "actions/setup-python@0"},
+        {"run": 'python -m pip install --quiet "$LATEBIND"'},
+        {"run": "uv pip install latebind"},
+        {"run": "npm ci"},
+        {"run": "latebind release --check release --publishable"},
+        {"run": "python ci/github.py publish release"},
+        {"run": "dotnet run"},
+        {"run": "./build.sh"},
+    ],
+    ids=str,
+)
+def test_code_next_to_rights_is_found(step):
+    job = {"permissions": {"id-token": "write"}, "steps": [step]}
+    assert has_rights(job)
+    assert [*list_violations(job)] != []
+
+
+@pytest.mark.parametrize("sdists", [("tiny-1.0.tar.gz",), ()], ids=["an sdist", "an execution provider has none"])
+def test_the_index_for_python_gets_wheels_and_sdists_alone(text, tmp_path, sdists):
+    folder = tmp_path / "release/packages"
+    (folder / "symbols").mkdir(parents=True)
+    named = ("tiny-1.0-py3-none-any.whl", *sdists)
+    others = ("tiny-1.0-linux-x64-sdk.tar.gz", "tiny-1.0-win-x64-sdk.zip", "tiny-1.0.tgz", "Tiny.1.0.0.nupkg")
+    for name in (*named, *others):
+        (folder / name).touch()
+    run_step(text, "check", "Collect the wheels and sdists", tmp_path)
+    assert {path.name for path in (tmp_path / "upload/pypi").iterdir()} == {*named}
+
+
 @pytest.mark.parametrize("reusable", [False, True])
 def test_zizmor_finds_nothing(tmp_path, reusable):
     folder = tmp_path / ".github/workflows"
@@ -95,7 +152,10 @@ def test_zizmor_finds_nothing(tmp_path, reusable):
     program = shutil.which("zizmor", path=str(Path(sys.executable).parent))
     assert program, "the group `lint` of pyproject.toml has zizmor"
     checked = subprocess.run(
-        [program, "--offline", "--quiet", str(tmp_path)], capture_output=True, text=True, check=False
+        [program, "--offline", "--quiet", "--persona", "auditor", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
 

@@ -104,7 +104,8 @@ def _render_files(templates: dict[str, str], name: str, author: str, **values: o
     }
     files = {path: render(template, **common, **values) for path, template in {**_COMMON, **templates}.items()}
     tables = tables_of(files["latebind.toml"]) or {}
-    return {WORKFLOW: render_workflow(name, tables, branch="main"), **files}
+    tests = "tests" if any(path.startswith("tests/") for path in files) else ""
+    return {WORKFLOW: render_workflow(name, tables, branch="main", tests=tests), **files}
 
 
 def _camel(name: str) -> str:

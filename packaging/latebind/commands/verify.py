@@ -43,6 +43,11 @@ def declare_verify(add: Add) -> None:
         "--all", action="store_true", dest="everything", help="test all targets, runtime versions and CPython versions"
     )
     verify.add_argument(
+        "--prereleases",
+        action="store_true",
+        help="also test the newest pre-release of each runtime, if it is newer than the latest release",
+    )
+    verify.add_argument(
         "-k", dest="select", action="append", default=[], metavar="PATTERN",
         help="run only test cases whose ids match, such as win-x64 or 1.2*; !PATTERN leaves out matches; may be "
         "repeated",
@@ -118,7 +123,8 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _assert_used(arguments: argparse.Namespace) -> None:
     """Raises LatebindError for options that would have no effect with another one."""
     chosen = {
-        "--all": arguments.everything, "-k": arguments.select, "--shard": arguments.shard != "1/1",
+        "--all": arguments.everything, "--prereleases": arguments.prereleases,
+        "-k": arguments.select, "--shard": arguments.shard != "1/1",
         "--list": arguments.list, "--dist": arguments.dist, "--machines": arguments.machines,
         "--fresh": arguments.fresh, "--jobs": arguments.jobs, "--target": arguments.target, "--kit": arguments.kit,
     }  # fmt: skip
@@ -165,7 +171,8 @@ def _write_kit(
 ) -> int:
     from latebind.verify.kit.kit import write_kit
 
-    options = [*(["--all"] if arguments.everything else []), *(f"-k={pattern}" for pattern in arguments.select)]
+    options = [*(["--all"] if arguments.everything else []), *(["--prereleases"] if arguments.prereleases else [])]
+    options += [f"-k={pattern}" for pattern in arguments.select]
     write_kit(project, artifacts, arguments.kit, source, options)
     print(
         f"{arguments.kit}: {plural(len(artifacts), 'package')}\n"
@@ -185,6 +192,7 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     return Request(
         rids=tuple(choose_targets(targets, project.config)),
         everything=arguments.everything,
+        prereleases=arguments.prereleases,
         patterns=check_patterns(arguments.select),
         shard=read_shard(arguments.shard),
         jobs=arguments.jobs or (os.cpu_count() or 1) + 1,  # one of them waits for the disk or the index

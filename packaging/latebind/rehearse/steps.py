@@ -19,7 +19,7 @@ from latebind.formats import find_format
 from latebind.registry import collect
 from latebind.rehearse.clone import clone_project, refuse_unready, run_git
 from latebind.rehearse.publish import find_files, publish
-from latebind.rehearse.workflow import WorkflowRun
+from latebind.rehearse.workflow import WorkflowError, WorkflowRun
 from latebind.release import layout
 from latebind.release.check import check_release
 from latebind.release.make import files_of
@@ -117,11 +117,15 @@ def _run_workflow(state: Rehearsing) -> Iterator[Part]:
         if "write" in job.get("permissions", {}).values():
             yield name, _leave_to_github
         elif workflow.is_wanted(name):
-            yield name, partial(_run_job, workflow, name)
+            yield name, partial(_run_job, workflow, name, Path(log.name))
 
 
-def _run_job(workflow: WorkflowRun, name: str) -> str:
-    workflow.run_job(name)
+def _run_job(workflow: WorkflowRun, name: str, log: Path) -> str:
+    try:
+        workflow.run_job(name)
+    except WorkflowError as error:
+        error.where, error.advice = str(log), error.advice or "Fix what the job reports, commit, and rehearse again."
+        raise
     return ""
 
 

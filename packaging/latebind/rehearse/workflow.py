@@ -99,11 +99,11 @@ class WorkflowRun:
                 self.say(f"-- ended with {status}")
                 text = f'the job {name} failed in the step "{title}", with status {status}:\n{tail(output, _LINES)}'
                 failure = failure or WorkflowError(text)
+        if failure is not None:
+            raise failure
         self.outputs[name] = {
             key: str(self._fill_in(text, {"steps": steps})) for key, text in job.get("outputs", {}).items()
         }
-        if failure is not None:
-            raise failure
 
     def _holds_condition(self, text: str, *, failed: bool, context: Mapping[str, Any]) -> bool:
         condition = str(text).removeprefix("${{").removesuffix("}}").strip()

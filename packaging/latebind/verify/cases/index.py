@@ -171,6 +171,8 @@ class Question:
     """The minor version of the interpreter: `3.11`."""
     npm: bool = False
     """Whether npm's registry is asked."""
+    prereleases: bool = False
+    """With the entry `latest`: whether the newest pre-release is another answer, if it is newer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +211,8 @@ def _ask(
     try:
         if question.npm and npm is not None:
             return npm(question)
+        if question.prereleases:
+            return _resolve_newest(question, installer, python)
         if question.entry != EACH_MINOR:
             return (_resolve(question, installer, python),)
         return tuple(_minors(question, _resolve_latest(question, installer, python), installer, python))
@@ -223,6 +227,18 @@ def _resolve_latest(question: Question, installer: Installer, python: Path) -> s
         why = f"the newest {question.distribution} that the index has for {question.target} is {latest}"
         raise NotRun("no-distribution", f"{why}, but {question.minimum} or newer is needed")
     return latest
+
+
+def _resolve_newest(question: Question, installer: Installer, python: Path) -> tuple[str, ...]:
+    """The newest release, and the newest pre-release if it is newer; both from the minimum on."""
+    latest = _resolve_latest(question, installer, python)
+    try:  # uv and pip consider pre-releases where a specifier matches nothing else
+        newer = f"{question.distribution}>{latest}"
+        return latest, installer.resolve(newer, python, question.target, question.python)
+    except NotRun as error:
+        if error.reason != "no-distribution":
+            raise
+        return (latest,)
 
 
 def _resolve(question: Question, installer: Installer, python: Path) -> str:
