@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from latebind.model import Kind
     from latebind.verify.cases.installers import Installer
 
+AGAIN = "Publish again: what the registry has already is skipped, so that a repetition continues with the rest."
+_SCENARIOS = ("works", "consumed")
+"""Those in which a consumer computes, in any language."""
 _TIME_LIMIT = 1800.0
 
 
@@ -125,7 +128,7 @@ def verify_feed(stage: Stage, feed: Path, kind: Kind) -> str:
     reports = stage.folder / "reports"
     argv: list[str | Path] = [stage.python, "-m", "latebind.cli", "-q", "-C", stage.config.root]
     argv += ["--workdir", stage.folder / "work", "verify", "--target", stage.rid, "--dist", feed]
-    argv += ["-k", f"{kind}/{stage.rid}/*/works", "--output", reports]
+    argv += [word for name in _SCENARIOS for word in ("-k", f"{kind}/{stage.rid}/*/{name}")] + ["--output", reports]
     ended = run(argv, check=False, timeout=_TIME_LIMIT, log=stage.log)
     if not (reports / "verify.json").is_file():
         raise LatebindError(ended.output.strip() or "latebind verify wrote no report", where=str(stage.log))

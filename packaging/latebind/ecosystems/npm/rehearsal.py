@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from latebind.ecosystems.npm.config import NpmConfig
 from latebind.ecosystems.npm.consumer import NODE
 from latebind.ecosystems.npm.registry import NPM_INSTALL, node, node_environment, npm_environment, run_npm
-from latebind.ecosystems.rehearsal import Rehearsal, run_script
+from latebind.ecosystems.rehearsal import AGAIN, Rehearsal, run_script
 from latebind.errors import NotRun, ToolError
 from latebind.formats import find_format
 from latebind.system.programs import which
@@ -76,9 +76,8 @@ class LocalNpm:
         """See Registry."""
         npm = which("npm")
         argv: list[str | Path] = [npm or "npm", "publish", file, "--ignore-scripts", *self._options]
-        advice = "Nothing else was published. Run the upload again: it skips the files that the registry has."
         environment = {**npm_environment(self.home), **_RETRIES}
-        run(argv, cwd=self.folder, env=environment, timeout=_TIME_LIMIT, log=self.log, advice=advice)
+        run(argv, cwd=self.folder, env=environment, timeout=_TIME_LIMIT, log=self.log, advice=AGAIN)
 
     @property
     def _options(self) -> tuple[str, str, str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from latebind.ecosystems.rehearsal import Rehearsal, run_script
-from latebind.errors import NotRun
+from latebind.ecosystems.rehearsal import AGAIN, Rehearsal, run_script
+from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
 from latebind.system.serve import find_free_port, serve
 from latebind.verify.cases.index import installer_environment, run_installer
@@ -41,8 +43,15 @@ class LocalPyPI:
     def find(self, file: Path) -> str:
         """See Registry."""
         name = re.sub(r"[-_.]+", "-", file.name.partition("-")[0]).lower()
-        with urllib.request.urlopen(f"{self.place}/simple/{name}/") as answer:  # noqa: S310  # of this machine
-            page = unescape(answer.read().decode())
+        try:
+            with urllib.request.urlopen(f"{self.place}/simple/{name}/") as answer:  # noqa: S310  # of this machine
+                page = unescape(answer.read().decode())
+        except urllib.error.HTTPError as error:
+            if error.code == HTTPStatus.NOT_FOUND:
+                return ""
+            raise ToolError(f"the registry answers {error.code} {error.reason}", advice=AGAIN) from error
+        except OSError as error:
+            raise ToolError(f"the registry does not answer: {error}", advice=AGAIN) from error
         hashes = {unquote(match["path"]).rpartition("/")[2]: match["sha256"] for match in _LINK.finditer(page)}
         return hashes.get(file.name, "")
 
@@ -50,9 +59,8 @@ class LocalPyPI:
         """See Registry."""
         argv: list[str | Path] = [self.python, "-m", "twine", "upload", "--non-interactive", "--disable-progress-bar"]
         argv += ["--repository-url", self.place, "--username", "local", "--password", "local", file]
-        advice = "Nothing else was published. Run the upload again: it skips the files that the registry has."
         environment = {**installer_environment(self.home), "NO_COLOR": "1", "COLUMNS": "200"}
-        run(argv, env=environment, timeout=_TIME_LIMIT, log=self.log, advice=advice)
+        run(argv, env=environment, timeout=_TIME_LIMIT, log=self.log, advice=AGAIN)
 
 
 @contextmanager
