@@ -1,6 +1,6 @@
 """Runs jobs of latebind's own workflows here, without GitHub.
 
-    python -m ci.local_workflow packages build verify gate [--matrix target=linux-x64] [--files FOLDER]
+python -m ci.local_workflow packages build verify gate [--matrix target=linux-x64] [--files FOLDER]
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ def test_jobs_hand_files_and_outputs_on(run, capfd):
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="not run: there is no bash here")
 def test_a_step_that_fails_ends_the_job_but_for_what_is_always_done(run):
-    with pytest.raises(WorkflowError, match="the job fail failed in the step \"exit 3\""):
+    with pytest.raises(WorkflowError, match='the job fail failed in the step "exit 3"'):
         run.run_job("fail")
     assert {path.name for path in run.checkout.iterdir()} == {"always"}
 

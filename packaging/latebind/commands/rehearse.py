@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,10 @@ def declare_rehearse(add: Add) -> None:
 
 
 def _rehearse(arguments: argparse.Namespace, project: Project) -> int:
+    if find_spec("yaml") is None:
+        raise LatebindError(
+            "PyYAML, which reads workflows, is not installed", advice='Run: pip install "latebind[verify]"'
+        )
     from latebind.rehearse.rehearse import NOT_RUN, rehearse
     from latebind.rehearse.steps import Rehearsing
 

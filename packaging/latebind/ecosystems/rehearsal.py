@@ -73,7 +73,7 @@ class Rehearsal:
     title: str
     """The registry that users have: `PyPI`."""
     standing_in: str
-    """What stands in for it here, and where everything else comes from."""
+    """What takes its place here, and where everything else comes from."""
     job: str = ""
     """The job of the workflow that publishes there; "" when none does."""
     kinds: tuple[Kind, ...]
@@ -120,11 +120,13 @@ def open_folder(stage: Stage) -> Iterator[FolderFeed]:
     yield FolderFeed(folder)
 
 
-def verify_feed(stage: Stage, feed: Path, kind: Kind) -> str:
-    """Install the packages of a folder by their names and run the consumer, as `latebind verify` does it.
+def verify_feed(stage: Stage, feed: Path, kind: Kind, consumers: Sequence[str]) -> str:
+    """Install the packages of a folder by their names and run the consumers, as `latebind verify` does it.
 
     How many test cases passed. Raises NotRun when none ran, LatebindError when one failed.
     """
+    if not any(consumers):
+        raise NotRun("not-built", "[verify] has no consumer of these packages")
     reports = stage.folder / "reports"
     argv: list[str | Path] = [stage.python, "-m", "latebind.cli", "-q", "-C", stage.config.root]
     argv += ["--workdir", stage.folder / "work", "verify", "--target", stage.rid, "--dist", feed]

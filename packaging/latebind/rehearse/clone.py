@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
 
-_TARGETS = re.compile(r"^(?P<head>\[(?:tool\.latebind\.)?targets\]\s.*?^include\s*=\s*)\[[^\]]*\]", re.DOTALL | re.MULTILINE)
+_TARGETS = re.compile(
+    r"^(?P<head>\[(?:tool\.latebind\.)?targets\]\s.*?^include\s*=\s*)\[[^\]]*\]", re.DOTALL | re.MULTILINE
+)
 _NAMED = ("-c", "user.name=latebind", "-c", "user.email=latebind@localhost", "-c", "commit.gpgsign=false")
 _SHOWN = 3
 

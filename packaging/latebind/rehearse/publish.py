@@ -20,7 +20,7 @@ _UPLOADS = "upload-"
 
 
 def find_files(rehearsal: Rehearsal, packages: Path, artifacts: Path) -> list[Path]:
-    """What is published in a registry, in order: what the workflow handed to its job, else all packages of its kinds."""
+    """What is published in a registry: what the workflow handed to its job, else all packages of its kinds."""
     handed = artifacts / f"{_UPLOADS}{rehearsal.job}"
     folder = handed if rehearsal.job and handed.is_dir() else packages
     forms = ((path, find_format(path.name)) for path in sorted(folder.iterdir()))

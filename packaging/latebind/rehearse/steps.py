@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.workflow import WORKFLOW
 from latebind.ecosystems.rehearsal import Rehearsal, Stage
@@ -19,7 +19,7 @@ from latebind.formats import find_format
 from latebind.registry import collect
 from latebind.rehearse.clone import clone_project, refuse_unready, run_git
 from latebind.rehearse.publish import find_files, publish
-from latebind.rehearse.workflow import WorkflowError, WorkflowRun
+from latebind.rehearse.workflow import WorkflowError, WorkflowRun, read_workflow
 from latebind.release import layout
 from latebind.release.check import check_release
 from latebind.release.make import files_of
@@ -102,10 +102,8 @@ def _tag(state: Rehearsing) -> Iterator[Part]:
 
 
 def _run_workflow(state: Rehearsing) -> Iterator[Part]:
-    import yaml
-
     root = find_repository(state.config.root)
-    document = yaml.safe_load((root / WORKFLOW).read_text("utf-8"))
+    document = read_workflow(root / WORKFLOW)
     state.artifacts.mkdir()
     log = (state.folder / "workflow.txt").open("w", encoding="utf-8")
     state.running.enter_context(log)
@@ -113,11 +111,13 @@ def _run_workflow(state: Rehearsing) -> Iterator[Part]:
         document, state.artifacts, root, tag=state.tag, environment=_make_environment(state, root),
         skipped=_LATEBIND, say=lambda text: print(text, file=log, flush=True),
     )  # fmt: skip
-    for name, job in document["jobs"].items():
-        if "write" in job.get("permissions", {}).values():
-            yield name, _leave_to_github
-        elif workflow.is_wanted(name):
+    jobs: dict[str, dict[str, Any]] = document["jobs"]
+    privileged = [name for name, job in jobs.items() if "write" in job.get("permissions", {}).values()]
+    for name in jobs:
+        if name not in privileged and workflow.is_wanted(name):
             yield name, partial(_run_job, workflow, name, Path(log.name))
+    if privileged:
+        yield ", ".join(privileged), _leave_to_github
 
 
 def _run_job(workflow: WorkflowRun, name: str, log: Path) -> str:
@@ -130,7 +130,7 @@ def _run_job(workflow: WorkflowRun, name: str, log: Path) -> str:
 
 
 def _leave_to_github() -> str:
-    raise NotRun("no-machine", "a job with rights on GitHub; its uploads go to the local registries below")
+    raise NotRun("no-machine", "jobs with rights on GitHub; the steps below publish on local registries instead")
 
 
 def _make_environment(state: Rehearsing, root: Path) -> dict[str, str]:
@@ -228,7 +228,7 @@ def _verify(state: Rehearsing) -> Iterator[Part]:
 
 
 def _run_documented(folder: Path, command: str) -> str:
-    program = command.split()[0]
+    program = command.split(maxsplit=1)[0]
     if command.startswith("gh attestation "):
         raise NotRun("no-program", "only the workflow on GitHub makes attestations")
     if which(program) is None:

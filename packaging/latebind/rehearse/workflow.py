@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from latebind.errors import LatebindError
 from latebind.system.programs import which
 from latebind.system.run import run, tail
@@ -33,6 +35,14 @@ _NOTHING = ("actions/checkout", "actions/setup-python", "actions/setup-dotnet", 
 _BY_HAND = {"event_name": "workflow_dispatch", "ref_type": "branch", "repository": "", "token": "", "run_id": "1"}
 _SECONDS = 5400.0
 _LINES = 12
+
+
+def read_workflow(file: Path) -> dict[str, Any]:
+    """A workflow as data. Raises WorkflowError when it cannot be read."""
+    try:
+        return dict(yaml.safe_load(file.read_text("utf-8")))
+    except (OSError, ValueError, TypeError, yaml.YAMLError) as error:
+        raise WorkflowError(f"cannot be read: {error}", where=str(file), advice="Write it: latebind ci.") from error
 
 
 class WorkflowError(LatebindError):
@@ -131,7 +141,7 @@ class WorkflowRun:
             bash = which("bash")
             if bash is None:
                 raise WorkflowError("there is no bash, which runs the steps of a workflow", advice="Install bash.")
-            argv = [bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", command]
+            argv: list[str | Path] = [bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", command]
             ended = run(argv, cwd=self.checkout, env=env, check=False, timeout=_SECONDS)
             self.say(ended.output.rstrip())
             pairs = (line.partition("=") for line in outputs["GITHUB_OUTPUT"].read_text("utf-8").splitlines())

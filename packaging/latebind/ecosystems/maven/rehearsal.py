@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from latebind.ecosystems.maven.config import PROGRAM
 from latebind.ecosystems.rehearsal import Rehearsal, open_folder, verify_feed
+
+if TYPE_CHECKING:
+    from latebind.ecosystems.rehearsal import Registry, Stage
+
+
+def _install(stage: Stage, registry: Registry) -> str:
+    """See Rehearsal.install."""
+    consumers = [stage.config.document.verify.find_program(PROGRAM)]
+    return verify_feed(stage, Path(registry.place), "jar", consumers)
+
 
 REHEARSALS = (
     Rehearsal(
@@ -12,6 +24,6 @@ REHEARSALS = (
         standing_in="a folder as a repository; runtimes come from their PyPI wheels",
         kinds=("maven",),
         open=open_folder,
-        install=lambda stage, registry: verify_feed(stage, Path(registry.place), "jar"),
+        install=_install,
     ),
 )

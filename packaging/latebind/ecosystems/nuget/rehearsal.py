@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from latebind.ecosystems.rehearsal import Rehearsal, open_folder, verify_feed
+
+if TYPE_CHECKING:
+    from latebind.ecosystems.rehearsal import Registry, Stage
+
+
+def _install(stage: Stage, registry: Registry) -> str:
+    """See Rehearsal.install."""
+    consumers = [stage.config.document.verify.dotnet, stage.config.document.verify.c]
+    return verify_feed(stage, Path(registry.place), "nupkg", consumers)
 
 
 REHEARSALS = (
@@ -14,6 +24,6 @@ REHEARSALS = (
         job="nuget",
         kinds=("nupkg",),
         open=open_folder,
-        install=lambda stage, registry: verify_feed(stage, Path(registry.place), "nupkg"),
+        install=_install,
     ),
 )

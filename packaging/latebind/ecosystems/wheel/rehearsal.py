@@ -71,7 +71,17 @@ def open_pypi(stage: Stage) -> Iterator[LocalPyPI]:
     stage.tool.create(tools, stage.python, stage.log)
     stage.tool.install(tools, _TOOLS, log=stage.log)
     python = python_of(tools)
-    argv = [python, "-m", "pypiserver", "run", "--port", str(port), "--interface", "127.0.0.1", "--disable-fallback"]
+    argv: list[str | Path] = [
+        python,
+        "-m",
+        "pypiserver",
+        "run",
+        "--port",
+        str(port),
+        "--interface",
+        "127.0.0.1",
+        "--disable-fallback",
+    ]
     argv += ["--authenticate", ".", "--passwords", ".", "--server", "wsgiref", "--backend", "simple-dir", files]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with serve(argv, port, env=environment, log=stage.folder / "server.txt") as address:
