@@ -187,6 +187,23 @@ def test_an_index_for_nuget_that_is_down_is_an_error(index, compare_nuget):
     assert compare_nuget().returncode != 0
 
 
+@pytest.mark.parametrize(("failures", "status"), [(0, 0), (2, 0), (3, 1)])
+def test_a_nuget_index_that_fails_is_asked_again(tmp_path, failures, status):
+    programs = {
+        "dotnet": f'echo "$@" >> calls\n[ "$(wc -l < calls)" -gt {failures} ]\n',
+        "sleep": 'echo "$1" >> pauses\n',
+    }
+    for name, text in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}", "utf-8")
+        (tmp_path / name).chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    ended = run_step("nuget", "Publish", tmp_path, PATH=path, NUGET_SOURCE="https://example.com", NUGET_KEY="key")
+    assert ended.returncode == status
+    calls = (tmp_path / "calls").read_text("utf-8").splitlines()
+    assert len(calls) == min(failures + 1, 3)
+    assert set(calls) == {"nuget push upload/*.nupkg --source https://example.com --api-key key --skip-duplicate"}
+
+
 def test_nuget_packages_go_to_nuget_org_by_default():
     sources = [step["env"]["NUGET_SOURCE"] for step in JOBS["nuget"]["steps"] if "NUGET_SOURCE" in step.get("env", {})]
     assert sources == ["${{ vars.NUGET_SOURCE || 'https://api.nuget.org/v3/index.json' }}"] * 2
