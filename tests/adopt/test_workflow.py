@@ -85,6 +85,20 @@ def test_the_release_is_made_for_the_tag_of_the_run(text):
     assert step["env"]["TAG"] == "${{ github.ref_name }}"
 
 
+def test_a_job_that_publishes_has_an_environment_with_the_page_of_the_package(text):
+    environments = {
+        name: job["environment"] for name, job in yaml.safe_load(text)["jobs"].items() if "environment" in job
+    }
+    assert environments == {
+        "pypi": {"name": "pypi", "url": "https://pypi.org/project/python/"},
+        "nuget": {"name": "nuget", "url": "https://www.nuget.org/packages/Demo"},
+        "npm": {"name": "npm", "url": "https://www.npmjs.com/package/demo"},
+    }
+    jobs = yaml.safe_load(render_workflow("demo", {"package": {"demo": KINDS["vendor"]}}, branch="main"))["jobs"]
+    assert jobs["pypi"]["environment"]["url"] == "https://pypi.org/project/onnxruntime-ep-demo/"
+    assert jobs["nuget"]["environment"]["url"] == "https://www.nuget.org/packages/Acme.ML.OnnxRuntime.EP.Demo"
+
+
 def test_every_file_in_the_checksums_is_published(text):
     step = yaml.safe_load(text)["jobs"]["github"]["steps"][-1]
     assert "find release -type f ! -path 'release/reports/logs/*'" in step["run"]
@@ -98,6 +112,8 @@ def test_every_step_has_a_name_and_every_action_a_commit(text):
         assert job["permissions"].keys() <= {"actions", "attestations", "contents", "id-token", "issues"}
         for step in job["steps"]:
             assert step["name"]
+            # Without it, a job that runs again could not upload what an earlier attempt uploaded.
+            assert "upload-artifact" not in step.get("uses", "") or step["with"]["overwrite"]
             assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}"))
     assert "secrets." not in text
 
@@ -233,6 +249,16 @@ def test_zizmor_finds_nothing(tmp_path, reusable):
         check=False,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("reusable", [False, True])
+def test_actionlint_finds_nothing(tmp_path, reusable):
+    if (program := shutil.which("actionlint")) is None:
+        pytest.skip("not run: there is no actionlint here: brew install actionlint")
+    file = tmp_path / "latebind.yml"
+    tables = {**TABLES, "runtime": [{"preset": "onnxruntime"}]}
+    file.write_text(render_workflow("demo", tables, branch="main", tests="tests", reusable=reusable), "utf-8")
+    run_checked(program, file)
 
 
 def test_the_short_form_passes_inputs_that_the_called_workflow_has():
