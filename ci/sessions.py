@@ -70,6 +70,11 @@ def release(session: nox.Session, *arguments: str) -> None:
     latebind(session, "release", *arguments)
 
 
+def rehearse(session: nox.Session, *arguments: str) -> None:
+    """Go through a release of latenn on this machine; `[Unreleased]` counts as the section of its version."""
+    latebind(session, "rehearse", "--dry-run", *arguments)
+
+
 def lint(session: nox.Session) -> None:
     """Everything that reads the code and does not run it."""
     tool = developers(session)

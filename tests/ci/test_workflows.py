@@ -42,6 +42,12 @@ def test_an_action_has_the_same_commit_everywhere():
     assert len(used) == len({action.partition("@")[0] for action in used})
 
 
+def test_a_job_that_runs_again_can_upload_again():
+    uploads = [step for _, _, step in steps() if "actions/upload-artifact@" in step.get("uses", "")]
+    assert uploads
+    assert all(step["with"]["overwrite"] for step in uploads)
+
+
 def test_the_table_of_actions_is_made_from_the_workflows(tmp_path):
     assert own_actions.TABLE.read_text("utf-8") == own_actions.table()
     old = "uses: actions/cache@0057852bfaa89a56745cba8c7296529d2fc39830 # v4.3.0\n"
@@ -96,7 +102,7 @@ def test_only_the_jobs_that_publish_may_write():
         if "write" in job["permissions"].values()
     }
     publishing = {("release", name) for name in ("attest", "pypi", "nuget", "npm", "github")}
-    assert writing == {*publishing, ("docs", "deploy")}
+    assert writing == {*publishing, ("docs", "deploy"), ("newest", "newest")}
 
 
 def test_publishing_waits_for_the_gate():

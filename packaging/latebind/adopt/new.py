@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.facts import git_output
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
-from latebind.adopt.workflow import WORKFLOW, render_workflow
+from latebind.adopt.workflow import DEPENDABOT, WORKFLOW, render_workflow
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
@@ -40,6 +40,7 @@ _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQ
 
 
 _COMMON = {
+    DEPENDABOT: "init/dependabot.yml.j2",
     ".gitignore": "init/gitignore.j2",
     "CHANGELOG.md": "new/CHANGELOG.md.j2",
     "LICENSE": "new/LICENSE.j2",

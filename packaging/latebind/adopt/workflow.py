@@ -8,7 +8,7 @@ import zlib
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -32,6 +32,16 @@ if TYPE_CHECKING:
     from latebind.model import Target
 
 WORKFLOW = ".github/workflows/latebind.yml"
+DEPENDABOT = ".github/dependabot.yml"
+_UPDATERS = (
+    DEPENDABOT,
+    ".github/dependabot.yaml",
+    "renovate.json",
+    "renovate.json5",
+    ".renovaterc",
+    ".github/renovate*",
+)
+"""What already renews the actions of a repository."""
 _TEST_FOLDERS = ("tests", "test")
 _REPOSITORY = "latebind/latebind"
 _USES = re.compile(r"^\s*(?:- )?uses: (?P<name>[\w.-]+/[\w./-]+)@(?P<ref>\S+)(?:\s+#\s*(?P<version>v\S+))?")
@@ -55,7 +65,7 @@ class ProjectTests:
     """The project's own tests, which a workflow runs with the wheels that it packed."""
 
     folder: str
-    """Relative to the folder of latebind.toml."""
+    """Relative to the repository."""
     wheels: tuple[str, ...]
     requirements: tuple[str, ...]
     """The wheels again, for what they require, the runtimes and pytest."""
@@ -92,7 +102,7 @@ def render_workflow(  # noqa: PLR0913  # what a workflow depends on
         has_windows=any(target.system == "windows" for target in native),
         publishers=publishers,
         pages={publisher.job: _find_page(publisher, tables) for publisher in publishers},
-        tests=plan_tests(tables, tests),
+        tests=plan_tests(tables, (PurePosixPath(project) / tests).as_posix()) if tests else None,
         nightly=f"{zlib.crc32(name.encode()) % 60} 4 * * *",
         pins={name: f"{name}@{action.commit} # {action.version}" for name, action in actions().items()},
     )
@@ -117,18 +127,23 @@ def _find_page(publisher: Publisher, tables: dict[str, Any]) -> str:
     return next(publisher.page(package) for package in list_packages(tables).values() if publisher.is_for(package))
 
 
+def has_updater(root: Path) -> bool:
+    """Whether Dependabot or Renovate renews the actions of a repository."""
+    return any(any(root.glob(pattern)) for pattern in _UPDATERS)
+
+
 def find_tests(root: Path) -> str:
     """The folder of a project's own tests, by the names that pytest looks for; "" for none."""
     return next((name for name in _TEST_FOLDERS if any((root / name).rglob("test_*.py"))), "")
 
 
 def plan_tests(tables: dict[str, Any], folder: str) -> ProjectTests | None:
-    """How a workflow runs the tests in a folder; None for a project without tests or without wheels."""
+    """How a workflow runs the tests in a folder of the repository; None for a project without wheels."""
     wheels = tuple(filter(None, map(name_distribution, list_packages(tables).values())))
     included = [targets()[rid] for rid in tables.get("targets", {}).get("include", ()) if rid in targets()]
     presets = [preset(runtime["preset"]).python for runtime in tables.get("runtime", ()) if "preset" in runtime]
     supplies = [supply for supply in presets if supply.extras]
-    if not folder or not wheels:
+    if not wheels:
         return None
     return ProjectTests(
         folder=folder,

@@ -28,7 +28,9 @@ def declare_rehearse(add: Add) -> None:
         "--release", type=Path, metavar="FOLDER", help="begin with this release folder; run no workflow"
     )
     rehearsal.add_argument(
-        "--dry-run", action="store_true", help="continue if something prevents publishing, and list how much"
+        "--dry-run",
+        action="store_true",
+        help="continue if the changelog lacks the version, or something else prevents publishing",
     )
     add_target(rehearsal)
     add_format(rehearsal)

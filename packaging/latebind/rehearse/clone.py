@@ -29,12 +29,15 @@ _NAMED = ("-c", "user.name=latebind", "-c", "user.email=latebind@localhost", "-c
 _SHOWN = 3
 
 
-def refuse_unready(config: Config, tag: str) -> None:
-    """Refuse a project that cannot be tagged. Raises InputError for what a release would find minutes later."""
-    project, file = config.project, config.root / "CHANGELOG.md"
+def refuse_unready(config: Config, tag: str, *, dry_run: bool) -> None:
+    """Refuse a project that cannot be tagged. Raises InputError for what a release would find minutes later.
+
+    A dry run needs no section in the changelog.
+    """
+    project, file = config.project, find_changelog(config)
     for wrong in check_tag(Tag(name=tag), project.name, project.version, {}):
         raise InputError(f"{wrong.file}: {wrong.why}", advice=wrong.fix)
-    if not file.is_file() or not changelog.names(file.read_text("utf-8", "replace"), project.version):
+    if not dry_run and (not file.is_file() or not changelog.names(file.read_text("utf-8"), project.version)):
         text = "has no section" if file.is_file() else "does not exist, so it has no section"
         raise InputError(
             f"{text} [{project.version}] for the tag {tag}",
@@ -52,10 +55,17 @@ def refuse_unready(config: Config, tag: str) -> None:
         )
 
 
+def find_changelog(config: Config) -> Path:
+    """The changelog next to the configuration, else that of the repository."""
+    near = [folder / "CHANGELOG.md" for folder in (config.root, find_repository(config.root))]
+    return next((file for file in near if file.is_file()), near[0])
+
+
 def clone_project(config: Config, folder: Path, rids: Sequence[str], tag: str) -> Config:
     """The project in a clone, for some of its targets, with a commit that has the tag.
 
-    The clone gets the workflow of `latebind ci` if the project has none. Raises ToolError as git does.
+    The clone gets the workflow of `latebind ci` if the project has none, and the unreleased section of its changelog
+    becomes that of the version if there is no such section. Raises ToolError as git does.
     """
     repository = find_repository(config.root)
     run_git(repository, "clone", "--quiet", "--no-tags", "--recurse-submodules", str(repository), str(folder))
@@ -63,6 +73,10 @@ def clone_project(config: Config, folder: Path, rids: Sequence[str], tag: str) -
     file = root / config.file.name
     if list(rids) != list(config.document.targets.include):
         file.write_text(limit_targets(file.read_text("utf-8"), rids), encoding="utf-8")
+    notes = find_changelog(load(file))
+    text = notes.read_text("utf-8")
+    if not changelog.names(text, config.project.version):
+        notes.write_text(text.replace(f"[{changelog.UNRELEASED}]", f"[{config.project.version}]", 1), encoding="utf-8")
     if not (folder / WORKFLOW).is_file():
         tables, place = tables_of(standalone_text(config)) or {}, root.relative_to(folder).as_posix()
         write_text(folder / WORKFLOW, render_workflow(config.project.name, tables, branch="main", project=place))

@@ -92,7 +92,7 @@ class Step:
 
 def _tag(state: Rehearsing) -> Iterator[Part]:
     def tag() -> str:
-        refuse_unready(state.config, state.tag)
+        refuse_unready(state.config, state.tag, dry_run=state.dry_run)
         left_out = [rid for rid in state.config.document.targets.include if rid not in state.rids]
         state.config = clone_project(state.config, state.folder / "clone", state.rids, state.tag)
         limits = f"; not run: {', '.join(left_out)}, which have no machine here" if left_out else ""
