@@ -85,6 +85,13 @@ def test_every_program_of_ours_that_a_workflow_calls_is_there():
     assert all((ROOT / name).is_file() for name in programs)
 
 
+def test_packages_are_handed_on_with_their_record():
+    uploads = [step for _, _, step in steps() if "actions/upload-artifact" in step.get("uses", "")]
+    assert any(step["with"]["name"] == "dist" for step in uploads)
+    for step in uploads:
+        assert step["with"].get("include-hidden-files", False) == (step["with"]["name"] == "dist")
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_rights_are_given_job_by_job_and_no_secret_is_named(file):
     text = file.read_text("utf-8")
