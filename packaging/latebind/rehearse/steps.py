@@ -27,7 +27,7 @@ from latebind.release.tag import Tag
 from latebind.system.folders import find_repository
 from latebind.system.programs import which
 from latebind.system.run import run
-from latebind.tables.targets import host_rid
+from latebind.tables.targets import host_rid, target
 from latebind.text import plural
 from latebind.verify.cases.installers import installer, python_of
 
@@ -109,7 +109,7 @@ def _run_workflow(state: Rehearsing) -> Iterator[Part]:
     state.running.enter_context(log)
     workflow = WorkflowRun(
         document, state.artifacts, root, tag=state.tag, environment=_make_environment(state, root),
-        skipped=_LATEBIND, say=lambda text: print(text, file=log, flush=True),
+        skipped=_LATEBIND, runners=("ubuntu", target(host_rid()).runner or "ubuntu"), say=lambda text: print(text, file=log, flush=True),
     )  # fmt: skip
     jobs: dict[str, dict[str, Any]] = document["jobs"]
     privileged = [name for name, job in jobs.items() if "write" in job.get("permissions", {}).values()]

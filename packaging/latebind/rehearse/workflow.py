@@ -65,6 +65,8 @@ class WorkflowRun:
     """What replaces variables of this process and of the workflow."""
     skipped: str = ""
     """Words of a command that is not run, because this machine has what it would install."""
+    runners: tuple[str, ...] = ("ubuntu",)
+    """Parts of the names of runners whose jobs this machine can run."""
     say: Callable[[str], None] = print
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -73,7 +75,7 @@ class WorkflowRun:
         return self._holds_condition(self.workflow["jobs"][job].get("if", ""), failed=False, context={})
 
     def run_job(self, name: str, chosen: Mapping[str, str] | None = None) -> None:
-        """Run every instance of a job whose matrix has the chosen values and whose runner is a Linux like this one.
+        """Run every instance of a job whose matrix has the chosen values and whose runner is like this machine.
 
         Raises WorkflowError with the step that failed and the end of its output.
         """
@@ -81,7 +83,7 @@ class WorkflowRun:
         for index, values in enumerate(self._list_instances(job)):
             runner = str(self._fill_in(job["runs-on"], {"matrix": values}))
             is_other = any(str(values.get(key, value)) != value for key, value in (chosen or {}).items())
-            if is_other or "ubuntu" not in runner:
+            if is_other or not any(part in runner for part in self.runners):
                 self.say(f"-- {name} {values}: not run here ({runner})")
                 continue
             self._run_instance(name, job, values, index)
