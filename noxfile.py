@@ -60,6 +60,12 @@ def release(session: nox.Session) -> None:
 
 
 @nox.session
+def rehearse(session: nox.Session) -> None:
+    """Go through a release of latenn on this machine: workflow, local registries, installation, verification."""
+    sessions.rehearse(session, *session.posargs)
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Lint and the quick tests, in about 5 minutes; `-- tests/audit` for some of them."""
     sessions.lint(session)

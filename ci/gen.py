@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ci import gen_loader, places
+from ci import actions, gen_loader, places
 from latebind.adopt.new import provider_files
 from latebind.config.reference import config_pages
 from latebind.config.schema import config_schema_text
@@ -28,6 +28,7 @@ def outputs() -> dict[Path, str]:
         ROOT / "packaging/latebind/config/latebind.schema.json": config_schema_text(),
         **{ROOT / "docs" / name: text for name, text in config_pages().items()},
         ROOT / "docs" / "checks" / "index.md": check_index(),
+        actions.TABLE: actions.table(),
         ROOT / "docs" / "search-order.md": places.page(),
         ROOT / "loader" / "src" / "places.h": places.header(),
         **{ROOT / "examples/ep-tiny" / path: text for path, text in _example().items()},
@@ -46,6 +47,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write no tracked file; fail when one is out of step")
     arguments = parser.parse_args()
+    if not arguments.check:
+        write_text(actions.TABLE, actions.table())  # the workflows that follow are rendered with it
     stale = [path for path, text in outputs().items() if not path.is_file() or path.read_text("utf-8") != text]
     for path in gen_loader.write_headers():
         print(f"written: {path.relative_to(ROOT)}")

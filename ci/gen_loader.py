@@ -137,8 +137,8 @@ def _fields(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _format(text: str) -> str:
     """Lay the text out as clang-format would, so that generated and written headers obey one rule."""
-    beside = pathlib.Path(sys.executable).with_name("clang-format")
-    program = str(beside) if beside.exists() else shutil.which("clang-format")
+    folder = str(pathlib.Path(sys.executable).parent)
+    program = shutil.which("clang-format", path=folder) or shutil.which("clang-format")
     if program is None:
         raise SystemExit("clang-format is missing: pip install clang-format")
     style = f"--style=file:{ROOT / '.clang-format'}"

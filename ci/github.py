@@ -1,10 +1,10 @@
-"""What the release workflow does with GitHub itself, by its own command line, gh; each step may be run again.
+"""What the release workflow does before it publishes; each step may be run again.
 
     python ci/github.py last DEST                        # the public API of the newest release -> DEST/api.json
     python ci/github.py folder DEST --previous FOLDER    # the release folder, from dist/ and reports/
-    python ci/github.py publish FOLDER                   # the folder as a release of the tag TAG
 
-DRY_RUN=true makes the folder even if the gate failed.
+DRY_RUN=true makes the folder even if the gate failed. The output `name` is that of its artifact: `release`, or
+`dry-run` for one that is never published.
 """
 
 from __future__ import annotations
@@ -39,45 +39,29 @@ def folder(dest: Path, previous: Path) -> None:
     earlier = previous / "api.json"
     arguments = ["--output", str(dest), "--dist", "dist", "--report", "reports/verify.json"]
     arguments += ["--previous", str(earlier)] if earlier.is_file() else []
-    arguments += ["--dry-run"] if os.environ.get("DRY_RUN") == "true" else []
-    _run(sys.executable, "noxfile.py", "-s", "release", "--", *arguments)
-
-
-def publish(release: Path) -> None:
-    """Make the release of a tag, or go on with one that is half made: files that are there already are replaced."""
-    tag = os.environ["TAG"]
-    packed = shutil.make_archive(str(release.parent / f"release-{tag}"), "zip", release)
-    every = sorted(path for path in release.rglob("*") if path.is_file())
-    files = [packed, *(str(path) for path in every if release / "reports/logs" not in path.parents)]
-    is_published = _status("gh", "release", "view", tag) == 0
-    if not is_published:
-        notes = str(release / "CHANGELOG.md")
-        _run("gh", "release", "create", tag, "--draft", "--verify-tag", "--title", tag, "--notes-file", notes)
-    _run("gh", "release", "upload", tag, *files, "--clobber")
-    _run("gh", "release", "edit", tag, "--draft=false")
+    is_dry = os.environ.get("DRY_RUN") == "true"
+    _run(sys.executable, "noxfile.py", "-s", "release", "--", *arguments, *(["--dry-run"] if is_dry else []))
+    with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as outputs:
+        outputs.write(f"name={'dry-run' if is_dry else 'release'}\n")
 
 
 def main() -> int:
-    """Run one of the three."""
+    """Run one of the two."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("last", "folder", "publish"))
+    parser.add_argument("what", choices=("last", "folder"))
     parser.add_argument("path", type=Path)
     parser.add_argument("--previous", type=Path, default=Path("previous"))
     arguments = parser.parse_args()
     if arguments.what == "folder":
         folder(arguments.path, arguments.previous)
     else:
-        {"last": last, "publish": publish}[arguments.what](arguments.path)
+        last(arguments.path)
     return 0
 
 
 def _run(*arguments: str) -> None:
-    if status := _status(*arguments):
+    if status := subprocess.run(arguments, cwd=ROOT, check=False, timeout=_SECONDS * 6).returncode:
         raise SystemExit(f"{arguments[0]} {arguments[1]} ended with {status}")
-
-
-def _status(*arguments: str) -> int:
-    return subprocess.run(_command(arguments), cwd=ROOT, check=False, timeout=_SECONDS * 6).returncode
 
 
 def _ask_program(*arguments: str) -> str:

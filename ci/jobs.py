@@ -21,9 +21,13 @@ def plan(session: nox.Session) -> None:
 
 
 def cases(session: nox.Session) -> None:
-    """The share of the test cases that a job of the matrix (LATEBIND_JOB, JSON) is for, of the packages in dist/."""
+    """The share of the test cases that a job of the matrix (LATEBIND_JOB, JSON) is for, of the packages in dist/.
+
+    A scheduled run has the newest pre-releases of the runtimes, too.
+    """
     job = json.loads(os.environ["LATEBIND_JOB"])
     _, *arguments = job["args"].split()
+    arguments += ["--prereleases"] if os.environ.get("GITHUB_EVENT_NAME") == "schedule" else []
     try:
         verify(session, *arguments, "--dist", "dist")
     finally:

@@ -70,6 +70,11 @@ def release(session: nox.Session, *arguments: str) -> None:
     latebind(session, "release", *arguments)
 
 
+def rehearse(session: nox.Session, *arguments: str) -> None:
+    """Go through a release of latenn on this machine; `[Unreleased]` counts as the section of its version."""
+    latebind(session, "rehearse", "--dry-run", *arguments)
+
+
 def lint(session: nox.Session) -> None:
     """Everything that reads the code and does not run it."""
     tool = developers(session)
@@ -79,7 +84,7 @@ def lint(session: nox.Session) -> None:
     tool.run(session, "lint-imports", "--no-cache")
     tool.run(session, "clang-format", "--dry-run", "--Werror", *c_sources(session))
     tool.run(session, "python", "-m", "ci.gen", "--check")
-    tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
+    tool.run(session, "zizmor", "--offline", "--quiet", "--persona", "auditor", ".github", "action.yml")
     actionlint(session, fetch="GITHUB_ACTIONS" in os.environ)
 
 

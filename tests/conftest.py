@@ -57,6 +57,4 @@ def packed_tiny(tiny, packed_once):
     """A fresh copy of the small project that is packed already: packing it makes nothing."""
     for name in ("stage", "dist"):
         shutil.copytree(packed_once / name, tiny / name)
-    (tiny / "build").mkdir()
-    shutil.copy(packed_once / "build/pack.json", tiny / "build")
     return tiny

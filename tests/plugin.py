@@ -136,7 +136,6 @@ def latenn_packages(shared_folder, latenn_here):
         for name in ("stage", "dist", "build/managed"):
             if (here / name).is_dir():
                 shutil.copytree(here / name, aside / name)
-        shutil.copy(here / "build/pack.json", aside / "build/pack.json")
         with contextlib.suppress(OSError):  # another worker was quicker
             aside.rename(work)
     return packed_latenn(work / "project", work, "--target", "all")

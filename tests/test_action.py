@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import sys
 import zipfile
@@ -12,7 +14,7 @@ import yaml
 
 from latebind import action
 from tests.conftest import ROOT
-from tests.programs import run_program
+from tests.programs import run_checked, run_program
 
 
 @pytest.fixture
@@ -64,11 +66,11 @@ def test_a_missing_path_is_refused(run, tmp_path, capfd):
 
 
 def test_no_module_of_the_working_folder_is_imported(tmp_path):
-    (step,) = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    step = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"][-1]
     for name in ("argparse", "latebind", "pip", "venv"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('of the working folder')")
     commands = [line.split() for line in step["run"].splitlines() if " -m " in line]
-    assert len(commands) == 3
+    assert len(commands) == 4
     for _, *options in commands:
         module = options[: options.index("-m") + 2]
         ended = run_program(sys.executable, *module, "--help", cwd=tmp_path, env={**os.environ, "AUDIT_PATHS": "none"})
@@ -78,11 +80,12 @@ def test_no_module_of_the_working_folder_is_imported(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: bash of this system may be another's")
 def test_its_step_makes_an_environment_of_the_same_sources_and_audits_there(tmp_path):
-    (step,) = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+    step = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"][-1]
     variables = {
         "RUNNER_TEMP": str(tmp_path),
         "RUNNER_OS": "Linux",
         "GITHUB_ACTION_PATH": str(ROOT),
+        "PYTHON": sys.executable,
         "AUDIT_PATHS": "x",
     }
     environment = {**os.environ, **variables}
@@ -91,4 +94,12 @@ def test_its_step_makes_an_environment_of_the_same_sources_and_audits_there(tmp_
 
     assert ended.returncode == 2
     assert "no such file or folder" in ended.stderr
-    assert (tmp_path / "latebind-audit" / "bin" / "latebind").is_file()
+    binaries = tmp_path / "latebind-audit" / "bin"
+    assert (binaries / "latebind").is_file()
+    run_checked(binaries / "python", "-m", "pip", "check")
+    requirements = (ROOT / "ci/action-requirements.txt").read_text("utf-8")
+    locked = dict(re.findall(r"^([\w.-]+)==([\w.]+)", requirements, re.MULTILINE))
+    listed = json.loads(run_checked(binaries / "python", "-m", "pip", "list", "--format", "json"))
+    installed = {entry["name"].lower().replace("_", "-"): entry["version"] for entry in listed}
+    own = {"latebind", "pip", "setuptools"}
+    assert {name: installed[name] for name in installed.keys() - own}.items() <= locked.items()

@@ -15,6 +15,7 @@ from latebind.config.file import load
 from latebind.config.project import read_project
 from latebind.errors import BuildError
 from latebind.outputs import outputs
+from latebind.pack.record import RECORD
 from latebind.reproduce import reproduce
 from latebind.tables.targets import target
 from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files
@@ -111,7 +112,7 @@ def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind,
     with churn(*folders):
         for _ in range(3):
             shutil.rmtree(flat / "build" / "linux-x64", ignore_errors=True)
-            (flat / "build" / "pack.json").unlink(missing_ok=True)
+            (flat / "dist" / RECORD).unlink(missing_ok=True)
             assert_success(latebind("-C", flat, "pack"))
     shutil.rmtree(flat / "dist" / "other")
     assert packages(flat) == undisturbed_packages

@@ -34,6 +34,7 @@ from latebind.commands.make import (
 from latebind.commands.new import declare_new
 from latebind.commands.parser import GroupedHelp, Parser
 from latebind.commands.problems import print_error, print_problems
+from latebind.commands.rehearse import declare_rehearse
 from latebind.commands.release import declare_release
 from latebind.commands.sbom import declare_sbom
 from latebind.commands.stub import declare_stub
@@ -50,14 +51,15 @@ _GROUPS = {
     "start": ("new", "init", "ci", "doctor"),
     "make packages": ("plan", "build", "stage", "pack"),
     "check them": ("audit", "verify", "gate", "matrix", "reproduce"),
-    "release": ("release", "sbom"),
+    "release": ("release", "rehearse", "sbom"),
     "with other build systems": ("stub", "headers", "loader-source", "cibuildwheel"),
     "shell": ("completion",),
 }
 INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
     declare_new, declare_init, declare_ci, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack,
-    declare_audit_command, declare_verify, declare_gate, declare_matrix, declare_release, declare_reproduce,
+    declare_audit_command, declare_verify, declare_gate, declare_matrix, declare_release, declare_rehearse,
+    declare_reproduce,
     declare_cibuildwheel, declare_loader_source, declare_stub, declare_headers, declare_sbom,
 )  # fmt: skip
 

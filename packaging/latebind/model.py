@@ -35,6 +35,8 @@ class Target:
     """The oldest libc or macOS that the target can be built for."""
     runner: str = ""
     """The label of a GitHub-hosted runner that runs the target natively, or ""."""
+    pythons: tuple[str, ...] = ("3.10", "3.11", "3.12", "3.13", "3.14")
+    """The versions of CPython that latebind supports and that exist for the target."""
     sys_platform: str
     """Python's name for the system, as in environment markers: `win32`."""
     platform_machine: str

@@ -54,6 +54,12 @@ def refuse_unfinished(config: Config) -> None:
         )
 
 
+def list_sources(config: Config) -> set[str]:
+    """The files and folders that a configuration names for packages to be made from, besides the native code."""
+    named = {name for key, name in _sources(config) if not key.endswith(".wheel.source")}
+    return {name for name in (*named, *config.wheel_sources.values()) if name}
+
+
 def is_unfinished(script: Path) -> bool:
     """Whether a consumer is as `latebind init` wrote it."""
     return script.is_file() and _UNFINISHED.search(script.read_text("utf-8", "replace")) is not None

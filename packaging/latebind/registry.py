@@ -10,6 +10,7 @@ This is the one row of an ecosystem. Its folder below `ecosystems/` has a module
 - `kinds`: KINDS, what `latebind pack` makes (`ecosystems/ecosystem.py`)
 - `programs`: PROGRAMS, what `latebind doctor` looks for (`ecosystems/ecosystem.py`)
 - `publishing`: PUBLISHERS, the jobs of a workflow that publish its packages (`ecosystems/ecosystem.py`)
+- `rehearsal`: REHEARSALS, its local registries for `latebind rehearse` (`ecosystems/rehearsal.py`)
 
 They are imported by name when an engine asks: an engine knows no ecosystem, and an audit never loads what packs.
 """
@@ -29,7 +30,7 @@ ECOSYSTEMS = ("wheel", "nuget", "plugin", "npm", "maven", "symbols", "sdk")
 
 _FOLDER = Path(__file__).with_name("ecosystems")
 """The copy of latebind in an sdist has a part of it."""
-Part = Literal["config", "files", "checks", "suppliers", "kinds", "consumer", "programs", "publishing"]
+Part = Literal["config", "files", "checks", "suppliers", "kinds", "consumer", "programs", "publishing", "rehearsal"]
 
 
 @cache

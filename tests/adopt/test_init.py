@@ -50,6 +50,7 @@ def test_yes_writes_new_files_and_leaves_the_projects_own(latebind, project):
     assert {path.as_posix() for path in set(after) - set(before)} == {
         ".gitignore",
         "latebind.toml",
+        ".github/dependabot.yml",
         ".github/workflows/latebind.yml",
     }
     assert {path: after[path] for path in before} == before

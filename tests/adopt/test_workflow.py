@@ -1,5 +1,6 @@
 """`latebind ci`: a workflow that linters accept and that can be edited, and what is out of date in one."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,11 +10,23 @@ from pathlib import Path
 import pytest
 import yaml
 
-from latebind.adopt.workflow import WORKFLOW, list_outdated, list_publishers, pin_latebind, render_workflow
+from latebind.adopt.new import project_files
+from latebind.adopt.workflow import (
+    DEPENDABOT,
+    WORKFLOW,
+    find_tests,
+    has_updater,
+    list_outdated,
+    list_publishers,
+    pin_latebind,
+    render_workflow,
+)
 from latebind.tables.actions import actions
 from tests.client import edit
 from tests.conftest import ROOT
-from tests.programs import assert_refused, assert_success, run_checked
+from tests.needs import require_programs
+from tests.programs import assert_refused, assert_success, run_checked, run_program
+from tests.rights import has_rights, list_violations
 
 KINDS = {
     "wheel": {"wheel": {"source": "python"}},
@@ -34,6 +47,18 @@ TABLES = {
     },
     "package": {name: package for name, package in KINDS.items() if name != "vendor"},
 }
+
+
+def run_step(text, job, name, folder, **variables):
+    """Run one command of a workflow as GitHub does, in a folder, and return how it ended."""
+    (step,) = (step for step in yaml.safe_load(text)["jobs"][job]["steps"] if step["name"].startswith(name))
+    env = {**os.environ, **{key: value for key, value in step.get("env", {}).items() if "${{" not in value}}
+    bash = require_programs("bash")[0]
+    return run_program(
+        bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"], cwd=folder, env={**env, **variables}
+    )
+
+
 CHECKOUT = actions()["actions/checkout"]
 
 
@@ -60,6 +85,20 @@ def test_the_release_is_made_for_the_tag_of_the_run(text):
     assert step["env"]["TAG"] == "${{ github.ref_name }}"
 
 
+def test_a_job_that_publishes_has_an_environment_with_the_page_of_the_package(text):
+    environments = {
+        name: job["environment"] for name, job in yaml.safe_load(text)["jobs"].items() if "environment" in job
+    }
+    assert environments == {
+        "pypi": {"name": "pypi", "url": "https://pypi.org/project/python/"},
+        "nuget": {"name": "nuget", "url": "https://www.nuget.org/packages/Demo"},
+        "npm": {"name": "npm", "url": "https://www.npmjs.com/package/demo"},
+    }
+    jobs = yaml.safe_load(render_workflow("demo", {"package": {"demo": KINDS["vendor"]}}, branch="main"))["jobs"]
+    assert jobs["pypi"]["environment"]["url"] == "https://pypi.org/project/onnxruntime-ep-demo/"
+    assert jobs["nuget"]["environment"]["url"] == "https://www.nuget.org/packages/Acme.ML.OnnxRuntime.EP.Demo"
+
+
 def test_every_file_in_the_checksums_is_published(text):
     step = yaml.safe_load(text)["jobs"]["github"]["steps"][-1]
     assert "find release -type f ! -path 'release/reports/logs/*'" in step["run"]
@@ -70,9 +109,11 @@ def test_every_step_has_a_name_and_every_action_a_commit(text):
     assert document["permissions"] == {}
     assert document[True]["push"]["branches"] == ["trunk"]  # YAML 1.1 reads `on` as true
     for job in document["jobs"].values():
-        assert job["permissions"].keys() <= {"contents", "id-token", "attestations"}
+        assert job["permissions"].keys() <= {"actions", "attestations", "contents", "id-token", "issues"}
         for step in job["steps"]:
             assert step["name"]
+            # Without it, a job that runs again could not upload what an earlier attempt uploaded.
+            assert "upload-artifact" not in step.get("uses", "") or step["with"]["overwrite"]
             assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}"))
     assert "secrets." not in text
 
@@ -82,6 +123,115 @@ def test_targets_with_the_systems_compiler_have_a_machine_of_their_own(text):
     assert job["strategy"]["matrix"]["include"] == [{"target": "win-x64", "runner": "windows-2025"}]
     assert "# linux-riscv64 is built with the system's compiler" in text
     assert "native" not in yaml.safe_load(render_workflow("demo", {}, branch="main"))["jobs"]
+
+
+WITH_TESTS = {
+    "runtime": [{"preset": "onnxruntime"}],
+    "targets": {"include": ["linux-x64", "linux-musl-x64", "linux-riscv64", "win-arm64", "osx-arm64"]},
+    "package": {"core": {"wheel": {"source": "python/demo_core"}}, "tiny": {"wheel": {"source": ".", "name": "tiny"}}},
+}
+
+
+@pytest.mark.parametrize("reusable", [False, True])
+def test_a_projects_own_tests_run_with_its_wheels_on_each_system(reusable):
+    text = render_workflow("demo", WITH_TESTS, branch="main", project="a/b", tests="tests", reusable=reusable)
+    jobs = yaml.safe_load(text)["jobs"]
+    matrix = jobs["tests"]["strategy"]["matrix"]["include"]
+    assert [entry["target"] for entry in matrix] == ["linux-x64", "win-arm64", "osx-arm64"]
+    install, run = (step["run"] for step in jobs["tests"]["steps"] if "run" in step)
+    assert install.splitlines() == [
+        "python -m pip install --quiet --no-index --no-deps --find-links dist demo-core tiny",
+        "python -m pip install --quiet demo-core tiny onnxruntime pytest",
+    ]
+    assert run == "python -m pytest a/b/tests"
+    assert "tests" in jobs["newest"]["needs"]
+    assert reusable or jobs["release"]["needs"] == ["gate", "tests"]
+
+
+def test_a_project_without_tests_or_wheels_has_no_job_for_them(tmp_path):
+    assert find_tests(tmp_path) == ""
+    (tmp_path / "test/unit").mkdir(parents=True)
+    (tmp_path / "test/unit/test_demo.py").touch()
+    assert find_tests(tmp_path) == "test"
+    for tables, tests in ((WITH_TESTS, ""), ({**WITH_TESTS, "package": {"demo": {"npm": {"name": "demo"}}}}, "test")):
+        jobs = yaml.safe_load(render_workflow("demo", tables, branch="main", tests=tests))["jobs"]
+        assert "tests" not in jobs
+        assert jobs["release"]["needs"] == ["gate"]
+
+
+def test_new_projects_run_their_tests_and_renew_their_actions():
+    files = project_files("demo", "c", "")
+    assert "tests" in yaml.safe_load(files[WORKFLOW])["jobs"]
+    (update,) = yaml.safe_load(files[DEPENDABOT])["updates"]
+    assert update["package-ecosystem"] == "github-actions"
+
+
+@pytest.mark.parametrize("name", [".github/dependabot.yaml", "renovate.json", ".github/renovate.json5"])
+def test_what_already_renews_actions_is_seen(tmp_path, name):
+    assert not has_updater(tmp_path)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    assert has_updater(tmp_path)
+
+
+def test_a_scheduled_run_has_the_newest_prereleases_and_ends_with_one_issue(text, tmp_path):
+    document = yaml.safe_load(text)
+    ((cron,),) = (entry.values() for entry in document[True]["schedule"])
+    assert re.fullmatch(r"\d{1,2} 4 \* \* \*", cron)
+    job = document["jobs"]["newest"]
+    assert job["permissions"] == {"issues": "write"}
+    assert [*job["steps"][0]] == ["name", "run", "env"]
+    assert {"native", "packages", "verify", "gate"} <= {*job["needs"]}
+    (tmp_path / "latebind").write_text('#!/bin/sh\necho "$@"\n', "utf-8")
+    (tmp_path / "latebind").chmod(0o755)
+    texts = {"ARGUMENTS": "verify --all", "PROJECT": ".", "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    for event, option in (("schedule", " --prereleases"), ("push", "")):
+        ended = run_step(text, "verify", "Install and run", tmp_path, GITHUB_EVENT_NAME=event, **texts)
+        assert assert_success(ended) == f"-C . --workdir . verify --all{option} --dist dist\n"
+
+
+def test_no_job_with_rights_runs_code(text):
+    jobs = yaml.safe_load(text)["jobs"]
+    assert {name for name, job in jobs.items() if has_rights(job)} == {
+        *("attest", "pypi", "nuget", "npm", "github", "newest")
+    }
+    short = yaml.safe_load(render_workflow("demo", TABLES, branch="main", reusable=True))["jobs"]
+    for job in (*jobs.values(), *short.values()):
+        assert not has_rights(job) or [*list_violations(job)] == []
+    assert {"actions/setup-python", "pip", "latebind"} <= {*list_violations(jobs["check"])}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"uses": "actions/checkout@0"},
+        {"uses": "actions/setup-python@0"},
+        {"run": 'python -m pip install --quiet "$LATEBIND"'},
+        {"run": "uv pip install latebind"},
+        {"run": "npm ci"},
+        {"run": "latebind release --check release --publishable"},
+        {"run": "python ci/github.py publish release"},
+        {"run": "dotnet run"},
+        {"run": "./build.sh"},
+    ],
+    ids=str,
+)
+def test_code_next_to_rights_is_found(step):
+    job = {"permissions": {"id-token": "write"}, "steps": [step]}
+    assert has_rights(job)
+    assert [*list_violations(job)] != []
+
+
+@pytest.mark.parametrize("sdists", [("tiny-1.0.tar.gz",), ()], ids=["an sdist", "an execution provider has none"])
+def test_the_index_for_python_gets_wheels_and_sdists_alone(text, tmp_path, sdists):
+    folder = tmp_path / "release/packages"
+    (folder / "symbols").mkdir(parents=True)
+    named = ("tiny-1.0-py3-none-any.whl", *sdists)
+    others = ("tiny-1.0-linux-x64-sdk.tar.gz", "tiny-1.0-win-x64-sdk.zip", "tiny-1.0.tgz", "Tiny.1.0.0.nupkg")
+    for name in (*named, *others):
+        (folder / name).touch()
+    run_step(text, "check", "Collect the wheels and sdists", tmp_path)
+    assert {path.name for path in (tmp_path / "upload/pypi").iterdir()} == {*named}
 
 
 @pytest.mark.parametrize("reusable", [False, True])
@@ -95,14 +245,27 @@ def test_zizmor_finds_nothing(tmp_path, reusable):
     program = shutil.which("zizmor", path=str(Path(sys.executable).parent))
     assert program, "the group `lint` of pyproject.toml has zizmor"
     checked = subprocess.run(
-        [program, "--offline", "--quiet", str(tmp_path)], capture_output=True, text=True, check=False
+        [program, "--offline", "--quiet", "--persona", "auditor", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+@pytest.mark.parametrize("reusable", [False, True])
+def test_actionlint_finds_nothing(tmp_path, reusable):
+    if (program := shutil.which("actionlint")) is None:
+        pytest.skip("not run: there is no actionlint here: brew install actionlint")
+    file = tmp_path / "latebind.yml"
+    tables = {**TABLES, "runtime": [{"preset": "onnxruntime"}]}
+    file.write_text(render_workflow("demo", tables, branch="main", tests="tests", reusable=reusable), "utf-8")
+    run_checked(program, file)
+
+
 def test_the_short_form_passes_inputs_that_the_called_workflow_has():
     called = yaml.safe_load((ROOT / ".github/workflows/adopter.yml").read_text("utf-8"))[True]["workflow_call"]
-    (job,) = yaml.safe_load(render_workflow("demo", TABLES, branch="main", reusable=True))["jobs"].values()
+    job = yaml.safe_load(render_workflow("demo", TABLES, branch="main", reusable=True))["jobs"]["packages"]
     assert job["with"].keys() <= called["inputs"].keys()
     assert job["with"]["native"] == '["win-x64"]'
 

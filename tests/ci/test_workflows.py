@@ -12,15 +12,17 @@ import sys
 import pytest
 import yaml
 
+from ci import actions as own_actions
 from ci import local_workflow
-from latebind.tables.actions import actions
+from latebind.adopt.workflow import render_workflow
+from latebind.config.file import load, standalone_text, tables_of
+from latebind.rehearse.workflow import WorkflowError, WorkflowRun
 from latebind.tables.targets import targets
 from tests.conftest import ROOT
 from tests.programs import assert_success, run_checked
+from tests.rights import has_rights, list_violations
 
 FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
-CACHE = f"actions/cache@{actions()['actions/cache'].commit}"
-"""Our own workflows keep no compilers' cache."""
 IDENTITY = ("-c", "user.name=A Person", "-c", "user.email=a.person@example.com")
 SESSION = re.compile(r"python noxfile\.py -s (\w+)")
 
@@ -40,9 +42,19 @@ def test_an_action_has_the_same_commit_everywhere():
     assert len(used) == len({action.partition("@")[0] for action in used})
 
 
-def test_workflows_for_other_projects_use_the_same_commits():
-    used = {step["uses"] for _, _, step in steps() if "uses" in step}
-    assert {f"{name}@{action.commit}" for name, action in actions().items()} - used == {CACHE}
+def test_a_job_that_runs_again_can_upload_again():
+    uploads = [step for _, _, step in steps() if "actions/upload-artifact@" in step.get("uses", "")]
+    assert uploads
+    assert all(step["with"]["overwrite"] for step in uploads)
+
+
+def test_the_table_of_actions_is_made_from_the_workflows(tmp_path):
+    assert own_actions.TABLE.read_text("utf-8") == own_actions.table()
+    old = "uses: actions/cache@0057852bfaa89a56745cba8c7296529d2fc39830 # v4.3.0\n"
+    (tmp_path / "a.yml").write_text(old.replace("4.3.0", "5.0.5"), "utf-8")
+    (tmp_path / "b.yml").write_text(old, "utf-8")
+    with pytest.raises(ValueError, match=r"b\.yml has actions/cache v4\.3\.0, another workflow v5\.0\.5"):
+        own_actions.list_pins([tmp_path / "a.yml", tmp_path / "b.yml"])
 
 
 def test_the_runners_are_those_of_the_targets():
@@ -73,6 +85,13 @@ def test_every_program_of_ours_that_a_workflow_calls_is_there():
     assert all((ROOT / name).is_file() for name in programs)
 
 
+def test_packages_are_handed_on_with_their_record():
+    uploads = [step for _, _, step in steps() if "actions/upload-artifact" in step.get("uses", "")]
+    assert any(step["with"]["name"] == "dist" for step in uploads)
+    for step in uploads:
+        assert step["with"].get("include-hidden-files", False) == (step["with"]["name"] == "dist")
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_rights_are_given_job_by_job_and_no_secret_is_named(file):
     text = file.read_text("utf-8")
@@ -90,33 +109,34 @@ def test_only_the_jobs_that_publish_may_write():
         if "write" in job["permissions"].values()
     }
     publishing = {("release", name) for name in ("attest", "pypi", "nuget", "npm", "github")}
-    assert writing == {*publishing, ("docs", "deploy")}
+    assert writing == {*publishing, ("docs", "deploy"), ("newest", "newest")}
 
 
 def test_publishing_waits_for_the_gate():
     jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))["jobs"]
     assert jobs["pypi"]["needs"] == jobs["nuget"]["needs"] == jobs["npm"]["needs"] == "attest"
-    assert jobs["attest"]["needs"] == "folder"
-    # With `subject-checksums`, there would be no attestation of SHA256SUMS itself, which docs/release.md has verified.
-    assert jobs["attest"]["steps"][-1]["with"] == {"subject-path": "release/SHA256SUMS\nrelease/packages/**\n"}
+    assert jobs["attest"]["needs"] == "check"
+    assert any("--check release --publishable" in step.get("run", "") for step in jobs["check"]["steps"])
+    assert jobs["check"]["needs"] == "folder"
     assert jobs["folder"]["needs"] == "packages"
-    for name in ("pypi", "nuget", "npm"):
-        commands = [step.get("run", "") for step in jobs[name]["steps"]]
-        assert any("--check release --publishable" in command for command in commands)
 
 
-@pytest.mark.parametrize("sdists", [("tiny-1.0.tar.gz",), ()], ids=["an sdist", "an execution provider has none"])
-def test_the_index_for_python_gets_wheels_and_sdists_alone(tmp_path, sdists):
-    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))["jobs"]
-    (command,) = (step["run"] for step in jobs["pypi"]["steps"] if "upload" in step.get("run", ""))
-    folder = tmp_path / "release/packages"
-    (folder / "symbols").mkdir(parents=True)
-    named = ("tiny-1.0-py3-none-any.whl", *sdists)
-    others = ("tiny-1.0-linux-x64-sdk.tar.gz", "tiny-1.0-win-x64-sdk.zip", "tiny-1.0.tgz", "Tiny.1.0.0.nupkg")
-    for name in (*named, *others):
-        (folder / name).touch()
-    run_checked(shutil.which("bash"), "-e", "-c", command, cwd=tmp_path)
-    assert {path.name for path in (tmp_path / "upload").iterdir()} == {*named}
+def test_a_release_is_published_by_the_jobs_that_latebind_writes():
+    config = load(ROOT / "latenn/latebind.toml")
+    text = render_workflow("latenn", tables_of(standalone_text(config)), branch="main", project="latenn")
+    written, ours = (
+        yaml.safe_load(each)["jobs"] for each in (text, (ROOT / ".github/workflows/release.yml").read_text("utf-8"))
+    )
+    for name in ("attest", "pypi", "nuget", "npm"):
+        assert ours[name] == written[name]
+    assert ours["github"] == {**written["github"], "if": "github.ref_type == 'tag'"}
+    assert ours["check"]["steps"][4:] == written["check"]["steps"][4:]  # the packages for each index
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_no_job_with_rights_runs_code(file):
+    for job in yaml.safe_load(file.read_text("utf-8"))["jobs"].values():
+        assert not has_rights(job) or [*list_violations(job)] == []
 
 
 WORKFLOW = {
@@ -158,13 +178,13 @@ WORKFLOW = {
 def run(tmp_path):
     (tmp_path / "files").mkdir()
     (tmp_path / "checkout").mkdir()
-    return local_workflow.Run(WORKFLOW, tmp_path / "files", tmp_path / "checkout")
+    return WorkflowRun(WORKFLOW, tmp_path / "files", tmp_path / "checkout")
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="not run: there is no bash here")
 def test_jobs_hand_files_and_outputs_on(run, capfd):
-    run.job("make", {})
-    run.job("use", {})
+    run.run_job("make")
+    run.run_job("use")
     names = {path.name for path in run.checkout.iterdir()}
     assert names == {"made", "got", "seen-1", "equal"}
     assert (run.checkout / "seen-1").read_text("utf-8") == "here\n"
@@ -173,18 +193,18 @@ def test_jobs_hand_files_and_outputs_on(run, capfd):
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="not run: there is no bash here")
 def test_a_step_that_fails_ends_the_job_but_for_what_is_always_done(run):
-    with pytest.raises(SystemExit, match="the job fail failed"):
-        run.job("fail", {})
+    with pytest.raises(WorkflowError, match='the job fail failed in the step "exit 3"'):
+        run.run_job("fail")
     assert {path.name for path in run.checkout.iterdir()} == {"always"}
 
 
 def test_a_reusable_workflow_has_its_inputs(tmp_path):
     text = "on:\n  workflow_call:\n    inputs:\n      project: {default: .}\n      native: {type: string}\n"
-    assert local_workflow._defaults(yaml.safe_load(text)) == {"project": ".", "native": ""}
-    assert local_workflow._defaults(yaml.safe_load("on: push")) == {}
+    assert local_workflow.read_defaults(yaml.safe_load(text)) == {"project": ".", "native": ""}
+    assert local_workflow.read_defaults(yaml.safe_load("on: push")) == {}
     text = "on:\n  push:\n  workflow_dispatch:\n    inputs:\n      dry_run: {type: boolean, default: true}\n"
-    assert local_workflow._defaults(yaml.safe_load(text)) == {"dry_run": "true"}
-    run = local_workflow.Run({}, tmp_path, inputs={"project": "a"})
+    assert local_workflow.read_defaults(yaml.safe_load(text)) == {"dry_run": "true"}
+    run = WorkflowRun({}, tmp_path, tmp_path, inputs={"project": "a"})
     assert run._fill_in("-C ${{ inputs.project }}", {}) == "-C a"
     by_hand = "${{ github.event_name == 'workflow_dispatch' && inputs.project }}"
     assert run._fill_in(by_hand, {}) == "true"
@@ -193,8 +213,8 @@ def test_a_reusable_workflow_has_its_inputs(tmp_path):
 
 @pytest.mark.parametrize(("job", "why"), [("odd", "'github.event.x' has no value"), ("action", "some/other cannot be")])
 def test_what_is_not_understood_ends_the_run(run, job, why):
-    with pytest.raises(SystemExit, match=why):
-        run.job(job, {})
+    with pytest.raises(WorkflowError, match=why):
+        run.run_job(job)
 
 
 @pytest.mark.workflows
@@ -214,7 +234,7 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     (tmp_path / "gh").chmod(0o755)
     path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
     run_checked(*script, "release", "folder", cwd=clone, env={**os.environ, "PATH": path})
-    run_checked(sys.executable, "noxfile.py", "-s", "release", "--", "--check", tmp_path / "files/release", cwd=clone)
+    run_checked(sys.executable, "noxfile.py", "-s", "release", "--", "--check", tmp_path / "files/dry-run", cwd=clone)
 
     other = tmp_path / "other"
     run_checked(git, "clone", "--quiet", ROOT, other)
@@ -262,15 +282,13 @@ def test_the_jobs_of_a_new_project_end_with_a_release(latebind, tmp_path, monkey
     document = yaml.safe_load((project / ".github/workflows/latebind.yml").read_text("utf-8"))
     pin = document["env"]["LATEBIND"]
     files.mkdir()
-    run = local_workflow.Run(document, files, project, tag="v0.1.0")
+    run = WorkflowRun(document, files, project, tag="v0.1.0")
     document["env"]["LATEBIND"] = f"{ROOT}[native,verify]"
-    for job in ("packages", "verify", "gate", "release"):
-        run.job(job, {})
+    for job in ("packages", "tests", "verify", "gate", "release", "check"):
+        run.run_job(job)
     assert pin.startswith("latebind[native,verify]")
     assert [path.name for path in (files / "release/packages").glob("*.whl")] == [
         "demo-0.1.0-py3-none-manylinux_2_28_x86_64.whl"
     ]
-    commands = [step.get("run", "") for step in document["jobs"]["pypi"]["steps"]]
-    for command in commands[commands.index("latebind release --check release --publishable") :]:
-        run_checked(shutil.which("bash"), "-e", "-c", command, cwd=project)
-    assert len(list((project / "upload").iterdir())) == 2  # wheel and sdist
+    uploaded = {path.suffix for path in (files / "upload-pypi").iterdir()}
+    assert uploaded == {".whl", ".gz"}

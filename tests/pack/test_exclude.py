@@ -48,7 +48,7 @@ def test_a_target_without_a_package_has_the_others(project):
     assert tiny == ["runtimes/linux-x64/native/libtiny.so", "runtimes/win-x64/native/tiny.dll"]
     assert extra == ["runtimes/linux-x64/native/libextra.so"]
     planned = {entry.file for entry in plan_files(load(project / "latebind.toml"), ["linux-x64", "win-x64"])}
-    assert planned == {path.name for path in (project / "dist").iterdir()}
+    assert planned == {path.name for path in (project / "dist").glob("[!.]*")}
 
 
 def read_natives(project, name):

@@ -17,8 +17,8 @@ from latebind.config.file import load
 from latebind.ecosystems.wheel.pack import build_distribution, metadata_fields
 from latebind.errors import BuildError
 from latebind.outputs import outputs
-from latebind.pack.ledger import Losses
-from latebind.pack.pack import open_ledger
+from latebind.pack.ledger import Ledger, Losses
+from latebind.pack.record import RECORD
 from latebind.pack.render import describe_losses
 from loadcheck.audit import audit_paths
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, pack_project, write_client, write_files
@@ -69,7 +69,7 @@ def test_where_one_package_cannot_be_made_dist_stays_as_it_was(packed_tiny):
     result = pack_project(packed_tiny)
 
     paths = {artifact.path for artifact in result.artifacts}
-    assert paths == set((packed_tiny / "dist").iterdir())
+    assert paths == set((packed_tiny / "dist").glob("[!.]*"))
     assert {path.name for path in paths} - before.keys() == {"tiny-1.2.3.tgz", "tiny-linux-x64-1.2.3.tgz"}
     wheel = by_kind(result)["wheel"]
     assert wheel.read_bytes() != before[wheel.name]
@@ -104,10 +104,10 @@ def test_only_packages_with_a_library_less_are_reported_as_narrowed(tmp_path):
 
 def pack_files(folder, made, *rids):
     """What dist/ loses by a run that makes those files, by the name of their package."""
-    ledger = open_ledger(folder, folder / "dist")
+    ledger = Ledger(folder / "dist")
     for name, files in made.items():
         ledger.make(name, " ".join(files), rids, lambda at=files: [touch(ledger.fresh / file) for file in at])
-    return ledger.close()
+    return ledger.close({}, "")
 
 
 def interrupt(*_arguments, **_options):
@@ -213,7 +213,7 @@ def test_an_executable_bit_is_part_of_the_key(packed_tiny):
 @pytest.mark.parametrize("garbage", [b"\xff", b"{", b"[]", b'{"wheel tiny linux-x64": 3}'])
 def test_a_damaged_ledger_only_costs_time(packed_tiny, garbage):
     before = hashes(pack_project(packed_tiny))
-    (packed_tiny / "build" / "pack.json").write_bytes(garbage)
+    (packed_tiny / "dist" / RECORD).write_bytes(garbage)
     assert hashes(pack_project(packed_tiny)) == before
 
 
@@ -224,7 +224,7 @@ def test_a_source_date_epoch_that_is_none_is_refused_in_one_line(latebind, tiny)
 @pytest.mark.slow
 def test_an_empty_source_date_epoch_counts_as_none(latebind, tiny):
     before = hashes(pack_project(tiny))
-    (tiny / "build" / "pack.json").unlink()
+    (tiny / "dist" / RECORD).unlink()
     assert latebind("-C", tiny, "pack", env={"SOURCE_DATE_EPOCH": ""}).returncode == 0
     assert hashes(pack_project(tiny)) == before
 

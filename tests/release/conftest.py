@@ -1,15 +1,19 @@
 """A small project's release in which everything holds: real packages for two targets, and a report that all passed."""
 
+import msgspec
 import pytest
 
 from latebind.config.file import load
+from latebind.formats import find_format
+from latebind.pack.record import read_record
 from latebind.release.make import ReleaseInputs
-from latebind.verify.report.report import report_json
+from latebind.verify.report.report import Provenance, report_json
 from loadcheck.archive import sha256, write_text
 from tests.client import BOUND, PORTABLE_CMAKE, PORTABLE_SOURCE, pack_project, write_client
 from tests.verify.reports import complete, report
 
 RIDS = ("linux-x64", "linux-arm64")
+COMMIT = "1" * 40
 CHANGELOG = """\
 # Changelog
 
@@ -43,8 +47,17 @@ int tiny_add(int a, int b);
 
 def report_passed(config, dist):
     """A report on the packages of a folder in which every test case of the configuration passed."""
-    hashes = {path.name: sha256(path) for path in sorted(dist.iterdir()) if path.is_file()}
-    return report(*complete(config), packages=hashes)
+    hashes = {path.name: sha256(path) for path in sorted(dist.iterdir()) if find_format(path.name)}
+    source = Provenance(commit=COMMIT, sources=read_record(dist).digest)
+    return msgspec.structs.replace(report(*complete(config), packages=hashes), source=source)
+
+
+def write_passed_report(config, root):
+    """reports/ of a project, as report_passed()."""
+    report = report_passed(config, root / "dist")
+    write_text(root / "reports/verify.json", report_json(report))
+    for case in report.cases:
+        write_text(root / "reports" / case.log, "log")
 
 
 @pytest.fixture(scope="session")
@@ -61,11 +74,9 @@ def release_inputs(tmp_path_factory):
     (root / "smoke.py").write_text("", encoding="utf-8")
     config = load(root / "latebind.toml")
     pack_project(root)
-    report = report_passed(config, root / "dist")
-    write_text(root / "reports/verify.json", report_json(report))
-    for case in report.cases:
-        write_text(root / "reports" / case.log, "log")
+    write_passed_report(config, root)
     write_text(root / "CHANGELOG.md", CHANGELOG)
     return config, ReleaseInputs(
-        dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md"
-    )
+        dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md",
+        workdir=root, commit=COMMIT,
+    )  # fmt: skip

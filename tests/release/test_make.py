@@ -11,7 +11,7 @@ import pytest
 from latebind.config.file import load
 from latebind.errors import BuildError, InputError
 from latebind.release.check import check_release
-from latebind.release.facts import obstacles
+from latebind.release.facts import Origin, obstacles
 from latebind.release.make import GateError, files_of, make_release, sums
 from latebind.verify.report.report import read_report, report_json
 from tests.client import BOUND, write_client
@@ -147,7 +147,7 @@ def test_each_scenario_that_the_report_lacks_is_named_once(tmp_path):
     text = BOUND + '\n[verify]\ndotnet = "smoke"\n'
     config = load(write_client(tmp_path, latebind=text) / "latebind.toml")
 
-    subjects = [blocker.subject for blocker in obstacles(config, [], report(), "## [1.2.3]")]
+    subjects = [blocker.subject for blocker in obstacles(config, [], report(), "## [1.2.3]", Origin())]
 
     (lacking,) = (subject for subject in subjects if "nupkg consumed" in subject)
     assert lacking.startswith("linux-x64: nupkg consumed, nupkg files, ")

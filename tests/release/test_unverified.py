@@ -2,12 +2,15 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from latebind.config.file import load
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.coverage import list_package_files
+from tests.client import pack_project
+from tests.release.conftest import write_passed_report
 
 
 def test_kinds_and_targets_are_read_from_the_files(release_inputs):
@@ -26,6 +29,9 @@ def test_a_release_with_an_unverified_package_is_not_made(release_inputs, tmp_pa
     text = (root / "latebind.toml").read_text("utf-8")
     (root / "latebind.toml").write_text(text.partition("[release]")[0], encoding="utf-8")
     silent = load(root / "latebind.toml")
+    pack_project(root)
+    write_passed_report(silent, root)
+    sources = replace(sources, dist=root / "dist", report=root / "reports/verify.json", workdir=root)
     with pytest.raises(GateError, match=r"Tiny\.1\.2\.3\.nupkg: not verified: no test case of nupkg/linux-x64 passed"):
         make_release(silent, sources, tmp_path / "out", dry_run=False)
     assert not (tmp_path / "out").exists()

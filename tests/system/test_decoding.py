@@ -7,6 +7,7 @@ import pytest
 from latebind.build.stage import MANIFEST, open_stage
 from latebind.errors import InputError
 from latebind.pack.ledger import Ledger
+from latebind.pack.record import RECORD
 from loadcheck.engine.baseline import read_baseline
 
 DEEP = '{"more": ' + "[" * 100_000
@@ -15,7 +16,7 @@ DEEP = '{"more": ' + "[" * 100_000
 @pytest.fixture
 def deep(tmp_path):
     """A folder with a ledger, a manifest and a baseline."""
-    for name in ("pack.json", MANIFEST, "baseline.json"):
+    for name in (RECORD, MANIFEST, "baseline.json"):
         (tmp_path / name).write_text(DEEP, encoding="utf-8")
     return tmp_path
 
@@ -30,5 +31,5 @@ def test_a_nested_stage_counts_as_none(deep):
 
 
 def test_a_nested_ledger_counts_as_none(deep):
-    (deep / "pack.json").write_text('{"wheel": ' + DEEP, encoding="utf-8")
-    assert Ledger(deep / "pack.json", deep).targets == ()
+    (deep / RECORD).write_text('{"wheel": ' + DEEP, encoding="utf-8")
+    assert Ledger(deep).targets == ()

@@ -27,9 +27,12 @@ def unpack_runtime(folder: Path) -> Path:
 
 
 def write_runtime_wheel(
-    unpacked: Path, folder: Path, version: str, *, name: str = "onnxruntime", truncated: bool = False
+    unpacked: Path, folder: Path, version: str, *, name: str = "onnxruntime", truncated: bool = False, suffix: str = ""
 ) -> Path:
-    """A wheel of ONNX Runtime with another version in its metadata and in its library; it requires nothing."""
+    """A wheel of ONNX Runtime with another version in its metadata and in its library; it requires nothing.
+
+    `suffix` is that of a pre-release, `rc1`, which the library does not have.
+    """
     assert len(version) == len(REAL)
     (wheel_file,) = unpacked.glob("onnxruntime-*.dist-info/WHEEL")
     tag = next(line for line in wheel_file.read_text("utf-8").splitlines() if line.startswith("Tag: ")).split()[1]
@@ -37,7 +40,7 @@ def write_runtime_wheel(
     data = library.read_bytes().replace(REAL.encode(), version.encode())
     inner = f"onnxruntime/capi/{library.name.replace(REAL, version)}"
     files = {inner: data[: len(data) // 2] if truncated else data}
-    return write_wheel(folder, name, version, tag, files)
+    return write_wheel(folder, name, f"{version}{suffix}", tag, files)
 
 
 def write_wheel(folder: Path, name: str, version: str, tag: str, files: Mapping[str, bytes]) -> Path:

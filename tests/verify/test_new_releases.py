@@ -41,6 +41,8 @@ def index(tmp_path_factory):
     second = [*first, *(runtimes[version] for version in ("1.32.1", "1.33.0", "1.33.1")), data["1.23.0"]]
     write_index(root, "first", first)
     write_index(root, "second", second, yanked=("1.33.1",))
+    candidate = write_runtime_wheel(unpacked, folder, "1.35.0", suffix="rc1", truncated=True)
+    write_index(root, "candidate", [*first, candidate])
     write_index(root, "third", [*second, runtimes["1.34.0"]], yanked=("1.33.1",))
     with serve(root) as address:
         yield address
@@ -66,9 +68,9 @@ def verify_on_day(latebind, index, tmp_path):
     )
     edit(smoke, '["doubles"] if right else []', 'json.loads((given.cases / "cases.json").read_text()) if right else []')
 
-    def run(day):
+    def run(day, *options):
         environment = {"UV_DEFAULT_INDEX": f"{index}/{day}/simple", "UV_CACHE_DIR": str(tmp_path / "cache")}
-        ended = latebind("-C", project, "verify", "--all", "-k", "works", env=environment)
+        ended = latebind("-C", project, "verify", "--all", "-k", "works", *options, env=environment)
         report = json.loads((project / "reports" / "verify.json").read_text("utf-8"))
         outcomes = {(case["runtime"], case["version"]): case["outcome"] for case in report["cases"]}
         passed = {case["version"]: case["facts"]["passed"] for case in report["cases"] if case["outcome"] == "passed"}
@@ -98,3 +100,21 @@ def test_a_new_release_that_is_broken_fails(verify_on_day):
     assert passed == {"1.31.1": 10, "1.32.1": 13, "1.33.0": 13}
     assert "New: onnxruntime 1.34.0, with failures" in ended.stdout
     assert gate.returncode == 1
+
+
+def test_a_prerelease_is_tried_when_asked_for_and_fails_the_gate(verify_on_day):
+    ended, outcomes, _, _ = verify_on_day("candidate")
+    assert_success(ended)
+    assert ("onnxruntime", "1.35.0rc1") not in outcomes
+
+    ended, outcomes, passed, gate = verify_on_day("candidate", "--prereleases")
+    assert ended.returncode == 1
+    assert outcomes["onnxruntime", "1.35.0rc1"] == "failed"
+    assert passed == {"1.31.1": 10, "1.32.0": 13}
+    assert gate.returncode == 1
+    assert "1.35.0rc1" in gate.stdout
+
+    ended, outcomes, _, gate = verify_on_day("first", "--prereleases")
+    assert {version for name, version in outcomes if name == "onnxruntime"} == {"1.31.1", "1.32.0"}
+    assert_success(ended)
+    assert_success(gate)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.facts import git_output
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
-from latebind.adopt.workflow import WORKFLOW, render_workflow
+from latebind.adopt.workflow import DEPENDABOT, WORKFLOW, render_workflow
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
@@ -40,6 +40,7 @@ _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQ
 
 
 _COMMON = {
+    DEPENDABOT: "init/dependabot.yml.j2",
     ".gitignore": "init/gitignore.j2",
     "CHANGELOG.md": "new/CHANGELOG.md.j2",
     "LICENSE": "new/LICENSE.j2",
@@ -104,7 +105,8 @@ def _render_files(templates: dict[str, str], name: str, author: str, **values: o
     }
     files = {path: render(template, **common, **values) for path, template in {**_COMMON, **templates}.items()}
     tables = tables_of(files["latebind.toml"]) or {}
-    return {WORKFLOW: render_workflow(name, tables, branch="main"), **files}
+    tests = "tests" if any(path.startswith("tests/") for path in files) else ""
+    return {WORKFLOW: render_workflow(name, tables, branch="main", tests=tests), **files}
 
 
 def _camel(name: str) -> str:

@@ -19,7 +19,7 @@ from latebind.adopt.notes import find_notes
 from latebind.adopt.python import edit_pyproject
 from latebind.adopt.roles import OPERATORS
 from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
-from latebind.adopt.workflow import WORKFLOW, render_workflow
+from latebind.adopt.workflow import DEPENDABOT, WORKFLOW, find_tests, has_updater, render_workflow
 from latebind.config.extension import program_keys
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
@@ -196,7 +196,11 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
             files[package / FILE_NAME] = render_runtime_module(preset(discovery.runtimes[0]), facts.distribution)
             changes = [] if discovery.has_operators else [load_before_others(package)]
     tables = present or tables_of(text) or {}
-    files[discovery.root / WORKFLOW] = render_workflow(facts.name, tables, branch=find_branch(discovery.root))
+    if not has_updater(discovery.root):
+        files[discovery.root / DEPENDABOT] = render("init/dependabot.yml.j2")
+    files[discovery.root / WORKFLOW] = render_workflow(
+        facts.name, tables, branch=find_branch(discovery.root), tests=find_tests(discovery.root)
+    )
     changes += [Change(path=path, before=None, after=text) for path, text in files.items() if not path.exists()]
     return changes
 

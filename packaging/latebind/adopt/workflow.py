@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -17,8 +18,10 @@ from packaging.version import InvalidVersion, Version
 from latebind import __version__
 from latebind.adopt.configuration import list_packages
 from latebind.adopt.facts import git_output
+from latebind.ecosystems.wheel.publishing import name_distribution
 from latebind.registry import collect
 from latebind.tables.actions import actions
+from latebind.tables.presets import preset
 from latebind.tables.targets import targets
 from latebind.templates import render
 
@@ -29,6 +32,17 @@ if TYPE_CHECKING:
     from latebind.model import Target
 
 WORKFLOW = ".github/workflows/latebind.yml"
+DEPENDABOT = ".github/dependabot.yml"
+_UPDATERS = (
+    DEPENDABOT,
+    ".github/dependabot.yaml",
+    "renovate.json",
+    "renovate.json5",
+    ".renovaterc",
+    ".github/renovate*",
+)
+"""What already renews the actions of a repository."""
+_TEST_FOLDERS = ("tests", "test")
 _REPOSITORY = "latebind/latebind"
 _USES = re.compile(r"^\s*(?:- )?uses: (?P<name>[\w.-]+/[\w./-]+)@(?P<ref>\S+)(?:\s+#\s*(?P<version>v\S+))?")
 _REQUIREMENT = re.compile(r"^\s*(?:LATEBIND|latebind): \"(?P<text>latebind\[.*)\"")
@@ -46,15 +60,36 @@ class Outdated:
     advice: str
 
 
-def render_workflow(
-    name: str, tables: dict[str, Any], *, branch: str, project: str = ".", reusable: bool = False
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectTests:
+    """The project's own tests, which a workflow runs with the wheels that it packed."""
+
+    folder: str
+    """Relative to the repository."""
+    wheels: tuple[str, ...]
+    requirements: tuple[str, ...]
+    """The wheels again, for what they require, the runtimes and pytest."""
+    targets: tuple[Target, ...]
+    """Each has a runner, with Python for the system itself."""
+
+
+def render_workflow(  # noqa: PLR0913  # what a workflow depends on
+    name: str,
+    tables: dict[str, Any],
+    *,
+    branch: str,
+    project: str = ".",
+    tests: str = "",
+    reusable: bool = False,
 ) -> str:
     """The workflow of a project, from the tables of its configuration.
 
-    `branch` is built at each push, `project` is the folder of the configuration in the repository. `reusable` is the
-    short form, which calls latebind's own workflow and publishes nothing.
+    `branch` is built at each push, `project` is the folder of the configuration in the repository, and `tests` the
+    folder of its own tests (`find_tests`). `reusable` is the short form, which calls latebind's own workflow and
+    publishes nothing.
     """
     native = list_native_targets(tables)
+    publishers = list_publishers(tables)
     return render(
         "init/reusable.yml.j2" if reusable else "init/workflow.yml.j2",
         name=name,
@@ -65,7 +100,10 @@ def render_workflow(
         native=[target for target in native if target.runner],
         elsewhere=[target.rid for target in native if not target.runner],
         has_windows=any(target.system == "windows" for target in native),
-        publishers=list_publishers(tables),
+        publishers=publishers,
+        pages={publisher.job: _find_page(publisher, tables) for publisher in publishers},
+        tests=plan_tests(tables, (PurePosixPath(project) / tests).as_posix()) if tests else None,
+        nightly=f"{zlib.crc32(name.encode()) % 60} 4 * * *",
         pins={name: f"{name}@{action.commit} # {action.version}" for name, action in actions().items()},
     )
 
@@ -82,6 +120,43 @@ def list_publishers(tables: dict[str, Any]) -> list[Publisher]:
     packages = list_packages(tables).values()
     publishers: tuple[Publisher, ...] = collect("publishing", "PUBLISHERS")
     return [publisher for publisher in publishers if any(publisher.is_for(package) for package in packages)]
+
+
+def _find_page(publisher: Publisher, tables: dict[str, Any]) -> str:
+    """The page of the first package that a job publishes."""
+    return next(publisher.page(package) for package in list_packages(tables).values() if publisher.is_for(package))
+
+
+def has_updater(root: Path) -> bool:
+    """Whether Dependabot or Renovate renews the actions of a repository."""
+    return any(any(root.glob(pattern)) for pattern in _UPDATERS)
+
+
+def find_tests(root: Path) -> str:
+    """The folder of a project's own tests, by the names that pytest looks for; "" for none."""
+    return next((name for name in _TEST_FOLDERS if any((root / name).rglob("test_*.py"))), "")
+
+
+def plan_tests(tables: dict[str, Any], folder: str) -> ProjectTests | None:
+    """How a workflow runs the tests in a folder of the repository; None for a project without wheels."""
+    wheels = tuple(filter(None, map(name_distribution, list_packages(tables).values())))
+    included = [targets()[rid] for rid in tables.get("targets", {}).get("include", ()) if rid in targets()]
+    presets = [preset(runtime["preset"]).python for runtime in tables.get("runtime", ()) if "preset" in runtime]
+    supplies = [supply for supply in presets if supply.extras]
+    if not wheels:
+        return None
+    return ProjectTests(
+        folder=folder,
+        wheels=wheels,
+        requirements=(*wheels, *(supply.distribution for supply in supplies), "pytest"),
+        targets=tuple(
+            target
+            for target in included
+            if target.runner
+            and target.libc != "musl"
+            and all(supply.is_supplied(supply.extra, target.rid) for supply in supplies)
+        ),
+    )
 
 
 def pin_latebind() -> str:

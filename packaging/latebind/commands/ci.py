@@ -30,7 +30,7 @@ def declare_ci(add: Add) -> None:
 
 def _ci(arguments: argparse.Namespace) -> int:
     from latebind.adopt.facts import find_branch
-    from latebind.adopt.workflow import WORKFLOW, list_outdated, render_workflow
+    from latebind.adopt.workflow import WORKFLOW, find_tests, list_outdated, render_workflow
     from latebind.config.file import standalone_text, tables_of
     from latebind.system.folders import find_repository
     from loadcheck.archive import replacing
@@ -54,6 +54,7 @@ def _ci(arguments: argparse.Namespace) -> int:
         tables,
         branch=find_branch(repository),
         project=config.root.relative_to(repository).as_posix(),
+        tests=find_tests(config.root),
         reusable=arguments.reusable,
     )
     file.parent.mkdir(parents=True, exist_ok=True)

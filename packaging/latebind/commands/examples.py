@@ -43,6 +43,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "gate": (("latebind gate", "check reports/verify.json"),),
     "matrix": (("latebind matrix --python 3.10 --python 3.14", "two Python versions on each target"),),
+    "rehearse": (
+        ("latebind rehearse", "everything that a release does, on this machine"),
+        ("latebind rehearse --release out/1.2.3", "the same from a release folder: publish, install, verify"),
+    ),
     "release": (
         ("latebind release --output out/1.2.3 --previous out/1.2.2", "make a release and compare it with the last one"),
         ("latebind release --check out/1.2.3", "check this release, offline"),

@@ -82,6 +82,7 @@ def _make(arguments: argparse.Namespace) -> int:
         dist=arguments.dist or project.dist,
         report=arguments.report or project.reports / "verify.json",
         changelog=arguments.changelog or next((file for file in near if file.is_file()), near[0]),
+        workdir=project.workdir,
         previous=arguments.previous,
         commit=source_commit(config),
         tag=tag,

@@ -44,6 +44,11 @@ def declare_verify(add: Add) -> None:
         "--all", action="store_true", dest="everything", help="test all targets, runtime versions and CPython versions"
     )
     verify.add_argument(
+        "--prereleases",
+        action="store_true",
+        help="also test the newest pre-release of each runtime, if it is newer than the latest release",
+    )
+    verify.add_argument(
         "-k", dest="select", action="append", default=[], metavar="PATTERN",
         help="run only test cases whose ids match, such as win-x64 or 1.2*; !PATTERN leaves out matches; may be "
         "repeated",
@@ -119,7 +124,8 @@ def _verify(arguments: argparse.Namespace) -> int:
 def _assert_used(arguments: argparse.Namespace) -> None:
     """Raises LatebindError for options that would have no effect with another one."""
     chosen = {
-        "--all": arguments.everything, "-k": arguments.select, "--shard": arguments.shard != "1/1",
+        "--all": arguments.everything, "--prereleases": arguments.prereleases,
+        "-k": arguments.select, "--shard": arguments.shard != "1/1",
         "--list": arguments.list, "--dist": arguments.dist, "--machines": arguments.machines,
         "--fresh": arguments.fresh, "--jobs": arguments.jobs, "--target": arguments.target, "--kit": arguments.kit,
     }  # fmt: skip
@@ -133,6 +139,9 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
+    import msgspec
+
+    from latebind.pack.record import read_record
     from latebind.preconditions import refuse_missing, refuse_unfinished
     from latebind.verify.choose import choose_cases, list_cases
     from latebind.verify.report.files import read_log, write_reports
@@ -148,6 +157,7 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     refuse_missing(project.config, sources=False)
     refuse_unfinished(project.config)
     artifacts = _artifacts(project, request.rids, arguments.dist)
+    source = msgspec.structs.replace(source, sources=read_record(arguments.dist or project.dist).digest)
     if chosen is None:
         return _write_kit(arguments, project, artifacts, source)
     report = verify(start_verification(project, chosen, artifacts), source)
@@ -162,7 +172,8 @@ def _write_kit(
 ) -> int:
     from latebind.verify.kit.kit import write_kit
 
-    options = [*(["--all"] if arguments.everything else []), *(f"-k={pattern}" for pattern in arguments.select)]
+    options = [*(["--all"] if arguments.everything else []), *(["--prereleases"] if arguments.prereleases else [])]
+    options += [f"-k={pattern}" for pattern in arguments.select]
     write_kit(project, artifacts, arguments.kit, source, options)
     print(
         f"{arguments.kit}: {plural(len(artifacts), 'package')}\n"
@@ -182,6 +193,7 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     return Request(
         rids=tuple(choose_targets(targets, project.config)),
         everything=arguments.everything,
+        prereleases=arguments.prereleases,
         patterns=check_patterns(arguments.select),
         shard=read_shard(arguments.shard),
         jobs=arguments.jobs or (os.cpu_count() or 1) + 1,  # one of them waits for the disk or the index
@@ -211,6 +223,7 @@ def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tu
     from latebind.pack.render import not_made
 
     if folder:
+        _refuse_outdated(project, folder)
         return artifacts_in(folder, project.config)
     present = inspect_dist(project.config, project.workdir, project.dist)
     if not present.targets and project.dist.is_dir() and list_artifacts(project.dist):
@@ -222,6 +235,22 @@ def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tu
     for missing in packed.not_made:
         LOG.say(not_made(missing))
     return tuple(artifact for artifact in packed.artifacts if artifact.kind in installed_kinds())
+
+
+def _refuse_outdated(project: Project, folder: Path) -> None:
+    """Refuse packages whose sources changed since: the report would be about other ones. Raises InputError."""
+    from latebind.build.commit import source_commit
+    from latebind.errors import InputError
+    from latebind.pack.record import hash_inputs, list_changes, read_record
+
+    record = read_record(folder)
+    now = hash_inputs(project.config, project.workdir) if record.sources else {}
+    if changes := list_changes(record, now, source_commit(project.config)):
+        raise InputError(
+            f"the packages are out of date: {changes[0]} after packing",
+            where=str(folder),
+            advice="Pack again: latebind pack --target all. Or check out the sources that they were made from.",
+        )
 
 
 def _merge(arguments: argparse.Namespace) -> int:

@@ -36,9 +36,16 @@ class Publisher:
 
     job: str
     """Its name in the workflow, and that of its environment on GitHub."""
+    title: str
+    """Of the index: `PyPI`."""
     is_for: Callable[[Mapping[str, Any]], bool]
     """Whether a table `[package.<name>]` makes packages that this job publishes."""
-    template: str
+    page: Callable[[Mapping[str, Any]], str]
+    """The page of the package that such a table makes, on the index."""
+    collect: str
+    """Template of the step that copies the packages into `upload/<job>`, in a job without rights."""
+    publish: str
+    """Template of the steps that publish the files in `upload/`: actions and shell, nothing of the project."""
     setup: str = ""
     """Template of the step that installs what building and verifying these packages needs."""
 

@@ -1,4 +1,4 @@
-"""Keeps build/pack.json, which records the inputs of each file in dist/: unchanged packages are not made again.
+"""Keeps the record in dist/, which has the inputs of each file there: unchanged packages are not made again.
 
 New files are made in a folder of dist/ that has a hidden name, and move to their places together.
 """
@@ -13,25 +13,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.errors import BuildError, NotRun
+from latebind.pack.record import RECORD, PackedRow, Record, read_record
 from latebind.system.log import LOG
 from loadcheck.archive import sha256, write_text
-from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-
-
-class LedgerRow(msgspec.Struct, frozen=True):
-    """A line of the ledger: what a key made, by file name."""
-
-    key: str
-    files: dict[str, str]
-    """Empty for what this machine could not make from these inputs."""
-    targets: tuple[str, ...] = ()
-    """The targets whose libraries the files hold."""
-    earlier: tuple[str, ...] = ()
-    """Files of earlier runs that are still to be removed: the run that replaced them did not finish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +35,16 @@ class Losses:
 
 
 class Ledger:
-    """build/pack.json: which key made which files, so that equal inputs make nothing twice."""
+    """The record in dist/: which key made which files, so that equal inputs make nothing twice."""
 
-    def __init__(self, file: Path, dist: Path) -> None:
+    def __init__(self, dist: Path) -> None:
         self.fresh = dist / ".new.part"
         """Where new files are made."""
-        self._file = file
         self._dist = dist
         self._lock = threading.Lock()
-        self._old = self._read()
-        self._new: dict[str, LedgerRow] = {}
+        self._record = read_record(dist)
+        self._old = self._record.packages
+        self._new: dict[str, PackedRow] = {}
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -86,20 +74,25 @@ class Ledger:
                 paths = tuple(build())
             except NotRun:
                 with self._lock:
-                    self._new[name] = LedgerRow(key=key, files={})
+                    self._new[name] = PackedRow(key=key, files={})
                 raise
         if not paths:
             raise BuildError(f"{name} made no file")
         files: dict[str, str] = {path.relative_to(self.fresh).as_posix(): sha256(path) for path in paths}
         earlier = {*known.files, *known.earlier}.difference(files) if known else ()
-        row = LedgerRow(key=key, files=files, targets=tuple(targets), earlier=tuple(sorted(earlier)))
+        row = PackedRow(key=key, files=files, targets=tuple(targets), earlier=tuple(sorted(earlier)))
         with self._lock:
             self._new[name] = row
         return paths
 
-    def close(self) -> Losses:
-        """Put new files in their places, remove what only an earlier run made, and return what dist/ lost."""
-        self._write({**self._old, **self._new})  # if this run is killed below, the next one knows all files
+    def close(self, sources: Mapping[str, str], commit: str) -> Losses:
+        """Put new files in their places, remove what only an earlier run made, and return what dist/ lost.
+
+        `sources` and `commit` are what the files of this run were made from.
+        """
+        self._write(
+            msgspec.structs.replace(self._record, packages={**self._old, **self._new})
+        )  # if this run is killed below, the next one knows all files
         current = {file for package in self._new.values() for file in package.files}
         for file in sorted(name for name in current if (self.fresh / name).is_file()):
             (self._dist / file).parent.mkdir(exist_ok=True)
@@ -108,7 +101,8 @@ class Ledger:
         removed = sorted(file for file in earlier - current if (self._dist / file).is_file())
         for file in removed:
             (self._dist / file).unlink(missing_ok=True)
-        self._write({name: msgspec.structs.replace(package, earlier=()) for name, package in self._new.items()})
+        current_rows = {name: msgspec.structs.replace(package, earlier=()) for name, package in self._new.items()}
+        self._write(Record(commit=commit, sources=dict(sources), packages=current_rows))
         lost = {
             name: set(self._old[name].targets) - set(self._new[name].targets)
             for name in sorted(self._old.keys() & self._new)
@@ -130,13 +124,7 @@ class Ledger:
             (self._dist / name).is_file() and sha256(self._dist / name) == known for name, known in files.items()
         )
 
-    def _read(self) -> dict[str, LedgerRow]:
-        try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, LedgerRow])
-        except (OSError, *DECODE_ERRORS):
-            return {}
-
-    def _write(self, rows: Mapping[str, LedgerRow]) -> None:
-        text = json.dumps(msgspec.to_builtins(rows), indent=1, sort_keys=True)
-        if not self._file.is_file() or self._file.read_bytes() != text.encode():
-            write_text(self._file, text)
+    def _write(self, record: Record) -> None:
+        file, text = self._dist / RECORD, json.dumps(msgspec.to_builtins(record), indent=1, sort_keys=True)
+        if not file.is_file() or file.read_bytes() != text.encode():
+            write_text(file, text)

@@ -18,6 +18,7 @@ from latebind.model import Artifact, NotMade
 from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.pack.ledger import Ledger, Losses
 from latebind.pack.planned import list_not_made
+from latebind.pack.record import hash_inputs
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
 from loadcheck.archive import sha256, source_date_epoch
@@ -51,7 +52,7 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
 
     Raises BuildError or ToolError with the message of the step that failed.
     """
-    ledger = open_ledger(workdir, dist)
+    ledger, sources = Ledger(dist), hash_inputs(config, workdir)
     run = start_run(config, stages, workdir, ledger.fresh)
     not_made = list(list_not_made(config, [stage.rid for stage in stages]))
     try:
@@ -62,7 +63,7 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
                     not_made.append(result)
                 else:
                     run.files_by_job[job] = result
-        losses = ledger.close()
+        losses = ledger.close(sources, source_commit(config))
     finally:
         shutil.rmtree(ledger.fresh, ignore_errors=True)
     artifacts = [
@@ -79,11 +80,6 @@ def _in_order() -> Iterator[list[PackageKind]]:
     needed = {name for kind in kinds for name in kind.after}
     yield [kind for kind in kinds if kind.name in needed]
     yield [kind for kind in kinds if kind.name not in needed]
-
-
-def open_ledger(workdir: Path, dist: Path) -> Ledger:
-    """What earlier runs made in a working folder."""
-    return Ledger(workdir / "build" / "pack.json", dist)
 
 
 def start_run(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackRun:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from latebind.build.stage import open_stage
 from latebind.ecosystems.ecosystem import package_kinds
 from latebind.errors import NotRun
-from latebind.pack.pack import hash_package, open_ledger, start_run
+from latebind.pack.ledger import Ledger
+from latebind.pack.pack import hash_package, start_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.ecosystems.ecosystem import PackRun
-    from latebind.pack.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ def inspect_dist(config: Config, workdir: Path, dist: Path) -> Present:
 
     What a missing tool, such as the .NET SDK, keeps from being compared counts as current.
     """
-    ledger = open_ledger(workdir, dist)
+    ledger = Ledger(dist)
     include = config.document.targets.include
     targets = tuple(rid for rid in include if rid in ledger.targets)
     if not targets:

@@ -12,13 +12,17 @@ from latebind.formats import find_format, installed_kinds
 from latebind.release.api import may_break
 from latebind.release.layout import CONFIG, PACKAGES, SURFACE, VERIFICATION
 from latebind.semver import LARGEST_IN_NPM, semantic_version, version_of
+from latebind.system.tree import hash_file, list_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
+    from latebind.pack.record import Record
     from latebind.release.derive import Derived
     from latebind.release.packages import ReleasePackage
 
+_SHOWN = 3
 _AGAIN = "Pack and verify again: latebind pack, latebind verify. Then make the release again."
 
 
@@ -39,6 +43,23 @@ def contradictions(derived: Derived) -> Iterator[Contradiction]:
     yield from _check_verified(derived)
     yield from _check_audit(derived)
     yield from _check_breaks(derived)
+
+
+def find_stale(dist: Path, record: Record, changes: Sequence[str]) -> Iterator[Contradiction]:
+    """Packages that are not as they were packed, and sources that changed since."""
+    fix = "Pack and verify again: latebind pack --target all, latebind verify."
+    for name, packed in sorted(record.files.items()):
+        if (actual := hash_file(dist / name)) != packed:
+            why = f"has SHA-256 {actual[:16]}..., but was packed with {packed[:16]}..." if actual else "is not there"
+            yield Contradiction(file=f"{PACKAGES}/{name}", why=why, fix=fix)
+    if record.files:
+        extra = sorted({path.relative_to(dist).as_posix() for path in list_tree(dist)} - record.files.keys())
+        for name in (name for name in extra if find_format(name.rpartition("/")[2]) is not None):
+            yield Contradiction(
+                file=f"{PACKAGES}/{name}", why="was not packed with the others", fix=f"Remove it, or: {fix}"
+            )
+    for change in changes[:_SHOWN]:
+        yield Contradiction(file=PACKAGES, why=f"is out of date: {change} after packing", fix=fix)
 
 
 def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:

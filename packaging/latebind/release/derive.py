@@ -69,7 +69,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
     page_of_api = api.api_markdown(old, new, changes)
     gate = judge_gate(config, report, packages=list_package_files(folder / layout.PACKAGES))
     changelog = _changelog(folder)
-    blockers = (*gate.blockers, *obstacles(config, packages, report, changelog))
+    blockers = (*gate.blockers, *obstacles(config, packages, report, changelog, origin))
     texts = renderings(report, lambda result: read_log(folder / layout.REPORTS, result))
     files = {
         **{f"{layout.SBOMS}/{package.bill_file}": package.bill for package in packages if package.bill},

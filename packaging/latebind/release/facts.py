@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from latebind import __version__
+from latebind.build.commit import COMMIT_VARIABLE
 from latebind.build.sbom import read_sbom
 from latebind.errors import InputError
 from latebind.formats import installed_kinds
 from latebind.model import State
+from latebind.pack.record import RECORD
 from latebind.release import changelog
 from latebind.verify.report.gate import Blocker, absent, is_required, patterns
 from loadcheck.decoding import DECODE_ERRORS
@@ -27,12 +29,15 @@ if TYPE_CHECKING:
     from latebind.verify.report.report import Report
 
 _SHOWN = 5
+_AGAIN = "Then pack and verify again: latebind pack --target all, latebind verify."
 
 
 class Origin(msgspec.Struct, frozen=True):
     """Facts that the folder does not show, so the manifest states and keeps them."""
 
     commit: str = ""
+    sources: str = ""
+    """The SHA-256 of what the packages were made from, as the record next to them says."""
     source_date_epoch: int = 0
     latebind: str = __version__
 
@@ -104,9 +109,34 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
     return (json.dumps(document, indent=2) + "\n").encode()
 
 
-def obstacles(config: Config, packages: Sequence[ReleasePackage], report: Report, changes: str) -> tuple[Blocker, ...]:
-    """What prevents a release besides the gate: unreported test cases, targets without packages, a silent changelog."""
-    return (*_find_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
+def obstacles(
+    config: Config, packages: Sequence[ReleasePackage], report: Report, changes: str, origin: Origin
+) -> tuple[Blocker, ...]:
+    """What prevents a release besides the gate.
+
+    These are an unknown origin, unreported test cases, targets without packages, and a silent changelog.
+    """
+    unknown = _find_unknown(report, origin)
+    return (*unknown, *_find_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
+
+
+def _find_unknown(report: Report, origin: Origin) -> Iterator[Blocker]:
+    """What is not known about where the packages come from, or differs between release and report."""
+    source = report.source
+    if not origin.commit:
+        why = "have no commit, so nothing shows what the packages were made from"
+        yield Blocker(
+            subject="sources", why=why, fix=f"Commit all changes, or set {COMMIT_VARIABLE} without git. {_AGAIN}"
+        )
+    elif source.commit != origin.commit:
+        why = f"records {f'the commit {source.commit}' if source.commit else 'no commit'}, but the sources are at "
+        yield Blocker(subject="verify.json", why=f"{why}{origin.commit}", fix=_AGAIN)
+    if not origin.sources:
+        why = "have no record of what they were made from"
+        yield Blocker(subject="packages", why=why, fix=f"Make them with latebind pack, and keep {RECORD} with them.")
+    elif source.sources != origin.sources:
+        why = "is about packages that were made from other sources, settings or another configuration"
+        yield Blocker(subject="verify.json", why=why, fix=_AGAIN)
 
 
 def _untold(config: Config, changes: str) -> Iterator[Blocker]:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from latebind.build.inside import refuse_links_outside
 from latebind.config.file import standalone_text
 from latebind.errors import InputError, LatebindError
+from latebind.pack.record import hash_inputs, list_changes, read_record
 from latebind.release import changelog, layout
 from latebind.release.api import read_surface
-from latebind.release.contradictions import Contradiction, contradictions
+from latebind.release.contradictions import Contradiction, contradictions, find_stale
 from latebind.release.derive import derive
 from latebind.release.facts import EarlierRelease, Origin, read_earlier
 from latebind.release.tag import check_tag
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
+    from latebind.pack.record import Record
     from latebind.release.derive import Derived
     from latebind.release.tag import Tag
 
@@ -40,6 +42,8 @@ class ReleaseInputs:
     report: Path
     """The verification report, with its logs in the same folder."""
     changelog: Path
+    workdir: Path
+    """The folder whose build/, stage/, dist/ and reports/ are never sources."""
     previous: Path | None = None
     """The last release: its folder, or its api.json. None for the first one."""
     commit: str = ""
@@ -65,11 +69,14 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
     text = _changes(config, sources.changelog)
     earlier = _read_replaceable(config, output)
     _assert_tagged(config, sources, text)
+    record = _read_current(config, sources)
     with _replacing(output) as folder:
         _copy(config, sources, folder)
         (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
         try:
-            derived = derive(folder, Origin(commit=sources.commit, source_date_epoch=source_date_epoch()))
+            derived = derive(
+                folder, Origin(commit=sources.commit, sources=record.digest, source_date_epoch=source_date_epoch())
+            )
         except InputError as error:  # the copy that it names is removed
             error.where = error.where.replace(str(folder / layout.PACKAGES), str(sources.dist))
             raise
@@ -152,10 +159,22 @@ def _assert_tagged(config: Config, sources: ReleaseInputs, changes: str) -> None
         raise GateError("\n".join([f"the tag {sources.tag.name} cannot be released:", *entries]))
 
 
-def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
-    wrong = [f"{problem.file}: {problem.why}\n  {problem.fix}" for problem in contradictions(derived)]
+def _read_current(config: Config, sources: ReleaseInputs) -> Record:
+    """The record of the packages. Raises GateError when packages or sources changed since it was written."""
+    record = read_record(sources.dist)
+    changes = list_changes(record, hash_inputs(config, sources.workdir), sources.commit)
+    _refuse(find_stale(sources.dist, record, changes))
+    return record
+
+
+def _refuse(problems: Iterable[Contradiction]) -> None:
+    wrong = [f"{problem.file}: {problem.why}\n  {problem.fix}" for problem in problems]
     if wrong:
         raise GateError("\n".join(["this cannot be released:", *wrong[:_SHOWN]]))
+
+
+def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
+    _refuse(contradictions(derived))
     if derived.blockers and not dry_run:
         blockers = [f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in derived.blockers]
         remaining = [f"... and {len(blockers) - _SHOWN} more"] if len(blockers) > _SHOWN else []

@@ -37,6 +37,8 @@ class Request:
     """The targets whose packages are verified."""
     everything: bool = False
     """Each minor version of the runtimes, their other distributions, every CPython."""
+    prereleases: bool = False
+    """The newest pre-release of each runtime, in addition."""
     patterns: tuple[str, ...] = ()
     """Which test cases run: those that match any of them (`select.py`); all where there are none."""
     shard: tuple[int, int] = (1, 1)
@@ -107,6 +109,7 @@ def _extent(config: Config, request: Request, minor: str) -> Extent:
     machines = {rid: request.machines.get(rid) for rid in request.rids}
     return Extent(
         everything=request.everything,
+        prereleases=request.prereleases,
         pythons={rid: _minor(machine) or minor for rid, machine in machines.items()},
         others=tuple(other for other in config.document.verify.pythons if other != minor),
         served=tuple(other for other in _module_pythons(config) if other != minor),

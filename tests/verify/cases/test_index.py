@@ -8,9 +8,11 @@ import pytest
 from packaging.version import Version
 
 from latebind.errors import NotRun
+from latebind.tables.targets import host_rid
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Question, ask, raised_minimum, requirement
-from latebind.verify.cases.installers import installer
+from latebind.verify.cases.installers import Virtualenv, installer
 from loadcheck.model import Rid
+from tests.verify.release_index import serve, write_index, write_wheel
 
 
 def question(entry, rid="linux-x64", distribution="onnxruntime"):
@@ -47,6 +49,28 @@ def test_the_index_knows_which_versions_there_are_for_which_target(tmp_path):
     assert answers.found[intel] == ("1.23.2",)
     assert isinstance(answers.trouble[absent], NotRun)
     assert answers.trouble[absent].reason == "no-distribution"
+
+
+@pytest.mark.parametrize("make", [installer, Virtualenv], ids=["uv", "pip"])
+def test_the_newest_prerelease_is_an_answer_only_if_it_is_newer_and_asked_for(tmp_path, monkeypatch, make):
+    releases = {"engine": ("1.30.0", "1.31.0", "1.32.0a1", "1.32.0rc1"), "other": ("1.31.0rc2", "1.31.0")}
+    wheels = [
+        write_wheel(tmp_path / "wheels", name, version, "py3-none-any", {f"{name}.py": b""})
+        for name, versions in releases.items()
+        for version in versions
+    ]
+    write_index(tmp_path, "day", wheels)
+    engine, other = (replace(question("latest", host_rid(), name), prereleases=True) for name in releases)
+    plain = replace(engine, prereleases=False)
+    (tmp_path / "home").mkdir()
+    with serve(tmp_path) as address:
+        for variable in ("UV_DEFAULT_INDEX", "PIP_INDEX_URL"):
+            monkeypatch.setenv(variable, f"{address}/day/simple")
+        monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+        monkeypatch.setenv("PIP_FIND_LINKS", "")
+        answers = ask([engine, other, plain], make(tmp_path / "home"), Path(sys.executable))
+    assert answers.trouble == {}
+    assert answers.found == {engine: ("1.31.0", "1.32.0rc1"), other: ("1.31.0",), plain: ("1.31.0",)}
 
 
 def test_the_minimum_is_the_first_version_that_a_target_has_for_any_python(tmp_path):

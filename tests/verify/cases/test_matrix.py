@@ -36,8 +36,14 @@ def test_a_small_project_has_few_jobs_for_each_target_on_its_runner():
     jobs = matrix(wheels_alone(), RIDS, ["3.12"])["include"]
     pairs = dict.fromkeys((job["target"], job["runner"]) for job in jobs)
     assert list(pairs) == [(rid, targets()[rid].runner) for rid in RIDS]
-    assert jobs[-1] == {"target": RIDS[-1], "runner": targets()[RIDS[-1]].runner, "shard": "2/2", "python": "3.12",
-                        "args": f"verify --all --target {RIDS[-1]} --shard 2/2"}  # fmt: skip
+    assert jobs[-1] == {
+        "target": RIDS[-1],
+        "runner": targets()[RIDS[-1]].runner,
+        "shard": "2/2",
+        "python": "3.12",
+        "pythons": "3.11\n3.13\n3.14\n3.12",
+        "args": f"verify --all --target {RIDS[-1]} --shard 2/2",
+    }
 
 
 def test_over_256_cells_are_shared_out_and_each_is_in_one_job():
@@ -59,9 +65,23 @@ def test_jobs_keep_to_the_limit(limit):
     assert len(matrix(with_versions(800), RIDS, ["3.12"], limit)["include"]) <= limit
 
 
+def test_no_job_needs_a_python_that_its_runner_lacks():
+    """actions/python-versions has no CPython 3.10 for win32 on arm64, so that setup-python ended with an error."""
+    jobs = matrix(LATENN, RIDS, ["3.10", "3.14"])["include"]
+    for job in jobs:
+        pythons = job["pythons"].splitlines()
+        assert pythons[-1] == job["python"]
+        assert sorted(pythons) == [*targets()[job["target"]].pythons]
+    assert {job["python"] for job in jobs if job["runner"] == "windows-11-arm"} == {"3.14"}
+    assert {job["python"] for job in jobs if job["runner"] == "windows-2025"} == {"3.10", "3.14"}
+    consumers = {rid: {case.case.consumer for case in cases_of(LATENN, rid, "3.12")} for rid in RIDS}
+    assert "python3.11" in consumers["win-arm64"]
+    assert [rid for rid in RIDS if "python3.10" in consumers[rid]] == [rid for rid in RIDS if rid != "win-arm64"]
+
+
 def test_too_few_jobs_for_the_targets_are_refused():
     with pytest.raises(InputError, match="6 targets and 2 Pythons need at least 12 jobs, more than 11"):
-        matrix(LATENN, [*RIDS, "linux-arm"], ["3.10", "3.14"], 11)  # no runner has that processor
+        matrix(LATENN, [*RIDS, "linux-arm"], ["3.11", "3.14"], 11)  # no runner has that processor
 
 
 def test_a_text_over_the_limit_of_an_output_is_refused():

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind.config.ep import EpConfig
 from latebind.ecosystems.ecosystem import Publisher
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def _page(package: Mapping[str, Any]) -> str:
+    ident = package["nuget"]["id"] if "nuget" in package else msgspec.convert(package["ep"], EpConfig).nuget_id
+    return f"https://www.nuget.org/packages/{ident}"
+
 
 PUBLISHERS = (
     Publisher(
         job="nuget",
+        title="NuGet",
         is_for=lambda package: "nuget" in package or bool(package.get("ep", {}).get("vendor")),
-        template="nuget/publish.yml.j2",
+        page=_page,
+        collect="nuget/collect.yml.j2",
+        publish="nuget/publish.yml.j2",
         setup="nuget/setup.yml.j2",
     ),
 )

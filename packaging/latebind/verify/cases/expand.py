@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
 from latebind.model import Case
 from latebind.preconditions import explain_not_made
 from latebind.tables.targets import target
@@ -12,6 +14,7 @@ from latebind.verify.cases.consumer import find_consumer, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
 from latebind.verify.cases.subject import Subject, can_have, is_supplied, list_subjects
+from loadcheck.model import Rid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,6 +38,8 @@ class Extent:
     """Further minor versions of CPython, tried on `home`."""
     glue: frozenset[Rid] = frozenset()
     """The targets whose machine runs no runtime."""
+    prereleases: bool = False
+    """Also the newest pre-release of the runtimes, with the scenarios that are tried with all versions."""
     served: tuple[str, ...] = ()
     """Further minor versions that have wheels of their own (`3.13t`: free-threaded): always tried on `home`."""
 
@@ -70,6 +75,8 @@ class _Line:
     """What the index is asked; "" for nothing."""
     other: str = ""
     """A distribution of the runtime that is not its ordinary one."""
+    prereleases: bool = False
+    """Whether the newest pre-release is tried, too."""
 
     @property
     def runtime(self) -> RuntimeUse | None:
@@ -120,6 +127,11 @@ def expand_cases(config: Config, rid: Rid, extent: Extent, answers: Answers) -> 
     return tuple(by_id.values())
 
 
+def is_too_old(minor: str, rid: str) -> bool:
+    """Whether a CPython, such as `3.10` or `3.13t`, is older than any that exists for a target."""
+    return Version(minor.removesuffix("t")) < Version(target(rid).pythons[0])
+
+
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     """The runtimes that exist for a target; (None,) for a project that binds none."""
     uses = config.document.runtime or (None,)
@@ -141,8 +153,10 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
                 lacks_runtime = scenario.negative and scenario.versions == "none"
                 if lacks_runtime and find_consumer(consumer).installs_runtime(config, subject.package):
                     continue
+                newest = extent.prereleases and scenario.versions == "all" and consumer == PYTHON
                 for entry in _entries(subject, scenario, each_minor=each_minor):
-                    yield _Line(subject, scenario, consumer, extent.pythons[rid], entry)
+                    prereleases = newest and entry == "latest"
+                    yield _Line(subject, scenario, consumer, extent.pythons[rid], entry, prereleases=prereleases)
             if scenario.widened and widens:
                 yield from _list_other_pythons(subject, scenario, rid, extent)
                 yield from _list_other_distributions(subject, scenario, rid, extent)
@@ -157,7 +171,8 @@ def _is_tried(subject: Subject, scenario: Scenario, rid: Rid, extent: Extent) ->
 def _list_other_pythons(subject: Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     runtime = subject.runtime
     if rid == extent.home and not subject.settings.native_only:
-        for minor in extent.served or extent.others * extent.everything:
+        others = extent.served or extent.others * extent.everything
+        for minor in (minor for minor in others if not is_too_old(minor, rid)):
             for entry in ("minimum", "latest") if runtime else ("",):
                 yield _Line(subject, scenario, PYTHON, minor, entry)
 
@@ -193,7 +208,13 @@ def _question(line: _Line, rid: Rid) -> Question | None:
     minimum = line.runtime.traits.floor if below else line.runtime.minimum
     npm = find_consumer(line.consumer).is_asked_for
     return Question(
-        distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python, npm=npm
+        distribution=line.distribution,
+        minimum=minimum,
+        entry=line.entry,
+        target=rid,
+        python=line.python,
+        npm=npm,
+        prereleases=line.prereleases,
     )
 
 

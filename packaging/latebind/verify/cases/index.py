@@ -171,6 +171,8 @@ class Question:
     """The minor version of the interpreter: `3.11`."""
     npm: bool = False
     """Whether npm's registry is asked."""
+    prereleases: bool = False
+    """With the entry `latest`: whether the newest pre-release is another answer, if it is newer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,9 +211,9 @@ def _ask(
     try:
         if question.npm and npm is not None:
             return npm(question)
-        if question.entry != EACH_MINOR:
-            return (_resolve(question, installer, python),)
-        return tuple(_minors(question, _resolve_latest(question, installer, python), installer, python))
+        if question.entry == EACH_MINOR:
+            return tuple(_minors(question, _resolve_latest(question, installer, python), installer, python))
+        return (_resolve_newest if question.prereleases else _resolve)(question, installer, python)
     except NotRun as error:
         return error
 
@@ -225,16 +227,27 @@ def _resolve_latest(question: Question, installer: Installer, python: Path) -> s
     return latest
 
 
-def _resolve(question: Question, installer: Installer, python: Path) -> str:
+def _resolve_newest(question: Question, installer: Installer, python: Path) -> tuple[str, ...]:
+    """The latest version, and a newer pre-release: uv and pip take one where a specifier matches nothing else."""
+    latest = _resolve_latest(question, installer, python)
+    try:
+        return latest, installer.resolve(f"{question.distribution}>{latest}", python, question.target, question.python)
+    except NotRun as error:
+        if error.reason == "no-distribution":
+            return (latest,)
+        raise
+
+
+def _resolve(question: Question, installer: Installer, python: Path) -> tuple[str]:
     """The version for a question. Raises NotRun.
 
     Where the index has no wheel of the minimum for a target, whatever the CPython, the minimum is the first minor
     version that has one: nobody can install an older one there.
     """
     if question.entry == "latest":
-        return _resolve_latest(question, installer, python)
+        return (_resolve_latest(question, installer, python),)
     try:
-        return installer.resolve(requirement(question), python, question.target, question.python)
+        return (installer.resolve(requirement(question), python, question.target, question.python),)
     except NotRun as error:
         others = (other for other in _PYTHONS if other != question.python)
         is_for_another = (_has_minimum(question, other, installer, python) for other in others)
@@ -244,16 +257,15 @@ def _resolve(question: Question, installer: Installer, python: Path) -> str:
         first = next(iter(_minors(question, latest, installer, python)), "")
         if not first:
             raise
-        return first
+        return (first,)
 
 
 def _has_minimum(question: Question, other: str, installer: Installer, python: Path) -> bool:
     """Whether the index has the minimum for another CPython."""
     try:
-        installer.resolve(requirement(question), python, question.target, other)
+        return bool(installer.resolve(requirement(question), python, question.target, other))
     except NotRun:
         return False
-    return True
 
 
 def _minors(question: Question, latest: str, installer: Installer, python: Path) -> Iterable[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from latebind.errors import InputError
 from latebind.tables.targets import target
-from latebind.verify.cases.expand import Extent, expand_cases
+from latebind.verify.cases.expand import Extent, expand_cases, is_too_old
 from latebind.verify.cases.index import Answers
 from loadcheck.text import plural
 
@@ -30,7 +30,10 @@ CASES_PER_JOB = 40
 
 
 def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs: int = MAX_JOBS) -> dict[str, Any]:
-    """`{"include": [{"target", "runner", "shard", "python", "args"}]}`, one entry for each job.
+    """`{"include": [{"target", "runner", "shard", "python", "pythons", "args"}]}`, one entry for each job.
+
+    A target has no job for a Python that does not exist for it. `pythons` are all that do, one a line, with the job's
+    own Python last, as actions/setup-python takes them.
 
     The number of shares follows from the configuration alone. A new version in the index changes the size of a share,
     never which test cases are run: each job selects its own by their ids.
@@ -44,7 +47,12 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
             f"{strange[0]!r} is not a minor version of Python 3", where="--python", advice="Write it as 3.12."
         )
     hosted = [rid for rid in rids if target(rid).runner]  # GitHub has no machine for the others
-    counts = {(rid, python): max(1, len(cases_of(config, rid, python))) for rid in hosted for python in pythons}
+    counts = {
+        (rid, python): max(1, len(cases_of(config, rid, python)))
+        for rid in hosted
+        for python in pythons
+        if not is_too_old(python, rid)
+    }
     if len(counts) > max_jobs:
         raise InputError(
             f"{plural(len(hosted), 'target')} and {plural(len(pythons), 'Python')} need at least {len(counts)} jobs, "
@@ -94,4 +102,12 @@ def _shares(counts: Mapping[tuple[Rid, str], int], max_jobs: int) -> dict[tuple[
 def _job(rid: Rid, python: str, index: int, number: int) -> dict[str, str]:
     share = f"{index}/{number}"
     arguments = ["verify", "--all", "--target", rid, *(["--shard", share] if number > 1 else [])]
-    return {"target": rid, "runner": target(rid).runner, "shard": share, "python": python, "args": " ".join(arguments)}
+    others = [minor for minor in target(rid).pythons if minor != python]
+    return {
+        "target": rid,
+        "runner": target(rid).runner,
+        "shard": share,
+        "python": python,
+        "pythons": "\n".join([*others, python]),
+        "args": " ".join(arguments),
+    }

@@ -40,6 +40,9 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: str = ""
     commit: Annotated[str, Meta(description="the full hash; empty when the sources are not those of a commit")] = ""
     date: Annotated[str, Meta(description="of SOURCE_DATE_EPOCH, or of the commit: 2026-11-21")] = ""
+    sources: Annotated[
+        str, Meta(description="SHA-256 of what the packages were made from; empty when latebind pack did not make them")
+    ] = ""
 
 
 class PackageHash(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

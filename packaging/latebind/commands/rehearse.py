@@ -1,0 +1,71 @@
+"""The command `rehearse`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.commands.common import add_format, add_target, choose_targets, lock_project, print_json
+from latebind.errors import LatebindError
+from loadcheck.text import plural, printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from latebind.commands.common import Add
+    from latebind.config.project import Project
+    from latebind.rehearse.rehearse import StepResult
+
+
+def declare_rehearse(add: Add) -> None:
+    """`latebind rehearse`."""
+    text = "go through a whole release on this machine: tag, workflow, local registries, installation, verification"
+    rehearsal = add("rehearse", lock_project(_rehearse), text)
+    rehearsal.add_argument("--tag", default="", metavar="TAG", help="tag of the release (default: v and the version)")
+    rehearsal.add_argument(
+        "--release", type=Path, metavar="FOLDER", help="begin with this release folder; run no workflow"
+    )
+    rehearsal.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="continue if the changelog lacks the version, or something else prevents publishing",
+    )
+    add_target(rehearsal)
+    add_format(rehearsal)
+
+
+def _rehearse(arguments: argparse.Namespace, project: Project) -> int:
+    if find_spec("yaml") is None:
+        raise LatebindError(
+            "PyYAML, which reads workflows, is not installed", advice='Run: pip install "latebind[verify]"'
+        )
+    from latebind.rehearse.rehearse import NOT_RUN, rehearse
+    from latebind.rehearse.steps import Rehearsing
+
+    if arguments.release and (arguments.target or arguments.tag):
+        raise LatebindError("--target and --tag have no effect with --release", advice="Leave them out.")
+    config, is_json = project.config, arguments.format == "json"
+    state = Rehearsing(
+        config=config,
+        folder=project.workdir / "build" / "rehearse",
+        rids=tuple(choose_targets(arguments.target, config)),
+        tag=arguments.tag or f"v{config.project.version}",
+        release=arguments.release.resolve() if arguments.release else None,
+        dry_run=arguments.dry_run,
+    )
+    results = rehearse(state, (lambda _: None) if is_json else _show)
+    if is_json:
+        print_json([asdict(result) for result in results])
+        return 0
+    left = sum(result.outcome == NOT_RUN for result in results)
+    seconds = sum(result.seconds for result in results)
+    print(f"{plural(len(results) - left, 'part')} of the release passed, {left} not run, {seconds:.0f} s")
+    return 0
+
+
+def _show(result: StepResult) -> None:
+    detail = f"  {result.detail}" if result.detail else ""
+    name = f"{result.step} {result.part}"
+    print(printable(f"{result.outcome:8} {name}{detail}  {result.seconds:.1f} s").replace("\n", " "), flush=True)

@@ -1,0 +1,166 @@
+"""What `latebind rehearse` does in an ecosystem: start a local registry, publish there, install from there by name."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from latebind.errors import LatebindError, NotRun
+from latebind.model import State
+from latebind.system.run import run
+from latebind.verify.report.report import read_report
+from latebind.verify.run.protocol import read_result
+from latebind.verify.run.supply import Supply
+from loadcheck.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from latebind.config.config import Config
+    from latebind.verify.cases.installers import Installer
+    from loadcheck.model import Kind
+
+AGAIN = "Publish again: what the registry has already is skipped, so that a repetition continues with the rest."
+_SCENARIOS = ("works", "consumed")
+"""Those in which a consumer computes, in any language."""
+_TIME_LIMIT = 1800.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What an ecosystem gets to rehearse with."""
+
+    config: Config
+    folder: Path
+    """For its own files; empty at first."""
+    python: Path
+    """An interpreter that can run latebind."""
+    tool: Installer
+    rid: str
+    """This machine's target."""
+    packages: Path
+    """The folder of the packages to release."""
+
+    @property
+    def log(self) -> Path:
+        """What its programs print."""
+        return self.folder / "log.txt"
+
+
+class Registry(Protocol):
+    """A local registry."""
+
+    @property
+    def place(self) -> str:
+        """Its address or folder."""
+
+    def find(self, file: Path) -> str:
+        """The SHA-256 of the published file of that name; "" when there is none."""
+
+    def upload(self, file: Path) -> None:
+        """Publish a file. Raises ToolError when the registry does not take it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """A registry and its users, in REHEARSALS of an ecosystem's `rehearsal.py`."""
+
+    title: str
+    """The registry that users have: `PyPI`."""
+    standing_in: str
+    """What takes its place here, and where everything else comes from."""
+    job: str = ""
+    """The job of the workflow that publishes there; "" when none does."""
+    kinds: tuple[Kind, ...]
+    """The kinds of packages that are published there."""
+    open: Callable[[Stage], AbstractContextManager[Registry]]
+    """Start the registry. Raises NotRun when this machine lacks what it needs."""
+    install: Callable[[Stage, Registry], str]
+    """Install from the registry by name, and run the project's consumer; what was installed.
+
+    Raises NotRun, and LatebindError when it fails.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFeed:
+    """A registry that is a folder of files."""
+
+    folder: Path
+
+    @property
+    def place(self) -> str:
+        """The folder."""
+        return str(self.folder)
+
+    def find(self, file: Path) -> str:
+        """See Registry."""
+        return hash_published(self.folder / file.name)
+
+    def upload(self, file: Path) -> None:
+        """See Registry."""
+        shutil.copyfile(file, self.folder / file.name)
+
+
+def hash_published(path: Path) -> str:
+    """The SHA-256 of a file; "" when it is not there."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+@contextmanager
+def open_folder(stage: Stage) -> Iterator[FolderFeed]:
+    """A folder as a registry."""
+    folder = stage.folder / "feed"
+    folder.mkdir(parents=True, exist_ok=True)
+    yield FolderFeed(folder)
+
+
+def verify_feed(stage: Stage, feed: Path, kind: Kind, consumers: Sequence[str]) -> str:
+    """Install the packages of a folder by their names and run the consumers, as `latebind verify` does it.
+
+    How many test cases passed. Raises NotRun when none ran, LatebindError when one failed.
+    """
+    if not any(consumers):
+        raise NotRun("not-built", "[verify] has no consumer of these packages")
+    reports = stage.folder / "reports"
+    argv: list[str | Path] = [stage.python, "-m", "latebind.cli", "-q", "-C", stage.config.root]
+    argv += ["--workdir", stage.folder / "work", "verify", "--target", stage.rid, "--dist", feed]
+    argv += [word for name in _SCENARIOS for word in ("-k", f"{kind}/{stage.rid}/*/{name}")] + ["--output", reports]
+    ended = run(argv, check=False, timeout=_TIME_LIMIT, log=stage.log)
+    if not (reports / "verify.json").is_file():
+        raise LatebindError(ended.output.strip() or "latebind verify wrote no report", where=str(stage.log))
+    cases = read_report(reports / "verify.json").cases
+    failed = next((case for case in cases if case.outcome is State.FAILED), None)
+    if failed is not None:
+        raise LatebindError(f"{failed.id}: {failed.reason}", where=str(stage.log))
+    passed = [case for case in cases if case.outcome.is_pass]
+    if not passed:
+        raise NotRun(cases[0].reason, cases[0].summary or cases[0].reason)
+    return f"{len(passed)} of {plural(len(cases), 'test case')} passed"
+
+
+def run_script(stage: Stage, argv: Sequence[str | Path], environment: dict[str, str]) -> str:
+    """Run the project's consumer with the data of its first runtime; how many cases passed.
+
+    Raises LatebindError when a case failed.
+    """
+    config = stage.config
+    runtime = next(iter(config.document.runtime), None)
+    supply = Supply(config=config, folder=stage.folder / "supply", installer=stage.tool)
+    data = supply.data(config.verification_of(runtime).data, runtime.minimum if runtime else "")
+    result = stage.folder / "result.json"
+    several = ("--runtime", runtime.name) if runtime and len(config.document.runtime) > 1 else ()
+    words = ("--cases", data, "--out", result, *several)
+    ended = run([*argv, *words], cwd=stage.folder, env=environment, check=False, timeout=_TIME_LIMIT, log=stage.log)
+    if not result.is_file():
+        raise LatebindError(f"the consumer wrote no result:\n{ended.output.strip()}", where=str(stage.log))
+    read = read_result(result.read_bytes(), "the consumer")
+    if ended.returncode != 0 or read.failed or not read.passed:
+        why = read.message or "; ".join(f"{case.name}: {case.message}" for case in read.failed) or ended.output.strip()
+        raise LatebindError(f"the consumer failed: {why}", where=str(stage.log))
+    return f"{plural(len(read.passed), 'case')} passed" + (f" with {runtime.name} {read.version}" if runtime else "")

@@ -1,0 +1,1 @@
+"""`latebind rehearse`: the whole way of a release on this machine."""

@@ -1,0 +1,104 @@
+"""Clones a project, limited to targets of this machine, commits and tags it, as a release would start."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from latebind.adopt.workflow import WORKFLOW, render_workflow
+from latebind.config.file import load, standalone_text, tables_of
+from latebind.errors import InputError, NotRun
+from latebind.release import changelog
+from latebind.release.tag import Tag, check_tag
+from latebind.system.folders import find_repository
+from latebind.system.programs import which
+from latebind.system.run import run
+from loadcheck.archive import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from latebind.config.config import Config
+
+_TARGETS = re.compile(
+    r"^(?P<head>\[(?:tool\.latebind\.)?targets\]\s.*?^include\s*=\s*)\[[^\]]*\]", re.DOTALL | re.MULTILINE
+)
+_NAMED = ("-c", "user.name=latebind", "-c", "user.email=latebind@localhost", "-c", "commit.gpgsign=false")
+_SHOWN = 3
+
+
+def refuse_unready(config: Config, tag: str, *, dry_run: bool) -> None:
+    """Refuse a project that cannot be tagged. Raises InputError for what a release would find minutes later.
+
+    A dry run needs no section in the changelog.
+    """
+    project, file = config.project, find_changelog(config)
+    for wrong in check_tag(Tag(name=tag), project.name, project.version, {}):
+        raise InputError(f"{wrong.file}: {wrong.why}", advice=wrong.fix)
+    if not dry_run and (not file.is_file() or not changelog.names(file.read_text("utf-8"), project.version)):
+        text = "has no section" if file.is_file() else "does not exist, so it has no section"
+        raise InputError(
+            f"{text} [{project.version}] for the tag {tag}",
+            where=str(file),
+            advice=f"Write one: ## [{project.version}] - DATE.",
+        )
+    dirty = run_git(config.root, "status", "--porcelain", "--untracked-files=no").splitlines()
+    if dirty:
+        more = f" and {len(dirty) - _SHOWN} more" if len(dirty) > _SHOWN else ""
+        names = ", ".join(line[3:] for line in dirty[:_SHOWN])
+        raise InputError(
+            f"has uncommitted changes, which the tag {tag} would not have: {names}{more}",
+            where=str(config.root),
+            advice="Commit them, or put them aside: git stash.",
+        )
+
+
+def find_changelog(config: Config) -> Path:
+    """The changelog next to the configuration, else that of the repository."""
+    near = [folder / "CHANGELOG.md" for folder in (config.root, find_repository(config.root))]
+    return next((file for file in near if file.is_file()), near[0])
+
+
+def clone_project(config: Config, folder: Path, rids: Sequence[str], tag: str) -> Config:
+    """The project in a clone, for some of its targets, with a commit that has the tag.
+
+    The clone gets the workflow of `latebind ci` if the project has none, and the unreleased section of its changelog
+    becomes that of the version if there is no such section. Raises ToolError as git does.
+    """
+    repository = find_repository(config.root)
+    run_git(repository, "clone", "--quiet", "--no-tags", "--recurse-submodules", str(repository), str(folder))
+    root = folder / config.root.relative_to(repository)
+    file = root / config.file.name
+    if list(rids) != list(config.document.targets.include):
+        file.write_text(limit_targets(file.read_text("utf-8"), rids), encoding="utf-8")
+    notes = find_changelog(load(file))
+    text = notes.read_text("utf-8")
+    if not changelog.names(text, config.project.version):
+        notes.write_text(text.replace(f"[{changelog.UNRELEASED}]", f"[{config.project.version}]", 1), encoding="utf-8")
+    if not (folder / WORKFLOW).is_file():
+        tables, place = tables_of(standalone_text(config)) or {}, root.relative_to(folder).as_posix()
+        write_text(folder / WORKFLOW, render_workflow(config.project.name, tables, branch="main", project=place))
+    run_git(folder, "add", "--all")
+    run_git(folder, *_NAMED, "commit", "--quiet", "--no-verify", "--allow-empty", "--message", f"Rehearse {tag}")
+    run_git(folder, *_NAMED, "tag", "--force", "--message", tag, tag)
+    return load(file)
+
+
+def limit_targets(text: str, rids: Sequence[str]) -> str:
+    """A configuration with fewer targets. Raises InputError where the list of targets is not found."""
+    listed = ", ".join(f'"{rid}"' for rid in rids)
+    limited, number = _TARGETS.subn(lambda match: f"{match['head']}[{listed}]", text, count=1)
+    if number == 0:
+        raise InputError("has no `include` in a table [targets]", advice="Write the targets there, or: --target all.")
+    return limited
+
+
+def run_git(folder: Path, *arguments: str) -> str:
+    """What git prints. Raises NotRun without git, ToolError when it fails."""
+    git = which("git")
+    if git is None or not (find_repository(folder) / ".git").exists():
+        raise NotRun("no-program", f"{folder} is not in a git repository, or git is not installed")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
+    return run([git, *arguments], cwd=folder, env=environment).output

@@ -1,0 +1,253 @@
+"""The steps of a rehearsal, in order: what each runs, and what its failure means for the release."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from latebind.adopt.workflow import WORKFLOW
+from latebind.ecosystems.rehearsal import Rehearsal, Stage
+from latebind.errors import InputError, NotRun
+from latebind.formats import find_format
+from latebind.registry import collect
+from latebind.rehearse.clone import clone_project, refuse_unready, run_git
+from latebind.rehearse.publish import find_files, publish
+from latebind.rehearse.workflow import WorkflowError, WorkflowRun, read_workflow
+from latebind.release import layout
+from latebind.release.check import check_release
+from latebind.release.make import files_of
+from latebind.release.tag import Tag
+from latebind.system.folders import find_repository
+from latebind.system.programs import which
+from latebind.system.run import run
+from latebind.tables.targets import host_rid, target
+from latebind.verify.cases.installers import installer, python_of
+from loadcheck.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from latebind.config.config import Config
+    from latebind.ecosystems.rehearsal import Registry
+
+    Part = tuple[str, Callable[[], str]]
+    """What is shown in one line: its name, and what runs, which returns what it found."""
+
+_COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
+_LATEBIND = '"$LATEBIND"'
+"""The requirement that the jobs of a workflow install."""
+
+
+@dataclass(kw_only=True)
+class Rehearsing:
+    """A rehearsal so far."""
+
+    config: Config
+    folder: Path
+    """For everything that it makes; empty at first."""
+    rids: tuple[str, ...]
+    tag: str
+    release: Path | None = None
+    """An existing release folder to begin with."""
+    dry_run: bool = False
+    """Whether to go on with a release that may not be published."""
+    registries: dict[str, tuple[Rehearsal, Stage, Registry]] = field(default_factory=dict)
+    running: ExitStack = field(default_factory=ExitStack)
+    """The registries, which are stopped at the end."""
+
+    @property
+    def artifacts(self) -> Path:
+        """What the jobs of the workflow hand on."""
+        return self.folder / "artifacts"
+
+    @property
+    def release_folder(self) -> Path:
+        """The release that is rehearsed."""
+        return self.release or self.artifacts / "release"
+
+    @property
+    def downloads(self) -> Path:
+        """The files of the release as users download them, without folders."""
+        return self.folder / "downloads"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step of a rehearsal."""
+
+    name: str
+    meaning: str
+    """What its failure means."""
+    parts: Callable[[Rehearsing], Iterator[Part]]
+    makes_release: bool = False
+    """Whether it is left out for an existing release."""
+
+
+def _tag(state: Rehearsing) -> Iterator[Part]:
+    def tag() -> str:
+        refuse_unready(state.config, state.tag, dry_run=state.dry_run)
+        left_out = [rid for rid in state.config.document.targets.include if rid not in state.rids]
+        state.config = clone_project(state.config, state.folder / "clone", state.rids, state.tag)
+        limits = f"; not run: {', '.join(left_out)}, which have no machine here" if left_out else ""
+        return f"for {', '.join(state.rids)}{limits}"
+
+    yield state.tag, tag
+
+
+def _run_workflow(state: Rehearsing) -> Iterator[Part]:
+    root = find_repository(state.config.root)
+    document = read_workflow(root / WORKFLOW)
+    state.artifacts.mkdir()
+    log = (state.folder / "workflow.txt").open("w", encoding="utf-8")
+    state.running.enter_context(log)
+    workflow = WorkflowRun(
+        document, state.artifacts, root, tag=state.tag, environment=_make_environment(state, root),
+        skipped=_LATEBIND, runners=("ubuntu", target(host_rid()).runner or "ubuntu"),
+        say=lambda text: print(text, file=log, flush=True),
+    )  # fmt: skip
+    jobs: dict[str, dict[str, Any]] = document["jobs"]
+    privileged = [name for name, job in jobs.items() if "write" in job.get("permissions", {}).values()]
+    for name in jobs:
+        if name not in privileged and workflow.is_wanted(name):
+            yield name, partial(_run_job, workflow, name, Path(log.name))
+    if privileged:
+        yield ", ".join(privileged), _leave_to_github
+
+
+def _run_job(workflow: WorkflowRun, name: str, log: Path) -> str:
+    try:
+        workflow.run_job(name)
+    except WorkflowError as error:
+        error.where, error.advice = str(log), error.advice or "Fix what the job reports, commit, and rehearse again."
+        raise
+    return ""
+
+
+def _leave_to_github() -> str:
+    raise NotRun("no-machine", "jobs with rights on GitHub; the steps below publish on local registries instead")
+
+
+def _make_environment(state: Rehearsing, root: Path) -> dict[str, str]:
+    """What GitHub sets, and an interpreter of its own with this latebind, so that jobs may install packages."""
+    folder = state.folder / "python"
+    run([sys.executable, "-m", "venv", folder])
+    python = python_of(folder)
+    script = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = Path(run([python, "-c", script]).output.strip())
+    installed = [path for path in sys.path if path and Path(path).is_dir() and not path.endswith("lib-dynload")]
+    (site / "latebind-rehearsal.pth").write_text("\n".join(installed) + "\n", encoding="utf-8")
+    commands = {"latebind": f'exec "{python}" -m latebind.cli "$@"', "gh": ": # GitHub has no earlier release or run"}
+    for name, command in commands.items():
+        (python.parent / name).write_text(f"#!/bin/sh\n{command}\n", encoding="utf-8")
+        (python.parent / name).chmod(0o755)
+    path = [str(python.parent), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    return {
+        "PATH": os.pathsep.join(path),
+        "GITHUB_REF": f"refs/tags/{state.tag}",
+        "GITHUB_REF_NAME": state.tag,
+        "GITHUB_REF_TYPE": "tag",
+        "GITHUB_SHA": run_git(root, "rev-parse", "HEAD").strip(),
+        "GITHUB_WORKSPACE": str(root),
+        "GITHUB_REPOSITORY": "",
+    }
+
+
+def _check(state: Rehearsing) -> Iterator[Part]:
+    def check() -> str:
+        tag = None if state.release else Tag(name=state.tag)
+        checked = check_release(state.release_folder, tag)
+        for problem in checked.problems:
+            raise InputError(problem.why, where=problem.file, advice=problem.fix)
+        blockers = checked.release.blockers if checked.release else ()
+        if blockers and not state.dry_run:
+            raise InputError(blockers[0].why, where=blockers[0].subject, advice=blockers[0].fix)
+        count = plural(len(checked.release.packages) if checked.release else 0, "package")
+        return f"{count}, {plural(len(blockers), 'blocker')}"
+
+    yield "folder", check
+
+
+def _publish(state: Rehearsing) -> Iterator[Part]:
+    packages = state.release_folder / layout.PACKAGES
+    kinds = {form.kind for path in packages.iterdir() if (form := find_format(path.name))}
+    for rehearsal in _list_rehearsals():
+        if kinds & set(rehearsal.kinds):
+            yield rehearsal.title, partial(_open_and_publish, state, rehearsal)
+
+
+def _open_and_publish(state: Rehearsing, rehearsal: Rehearsal) -> str:
+    """Publish half of the files, as a run that is stopped does; the step after it repeats all."""
+    folder = state.folder / re.sub(r"\W+", "-", rehearsal.title.lower())
+    folder.mkdir()
+    stage = Stage(
+        config=state.config,
+        folder=folder,
+        python=Path(sys.executable),
+        tool=installer(state.folder / "home"),
+        rid=host_rid(),
+        packages=state.release_folder / layout.PACKAGES,
+    )
+    registry = state.running.enter_context(rehearsal.open(stage))
+    state.registries[rehearsal.title] = (rehearsal, stage, registry)
+    files = find_files(rehearsal, stage.packages, state.artifacts)
+    return f"{publish(registry, files[: (len(files) + 1) // 2])}, then stopped ({rehearsal.standing_in})"
+
+
+def _repeat(state: Rehearsing) -> Iterator[Part]:
+    for title, (rehearsal, stage, registry) in state.registries.items():
+        files = find_files(rehearsal, stage.packages, state.artifacts)
+        yield title, partial(publish, registry, files)
+
+
+def _install(state: Rehearsing) -> Iterator[Part]:
+    for title, (rehearsal, stage, registry) in state.registries.items():
+        yield title, partial(rehearsal.install, stage, registry)
+
+
+def _download(state: Rehearsing) -> Iterator[Part]:
+    def download() -> str:
+        state.downloads.mkdir()
+        names = [name for name in files_of(state.release_folder) if layout.is_download(name)]
+        for name in [*names, layout.SUMS]:
+            shutil.copyfile(state.release_folder / name, state.downloads / layout.flat_name(name))
+        return f"{plural(len(names) + 1, 'file')} in one folder"
+
+    yield "assets", download
+
+
+def _verify(state: Rehearsing) -> Iterator[Part]:
+    guide = state.downloads / layout.GUIDE
+    for command in _COMMAND.findall(guide.read_text("utf-8")):
+        yield command, partial(_run_documented, state.downloads, command)
+
+
+def _run_documented(folder: Path, command: str) -> str:
+    program = command.split(maxsplit=1)[0]
+    if command.startswith("gh attestation "):
+        raise NotRun("no-program", "only the workflow on GitHub makes attestations")
+    if which(program) is None:
+        raise NotRun("no-program", f"there is no {program} here")
+    return run([which("bash") or "bash", "-c", command], cwd=folder).output.strip().splitlines()[-1]
+
+
+def _list_rehearsals() -> tuple[Rehearsal, ...]:
+    return collect("rehearsal", "REHEARSALS")
+
+
+STEPS = (
+    Step(name="tag", meaning="the tag would be refused", parts=_tag, makes_release=True),
+    Step(name="workflow", meaning="the release workflow would fail", parts=_run_workflow, makes_release=True),
+    Step(name="check", meaning="nothing would be published", parts=_check),
+    Step(name="publish", meaning="the registry would not get the packages", parts=_publish),
+    Step(name="repeat", meaning="a publication that stopped halfway could not be completed", parts=_repeat),
+    Step(name="install", meaning="users could not install or use what was published", parts=_install),
+    Step(name="download", meaning="users could not download the release", parts=_download),
+    Step(name="verify", meaning="users could not verify their downloads", parts=_verify),
+)

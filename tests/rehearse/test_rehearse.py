@@ -1,0 +1,80 @@
+"""A rehearsal goes the whole way of a release."""
+
+import json
+import shutil
+
+import pytest
+
+from latebind.errors import InputError, NotRun
+from latebind.rehearse.clone import limit_targets
+from latebind.rehearse.rehearse import RehearsalError, rehearse
+from latebind.rehearse.steps import Rehearsing, Step
+from tests.programs import assert_success, run_checked
+from tests.rehearse.conftest import GIT
+from tests.rehearse.everykind import write_every_kind
+
+STEPS = ["tag", "workflow", "check", "publish", "repeat", "install", "download", "verify"]
+
+
+def commit_all(root):
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "One"]):
+        run_checked(*GIT, *arguments, cwd=root)
+
+
+@pytest.mark.slow
+def test_every_kind_of_package_is_published_installed_and_verified(latebind, tmp_path):
+    root = write_every_kind(tmp_path / "tiny")
+    commit_all(root)
+    results = json.loads(assert_success(latebind("-C", root, "rehearse", "--json", timeout=600)))
+    assert list(dict.fromkeys(result["step"] for result in results)) == STEPS
+    installed = {result["part"]: result["outcome"] for result in results if result["step"] == "install"}
+    missing = {"npm": "node", "Maven": "javac"}
+    assert installed == {
+        title: "passed" if shutil.which(missing.get(title, "git")) else "not run"
+        for title in ("PyPI", "NuGet", "npm", "Maven", "SDK download")
+    }
+    left = [result["part"] for result in results if result["outcome"] == "not run" and result["step"] != "install"]
+    assert left[0].startswith("attest, pypi, nuget, npm, github")
+    assert [part.split()[0] for part in left[1:]] == ["gh"]
+    assert not run_checked("git", "status", "--porcelain", "--untracked-files=no", cwd=root)
+
+
+def test_what_this_machine_lacks_is_not_run_with_its_reason(config, tmp_path):
+    def lack():
+        raise NotRun("no-node", "there is no Node.js with npm on PATH")
+
+    step = Step(name="install", meaning="users could not install it", parts=lambda _: iter([("npm", lack)]))
+    results = rehearse(begin(config, tmp_path), lambda _: None, [step])
+    assert [(row.outcome, row.detail) for row in results] == [("not run", "there is no Node.js with npm on PATH")]
+
+
+def test_a_failure_ends_it_and_says_where_why_and_what_next(config, tmp_path):
+    def fail():
+        raise InputError("is damaged", where="a.whl", advice="Download it again.")
+
+    steps = [Step(name=name, meaning="nobody could use it", parts=lambda _: iter([("x", fail)])) for name in "ab"]
+    shown = []
+    with pytest.raises(RehearsalError) as failure:
+        rehearse(begin(config, tmp_path), shown.append, steps)
+    assert [(row.step, row.outcome) for row in shown] == [("a", "FAILED")]
+    error = failure.value
+    assert error.message == "the rehearsal failed in the step a (x), so nobody could use it: is damaged"
+    assert (error.where, error.advice) == ("a.whl", "Download it again.")
+
+
+def begin(config, tmp_path):
+    return Rehearsing(config=config, folder=tmp_path / "rehearsal", rids=("linux-x64",), tag="v1.2.3")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[targets]\ninclude = ["linux-x64", "win-x64"]\n',
+        '[targets]\nglibc = "2.28"\ninclude = [\n  "win-x64",\n  "linux-x64",\n]\n[x]\n',
+        '[tool.latebind.targets]\ninclude=["osx-arm64"]\n',
+    ],
+)
+def test_the_clone_has_this_machines_targets_only(text):
+    assert '["linux-x64"]' in limit_targets(text, ["linux-x64"])
+    with pytest.raises(InputError, match="has no `include`"):
+        limit_targets("[project]\n", ["linux-x64"])

@@ -1,0 +1,92 @@
+"""A release holds only packages whose own bytes and sources were verified, whatever became of build/."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from latebind.config.file import load
+from latebind.pack.record import RECORD
+from latebind.release.make import GateError, make_release
+from latebind.verify.report.report import read_report, report_json
+from tests.client import edit
+
+
+@pytest.fixture
+def project(release_inputs, tmp_path):
+    """A copy of the small project and its inputs, without build/."""
+    config, sources = release_inputs
+    root = shutil.copytree(config.root, tmp_path / "tiny", ignore=shutil.ignore_patterns("build"))
+    moved = replace(
+        sources, dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md", workdir=root
+    )
+    return load(root / "latebind.toml"), moved
+
+
+def assert_not_released(project, match, **changed):
+    config, sources = project
+    with pytest.raises(GateError, match=match):
+        make_release(config, replace(sources, **changed), config.root.parent / "out", dry_run=False)
+    assert not (config.root.parent / "out").exists()
+
+
+def test_what_was_packed_and_verified_is_released(project):
+    config, sources = project
+    make_release(config, sources, config.root.parent / "out", dry_run=False)
+    manifest = json.loads((config.root.parent / "out/manifest.json").read_bytes())
+    assert manifest["sources"] == read_report(sources.report).source.sources != ""
+
+
+@pytest.mark.parametrize("file", ["native/tiny.c", "python/tiny/pyproject.toml", "latebind.toml"])
+def test_a_source_that_changed_after_packing_is_named(project, file):
+    edit(project[0].root / file, "\n", "\n\n", 1)
+    assert_not_released(project, f"packages: is out of date: {file} was changed after packing")
+
+
+def test_a_byte_that_changed_after_packing_is_found_even_if_it_was_verified(project):
+    sources = project[1]
+    package = sources.dist / "Tiny.1.2.3.nupkg"
+    package.write_bytes(package.read_bytes() + b"\0")
+    assert_not_released(project, r"packages/Tiny\.1\.2\.3\.nupkg: has SHA-256 \w+\.\.\., but was packed with")
+
+
+def test_packages_without_a_record_of_their_sources_are_not_released(project):
+    (project[1].dist / RECORD).unlink()
+    assert_not_released(project, "packages: have no record of what they were made from")
+
+
+def test_an_added_package_is_refused(project):
+    dist = project[1].dist
+    shutil.copy(dist / "tiny-1.2.3.tar.gz", dist / "tiny-extra-1.2.3.tar.gz")
+    assert_not_released(project, r"packages/tiny-extra-1\.2\.3\.tar\.gz: was not packed with the others")
+
+
+def test_an_unknown_commit_is_no_evidence(project):
+    assert_not_released(project, "sources: have no commit", commit="")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("commit", "", "records no commit, but the sources are at 111"),
+        ("commit", "2" * 40, "records the commit 222"),
+        ("sources", "", "was made from other sources"),
+        ("sources", "3" * 64, "were made from other sources"),
+    ],
+)
+def test_a_report_on_other_sources_is_no_evidence(project, field, value, why):
+    sources = project[1]
+    report = read_report(sources.report)
+    other = msgspec.structs.replace(report, source=msgspec.structs.replace(report.source, **{field: value}))
+    sources.report.write_text(report_json(other), encoding="utf-8")
+    assert_not_released(project, why.replace("was made", "were made"))
+
+
+def test_the_commands_refuse_a_stale_dist_without_build(latebind, project):
+    root = project[0].root
+    edit(root / "native/tiny.c", "\n", "\n/* changed */\n", 1)
+    done = latebind("-q", "-C", root, "release", "--output", root.parent / "out", "--dry-run")
+    assert done.returncode == 1
+    assert "native/tiny.c was changed after packing" in done.stderr
