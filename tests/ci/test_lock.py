@@ -52,5 +52,5 @@ def test_the_action_installs_nothing_else():
     installed = [line.strip() for line in steps[1]["run"].splitlines() if " pip install " in line]
     assert [line.split(" pip install ")[1] for line in installed] == [
         f'--quiet --require-hashes -r "$GITHUB_ACTION_PATH/{lock.LOCK.relative_to(ROOT).as_posix()}"',
-        '--quiet --no-deps --no-build-isolation "$GITHUB_ACTION_PATH"',
+        '--quiet --no-deps --no-build-isolation "$GITHUB_ACTION_PATH/loadcheck" "$GITHUB_ACTION_PATH"',
     ]

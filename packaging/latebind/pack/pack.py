@@ -31,7 +31,21 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.ecosystems.ecosystem import PackageJob, PackageKind
 
-ELSEWHERE = ("checks", "verify", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
+ELSEWHERE = (
+    "checks",
+    "verify",
+    "release",
+    "adopt",
+    "commands",
+    "cli.py",
+    "doctor.py",
+    "reproduce.py",
+    "loadcheck/api.py",
+    "loadcheck/audit.py",
+    "loadcheck/checks",
+    "loadcheck/cli.py",
+    "loadcheck/reports",
+)
 """The parts of latebind that packing cannot reach. A test compares them with the imports of every package kind."""
 
 

@@ -69,7 +69,8 @@ def test_it_has_the_packages_the_consumers_and_this_latebind(project):
     assert {"project/verify/smoke.py", "project/verify/expected.json", "project/latebind.toml"} <= files.keys()
     assert "project/native/tiny.c" not in files
     kit = json.loads(files["kit.json"])
-    assert {kit["wheel"], kit["pip"]} <= files.keys()
+    assert {*kit["wheels"], kit["pip"]} <= files.keys()
+    assert [wheel.partition("-")[0] for wheel in kit["wheels"]] == ["latebind/latebind", "latebind/loadcheck"]
     pins = files["latebind/constraints.txt"].decode().split()
     assert {"msgspec", "uv"} <= {pin.partition("==")[0] for pin in pins}
     assert b"tiny-1.2.3-py3-none-win_amd64.whl" in files["README.txt"]

@@ -25,7 +25,20 @@ if TYPE_CHECKING:
     from latebind.verify.cases.expand import ConfiguredCase
 
 
-ELSEWHERE = ("pack", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
+ELSEWHERE = (
+    "pack",
+    "release",
+    "adopt",
+    "commands",
+    "cli.py",
+    "doctor.py",
+    "reproduce.py",
+    "loadcheck/api.py",
+    "loadcheck/audit.py",
+    "loadcheck/checks",
+    "loadcheck/cli.py",
+    "loadcheck/reports",
+)
 """The parts of latebind that test cases cannot reach. A test compares them with the imports of every consumer."""
 
 
