@@ -20,8 +20,8 @@ _PLATFORMS: dict[str, System] = {"linux": "linux", "darwin": "macos", "win32": "
 """Python's names of systems (sys.platform)."""
 
 
-def render_runtime_module(runtime: RuntimePreset, distribution: str) -> str:
-    """The module's text; `distribution` is the project's own, whose extra installs the runtime."""
+def render_runtime_module(runtime: RuntimePreset, distribution: str = "") -> str:
+    """The module's text; `distribution` is the project's own if its extra installs the runtime."""
     package, _, below = runtime.python.folder.partition("/")
     return render(
         "find_runtime.py.j2",
@@ -32,7 +32,9 @@ def render_runtime_module(runtime: RuntimePreset, distribution: str) -> str:
         below=below,
         files={platform: runtime.list_files(system) for platform, system in _PLATFORMS.items()},
         prefix={platform: runtime.list_prefix_folders(system) for platform, system in _PLATFORMS.items()},
-        advice=f'pip install "{distribution}[{runtime.python.extra}]"',
+        advice=f'pip install "{distribution}[{runtime.python.extra}]"'
+        if distribution
+        else f"pip install {runtime.python.distribution}",
     )
 
 

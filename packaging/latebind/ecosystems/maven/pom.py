@@ -56,7 +56,7 @@ def write_pom(config: Config, package: str) -> str:
         description=project.description or project.name,
         repository=project.repository,
         license=project.license,
-        authors=project.authors,
+        authors=project.people,
         dependencies=_list_dependencies(config, package),
     )
 

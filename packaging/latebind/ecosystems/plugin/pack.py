@@ -128,7 +128,7 @@ def write_ep_helper(config: Config, package: str, stages: Sequence[Stage], folde
         "plugin/helper.cs.j2", id=name, namespace=_namespace(name), names=ep.names, files=files, **{"class": class_name}
     )
     write_text(folder / f"{class_name}.cs", code)
-    company = ", ".join(config.project.authors) or config.project.name
+    company = ", ".join(config.project.author_names) or config.project.name
     write_text(folder / f"{name}.csproj", render("plugin/helper.csproj.j2", assembly=name, company=company))
     return folder
 
@@ -201,7 +201,8 @@ def _metadata(config: Config, ep: EpConfig, notice_names: Sequence[str]) -> str:
         ("Version", str(Version(project.version))),
         ("Summary", project.description),
         ("Project-URL", f"Source, {project.repository}" if project.repository else ""),
-        ("Author", ", ".join(project.authors)),
+        ("Author", ", ".join(author.name for author in project.people if not author.email)),
+        ("Author-email", ", ".join(f"{author.name} <{author.email}>" for author in project.people if author.email)),
         ("License-Expression", project.license),
         ("License-File", Path(project.license_file).name if project.license_file else ""),
         *(("License-File", name) for name in notice_names),

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.config.verification import ANY_VERSION
-from latebind.errors import InputError, ToolError
+from latebind.errors import InputError, LatebindError, ToolError
 from latebind.system.archive import sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
@@ -67,6 +68,16 @@ class Environment:
     ) -> None:
         """Install as Installer.install() does."""
         self.installer.install(self.root, requirements, into=self.packages, links=links, ours=ours, log=log)
+
+    def list_distributions(self) -> set[str]:
+        """The names of what is installed."""
+        return {canonicalize_name(path.name.partition("-")[0]) for path in self.site.glob("*.dist-info")}
+
+    def uninstall(self, names: Sequence[str], *, log: Path) -> None:
+        """Uninstall distributions. Raises LatebindError if one is still there."""
+        self.installer.uninstall(self.root, names, into=self.packages, log=log)
+        if left := sorted(self.list_distributions() & set(names)):
+            raise LatebindError(f"{left[0]} is still there after {self.installer.name} uninstalled it")
 
 
 def empty_environment(tool: Installer, machine: Machine, folder: Path, *, target: bool, log: Path) -> Environment:
