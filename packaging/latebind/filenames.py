@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
 
 
+WHEEL_MANIFEST = "extra_metadata/latebind.json"
+"""Where our wheels carry the manifest of the component that they hold, below .dist-info/."""
 SDK_FILE = re.compile(
     r"(?P<name>.+?)-(?P<version>\d[^-]*)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-sdk\.(?:tar\.gz|zip)"
 )

@@ -19,7 +19,6 @@ from latebind.config.runtime import RuntimeUse  # noqa: TC001  # as above
 from latebind.config.verification import Verify
 from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as above
 
-
 AUTHOR = re.compile(r"(?P<name>[^<>]*[^<>\s])(?:\s*<(?P<email>[^<>@\s]+@[^<>@\s]+)>)?")
 """As npm and Cargo write an author."""
 
@@ -50,7 +49,9 @@ class ProjectTable(Table, frozen=True):
     license_file: Annotated[str, Meta(description="File with the license text, relative to this file.")] = ""
     authors: Annotated[
         tuple[str, ...],
-        Meta(description="Authors for package metadata: names, or names with email addresses: Jane Doe <jane@acme.org>."),
+        Meta(
+            description="Authors for package metadata: names, or names with email addresses: Jane Doe <jane@acme.org>."
+        ),
     ] = ()
     repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
     readme: Annotated[

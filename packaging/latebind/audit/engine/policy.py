@@ -98,6 +98,10 @@ class Policy:
     """The runtimes that a stub of latebind binds: the code links it and calls no function of latebind."""
     bound: Mapping[str, str] = field(default_factory=dict)
     """What an ecosystem calls a package to the runtime that it binds."""
+    requiring: frozenset[str] = frozenset()
+    """The distributions that require a runtime by the project's own choice."""
+    modules: Mapping[str, str] = field(default_factory=dict)
+    """Distribution to the name with which Python imports it."""
     exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Allowed exports: a glob of library file names, or the name of a distribution or package, to symbol globs."""
     twins: tuple[Mapping[str, str], ...] = ()

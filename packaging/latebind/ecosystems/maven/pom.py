@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,17 @@ from latebind.errors import InputError
 from latebind.templates import render
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     from latebind.config.config import Config
     from latebind.tables.presets import RuntimePreset
 
 ECOSYSTEM = "maven"
 """Its name in the tables of runtimes."""
+DESCRIBING = ("name", "description", "url", "developers", "scm")
+"""What describes an artifact to people."""
+_LICENSE_ID = re.compile(r"[A-Za-z0-9.-]+")
+"""A license expression that names one license, which has a page on spdx.org."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +52,8 @@ class Pom:
     version: str
     has_parent: bool = False
     licenses: tuple[str, ...] = ()
+    described: frozenset[str] = frozenset()
+    """Those of DESCRIBING that it has."""
     dependencies: tuple[MavenArtifact, ...] = ()
 
 
@@ -64,7 +73,10 @@ def write_pom(config: Config, package: str) -> str:
 def render_pom(artifact: MavenArtifact, **fields: object) -> str:
     """A POM; the fields are description, repository (of the sources), license, authors and dependencies."""
     defaults = {"description": "", "repository": "", "license": "", "authors": (), "dependencies": ()}
-    return render("maven/pom.xml.j2", artifact=artifact, **{**defaults, **fields})
+    values = {**defaults, **fields}
+    is_listed = _LICENSE_ID.fullmatch(str(values["license"])) and not str(values["license"]).startswith("LicenseRef-")
+    url = f"https://spdx.org/licenses/{values['license']}.html" if is_listed else ""
+    return render("maven/pom.xml.j2", artifact=artifact, license_url=url, **values)
 
 
 def _list_dependencies(config: Config, package: str) -> list[MavenArtifact]:
@@ -96,6 +108,10 @@ def find_runtime_artifact(runtime: RuntimePreset) -> str:
     return supply.packages[0] if supply is not None else ""
 
 
+def _has_text(element: Element | None) -> bool:
+    return element is not None and bool("".join(element.itertext()).strip())
+
+
 def read_pom(text: bytes, where: str) -> Pom:
     """What a POM states about its artifact. Raises InputError for a file that is not a POM.
 
@@ -124,6 +140,7 @@ def read_pom(text: bytes, where: str) -> Pom:
         version=inherit("version"),
         has_parent=parent is not None,
         licenses=tuple(read(one, "name") for one in root.iterfind(f"{space}licenses/{space}license")),
+        described=frozenset(key for key in DESCRIBING if _has_text(root.find(f"{space}{key}"))),
         dependencies=tuple(
             MavenArtifact(
                 group=read(one, "groupId"),

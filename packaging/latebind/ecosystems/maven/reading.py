@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.dependencies import comparable_version
-from latebind.audit.engine.reader import PackageReader, TwinFacts
+from latebind.audit.engine.reader import Description, PackageReader, TwinFacts
 from latebind.audit.engine.registry import Hit
-from latebind.ecosystems.maven.pom import ECOSYSTEM, Pom, read_pom
+from latebind.ecosystems.maven.pom import DESCRIBING, ECOSYSTEM, Pom, read_pom
 from latebind.errors import InputError
 from latebind.tables.presets import presets
 from latebind.tables.targets import targets
@@ -76,6 +76,14 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
     )
 
 
+def _find_description(package: Contents) -> Description | None:
+    """What Maven Central requires of a POM ("Requirements", Required Metadata), without the license (LB505)."""
+    found = find_pom(package)
+    if found is None or found[1].has_parent:
+        return None
+    return Description(inner=found[0], fields={f"<{key}>": key in found[1].described for key in DESCRIBING})
+
+
 def _find_license_problems(package: Contents) -> Iterator[Hit]:
     pom = find_pom(package)
     if pom is not None and not pom[1].has_parent and not any(pom[1].licenses):
@@ -119,6 +127,7 @@ READERS = (
         find_twin_facts=_find_twin_facts,
         is_whole=True,
         list_suppliers=_list_suppliers,
+        find_description=_find_description,
         find_license_problems=_find_license_problems,
         find_dependency_problems=_find_dependency_problems,
     ),

@@ -89,8 +89,14 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
             elif name == self.name:
                 yield "dependencies", f"{name} is the package itself", "Remove it."
         if self.runtime and (not NPM_NAME.fullmatch(self.runtime) or self.runtime in self.dependencies):
-            what = "is also in dependencies" if self.runtime in self.dependencies else "is not the name of an npm package"
-            yield "runtime", f"{self.runtime!r} {what}", "Write onnxruntime-node, and its range nowhere: latebind adds it."
+            what = (
+                "is also in dependencies" if self.runtime in self.dependencies else "is not the name of an npm package"
+            )
+            yield (
+                "runtime",
+                f"{self.runtime!r} {what}",
+                "Write onnxruntime-node, and its range nowhere: latebind adds it.",
+            )
 
 
 PACKAGE_KEYS = (

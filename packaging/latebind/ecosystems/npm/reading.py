@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.audit.checks.dependencies import comparable_version
-from latebind.audit.engine.reader import PackageReader, Pin, TwinFacts
+from latebind.audit.engine.reader import Description, PackageReader, Pin, TwinFacts
 from latebind.audit.engine.registry import Hit
 from latebind.audit.readers.package_json import MANIFEST, read_manifest
 from latebind.filenames import npm_version
@@ -55,6 +55,23 @@ def _is_for(manifest: Manifest, rid: str) -> bool:
     return fields == ((platform.os,), (platform.cpu,)) and (libc or ("glibc",))[0] == (platform.libc or "glibc")
 
 
+def _find_description(package: Contents) -> Description | None:
+    manifest = read_manifest(package)
+    if manifest is None:
+        return None
+    files = {file.name.partition("/")[2].lower() for file in package.files}
+    fields = manifest.fields
+    return Description(
+        inner=manifest.inner,
+        fields={
+            "description": bool(fields.get("description")),
+            "README": any(name.partition(".")[0] == "readme" for name in files),
+            "author": any(map(fields.get, ("author", "contributors", "maintainers"))),
+            "link": any(map(fields.get, ("repository", "homepage"))),
+        },
+    )
+
+
 def _find_license_problems(package: Contents) -> Iterator[Hit]:
     manifest = read_manifest(package)
     if manifest and not manifest.fields.get("license") and not manifest.fields.get("licenses"):
@@ -91,6 +108,7 @@ READERS = (
         find_twin_facts=_find_twin_facts,
         is_whole=True,
         list_suppliers=lambda runtime: (runtime.npm,) if runtime.npm else (),
+        find_description=_find_description,
         find_license_problems=_find_license_problems,
         find_dependency_problems=_find_dependency_problems,
     ),

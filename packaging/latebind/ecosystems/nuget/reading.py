@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from latebind.audit.checks.dependencies import comparable_version
-from latebind.audit.engine.reader import NativeFiles, PackageReader, Pin, TwinFacts
+from latebind.audit.engine.reader import Description, NativeFiles, PackageReader, Pin, TwinFacts
 from latebind.audit.engine.registry import Hit
 from latebind.audit.readers.opc import readable_nuspec
 from latebind.ecosystems.nuget.files import nupkg_id, nupkg_version, whole_id
@@ -80,6 +80,16 @@ def _only_version(text: str) -> str:
     return text.strip().strip("[]") if is_exact else ""
 
 
+def _find_description(package: Contents) -> Description | None:
+    """What a nuspec says besides what NuGet requires (LB405)."""
+    read = readable_nuspec(package)
+    if read is None or package.is_symbols:
+        return None
+    inner, spec = read
+    is_linked = "repository" in spec.fields or bool(spec.fields.get("projectUrl"))
+    return Description(inner=inner, fields={"README": bool(spec.fields.get("readme")), "link": is_linked})
+
+
 def _find_license_problems(package: Contents) -> Iterator[Hit]:
     read = readable_nuspec(package)
     if read is None or package.is_symbols:  # a symbol package accompanies the package that names the license
@@ -123,6 +133,7 @@ READERS = (
         find_twin_facts=_find_twin_facts,
         is_whole=True,
         list_suppliers=lambda runtime: runtime.nuget.ids,
+        find_description=_find_description,
         find_license_problems=_find_license_problems,
         find_dependency_problems=_find_dependency_problems,
     ),

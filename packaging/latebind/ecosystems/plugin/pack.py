@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.binary import read_images
-from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.notices import notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
@@ -19,7 +18,7 @@ from latebind.build.stage import manifest_text
 from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.errors import BuildError
-from latebind.filenames import tag
+from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.system.archive import Entry, write_text, write_zip
 from latebind.system.wheelfile import record_digest
 from latebind.templates import render

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 

@@ -23,7 +23,6 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.build.extension import refuse_foreign
-from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.notices import add_notices, notices
 from latebind.build.promise import newer
@@ -45,7 +44,7 @@ from latebind.ecosystems.wheel.pack import (
 )
 from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME, write_sdist_files
 from latebind.errors import BuildError
-from latebind.filenames import tag
+from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.outputs import outputs
 from latebind.preconditions import explain_not_made
 from latebind.system.archive import write_text
