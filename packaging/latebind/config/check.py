@@ -150,18 +150,8 @@ def _check_data(config: Config, reader: Reader) -> None:
 
 def _check_packages(config: Config, reader: Reader) -> None:
     for name, package in config.packages.items():
-        if package.wheel is not None and package.ep is None and not (package.wheel.source or package.wheel.name):
-            reader.problem(
-                ("package", name, "wheel"), "the wheel has neither source nor name",
-                'Write source = the folder of its pyproject.toml; or, if your own build makes the wheel, name = "...".',
-            )  # fmt: skip
-        elif package.wheel is not None and not _DISTRIBUTION.match(config.wheel_name(name)):
-            text = f"{config.wheel_name(name)!r} is not the name of a distribution"
-            reader.problem(("package", name, "wheel"), text, f"Set package.{name}.wheel.name.")
-        if package.wheel is not None and not _is_module(package.wheel.module_name):
-            text = f"{package.wheel.module_name!r} is not the name of a Python module"
-            advice = "Write it as in an import statement: cv2, or acme.vision."
-            reader.problem(("package", name, "wheel", "module_name"), text, advice)
+        if package.wheel is not None:
+            _check_names(config, reader, name, package.wheel)
         kind = package.wheel.kind if package.wheel is not None else "py3-none"
         titles = [key.title for key in package_keys() if key.name in package.tables]
         elsewhere = "NuGet" if package.nuget is not None else next(iter(titles), "")
@@ -178,6 +168,20 @@ def _check_packages(config: Config, reader: Reader) -> None:
                 reader.problem(("package", name, "requires"), text, nearest(other, others))
         if all(map(is_known, config.document.runtime)):
             _check_bound(config, reader, name)
+
+
+def _check_names(config: Config, reader: Reader, name: str, wheel: WheelConfig) -> None:
+    """Check the names of a wheel's distribution and of its module."""
+    here = ("package", name, "wheel")
+    if config.packages[name].ep is None and not (wheel.source or wheel.name):
+        advice = 'Write source = the folder of its pyproject.toml; or, if your own build makes the wheel, name = "...".'
+        reader.problem(here, "the wheel has neither source nor name", advice)
+    elif not _DISTRIBUTION.match(config.wheel_name(name)):
+        text = f"{config.wheel_name(name)!r} is not the name of a distribution"
+        reader.problem(here, text, f"Set package.{name}.wheel.name.")
+    if not _is_module(wheel.module_name):
+        text = f"{wheel.module_name!r} is not the name of a Python module"
+        reader.problem((*here, "module_name"), text, "Write it as in an import statement: cv2, or acme.vision.")
 
 
 def _is_module(name: str) -> bool:

@@ -11,6 +11,9 @@ from tests.audit.corpus import GOOD, Bench, nuspec, pe
 TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "pdb", "targets")
 OWN = "$(MSBuildThisFileDirectory)"
 NATIVE = "runtimes/linux-x64/native/liblatenn.so"
+LIB = "latenn/liblatenn.so"
+CV2 = Policy(modules={"latenn": "cv2"})
+MANIFEST = "latenn-1.0.dist-info/extra_metadata/latebind.json"
 TWINS = Policy(twins=({"wheel": "latenn-core", "nupkg": "Latenn.Kernel"},))
 
 
@@ -98,8 +101,8 @@ CASES = [
          says="[Content_Types].xml"),
     Case("LB402", "no core properties part", nupkg(drop=("package/services/metadata/core-properties/0.psmdcp",)), plain,
          at=".nupkg", says="psmdcp"),
-    Case("LB402", "a file whose extension has no content type", nupkg({NATIVE: good(), "docs/readme.md": b"x"}), plain,
-         at="docs/readme.md", says="docs/readme.md"),
+    Case("LB402", "a file whose extension has no content type", nupkg({NATIVE: good(), "docs/readme.rst": b"x"}), plain,
+         at="docs/readme.rst", says="docs/readme.rst"),
     Case("LB402", "a file without an extension has no type", nupkg({NATIVE: good(), "a.b/LICENSE": b"x"}), plain,
          at="a.b/LICENSE", says="a.b/LICENSE"),
     Case("LB402", "relationships that are not XML", nupkg({NATIVE: good(), "_rels/.rels": b"<Relationships"}), plain,
@@ -173,6 +176,19 @@ CASES = [
          wheel({"latenn_site.pth": b"", "latenn.pyi": b""}), at="!py.typed", says="site-packages", severity="note"),
     Case("LB408", "a folder of tests that is a package of its own", wheel({"tests/a.py": b""}),
          wheel({"latenn/tests/a.py": b""}), at="!tests/a.py", says="tests is installed", severity="note"),
+    Case("LB417", "a module of another name than the project's", wheel(),
+         wheel({"cv2/__init__.py": b"", "cv2/liblatenn.so": good()}), at=".whl",
+         says="has no module cv2, which latenn is imported as", policy=CV2),
+    Case("LB417", "latebind's own wheel with a hook for PyInstaller alone",
+         wheel({MANIFEST: b"{}", "latenn/_pyinstaller/__init__.py": b"", LIB: good()}, drop_code=True),
+         wheel({MANIFEST: b"{}", LIB: good()}), at=".whl", says="has no Python module"),
+    Case("LB418", "a library outside the module that the project names",
+         wheel({"cv2/__init__.py": b"", "latenn/liblatenn.so": good()}),
+         wheel({"cv2/__init__.py": b"", "cv2/liblatenn.so": good(), "latenn.libs/libz-0a1b2c3d.so.1": good()}),
+         at="!latenn/liblatenn.so", says="is outside cv2", severity="warning", policy=CV2),
+    Case("LB418", "a library of latebind's own wheel in a folder without code",
+         wheel({MANIFEST: b"{}", "other/liblatenn.so": good()}), wheel({MANIFEST: b"{}", LIB: good()}),
+         at="!other/liblatenn.so", says="is outside latenn", severity="warning"),
     Case("LB409", "a native library in lib/", nupkg({"lib/netstandard2.0/liblatenn.so": good()}),
          nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}), at="!lib/netstandard2.0/liblatenn.so",
          says="runtimes/<rid>/native", severity="warning"),

@@ -133,9 +133,9 @@ def _add_types(file: str, types: str, own_files: Collection[str]) -> dict[str, s
 def list_needs(config: Config, package: str) -> dict[str, Any]:
     """The packages that the main one needs.
 
-    Those of the same project are peers, so that an application has one of each. So is the runtime's own unless
-    `npm.runtime` asks for it: an application may have it from elsewhere. Packages that require this one are optional peers: it could not find them in the folders of
-    pnpm and of Yarn's Plug'n'Play if it did not name them.
+    Those of the same project are peers, so that an application has one of each. So is the runtime's own, unless
+    `npm.runtime` makes it a dependency: an application may have it from elsewhere. Packages that require this one are
+    optional peers: it could not find them in the folders of pnpm and of Yarn's Plug'n'Play if it did not name them.
     """
     npm, runtime = npm_settings(config, package), config.runtime_of(package)
     others = (config.packages[name].find_table(NpmConfig) for name in config.packages[package].requires)
