@@ -177,6 +177,14 @@ def test_an_isolated_build_passes_over_the_programs_of_the_environment(project, 
     run_checked(installed, "-c", "import my_engine; my_engine.open_runtime()")
 
 
+def test_verify_tries_the_wheel_with_and_without_the_runtime_that_it_requires(project):
+    """In `absent`, the runtime that the installer brought along is uninstalled."""
+    run_checked(*CLI, "-C", project, "verify")
+    report = json.loads((project / "reports/verify.json").read_bytes())
+    states = {case["scenario"]: case["outcome"] for case in report["cases"] if case["kind"] == "wheel"}
+    assert {states[name] for name in ("works", "extra", "absent", "too-old", "truncated")} == {"passed"}
+
+
 def test_the_distribution_alone_works(project, tmp_path):
     """What a user types: pip install my-engine."""
     run_checked(sys.executable, "-m", "uv", "venv", "--quiet", tmp_path)
