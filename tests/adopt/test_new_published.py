@@ -146,7 +146,7 @@ def test_the_pom_has_what_maven_central_requires(project):
 
 
 @pytest.fixture(scope="module")
-def installed(project, links, tmp_path_factory):
+def editable_python(project, links, tmp_path_factory):
     """An environment with latebind, as CONTRIBUTING.md has it, and the project in editable mode."""
     environment = tmp_path_factory.mktemp("env")
     run_checked(sys.executable, "-m", "uv", "venv", "--quiet", "--seed", environment)
@@ -156,29 +156,29 @@ def installed(project, links, tmp_path_factory):
     return python
 
 
-def test_an_editable_installation_passes_the_projects_own_tests(project, installed):
-    assert "1 passed" in run_checked(installed, "-m", "pytest", "-q", project / "tests", cwd=project)
+def test_an_editable_installation_passes_the_projects_own_tests(project, editable_python):
+    assert "1 passed" in run_checked(editable_python, "-m", "pytest", "-q", project / "tests", cwd=project)
 
 
-def test_a_program_that_imports_it_is_typed(project, installed, tmp_path):
+def test_a_program_that_imports_it_is_typed(project, editable_python, tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     source = project / "python/src/my_engine"
     for path in (tmp_path / "program.py", source):
-        run_checked(installed, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", path, cwd=tmp_path)
+        run_checked(editable_python, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", path, cwd=tmp_path)
 
 
-def test_an_isolated_build_passes_over_the_programs_of_the_environment(project, installed, links):
+def test_an_isolated_build_passes_over_the_programs_of_the_environment(project, editable_python, links):
     """pip hides the environment's packages from the build, so that their scripts in the same folder do not start."""
-    run_checked(installed, "-m", "pip", "uninstall", "--quiet", "--yes", "my-engine")
+    run_checked(editable_python, "-m", "pip", "uninstall", "--quiet", "--yes", "my-engine")
     for folder in ("build", "stage"):
         (project / folder).rename(project / f"{folder}.old")
     editable = ("--editable", project / "python")
-    run_checked(installed, "-m", "pip", "install", "--quiet", "--find-links", links, *editable)
-    run_checked(installed, "-c", "import my_engine; my_engine.open_runtime()")
+    run_checked(editable_python, "-m", "pip", "install", "--quiet", "--find-links", links, *editable)
+    run_checked(editable_python, "-c", "import my_engine; my_engine.open_runtime()")
 
 
 def test_verify_tries_the_wheel_with_and_without_the_runtime_that_it_requires(project):
-    """In `absent`, the runtime that the installer brought along is uninstalled."""
+    """In `absent`, the runtime that the installer added is uninstalled."""
     run_checked(*CLI, "-C", project, "verify")
     report = json.loads((project / "reports/verify.json").read_bytes())
     states = {case["scenario"]: case["outcome"] for case in report["cases"] if case["kind"] == "wheel"}

@@ -91,6 +91,7 @@ def provider_files(name: str, author: str) -> dict[str, str]:
     """Every file of a new execution provider, like project_files(). The example ep-tiny is made with it."""
     module = module_name(name)
     templates = {
+        "CONTRIBUTING.md": "plugin/new/CONTRIBUTING.md.j2",
         "README.md": "plugin/new/README.md.j2",
         "latebind.toml": "plugin/new/latebind.toml.j2",
         "native/CMakeLists.txt": "plugin/new/CMakeLists.txt.j2",
@@ -125,6 +126,8 @@ _WRITERS: Mapping[str, Callable[[str, str, str, str], dict[str, str]]] = {
     "ep": lambda name, _language, author, _module: provider_files(name, author),
 }
 """The files of a project of each kind, from its name, its language, its author and its import name."""
+_CHOOSING = frozenset({"library"})
+"""The kinds of projects that choose their import name."""
 
 
 def make_project(folder: Path, language: str, kind: str = "library", module: str = "") -> list[str]:
@@ -155,7 +158,7 @@ def make_project(folder: Path, language: str, kind: str = "library", module: str
 
 
 def _check_module(module: str, kind: str) -> None:
-    if kind == "ep":
+    if kind not in _CHOOSING:
         text = "the module of an execution provider is onnxruntime_ep_NAME, which ONNX Runtime's documentation asks for"
         raise InputError(text, where="--module-name", advice="Leave out --module-name.")
     if module != module_name(module):

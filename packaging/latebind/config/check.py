@@ -185,7 +185,7 @@ def _check_names(config: Config, reader: Reader, name: str, wheel: WheelConfig) 
 
 
 def _is_module(name: str) -> bool:
-    """Whether Python can import this name; "" is no name."""
+    """Whether Python can import a name; also true for ""."""
     return not name or all(part.isidentifier() and not iskeyword(part) for part in name.split("."))
 
 

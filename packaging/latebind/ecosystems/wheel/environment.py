@@ -19,12 +19,13 @@ from latebind.system.archive import ZipReader, sha256
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
+from latebind.verify.cases.index import installer_environment
 from latebind.verify.cases.installers import Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import empty_environment, runtime_libraries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from latebind.model import Artifact
     from latebind.verify.cases.installers import Installer
@@ -142,9 +143,20 @@ def _replace_runtime(bench: Bench, environment: Environment) -> None:
     suppliers = {canonicalize_name(name) for name in bench.bound_runtime.traits.python.extras.values()}
     unwanted = sorted(suppliers & environment.list_distributions() - wanted)
     if unwanted:
-        environment.uninstall(unwanted, log=bench.log)
+        _uninstall(environment, unwanted, bench.log)
     if apart and (unwanted or _is_too_old(bench)):
         environment.install(apart, log=bench.log)
+
+
+def _uninstall(environment: Environment, names: Sequence[str], log: Path) -> None:
+    """Uninstall distributions as a user would. Raises LatebindError if one is still there."""
+    tool = environment.installer
+    argv: list[str | Path] = [environment.python, "-m", "pip", "uninstall", "--yes"]
+    if isinstance(tool, Uv):  # of a machine of another target, too
+        argv = [tool.uv, "pip", "uninstall", "--target", environment.site]
+    run([*argv, *names], env=installer_environment(tool.home), log=log)
+    if remaining := sorted(environment.list_distributions() & set(names)):
+        raise LatebindError(f"{remaining[0]} is still there after {tool.name} uninstalled it")
 
 
 def _apart(bench: Bench) -> list[str]:

@@ -35,13 +35,7 @@ from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.editable import write_search_path
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.ecosystems.wheel.links import refuse_distribution_links
-from latebind.ecosystems.wheel.pack import (
-    KIND_VARIABLE,
-    TARGET_VARIABLE,
-    descriptive_fields,
-    metadata_fields,
-    wheel_libraries,
-)
+from latebind.ecosystems.wheel.pack import KIND_VARIABLE, TARGET_VARIABLE, metadata_fields, page_fields, wheel_libraries
 from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME, write_sdist_files
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
@@ -91,7 +85,7 @@ class LatebindMetadataHook(MetadataHookInterface):
         # In an sdist hatchling has filled the fields from PKG-INFO already, and none is dynamic any more.
         dynamic = metadata.get("dynamic", [])
         metadata.update({key: value for key, value in fields.items() if key in dynamic})
-        metadata.update(descriptive_fields(config, dynamic))
+        metadata.update(page_fields(config, dynamic))
 
 
 class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's own configuration class

@@ -61,7 +61,7 @@ def metadata_fields(config: Config, package: str, own_requirements: tuple[str, .
     }
 
 
-def descriptive_fields(config: Config, fields: Collection[str]) -> dict[str, Any]:
+def page_fields(config: Config, fields: Collection[str]) -> dict[str, Any]:
     """Those of `fields` that describe the project, for people: description, readme, license, authors.
 
     Raises BuildError for a README that cannot be read.

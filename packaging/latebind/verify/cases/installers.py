@@ -68,9 +68,6 @@ class Installer(Protocol):
         such thing for the environment's interpreter.
         """
 
-    def uninstall(self, folder: Path, names: Sequence[str], *, into: Path | None = None, log: Path) -> None:
-        """Uninstall distributions from an environment, or from the folder `into`. Raises ToolError."""
-
     def resolve(self, requirement: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
         """The version that the index has for a requirement and an interpreter.
 
@@ -148,12 +145,6 @@ class Uv:
             argv: list[str | Path] = [self.uv, "pip", "install", *_BINARY, *self._place(folder, into, Path(scratch))]
             run_installer([*argv, *more, *requirements], self._environment(), log)
 
-    def uninstall(self, folder: Path, names: Sequence[str], *, into: Path | None = None, log: Path) -> None:
-        """See Installer."""
-        place: list[str | Path] = ["--target", into] if into else ["--python", python_of(folder)]
-        argv: list[str | Path] = [self.uv, "pip", "uninstall", *place, *names]
-        run(argv, env=self._environment(), timeout=_TIME_LIMIT, log=log)
-
     def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
         """See Installer."""
         argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", *_BINARY, "--target", folder]
@@ -216,10 +207,6 @@ class ForeignUv(Uv):
         settings = [home, "include-system-site-packages = false", f"version = {machine.python_version}"]
         write_text(folder / "pyvenv.cfg", "\n".join(settings) + "\n")
 
-    def uninstall(self, folder: Path, names: Sequence[str], *, into: Path | None = None, log: Path) -> None:
-        """See Installer."""
-        Uv.uninstall(self, folder, names, into=into or self.machine.site_packages(folder), log=log)
-
     def _place(self, folder: Path, into: Path | None, scratch: Path) -> list[str | Path]:
         where = into or self.machine.site_packages(folder)
         return ["--target", where, *self._python(where), *self._platform(None, "", scratch)]
@@ -280,12 +267,6 @@ class Virtualenv:
         more += ["--find-links", links] if links else []
         argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", *_BINARY, *more, *requirements]
         run_installer(argv, installer_environment(self.home), log)
-
-    def uninstall(self, folder: Path, names: Sequence[str], *, into: Path | None = None, log: Path) -> None:
-        """See Installer."""
-        del into  # pip cannot uninstall from a folder; the caller notices that
-        argv: list[str | Path] = [python_of(folder), "-m", "pip", "uninstall", "--yes", *names]
-        run(argv, env=installer_environment(self.home), timeout=_TIME_LIMIT, log=log)
 
     def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
         """See Installer."""

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.config.verification import ANY_VERSION
-from latebind.errors import InputError, LatebindError, ToolError
+from latebind.errors import InputError, ToolError
 from latebind.system.archive import sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
@@ -72,12 +72,6 @@ class Environment:
     def list_distributions(self) -> set[str]:
         """The names of what is installed."""
         return {canonicalize_name(path.name.partition("-")[0]) for path in self.site.glob("*.dist-info")}
-
-    def uninstall(self, names: Sequence[str], *, log: Path) -> None:
-        """Uninstall distributions. Raises LatebindError if one is still there."""
-        self.installer.uninstall(self.root, names, into=self.packages, log=log)
-        if left := sorted(self.list_distributions() & set(names)):
-            raise LatebindError(f"{left[0]} is still there after {self.installer.name} uninstalled it")
 
 
 def empty_environment(tool: Installer, machine: Machine, folder: Path, *, target: bool, log: Path) -> Environment:

@@ -28,7 +28,7 @@ _STUBS = "-stubs"
     example="tiny/__init__.py has annotated functions, and there is no tiny/py.typed",
     fix="Add an empty file py.typed next to __init__.py.",
 )
-def untyped(package: Contents) -> Iterator[Hit | Skip]:
+def hints_without_marker(package: Contents) -> Iterator[Hit | Skip]:
     """Type checkers read the hints of an installed package only if it has a file py.typed (PEP 561)."""
     names = {file.name for file in package.files}
     for top in sorted(
