@@ -223,7 +223,12 @@ class Config:
         if ep is not None:
             return ep.module
         named = wheel.module_name if wheel is not None else ""
-        return named or re.sub(r"[-_.]+", "_", self.wheel_name(package)).lower()
+        return named or import_name(self.wheel_name(package))
+
+
+def import_name(distribution: str) -> str:
+    """The name with which Python imports a distribution, unless the project chooses another."""
+    return re.sub(r"[-_.]+", "_", distribution).lower()
 
 
 def _numeric(version: str) -> tuple[int, ...]:
