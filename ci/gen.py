@@ -38,7 +38,7 @@ def outputs() -> dict[Path, str]:
 def _example() -> dict[str, str]:
     """The example of an execution provider: what `latebind new` makes, without the files of a repository."""
     files = provider_files("tiny", "Acme")
-    own = ("CHANGELOG.md", "README.md")
+    own = ("CHANGELOG.md", "CONTRIBUTING.md")
     return {path: text for path, text in files.items() if path not in own and not path.startswith(".")}
 
 

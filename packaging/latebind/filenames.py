@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
 
 
+WHEEL_MANIFEST = "extra_metadata/latebind.json"
+"""Where our wheels carry the manifest of the component that they hold, below .dist-info/."""
+
+
 def distribution(config: Config, package: str) -> str:
     """The distribution's name in the names of its files: `foo_bar` for `Foo.Bar`; "" for none.
 

@@ -125,6 +125,17 @@ def test_packages_of_today_are_audited_first(latebind, project):
     assert not (project / "latebind.toml").exists()
 
 
+def test_an_import_name_of_its_own_is_kept(latebind, project):
+    """As opencv-python is imported as cv2: the libraries belong into that folder."""
+    text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n\n[project]\n'
+    text += 'name = "acme-voice"\nversion = "2.1.0"\n\n[tool.hatch.build.targets.wheel]\npackages = ["src/hear"]\n'
+    (project / "pyproject.toml").write_text(text)
+    (project / "src" / "hear").mkdir(parents=True)
+    (project / "src" / "hear" / "__init__.py").touch()
+    latebind("init", project, "--yes", "--apply")
+    assert 'name = "acme-voice", module_name = "hear", extras' in (project / "latebind.toml").read_text()
+
+
 def test_a_python_package_gets_the_hooks(latebind, project):
     text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
     text += '\n[project]\nname = "acme-voice"\n'

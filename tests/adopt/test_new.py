@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sys
+import zipfile
 
 import msgspec
 import pytest
@@ -28,6 +29,7 @@ def test_a_new_project_is_packed_and_audited_without_a_finding(latebind, tmp_pat
     assert all((project / path).is_file() for path in BUILT)
 
     edit(project / "latebind.toml", "# sdk = true", "sdk = true")
+    edit(project / "latebind.toml", "# repository", "repository")
     assert_success(latebind("-C", project, "pack", "--format", "json"))
     audited = latebind("-C", project, "audit", "--format", "json")
     assert json.loads(audited.stdout)["findings"] == []
@@ -46,6 +48,7 @@ def test_the_files_are_the_same_for_the_same_name():
     assert files == project_files("demo", "c", "A Person")
     assert files["latebind.toml"].startswith(f"#:schema {SCHEMA_ID}\n")
     assert msgspec.toml.decode(files["latebind.toml"])["project"]["authors"] == ["A Person"]
+    assert files["python/src/demo/py.typed"] == ""
     assert not [path for path, text in files.items() if re.search(r"(?<!\$)\{[{%]|<%|[ \t]$", text, re.MULTILINE)]
 
 
@@ -75,10 +78,41 @@ def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere
     assert_refused(packed, "The headers of ONNX Runtime 1.23 or newer are not in native/include")
 
 
-@pytest.mark.parametrize("author", ['Quote " Person', "Näme \\ Person", ""])
+@pytest.mark.parametrize("author", ['Quote " Person', "Näme \\ Person", "A Person <a@acme.org>", ""])
 def test_any_author_gives_valid_files(author):
     files = project_files("demo", "c++", author)
     assert msgspec.toml.decode(files["latebind.toml"])["project"]["authors"] == [author or "The demo authors"]
+    assert f"Copyright (c) {author.partition(' <')[0] or 'The demo authors'}\n" in files["LICENSE"]
+
+
+def test_the_import_name_may_differ_from_the_distributions(latebind, tmp_path):
+    """As opencv-python is imported as cv2."""
+    assert_success(latebind("-C", tmp_path, "new", "acme-vision", "--module-name", "vision"))
+    project = tmp_path / "acme-vision"
+    assert load(project / "latebind.toml").module_name("vision") == "vision"
+    assert_success(latebind("-C", project, "pack"))
+    (wheel,) = (project / "dist").glob("acme_vision-0.1.0-*.whl")
+    tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert tops == {"vision", "acme_vision-0.1.0.dist-info"}
+
+    edit(project / "latebind.toml", 'module_name = "vision", ', "")
+    assert_success(latebind("-C", project, "pack"))
+    audited = latebind("-C", project, "audit", "--format", "json")
+    assert {"LB417"} <= {finding["code"] for finding in json.loads(audited.stdout)["findings"]}
+    assert audited.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--module-name", "Vision-2"), "Write it in lowercase, with underscores: vision_2."),
+        (("--module-name", "json"), "a standard module"),
+        (("--module-name", "vision", "--kind", "ep"), "Leave out --module-name."),
+    ],
+)
+def test_an_import_name_that_python_cannot_import_is_refused(latebind, tmp_path, options, says):
+    assert_refused(latebind("-C", tmp_path, "new", "demo", *options), says)
+    assert not (tmp_path / "demo").exists()
 
 
 @pytest.mark.parametrize("name", ["demo", "my-engine", "MyEngine2", "a", "snake_case"])

@@ -4,9 +4,9 @@ from tests.audit.cases.case import check_case
 from latebind.checks.entry import CHECKS
 from loadcheck.engine.catalog import FAMILIES, checks, own_checks
 from loadcheck.engine.profiles import PROFILES
-from tests.checks.cases import jars, linkage, macos, metadata, npms, providers, windows
+from tests.checks.cases import jars, layout, linkage, macos, metadata, npms, providers, windows
 
-CASES = [case for part in (linkage, metadata, providers, npms, jars, macos, windows) for case in part.CASES]
+CASES = [case for part in (linkage, layout, metadata, providers, npms, jars, macos, windows) for case in part.CASES]
 
 
 @pytest.mark.parametrize("case", CASES, ids=map(str, CASES))

@@ -12,7 +12,7 @@ from latebind.config.schema import config_schema
 from latebind.errors import ConfigError, InputError
 from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
-from tests.client import CONFIG, PYPROJECT, edit, write_client
+from tests.client import BOUND, CONFIG, PYPROJECT, edit, write_client
 from tests.conftest import ROOT
 
 NPM = 'npm = { name = "tiny" }'
@@ -100,6 +100,11 @@ def test_a_target_has_its_own_table(tiny):
         (('id = "Tiny"', 'name = "Tiny"'), "latebind.toml:19", "unknown key package.tiny.nuget.name", "Known"),
         (("exports = ", "extras = 1\nexports = "), "latebind.toml:17", "unknown key package.tiny.extras", "Did you"),
         (('n/tiny"', 'n/tiny", extras = "channels"'), "latebind.toml:18", "package tiny asks for extras but", ""),
+        (('n/tiny"', 'n/tiny", runtime = "required"'), "latebind.toml:18", "package tiny asks for a required r", ""),
+        (('n/tiny"', 'n/tiny", runtime = "always"'), "latebind.toml:18", "package.tiny.wheel.runtime", ""),
+        (('n/tiny"', 'n/tiny", module_name = "my-tiny"'), "latebind.toml:18", "'my-tiny' is not the name", "Write"),
+        (('n/tiny"', 'n/tiny", module_name = "a.class"'), "latebind.toml:18", "'a.class' is not the name", "Write"),
+        (('["Somebody"]', '["A <a>"]'), "latebind.toml:6", "'A <a>' is not the name of an author", "Write the na"),
         (('"native"', '"nativ"'), "latebind.toml:9", "the native source nativ/CMakeLists.txt does not exist", "Set n"),
         (('"native"', '"../.."'), "latebind.toml:9", "the native source ../.. is outside", ""),
     ],
@@ -412,3 +417,28 @@ def test_a_reason_may_have_several_lines(tmp_path):
     reason = '[[audit.waive]]\ncode = "LB101"\nreason = """one\ntwo"""\n'
     root = write_client(tmp_path / "tiny", latebind=f"{CONFIG}\n{reason}")
     assert load(root / "latebind.toml").document.audit.waive[0].reason == "one\ntwo"
+
+
+def test_a_wheel_that_requires_the_runtime_has_no_extras_for_it(tmp_path):
+    text = BOUND.replace('n/tiny"', 'n/tiny", runtime = "required", extras = "channels"')
+    reported = problems(tmp_path, text)
+    assert [message for _, message, _ in reported] == [
+        "package tiny requires a distribution of the runtime, and has extras that install another one over it"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("named", "module"), [("", "tiny_core"), ('module_name = "cv2", ', "cv2"), ('module_name = "a.b", ', "a.b")]
+)
+def test_the_import_name_follows_from_the_distributions_unless_it_is_given(tmp_path, named, module):
+    text = CONFIG.replace('source = "python/tiny"', f'{named}source = "python/tiny", name = "Tiny-Core"')
+    pyproject = PYPROJECT.replace('name = "tiny"', 'name = "Tiny-Core"')
+    folder = write_client(tmp_path, latebind=text, pyproject=pyproject)
+    assert load(folder / "latebind.toml").module_name("tiny") == module
+
+
+def test_an_author_may_have_an_address(tmp_path):
+    text = CONFIG.replace('["Somebody"]', '["A Person <a@acme.org>", "B"]')
+    project = load(write_client(tmp_path, latebind=text) / "latebind.toml").project
+    assert project.people == (("A Person", "a@acme.org"), ("B", ""))
+    assert project.author_names == ("A Person", "B")

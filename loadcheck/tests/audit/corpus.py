@@ -212,6 +212,13 @@ class Bench:
 
 
 Rows = list[tuple[str, str, str]]
+DESCRIBED = (
+    "Summary: s\nAuthor: a\nProject-URL: Source, https://acme.org\nClassifier: License :: OSI Approved :: MIT License\n"
+    "Description: d\n"
+)
+"""The fields of METADATA that the page of a package shows."""
+PAGE = "<readme>README.md</readme><projectUrl>https://acme.org</projectUrl>"
+"""The same of a nuspec."""
 
 
 def wheel(  # each argument is one thing that a test breaks
@@ -225,22 +232,25 @@ def wheel(  # each argument is one thing that a test breaks
     said_tag: str = "",
     purelib: bool = False,
     metadata: str = "",
+    described: str = DESCRIBED,
     metadata_version: str = "2.4",
     said_version: str = "",
     license_file: bool = True,
     record: Callable[[Rows], Rows] = lambda entries: entries,
     drop: Sequence[str] = (),
+    drop_code: bool = False,
     after: Mapping[str, bytes] | None = None,
 ) -> Path:
     """Write a wheel. `record` changes RECORD's rows, `drop` leaves members out, `after` adds some behind its back."""
     info = f"{name.replace('-', '_')}-{version}.dist-info"
-    members = {"latenn/__init__.py": b"", **files}
+    members = {**({} if drop_code else {"latenn/__init__.py": b""}), **files}
     members[f"{info}/WHEEL"] = (
         "Wheel-Version: 1.0\nGenerator: tests\n"
         f"Root-Is-Purelib: {'true' if purelib else 'false'}\nTag: {said_tag or tag}\n"
     ).encode()
     members[f"{info}/METADATA"] = (
-        f"Metadata-Version: {metadata_version}\nName: {name}\nVersion: {said_version or version}\n{metadata}\n"
+        f"Metadata-Version: {metadata_version}\nName: {name}\nVersion: {said_version or version}\n"
+        f"{described}{metadata}\n"
     ).encode()
     if license_file:
         members[f"{info}/licenses/LICENSE"] = b"MIT"
@@ -257,13 +267,13 @@ def digest(data: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
-def nuspec(package_id: str, version: str, extra: str) -> str:
+def nuspec(package_id: str, version: str, extra: str, page: str = "") -> str:
     """A complete nuspec."""
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'
         '<package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd"><metadata>'
         f"<id>{package_id}</id><version>{version}</version><authors>a</authors><description>d</description>"
-        f'<license type="expression">MIT</license>{extra}</metadata></package>'
+        f'<license type="expression">MIT</license>{page}{extra}</metadata></package>'
     )
 
 
@@ -276,12 +286,13 @@ def nupkg(  # each argument is one thing that a test breaks
     extra: str = "",
     spec: str = "",
     spec_name: str = "",
-    types: Sequence[str] = ("rels", "psmdcp", "nuspec", "so", "dll", "dylib", "txt", "1", "2"),
+    types: Sequence[str] = ("rels", "psmdcp", "nuspec", "md", "so", "dll", "dylib", "txt", "1", "2"),
     drop: Sequence[str] = (),
     file_name: str = "",
 ) -> Path:
     """Write a nupkg with all its OPC parts."""
     spec_name = spec_name or f"{package_id}.nuspec"
+    is_described = not spec and "<readme>" not in extra and not file_name.endswith(".snupkg")
     defaults = "".join(f'<Default Extension="{extension}" ContentType="application/octet"/>' for extension in types)
     core = "package/services/metadata/core-properties/0.psmdcp"
     relation = "http://schemas.microsoft.com/packaging/2010/07/manifest"
@@ -295,7 +306,8 @@ def nupkg(  # each argument is one thing that a test breaks
             f'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">{defaults}</Types>'
         ).encode(),
         core: b"<coreProperties/>",
-        spec_name: (spec or nuspec(package_id, version, extra)).encode(),
+        **({"README.md": b"x"} if is_described else {}),
+        spec_name: (spec or nuspec(package_id, version, extra, PAGE if is_described else "")).encode(),
         **files,
     }
     path = folder / (file_name or f"{package_id}.{version}.nupkg")

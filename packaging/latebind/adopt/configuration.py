@@ -63,18 +63,23 @@ def list_packages(configuration: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: table for name, table in tables if isinstance(table, dict)}
 
 
-def extend_configuration(text: str, *, drop_ins: Iterable[str], wheel: tuple[str, str, str, str] | None) -> str:
+def render_wheel(folder: str, name: str, module: str = "") -> str:
+    """The line of a wheel in a package's table; `module` is its import name, if that does not follow from its name."""
+    renamed = f', module_name = "{module}"' if module else ""
+    return f'wheel = {{ source = "{folder}", name = "{name}"{renamed}, extras = "channels" }}'
+
+
+def extend_configuration(text: str, *, drop_ins: Iterable[str], wheel: tuple[str, str, str] | None) -> str:
     """The text with drop_in for these runtimes and with a wheel.
 
-    `wheel` is the name of the package, the folder and the name of its wheel, and the script that tests it.
+    `wheel` is the name of the package, the line of its wheel, and the script that tests it.
     """
     for name in sorted(drop_ins):
         text = re.sub(rf'^preset = "{name}".*\n', r"\g<0>drop_in = true\n", text, flags=re.MULTILINE)
     if wheel is None:
         return text
-    package, folder, name, script = wheel
+    package, line, script = wheel
     header = rf"^\[package\.(?:{re.escape(package)}|\"{re.escape(package)}\")\].*\n"
-    line = f'wheel = {{ source = "{folder}", name = "{name}", extras = "channels" }}\n'
-    extended = re.sub(header, rf"\g<0>{line}", text, count=1, flags=re.MULTILINE)
+    extended = re.sub(header, rf"\g<0>{line}\n", text, count=1, flags=re.MULTILINE)
     has_verify = re.search(r"^\[verify\]", text, re.MULTILINE)
     return extended if has_verify or extended == text else extended.rstrip("\n") + "\n" + _VERIFY.format(script=script)

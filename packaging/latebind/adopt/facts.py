@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from latebind.adopt.runtime_module import find_package
+from latebind.config.config import import_name
 from latebind.config.file import tables_of
 from latebind.errors import ToolError
 from latebind.semver import version_of
@@ -40,6 +41,8 @@ class Facts:
     name: str
     distribution: str
     """Name of the wheel: what pyproject.toml says, else the project's."""
+    module_name: str
+    """The name with which Python imports the wheel's package, where it does not follow from the wheel's; else ""."""
     description: str
     version: str
     licence: str
@@ -74,9 +77,12 @@ def facts(discovery: Found) -> Facts:
         what = f"the license in {licence_file.name} was not recognized" if licence_file else "no license was found"
         notes.append(f"{what}: write the license's SPDX expression into latebind.toml")
     people = project.get("authors", [])
+    distribution = project.get("name", "") or name
+    package = find_package(discovery.root / folder, text)
     return Facts(
         name=name,
-        distribution=project.get("name", "") or name,
+        distribution=distribution,
+        module_name=package.name if package is not None and package.name != import_name(distribution) else "",
         description=project.get("description", "") or discovery.description,
         version=version or "0.1.0",
         licence=licence,

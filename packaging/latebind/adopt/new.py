@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from latebind.adopt.facts import git_output
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.adopt.workflow import DEPENDABOT, WORKFLOW, render_workflow
+from latebind.config.document import AUTHOR
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
@@ -48,17 +49,20 @@ _COMMON = {
 """What every new project has: path and template."""
 
 
-def project_files(name: str, language: str, author: str) -> dict[str, str]:
-    """Every file of a new project with its text, by its path in it. `name` is one that `check_name` accepts."""
-    module = module_name(name)
+def project_files(name: str, language: str, author: str, module: str = "") -> dict[str, str]:
+    """Every file of a new project with its text, by its path in it. `name` is one that `check_name` accepts.
+
+    `module` is the import name, which `check_name` accepts, too; by default it follows from the name.
+    """
+    module = module or module_name(name)
     source = "cpp" if language == "c++" else "c"
     templates = {
+        "CONTRIBUTING.md": "new/CONTRIBUTING.md.j2",
         "README.md": "new/README.md.j2",
         "latebind.toml": "new/latebind.toml.j2",
         "native/CMakeLists.txt": "new/CMakeLists.txt.j2",
         f"native/{module}.{source}": f"new/library.{source}.j2",
         f"native/{module}.h": "new/library.h.j2",
-        "python/LICENSE": "new/LICENSE.j2",
         "python/pyproject.toml": "new/pyproject.toml.j2",
         f"python/src/{module}/__init__.py": "new/package.py.j2",
         f"tests/test_{module}.py": "new/test.py.j2",
@@ -71,6 +75,8 @@ def project_files(name: str, language: str, author: str) -> dict[str, str]:
         templates,
         name,
         author,
+        module=module,
+        is_renamed=module != module_name(name),
         macro=module.upper(),
         nuget=_camel(name),
         cxx=language == "c++",
@@ -78,13 +84,15 @@ def project_files(name: str, language: str, author: str) -> dict[str, str]:
         model=", ".join(map(str, base64.b64decode(_MODEL))),
         model_text=_MODEL,
     )
-    return {**files, f"python/src/{module}/{FILE_NAME}": render_runtime_module(runtime, name)}
+    package = f"python/src/{module}"
+    return {**files, f"{package}/{FILE_NAME}": render_runtime_module(runtime), f"{package}/py.typed": ""}
 
 
 def provider_files(name: str, author: str) -> dict[str, str]:
     """Every file of a new execution provider, like project_files(). The example ep-tiny is made with it."""
     module = module_name(name)
     templates = {
+        "CONTRIBUTING.md": "plugin/new/CONTRIBUTING.md.j2",
         "README.md": "plugin/new/README.md.j2",
         "latebind.toml": "plugin/new/latebind.toml.j2",
         "native/CMakeLists.txt": "plugin/new/CMakeLists.txt.j2",
@@ -101,9 +109,10 @@ def _render_files(templates: dict[str, str], name: str, author: str, **values: o
         "name": name,
         "module": module_name(name),
         "author": author or f"The {name} authors",
+        "holder": author.partition(" <")[0] or f"The {name} authors",
         "schema": SCHEMA_ID,
     }
-    files = {path: render(template, **common, **values) for path, template in {**_COMMON, **templates}.items()}
+    files = {path: render(template, **{**common, **values}) for path, template in {**_COMMON, **templates}.items()}
     tables = tables_of(files["latebind.toml"]) or {}
     tests = "tests" if any(path.startswith("tests/") for path in files) else ""
     return {WORKFLOW: render_workflow(name, tables, branch="main", tests=tests), **files}
@@ -114,20 +123,26 @@ def _camel(name: str) -> str:
 
 
 _LANGUAGES = {"library": ("c", "c++"), "ep": ("c",)}
-_WRITERS: Mapping[str, Callable[[str, str, str], dict[str, str]]] = {
+_WRITERS: Mapping[str, Callable[[str, str, str, str], dict[str, str]]] = {
     "library": project_files,
-    "ep": lambda name, _language, author: provider_files(name, author),
+    "ep": lambda name, _language, author, _module: provider_files(name, author),
 }
-"""The files of a project of each kind, from its name, its language and its author."""
+"""The files of a project of each kind, from its name, its language, its author and its import name."""
+_CHOOSING = frozenset({"library"})
+"""The kinds of projects that choose their import name."""
 
 
-def make_project(folder: Path, language: str, kind: str = "library") -> list[str]:
+def make_project(folder: Path, language: str, kind: str = "library", module: str = "") -> list[str]:
     """Write a new project, named after its folder, and return the paths of its files in it.
 
+    `module` is the name with which Python imports it; by default it follows from the project's.
+
     Raises InputError for a name that no package can have, a folder that exists and is not empty, and an execution
-    provider in C++.
+    provider in C++ or with an import name of its own.
     """
     check_name(folder.name)
+    if module:
+        _check_module(module, kind)
     if language not in _LANGUAGES[kind]:
         raise InputError(f"--kind {kind} has no template for {language.upper()}", advice="Leave out --language.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -137,12 +152,28 @@ def make_project(folder: Path, language: str, kind: str = "library") -> list[str
             advice="Choose another name. For an existing project: latebind init.",
         )
     warn_popular(folder.name)
-    author = git_output(folder.parent, "config", "user.name")
-    files = _WRITERS[kind](folder.name, language, author)
+    files = _WRITERS[kind](folder.name, language, _find_author(folder.parent), module)
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_text(folder / path, text)
     return list(files)
+
+
+def _check_module(module: str, kind: str) -> None:
+    if kind not in _CHOOSING:
+        text = "the module of an execution provider is onnxruntime_ep_NAME, which ONNX Runtime's documentation asks for"
+        raise InputError(text, where="--module-name", advice="Leave out --module-name.")
+    if module != module_name(module):
+        advice = f"Write it in lowercase, with underscores: {module_name(module)}."
+        raise InputError(f"{module} is not an import name", where="--module-name", advice=advice)
+    check_name(module)
+
+
+def _find_author(folder: Path) -> str:
+    """The user of git as package metadata name an author; "" without one."""
+    name, email = (git_output(folder, "config", f"user.{key}") for key in ("name", "email"))
+    author = f"{name} <{email}>"
+    return author if name and AUTHOR.fullmatch(author) else name
 
 
 def module_name(name: str) -> str:

@@ -11,7 +11,13 @@ from packaging.version import Version
 
 from latebind.adopt.change import Change, load_before_others
 from latebind.adopt.cmake import commands
-from latebind.adopt.configuration import extend_configuration, list_drop_ins, list_packages, read_configuration
+from latebind.adopt.configuration import (
+    extend_configuration,
+    list_drop_ins,
+    list_packages,
+    read_configuration,
+    render_wheel,
+)
 from latebind.adopt.edit import Lines, edit_cmake, list_installed
 from latebind.adopt.facts import find_branch
 from latebind.adopt.libraries import names_in
@@ -120,7 +126,7 @@ def _elsewhere(root: Path, facts: Facts, configured: dict[str, Any]) -> list[str
         f"like examples, and if its Python package is in {folder}. For a wheel, add hatchling and latebind's two "
         "hooks to the file, name a consumer below [verify], and add this line to the package's table in "
         "latebind.toml:\n"
-        f'    wheel = {{ source = "{folder}", name = "{name}", extras = "channels" }}'
+        f"    {render_wheel(folder, name)}"
         for folder, name in sorted(names.items())
     ]
 
@@ -182,6 +188,7 @@ def _new_files(discovery: Found, facts: Facts, component: str, *, with_wheel: bo
     text = render(
         "init/latebind.toml.j2", facts=facts, source=source, cmake=cmake, runtimes=runtimes, component=component,
         schema=SCHEMA_ID, nuget=name_nuget(facts), with_wheel=with_wheel,
+        wheel=render_wheel(facts.python_folder, facts.distribution, facts.module_name),
         with_shared=with_shared, exports=OPERATORS if discovery.has_operators else "",
     )  # fmt: skip
     configured = "[tool.latebind]" in facts.pyproject
@@ -249,7 +256,9 @@ def _extend(discovery: Found, facts: Facts, package: str) -> list[Change]:
     after = extend_configuration(
         before,
         drop_ins=() if discovery.has_operators else set(discovery.runtimes) - list_drop_ins(configured),
-        wheel=(package, facts.python_folder, facts.distribution, SCRIPT) if package and not lists_wheel else None,
+        wheel=(package, render_wheel(facts.python_folder, facts.distribution, facts.module_name), SCRIPT)
+        if package and not lists_wheel
+        else None,
     )
     return [Change(path=path, before=before, after=after)]
 

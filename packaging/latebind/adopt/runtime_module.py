@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from latebind.config.config import import_name
 from latebind.config.file import tables_of
 from latebind.templates import render
 
@@ -20,8 +20,8 @@ _PLATFORMS: dict[str, System] = {"linux": "linux", "darwin": "macos", "win32": "
 """Python's names of systems (sys.platform)."""
 
 
-def render_runtime_module(runtime: RuntimePreset, distribution: str) -> str:
-    """The module's text; `distribution` is the project's own, whose extra installs the runtime."""
+def render_runtime_module(runtime: RuntimePreset, distribution: str = "") -> str:
+    """The module's text; `distribution` is the project's own if its extra installs the runtime."""
     package, _, below = runtime.python.folder.partition("/")
     return render(
         "find_runtime.py.j2",
@@ -32,7 +32,9 @@ def render_runtime_module(runtime: RuntimePreset, distribution: str) -> str:
         below=below,
         files={platform: runtime.list_files(system) for platform, system in _PLATFORMS.items()},
         prefix={platform: runtime.list_prefix_folders(system) for platform, system in _PLATFORMS.items()},
-        advice=f'pip install "{distribution}[{runtime.python.extra}]"',
+        advice=f'pip install "{distribution}[{runtime.python.extra}]"'
+        if distribution
+        else f"pip install {runtime.python.distribution}",
     )
 
 
@@ -40,6 +42,6 @@ def find_package(root: Path, pyproject: str) -> Path | None:
     """The folder of the Python package that a project's wheel holds, as hatchling chooses it; None if unclear."""
     tables = tables_of(pyproject) or {}
     wheel = tables.get("tool", {}).get("hatch", {}).get("build", {}).get("targets", {}).get("wheel", {})
-    name = re.sub(r"[-_.]+", "_", str(tables.get("project", {}).get("name", ""))).lower()
+    name = import_name(str(tables.get("project", {}).get("name", "")))
     folders = [root / str(path) for path in wheel.get("packages", ())] or [root / "src" / name, root / name]
     return next((folder for folder in folders if (folder / "__init__.py").is_file()), None)

@@ -14,6 +14,7 @@ from latebind.build.native import refuse_floor
 from latebind.build.sources import hash_sources
 from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library, new_stage, open_stage, put_manifest
 from latebind.errors import BuildError, InputError
+from latebind.filenames import WHEEL_MANIFEST
 from latebind.tables.targets import target
 from loadcheck.archive import ZipReader
 from loadcheck.binary import read_images
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.model import Target
 
-WHEEL_MANIFEST = "extra_metadata/latebind.json"
-"""Where our wheels carry the manifest of the component that they hold, below .dist-info/."""
 ON_TRUST = "unknown toolchain"
 """The toolchain of a folder that does not describe itself."""
 

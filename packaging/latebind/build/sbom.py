@@ -74,7 +74,7 @@ def sbom(  # noqa: PLR0913  # what holds what
         purl=purl,
         version=config.project.version,
         license=config.project.license,
-        supplier=supplier_of(config.project.authors, config.project.name),
+        supplier=supplier_of(config.project.author_names, config.project.name),
         tools=_tools(stages),
         libraries=tuple(
             library

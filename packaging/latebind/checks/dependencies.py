@@ -48,17 +48,18 @@ def dependency_contradicts(package: Contents, policy: BindingPolicy, runtime: Ru
     because="The package fails for users of another distribution of the runtime.",
     kinds=("wheel",),
     example="Requires-Dist: onnxruntime>=1.19",
-    fix="Move each distribution to an extra of its own: cpu, gpu, directml, ...",
+    fix="Move each distribution to an extra of its own: cpu, gpu, directml, ... Or, if your users need no other "
+    'distribution, write runtime = "required" into the table wheel of latebind.toml.',
 )
-def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def supplier_required(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """Several distributions install the runtime in the same folder, so any two of them overwrite each other.
 
     A requirement outside of extras installs its distribution next to the one that the user chose, such as the GPU
-    build.
+    build. A project that accepts this writes `runtime = "required"` into its table `wheel`.
     """
     inner = f"{package.dist_info}/METADATA"
     names = {canonicalize_name(name) for name in runtime.python.extras.values()}
-    if len(names) == 1 or package.project in names:
+    if len(names) == 1 or package.project in names | policy.requiring:
         return
     matching = [
         (text, requirement)

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from packaging.utils import canonicalize_name
 
 from latebind.errors import InputError
 from latebind.formats import name_projects
@@ -33,6 +34,10 @@ class BindingPolicy(Policy):
     """The runtimes that a stub of latebind binds: the code links it and calls no function of latebind."""
     bound: Mapping[str, str] = field(default_factory=dict)
     """What an ecosystem calls a package to the runtime that it binds."""
+    requiring: frozenset[str] = frozenset()
+    """The distributions that require a runtime by the project's own choice."""
+    modules: Mapping[str, str] = field(default_factory=dict)
+    """Distribution to the name with which Python imports it."""
 
 
 _ASKED = ("name", "entry_symbols", "file_globs", "linked_globs")
@@ -51,6 +56,7 @@ def project_policy(config: Config) -> BindingPolicy:
         if runtime := config.runtime_of(name):
             bound.update(dict.fromkeys(twins[-1].values(), runtime.name))
         exports.update(dict.fromkeys(twins[-1].values(), package.exports))
+    wheels = {name: canonicalize_name(config.wheel_name(name)) for name in config.packages if config.wheel_name(name)}
     if packages := config.sdk_packages:
         every = (glob for name in packages for glob in config.packages[name].exports)
         exports[f"{config.project.name}-sdk"] = tuple(dict.fromkeys(every))
@@ -59,6 +65,8 @@ def project_policy(config: Config) -> BindingPolicy:
         minimums={runtime.name: runtime.minimum for runtime in config.document.runtime},
         drop_ins=frozenset(runtime.name for runtime in config.document.runtime if runtime.drop_in),
         bound=bound,
+        requiring=frozenset(wheels[name] for name in wheels if _requires_runtime(config, name)),
+        modules={distribution: config.module_name(name) for name, distribution in wheels.items()},
         exports=exports,
         twins=tuple(names for names in twins if len(names) > 1),
         glibc=config.document.targets.glibc,
@@ -71,6 +79,11 @@ def project_policy(config: Config) -> BindingPolicy:
         ),
         fail_on=audit.fail_on,
     )
+
+
+def _requires_runtime(config: Config, package: str) -> bool:
+    wheel = config.packages[package].wheel
+    return wheel is not None and wheel.runtime == "required"
 
 
 def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, ...]:

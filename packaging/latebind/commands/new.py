@@ -41,6 +41,12 @@ def declare_new(add: Add) -> None:
         "--kind", choices=("library", "ep"), default="library", help="ep: an execution provider in C (default: library)"
     )
     new.add_argument(
+        "--module-name",
+        default="",
+        metavar="NAME",
+        help="name with which Python imports it, if it is not that of the project (default: NAME with underscores)",
+    )
+    new.add_argument(
         "--runtime",
         choices=("onnxruntime",),
         default="onnxruntime",
@@ -60,7 +66,7 @@ def _new(arguments: argparse.Namespace) -> int:
     from loadcheck.text import plural
 
     folder = arguments.project / arguments.folder
-    files = make_project(folder.resolve(), arguments.language, arguments.kind)
+    files = make_project(folder.resolve(), arguments.language, arguments.kind, arguments.module_name)
     if arguments.format == "json":
         print_json({"folder": str(folder.resolve()), "files": sorted(files)})
         return 0

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from latebind.compilers.host import can_compile, find_host
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
-from latebind.errors import BuildError, InputError, NotRun
-from latebind.system.programs import which
+from latebind.errors import BuildError, InputError, NotRun, ToolError
+from latebind.system.programs import which_all
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,6 +24,8 @@ NINJA_REQUIREMENT = "ninja>=1.10"
 TOOLCHAIN_VARIABLE = "LATEBIND_TOOLCHAIN"
 """With it, the user who installs a package chooses the compiler: a value of `toolchain` in latebind.toml."""
 TOOLCHAINS = ("host", "zig")
+_START_LIMIT = 60.0
+"""Seconds for a program to print its version."""
 
 
 class Toolchain(Protocol):
@@ -107,10 +110,21 @@ def missing_requirements(name: str) -> list[str]:
 
 
 def program(name: str) -> Path | None:
-    """A program next to this Python, where wheels put theirs, or on PATH."""
+    """A program next to this Python, where wheels put theirs, or on PATH; the first that starts.
+
+    In the isolated build of an installer, the programs of wheels next to this Python are scripts that cannot import
+    their package.
+    """
     suffix = ".exe" if sys.platform == "win32" else ""
-    sibling = Path(sys.executable).parent / f"{name}{suffix}"
-    return sibling if sibling.is_file() else which(name)
+    candidates = (Path(sys.executable).parent / f"{name}{suffix}", *which_all(name))
+    return next((path for path in dict.fromkeys(candidates) if path.is_file() and _starts(path)), None)
+
+
+def _starts(path: Path) -> bool:
+    try:
+        return run([path, "--version"], check=False, timeout=_START_LIMIT).returncode == 0
+    except ToolError:
+        return False
 
 
 def require(name: str, requirement: str) -> Path:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from keyword import iskeyword
 from typing import TYPE_CHECKING
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.version import Version
 
 from latebind.config.check_runtimes import check_runtimes, is_known
+from latebind.config.document import AUTHOR
 from latebind.config.extension import package_keys
 from latebind.config.reader import Reader, nearest
 from latebind.config.sdk import SdkConfig
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.document import ProjectTable
     from latebind.config.lines import Key
+    from latebind.config.package import WheelConfig
     from latebind.config.verification import VerifyData
 
 _MINOR = re.compile(r"^3\.\d+$")
@@ -86,6 +89,10 @@ def _check_project(project: ProjectTable, reader: Reader) -> None:
             f"{project.version!r} is another spelling of {version}, and some kinds of packages accept only the latter"
         )
         reader.problem(("project", "version"), text, f'Write version = "{version}".')
+    for author in project.authors:
+        if not AUTHOR.fullmatch(author):
+            advice = 'Write the name, or the name with an address: "Jane Doe <jane@acme.org>".'
+            reader.problem(("project", "authors"), f"{author!r} is not the name of an author", advice)
     try:
         canonicalize_license_expression(project.license or "MIT")
     except InvalidLicenseExpression:
@@ -143,14 +150,8 @@ def _check_data(config: Config, reader: Reader) -> None:
 
 def _check_packages(config: Config, reader: Reader) -> None:
     for name, package in config.packages.items():
-        if package.wheel is not None and package.ep is None and not (package.wheel.source or package.wheel.name):
-            reader.problem(
-                ("package", name, "wheel"), "the wheel has neither source nor name",
-                'Write source = the folder of its pyproject.toml; or, if your own build makes the wheel, name = "...".',
-            )  # fmt: skip
-        elif package.wheel is not None and not _DISTRIBUTION.match(config.wheel_name(name)):
-            text = f"{config.wheel_name(name)!r} is not the name of a distribution"
-            reader.problem(("package", name, "wheel"), text, f"Set package.{name}.wheel.name.")
+        if package.wheel is not None:
+            _check_names(config, reader, name, package.wheel)
         kind = package.wheel.kind if package.wheel is not None else "py3-none"
         titles = [key.title for key in package_keys() if key.name in package.tables]
         elsewhere = "NuGet" if package.nuget is not None else next(iter(titles), "")
@@ -167,6 +168,25 @@ def _check_packages(config: Config, reader: Reader) -> None:
                 reader.problem(("package", name, "requires"), text, nearest(other, others))
         if all(map(is_known, config.document.runtime)):
             _check_bound(config, reader, name)
+
+
+def _check_names(config: Config, reader: Reader, name: str, wheel: WheelConfig) -> None:
+    """Check the names of a wheel's distribution and of its module."""
+    here = ("package", name, "wheel")
+    if config.packages[name].ep is None and not (wheel.source or wheel.name):
+        advice = 'Write source = the folder of its pyproject.toml; or, if your own build makes the wheel, name = "...".'
+        reader.problem(here, "the wheel has neither source nor name", advice)
+    elif not _DISTRIBUTION.match(config.wheel_name(name)):
+        text = f"{config.wheel_name(name)!r} is not the name of a distribution"
+        reader.problem(here, text, f"Set package.{name}.wheel.name.")
+    if not _is_module(wheel.module_name):
+        text = f"{wheel.module_name!r} is not the name of a Python module"
+        reader.problem((*here, "module_name"), text, "Write it as in an import statement: cv2, or acme.vision.")
+
+
+def _is_module(name: str) -> bool:
+    """Whether Python can import a name; also true for ""."""
+    return not name or all(part.isidentifier() and not iskeyword(part) for part in name.split("."))
 
 
 def _pythons_problem(config: Config, name: str) -> tuple[str, str] | None:
@@ -196,12 +216,20 @@ def _check_bound(config: Config, reader: Reader, name: str) -> None:
         reader.problem(
             ("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] of this project", advice
         )
-    elif package.wheel is not None and package.wheel.extras == "channels" and config.runtime_of(name) is None:
-        reader.problem(
-            ("package", name, "wheel"),
-            f"package {name} asks for extras but binds no runtime",
-            f'Add runtime = "..." to [package.{name}].',
-        )
+    elif package.wheel is not None:
+        _check_supply(config, reader, name, package.wheel)
+
+
+def _check_supply(config: Config, reader: Reader, name: str, wheel: WheelConfig) -> None:
+    """Check how the user of a wheel gets the runtime: by a dependency, by an extra, or apart."""
+    here = ("package", name, "wheel")
+    asked = "extras" if wheel.extras == "channels" else "a required runtime" if wheel.runtime == "required" else ""
+    if asked and config.runtime_of(name) is None:
+        text = f"package {name} asks for {asked} but binds no runtime"
+        reader.problem(here, text, f'Add runtime = "..." to [package.{name}].')
+    elif wheel.extras == "channels" and wheel.runtime == "required":
+        text = f"package {name} requires a distribution of the runtime, and has extras that install another one over it"
+        reader.problem((*here, "extras"), text, "Remove extras or runtime from the table wheel.")
 
 
 def _check_sdk(config: Config, reader: Reader, name: str) -> None:

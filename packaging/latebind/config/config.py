@@ -6,6 +6,7 @@ Nothing here touches the network, runs a program, or executes anything of the pr
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -215,6 +216,19 @@ class Config:
         if wheel is None:
             return ""
         return wheel.name or (self.root / wheel.source).resolve().name.replace("_", "-")
+
+    def module_name(self, package: str) -> str:
+        """The name with which Python imports the package of a wheel: `cv2`, `acme.vision`; "" for none."""
+        wheel, ep = self.packages[package].wheel, self.packages[package].ep
+        if ep is not None:
+            return ep.module
+        named = wheel.module_name if wheel is not None else ""
+        return named or import_name(self.wheel_name(package))
+
+
+def import_name(distribution: str) -> str:
+    """The name with which Python imports a distribution, unless the project chooses another."""
+    return re.sub(r"[-_.]+", "_", distribution).lower()
 
 
 def _numeric(version: str) -> tuple[int, ...]:

@@ -6,7 +6,8 @@ runs a program, or executes anything of the project.
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -18,6 +19,16 @@ from latebind.config.runtime import RuntimeUse  # noqa: TC001  # as above
 from latebind.config.verification import Verify
 from latebind.model import SbomFormat  # noqa: TC001  # as above
 from loadcheck.model import FailOn, Profile  # noqa: TC001  # as above
+
+AUTHOR = re.compile(r"(?P<name>[^<>]*[^<>\s])(?:\s*<(?P<email>[^<>@\s]+@[^<>@\s]+)>)?")
+"""As npm and Cargo write an author."""
+
+
+class Author(NamedTuple):
+    """An author of the project."""
+
+    name: str
+    email: str = ""
 
 
 class ProjectTable(Table, frozen=True):
@@ -37,13 +48,18 @@ class ProjectTable(Table, frozen=True):
     ] = ""
     license: Annotated[str, Meta(description="SPDX license expression, such as MIT.")] = ""
     license_file: Annotated[str, Meta(description="File with the license text, relative to this file.")] = ""
-    authors: Annotated[tuple[str, ...], Meta(description="Names of the authors for package metadata.")] = ()
+    authors: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Authors for package metadata: names, or names with email addresses: Jane Doe <jane@acme.org>."
+        ),
+    ] = ()
     repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
     readme: Annotated[
         str,
         Meta(
-            description="README file in Markdown for NuGet and npm packages, and for execution providers; relative to "
-            "this file."
+            description="README file in Markdown for package pages, relative to this file. A wheel has it if "
+            "pyproject.toml lists readme in `dynamic`."
         ),
     ] = ""
     icon: Annotated[
@@ -56,6 +72,17 @@ class ProjectTable(Table, frozen=True):
             "read CycloneDX 1.7 yet."
         ),
     ] = "cyclonedx-1.6"
+
+    @property
+    def people(self) -> tuple[Author, ...]:
+        """The authors, with names and addresses apart."""
+        matches = ((author, AUTHOR.fullmatch(author)) for author in self.authors)
+        return tuple(Author(match["name"], match["email"] or "") if match else Author(text) for text, match in matches)
+
+    @property
+    def author_names(self) -> tuple[str, ...]:
+        """Their names alone."""
+        return tuple(author.name for author in self.people)
 
 
 class Waive(Table, frozen=True):

@@ -37,6 +37,20 @@ class WheelConfig(Table, frozen=True):
             "name of that folder, with hyphens in place of underscores."
         ),
     ] = ""
+    module_name: Annotated[
+        str,
+        Meta(
+            description="Name with which Python imports the package, such as cv2 or acme.vision. The libraries are in "
+            "this module's folder. The default is the name of the distribution in lowercase, with underscores."
+        ),
+    ] = ""
+    runtime: Annotated[
+        Literal["none", "required"],
+        Meta(
+            description="required: the wheel requires the runtime's ordinary distribution, such as onnxruntime. none: "
+            "users install it apart, or by one of the extras."
+        ),
+    ] = "none"
     extras: Annotated[
         Literal["none", "channels"],
         Meta(
@@ -60,6 +74,11 @@ class WheelConfig(Table, frozen=True):
             "CPython that runs it and for this machine."
         ),
     ] = ()
+
+    @property
+    def installs_runtime(self) -> bool:
+        """Whether a user who installs the wheel by name, with an extra if it has one, gets the runtime."""
+        return self.runtime == "required" or self.extras == "channels"
 
 
 class NugetConfig(Table, frozen=True):

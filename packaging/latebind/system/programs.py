@@ -6,22 +6,32 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def which(name: str, *, path: str | None = None) -> Path | None:
-    """The program of that name or path, or None. Only absolute folders of PATH count.
+    """The program of that name or path, or None, as which_all() finds it."""
+    return next(which_all(name, path=path), None)
+
+
+def which_all(name: str, *, path: str | None = None) -> Iterator[Path]:
+    """Every program of that name on PATH, in its order. Only absolute folders of PATH count.
 
     An empty or relative entry means the working folder, where Windows looks first anyway: a project would choose which
     programs run.
     """
     if os.path.dirname(name):  # noqa: PTH120  # the user named a file: "./cc" has a folder, and Path would drop it
         program = shutil.which(name)
-        return Path(program) if program else None
+        yield from (Path(program),) if program else ()
+        return
     listed = os.environ.get("PATH", os.defpath) if path is None else path
     folders = (folder for folder in map(Path, listed.split(os.pathsep)) if folder.is_absolute())
     files = (folder / file for folder in folders for file in _list_file_names(name))
     # Not Path.is_file(), which raises for a folder that this user may not enter.
-    return next((file for file in files if os.path.isfile(file) and os.access(file, os.X_OK)), None)  # noqa: PTH113
+    yield from (file for file in files if os.path.isfile(file) and os.access(file, os.X_OK))  # noqa: PTH113
 
 
 def _list_file_names(name: str) -> list[str]:

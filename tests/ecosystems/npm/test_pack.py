@@ -210,6 +210,15 @@ def test_in_electron_the_library_is_next_to_the_archive(app, is_unpacked):
     assert ("Add @acme/tiny-linux-x64 to asarUnpack" in ended.stderr) is not is_unpacked
 
 
+def test_a_required_runtime_is_a_dependency(tmp_path):
+    npm = f'{NPM}runtime = "onnxruntime-node"\n'
+    folder = project(tmp_path, npm=npm, rids=RIDS[:1], runtime=RUNTIME)
+    pack_project(folder)
+    fields = manifest(folder / "dist" / "acme-tiny-1.2.3.tgz")
+    assert fields["dependencies"] == {"onnxruntime-node": ">=1.20.0"}
+    assert "peerDependencies" not in fields
+
+
 def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
     npm = f'{NPM}source = "npm"\ndependencies = {{ koffi = "^3" }}\n'
     folder = project(tmp_path, npm=npm, rids=RIDS[:1], runtime=RUNTIME)

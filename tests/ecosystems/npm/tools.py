@@ -13,7 +13,7 @@ from tests.programs import run_program
 if TYPE_CHECKING:
     from pathlib import Path
 
-TOOLS = ("pnpm@10", "yarn@1", "@yarnpkg/cli-dist@4", "bun@1", "jest@30", "vitest@3", "koffi@^3")
+TOOLS = ("pnpm@10", "yarn@1", "@yarnpkg/cli-dist@4", "bun@1", "jest@30", "vitest@3", "koffi@^3", "publint@0.3")
 _UNREACHABLE = ("EAI_AGAIN", "ENOTFOUND", "ECONNREFUSED", "ETIMEDOUT")
 
 

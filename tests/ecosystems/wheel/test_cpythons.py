@@ -46,11 +46,11 @@ def wheels(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_each_cpython_has_a_wheel_for_each_target_and_the_audit_finds_nothing(wheels):
+def test_each_cpython_has_a_wheel_for_each_target_and_the_audit_finds_no_fault(wheels):
     tags = ("cp310-cp310", "cp311-cp311", "cp312-cp312", "cp313-cp313", "cp313-cp313t")
     platforms = ("manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "macosx_11_0_arm64", "win_amd64")
     assert set(wheels) == {f"tiny-1.2.3-{tag}-{platform}.whl" for tag in tags for platform in platforms}
-    assert audit_here(list(wheels.values())).findings == ()
+    assert {finding.code for finding in audit_here(list(wheels.values())).findings} == {"LB509"}  # it has no README
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import zipfile
 import pytest
 from packaging.requirements import Requirement
 
+from latebind.errors import LatebindError
 from latebind.tables.presets import preset, presets
 from latebind.tables.targets import targets
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, pack_project, write_client
@@ -53,6 +54,36 @@ def test_the_repository_is_the_source_link_of_a_wheel(tmp_path, repository, expe
     wheel = by_kind(pack_project(write_client(tmp_path, pyproject=fields, latebind=config)))["wheel"]
     links = [line for line in read_metadata(wheel).splitlines() if line.startswith("Project-URL: ")]
     assert links == [f"Project-URL: Source, {url}" for url in expected]
+
+
+def test_a_required_runtime_is_a_dependency_from_the_minimum_on(tmp_path):
+    bound = BOUND.replace('source = "python/tiny"', 'source = "python/tiny", runtime = "required"')
+    metadata = read_metadata(by_kind(pack_project(write_client(tmp_path, latebind=bound)))["wheel"])
+    needs = [line for line in metadata.splitlines() if line.startswith(("Requires-Dist", "Provides-Extra"))]
+    assert needs == ["Requires-Dist: onnxruntime>=1.20"]
+
+
+def test_what_describes_the_project_comes_from_latebind_toml(tmp_path):
+    text = PYPROJECT.replace('"optional-dependencies"]', '"optional-dependencies", "readme", "authors"]')
+    config = CONFIG.replace('authors = ["Somebody"]', 'readme = "README.md"\nauthors = ["A <a@acme.org>", "B"]')
+    root = write_client(tmp_path, pyproject=text, latebind=config)
+    (root / "README.md").write_text("# Tiny, für alle\n", encoding="utf-8")
+    head, _, readme = read_metadata(by_kind(pack_project(root))["wheel"]).partition("\n\n")
+    assert {"Author: B", "Author-email: A <a@acme.org>", "Description-Content-Type: text/markdown"} <= {
+        *head.split("\n")
+    }
+    assert readme == "# Tiny, für alle\n"
+
+    (root / "README.md").unlink()
+    with pytest.raises(LatebindError, match=r"README\.md"):
+        pack_project(root)
+
+
+def test_the_libraries_are_in_the_module_that_is_named(tmp_path):
+    config = CONFIG.replace('source = "python/tiny"', 'source = "python/tiny", module_name = "acme.tiny"')
+    wheel = by_kind(pack_project(write_client(tmp_path, latebind=config)))["wheel"]
+    with zipfile.ZipFile(wheel) as archive:
+        assert "acme/tiny/libtiny.so" in archive.namelist()
 
 
 @pytest.mark.slow

@@ -187,7 +187,7 @@ def test_a_pyproject_that_is_a_link_is_not_missing(tmp_path):
         link.type, link.linkname = tarfile.LNKTYPE, "tiny-1.0.0/native/pyproject.toml"
         archive.addfile(link)
     report = audit_here([path])
-    assert "LB415" not in {finding.check for finding in report.findings}
+    assert "LB415" not in {finding.code for finding in report.findings}
     assert [skip.reason for skip in report.skipped if skip.check == "LB415"] == [
         "pyproject.toml is a link, which loadcheck does not follow"
     ]

@@ -287,14 +287,16 @@ def expand_latenn(rid="linux-x64", *, everything=False):
     return expand_cases(CONFIG, Rid(rid), scope, Answers(found={question: FOUND[question.entry] for question in asked}))
 
 
-@pytest.mark.parametrize("has_extras", [True, False])
-def test_the_extra_is_installed_where_the_wheel_has_one(tmp_path, has_extras):
-    lines = BOUND.replace('source = "python/tiny"', 'source = "python/tiny", extras = "channels"')
-    text = (lines if has_extras else BOUND) + '[verify]\npython = "native/tiny.c"\n'
+@pytest.mark.parametrize(
+    ("key", "installs"), [('extras = "channels"', True), ('runtime = "required"', True), ('extras = "none"', False)]
+)
+def test_a_wheel_that_installs_the_runtime_is_installed_by_its_name(tmp_path, key, installs):
+    lines = BOUND.replace('source = "python/tiny"', f'source = "python/tiny", {key}')
+    text = lines + '[verify]\npython = "native/tiny.c"\n'
     config = load(write_client(tmp_path, latebind=text) / "latebind.toml")
     answers = {question: FOUND[question.entry] for question in questions(config, (LINUX,), SCOPE)}
 
     scenarios = {configured.case.scenario for configured in expand_cases(config, LINUX, SCOPE, Answers(found=answers))}
 
-    assert "works" in scenarios
-    assert ("extra" in scenarios) == has_extras
+    assert {"works", "absent"} <= scenarios
+    assert ("extra" in scenarios) == installs

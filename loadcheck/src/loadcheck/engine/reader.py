@@ -52,6 +52,16 @@ class TwinFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """The metadata of a package that its page in an index shows."""
+
+    inner: str
+    """The file that has them."""
+    fields: Mapping[str, bool]
+    """What a page shows, and whether the package has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PackageReader:
     """The packages of one kind."""
 
@@ -67,6 +77,8 @@ class PackageReader:
     """Whether a package holds all that one ecosystem gets, so that it is compared with those of other ecosystems."""
     has_tags: bool = False
     """Whether a package is for the targets in its name alone, so that others of the same name have the rest."""
+    find_description: Callable[[Contents], Description | None] = lambda _package: None
+    """What describes a package to people; None if it cannot be read, or is elsewhere."""
     find_license_problems: Callable[[Contents], Iterable[Hit]] = lambda _package: ()
 
 

@@ -39,6 +39,11 @@ def read_record(data: bytes, where: str) -> tuple[RecordLine, ...]:
     return tuple(RecordLine(path=path, digest=digest, size=size) for path, digest, size in records)
 
 
+def has_description(data: bytes) -> bool:
+    """Whether METADATA has a text after its fields: the README."""
+    return bool(data.replace(b"\r\n", b"\n").partition(b"\n\n")[2].strip())
+
+
 def read_headers(data: bytes, where: str) -> Mapping[str, tuple[str, ...]]:
     """The fields of WHEEL or METADATA by lower-case name. Raises InputError when they are not UTF-8."""
     try:

@@ -25,12 +25,13 @@ PLACE = "ai/onnxruntime/native/linux-x64/libonnxruntime.so"
 def make_jar(
     bench: Bench, files: Mapping[str, bytes] | None = None, *, artifact: str = "acme:tiny", version: str = "1.2.3",
     file_name: str = "tiny-1.2.3.jar", poms: int = 1, license_: str = "MIT", runtime_range: str = "[1.19,)",
-    change: tuple[str, str] = ("", ""),
+    change: tuple[str, str] = ("", ""), **described: object,
 ) -> list[Path]:  # fmt: skip
     group, _, name = artifact.partition(":")
     artifact_itself = MavenArtifact(group=group, name=name, version=version)
     needed = MavenArtifact(group=ORT[0], name=ORT[1], version=runtime_range)
-    pom = render_pom(artifact_itself, license=license_, dependencies=[needed] if runtime_range else [])
+    dependencies = [needed] if runtime_range else []
+    pom = render_pom(artifact_itself, license=license_, dependencies=dependencies, **described)
     pom = pom.replace(*change, 1)
     metadata = {f"META-INF/maven/{group}/{name}{number or ''}/pom.xml": pom.encode() for number in range(poms)}
     native = {"native/linux-x64/libtiny.so": bench.good()} if files is None else files

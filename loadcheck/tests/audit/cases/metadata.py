@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import Case, good, nupkg, wheel
-from tests.audit.corpus import nuspec
+from tests.audit.cases.case import Case, good, npm, nupkg, wheel
+from tests.audit.cases.jars import jar
+from tests.audit.cases.sdists import sdist
+from tests.audit.corpus import DESCRIBED, nuspec
+
+from latebind.config.document import Author
 
 LIB = "latenn/liblatenn.so"
 LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
+HINTED = b"def run(x: int) -> int: return x\n"
 SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
 
 
@@ -98,4 +103,27 @@ CASES = [
          at="!Latenn.nuspec", says="license", severity="note"),
     Case("LB502", "a requirement that cannot be read", requires("onnxruntime >>> 1"), requires("onnxruntime>=1"),
          at="/METADATA", says="onnxruntime >>> 1"),
+    Case("LB509", "a wheel that nothing describes", wheel(described=""), whole, at="!latenn-1.0.dist-info/METADATA",
+         says="has no summary and no README and no author and no link and no license", severity="note"),
+    Case("LB509", "a wheel whose README is empty", wheel(described=DESCRIBED.replace("Description: d\n", "")),
+         wheel(described=DESCRIBED.replace("Description: d\n", ""), metadata="\n# latenn\n"), at="/METADATA",
+         says="has no README", severity="note"),
+    Case("LB509", "an sdist without a description", sdist(PKG_INFO="Metadata-Version: 2.4\n"),
+         sdist(PKG_INFO=f"Metadata-Version: 2.4\n{DESCRIBED}"), at="!tiny-1.0.0/PKG-INFO", says="no summary",
+         severity="note"),
+    Case("LB509", "a nupkg without README and link", nupkg(spec=nuspec("Latenn", "1.0.0", "", page="")), nupkg(),
+         at="!Latenn.nuspec", says="has no README and no link", severity="note"),
+    Case("LB509", "an npm package that nothing describes", npm(),
+         npm({"README.md": b"x"}, description="d", author="a", repository="https://acme.org"),
+         at="!package/package.json", says="has no description and no README and no author and no link",
+         severity="note"),
+    Case("LB509", "a POM that Maven Central refuses", jar(),
+         jar(repository="https://acme.org", description="d", authors=(Author("a"),)), at="/pom.xml",
+         says="has no <description> and no <url> and no <developers> and no <scm>", severity="note"),
+    Case("LB510", "annotated functions without py.typed", wheel({"latenn/__init__.py": HINTED}),
+         wheel({"latenn/__init__.py": HINTED, "latenn/py.typed": b""}), at="!latenn/__init__.py", says="def run",
+         severity="note"),
+    Case("LB510", "a stub without py.typed", wheel({"latenn/core.pyi": b""}),
+         wheel({"latenn/__init__.py": b"def run(x): return x\ndef _own(x: int): return x\n"}),
+         at="!latenn/__init__.py", says="latenn/core.pyi", severity="note"),
 ]  # fmt: skip

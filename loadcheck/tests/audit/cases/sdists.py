@@ -24,8 +24,9 @@ def sdist(**files: str):
     def make(bench: Bench):
         path = bench.folder / NAME
         with tarfile.open(path, "w:gz") as archive:
-            for name, text in {"PKG-INFO": "Metadata-Version: 2.4\n", **files}.items():
-                info = tarfile.TarInfo(f"tiny-1.0.0/{name.replace('_', '.')}")
+            for name, text in {"PKG_INFO": "Metadata-Version: 2.4\n", **files}.items():
+                place = "PKG-INFO" if name == "PKG_INFO" else name.replace("_", ".")
+                info = tarfile.TarInfo(f"tiny-1.0.0/{place}")
                 info.size = len(text)
                 archive.addfile(info, io.BytesIO(text.encode()))
         return [path]

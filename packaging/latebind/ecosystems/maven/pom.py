@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from latebind.ecosystems.maven.config import maven_tables
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 ECOSYSTEM = "maven"
 """Its name in the tables of runtimes."""
+_LICENSE_ID = re.compile(r"[A-Za-z0-9.-]+")
+"""A license expression that names one license, which has a page on spdx.org."""
 
 
 def write_pom(config: Config, package: str) -> str:
@@ -24,7 +27,7 @@ def write_pom(config: Config, package: str) -> str:
         description=project.description or project.name,
         repository=project.repository,
         license=project.license,
-        authors=project.authors,
+        authors=project.people,
         dependencies=_list_dependencies(config, package),
     )
 
@@ -32,7 +35,10 @@ def write_pom(config: Config, package: str) -> str:
 def render_pom(artifact: MavenArtifact, **fields: object) -> str:
     """A POM; the fields are description, repository (of the sources), license, authors and dependencies."""
     defaults = {"description": "", "repository": "", "license": "", "authors": (), "dependencies": ()}
-    return render("maven/pom.xml.j2", artifact=artifact, **{**defaults, **fields})
+    values = {**defaults, **fields}
+    is_listed = _LICENSE_ID.fullmatch(str(values["license"])) and not str(values["license"]).startswith("LicenseRef-")
+    url = f"https://spdx.org/licenses/{values['license']}.html" if is_listed else ""
+    return render("maven/pom.xml.j2", artifact=artifact, license_url=url, **values)
 
 
 def _list_dependencies(config: Config, package: str) -> list[MavenArtifact]:

@@ -58,7 +58,13 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     dependencies: Annotated[
         dict[str, str], Meta(description='Other npm packages that the main package requires: { koffi = "^3" }.')
     ] = msgspec.field(default_factory=dict)
-
+    runtime: Annotated[
+        str,
+        Meta(
+            description="npm package of the runtime that the main package depends on, such as onnxruntime-node. "
+            "Without this key, the runtime is an optional peer dependency."
+        ),
+    ] = ""
     keywords: Annotated[
         tuple[str, ...], Meta(description="Search terms. The default is the value of tags in the table nuget.")
     ] = ()
@@ -82,6 +88,15 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
                 )
             elif name == self.name:
                 yield "dependencies", f"{name} is the package itself", "Remove it."
+        if self.runtime and (not NPM_NAME.fullmatch(self.runtime) or self.runtime in self.dependencies):
+            what = (
+                "is also in dependencies" if self.runtime in self.dependencies else "is not the name of an npm package"
+            )
+            yield (
+                "runtime",
+                f"{self.runtime!r} {what}",
+                "Write onnxruntime-node, and its range nowhere: latebind adds it.",
+            )
 
 
 PACKAGE_KEYS = (

@@ -227,6 +227,11 @@ def _name_package(config: Config, package: str) -> str:
     return npm.name if npm is not None else package
 
 
+def _installs_runtime(config: Config, package: str) -> bool:
+    tables = (config.packages[name].find_table(NpmConfig) for name in config.list_needed_packages(package))
+    return any(npm is not None and bool(npm.runtime) for npm in tables)
+
+
 def _find_install_words(_config: Config, _package: str, runtime: RuntimeUse) -> tuple[str, str]:
     if not runtime.traits.npm:
         return "pip install", ""
@@ -244,6 +249,7 @@ _NODE = Consumer(
     ),
     name_package=_name_package,
     find_runtime=lambda runtime: runtime.traits.npm,
+    installs_runtime=_installs_runtime,
     is_application=True,
     is_asked_for=True,
     find_install_words=_find_install_words,

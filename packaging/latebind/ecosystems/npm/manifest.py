@@ -59,7 +59,8 @@ def metadata(config: Config, package: str, name: str, description: str) -> dict[
         "keywords": list(settings.keywords or (nuget.tags if nuget else ())),
         **_places(project.repository),
         "license": project.license or (f"SEE LICENSE IN {file}" if file else ""),
-        "author": ", ".join(project.authors),
+        "author": "".join(project.authors[:1]),
+        "contributors": list(project.authors[1:]),
         "type": "commonjs",
         "engines": {"node": _NODE},
     }
@@ -132,21 +133,24 @@ def _add_types(file: str, types: str, own_files: Collection[str]) -> dict[str, s
 def list_needs(config: Config, package: str) -> dict[str, Any]:
     """The packages that the main one needs.
 
-    Those of the same project are peers, so that an application has one of each, and so is the runtime's own, which it
-    may have from elsewhere. Packages that require this one are optional peers: it could not find them in the folders of
-    pnpm and of Yarn's Plug'n'Play if it did not name them.
+    Those of the same project are peers, so that an application has one of each. So is the runtime's own, unless
+    `npm.runtime` makes it a dependency: an application may have it from elsewhere. Packages that require this one are
+    optional peers: it could not find them in the folders of pnpm and of Yarn's Plug'n'Play if it did not name them.
     """
     npm, runtime = npm_settings(config, package), config.runtime_of(package)
     others = (config.packages[name].find_table(NpmConfig) for name in config.packages[package].requires)
     peers = {other.name: _same_minor(config.project.version) for other in others if other is not None}
-    fields: dict[str, Any] = {"dependencies": dict(sorted(npm.dependencies.items()))}
-    if runtime is not None and runtime.traits.npm:
+    fields: dict[str, Any] = {"dependencies": dict(npm.dependencies)}
+    if npm.runtime and runtime is not None:
+        fields["dependencies"][npm.runtime] = f">={npm_version(runtime.minimum)}"
+    elif runtime is not None and runtime.traits.npm:
         peers[runtime.traits.npm] = f">={npm_version(runtime.minimum)}"
         fields["peerDependenciesMeta"] = {runtime.traits.npm: {"optional": True}}
     users = [other for other in config.packages.values() if package in other.requires]
     for other in (table for user in users if (table := user.find_table(NpmConfig)) is not None):
         peers[other.name] = _same_minor(config.project.version)
         fields.setdefault("peerDependenciesMeta", {})[other.name] = {"optional": True}
+    fields["dependencies"] = dict(sorted(fields["dependencies"].items()))
     fields["peerDependencies"] = dict(sorted(peers.items()))
     return {key: value for key, value in fields.items() if value}
 

@@ -19,23 +19,24 @@ if TYPE_CHECKING:
 
 
 def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit]:
-    """The main package's peer; packages for one platform have none."""
+    """The main package's peer or dependency; packages for one platform have none."""
     minimum, name = policy.minimums.get(runtime.name, ""), runtime.npm
     manifest = read_manifest(package)
     if not minimum or not name or policy.bound.get(package.project) != runtime.name:
         return
     if manifest is None or manifest.platform[0]:
         return
-    text = str(manifest.table("peerDependencies").get(name, ""))
+    key = "dependencies" if name in manifest.table("dependencies") else "peerDependencies"
+    kind = "dependency" if key == "dependencies" else "peer dependency"
+    text = str(manifest.table(key).get(name, ""))
     low = text.replace(" ", "").removeprefix(">=")
     if low == text or comparable_version(low) != comparable_version(minimum):
-        what = f"has the peer dependency {name} {text}" if text else f"has no peer dependency {name}"
+        what = f"has the {kind} {name} {text}" if text else f"has no {kind} {name}"
         yield Hit(
             inner=manifest.inner,
             message=f"{what}, but the configured minimum is {minimum}",
-            evidence=(f"peerDependencies: {name} {text or 'missing'}", f"minimum: {minimum}"),
-            fix=f'Write "{name}": ">={npm_version(minimum)}" into peerDependencies. latebind pack writes this entry '
-            "for you.",
+            evidence=(f"{key}: {name} {text or 'missing'}", f"minimum: {minimum}"),
+            fix=f'Write "{name}": ">={npm_version(minimum)}" into {key}. latebind pack writes this entry for you.',
         )
 
 

@@ -113,7 +113,7 @@ def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), co
     return Nuspec(
         id=nuget.id,
         version=semantic_version(project.version),
-        authors=project.authors or (project.name,),
+        authors=project.author_names or (project.name,),
         description=nuget.description or project.description or project.name,
         frameworks=tuple(frameworks) or (nugetfiles.NATIVE_ONLY_FRAMEWORK,),
         license=project.license,

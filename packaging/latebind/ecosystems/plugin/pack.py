@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.notices import notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
@@ -18,7 +17,7 @@ from latebind.build.stage import manifest_text
 from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.errors import BuildError
-from latebind.filenames import tag
+from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.system.wheelfile import record_digest
 from latebind.templates import render
 from loadcheck.archive import Entry, write_text, write_zip
@@ -128,7 +127,7 @@ def write_ep_helper(config: Config, package: str, stages: Sequence[Stage], folde
         "plugin/helper.cs.j2", id=name, namespace=_namespace(name), names=ep.names, files=files, **{"class": class_name}
     )
     write_text(folder / f"{class_name}.cs", code)
-    company = ", ".join(config.project.authors) or config.project.name
+    company = ", ".join(config.project.author_names) or config.project.name
     write_text(folder / f"{name}.csproj", render("plugin/helper.csproj.j2", assembly=name, company=company))
     return folder
 
@@ -201,7 +200,8 @@ def _metadata(config: Config, ep: EpConfig, notice_names: Sequence[str]) -> str:
         ("Version", str(Version(project.version))),
         ("Summary", project.description),
         ("Project-URL", f"Source, {project.repository}" if project.repository else ""),
-        ("Author", ", ".join(project.authors)),
+        ("Author", ", ".join(author.name for author in project.people if not author.email)),
+        ("Author-email", ", ".join(f"{author.name} <{author.email}>" for author in project.people if author.email)),
         ("License-Expression", project.license),
         ("License-File", Path(project.license_file).name if project.license_file else ""),
         *(("License-File", name) for name in notice_names),

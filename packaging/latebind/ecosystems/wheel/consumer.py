@@ -212,10 +212,12 @@ def _view(path: Path, script: Path, status: int, machine: Machine) -> ProcessVie
 
 def _find_install_words(config: Config, package: str, runtime: RuntimeUse) -> tuple[str, str]:
     supply = runtime.traits.python
-    asked = f"{supply.distribution}>={runtime.minimum}"
-    if not runtime.drop_in:
-        asked = f"{config.wheel_name(package)}[{supply.extra}]"
-    return "pip install", f'pip install "{asked}"'
+    wheel = config.packages[package].wheel
+    if runtime.drop_in:
+        return "pip install", f'pip install "{supply.distribution}>={runtime.minimum}"'
+    if wheel is not None and wheel.runtime == "required":
+        return "pip install", f"pip install {supply.distribution}"
+    return "pip install", f'pip install "{config.wheel_name(package)}[{supply.extra}]"'
 
 
 CONSUMERS = (

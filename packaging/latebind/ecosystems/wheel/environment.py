@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from latebind.compilers.interpreters import choose
 from latebind.errors import LatebindError, NotRun
@@ -16,13 +18,14 @@ from latebind.filenames import distribution
 from latebind.system.limits import Limits
 from latebind.system.run import run
 from latebind.text import ending
+from latebind.verify.cases.index import installer_environment
 from latebind.verify.cases.installers import Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import empty_environment, runtime_libraries
 from loadcheck.archive import ZipReader, sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from latebind.model import Artifact
     from latebind.verify.cases.installers import Installer
@@ -100,9 +103,10 @@ def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> Non
     when it has all of that: then the packages require something that nobody has.
     """
     names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
-    links = wheels[0].path.parent if bench.situation.by_extra else None
+    links = wheels[0].path.parent if bench.situation.by_name else None
     try:
         environment.install(_list_requirements(bench, wheels, names), links=links, ours=names, log=bench.log)
+        _replace_runtime(bench, environment)
     except NotRun as error:
         if error.reason != "no-distribution":
             raise
@@ -113,11 +117,46 @@ def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> Non
 
 def _list_requirements(bench: Bench, wheels: list[Artifact], names: list[str]) -> list[str]:
     """What to install: files of dist/ by path and the runtime by name; or only what a user would type."""
-    if not bench.situation.by_extra or bench.bound_runtime is None:
-        return [*(str(wheel.path) for wheel in wheels), *_apart(bench)]
-    main_wheel, extra = bench.config.wheel_name(bench.package), bench.bound_runtime.traits.python.extra
+    if not bench.situation.by_name or bench.bound_runtime is None:
+        files = [str(wheel.path) for wheel in wheels]
+        return files if _is_too_old(bench) else [*files, *_apart(bench)]
+    wheel, main_wheel = bench.config.packages[bench.package].wheel, bench.config.wheel_name(bench.package)
+    extra = "" if wheel is not None and wheel.runtime == "required" else f"[{bench.bound_runtime.traits.python.extra}]"
     version = bench.config.project.version  # keeps an index's package of the same name out; a user would not write it
-    return [f"{name}[{extra}]=={version}" if name == main_wheel else f"{name}=={version}" for name in names]
+    return [f"{name}{extra if name == main_wheel else ''}=={version}" for name in names]
+
+
+def _is_too_old(bench: Bench) -> bool:
+    """Whether the test case's runtime is one that a wheel which requires the runtime does not admit."""
+    return bench.scenario.versions == "below"
+
+
+def _replace_runtime(bench: Bench, environment: Environment) -> None:
+    """Uninstall the runtime that a wheel requires, where the test case has another one or none, and install its own.
+
+    Distributions of a runtime have files in common, so that the last one that is installed is complete.
+    """
+    if bench.bound_runtime is None or bench.situation.by_name:
+        return
+    apart = _apart(bench)
+    wanted = {canonicalize_name(Requirement(text).name) for text in apart}
+    suppliers = {canonicalize_name(name) for name in bench.bound_runtime.traits.python.extras.values()}
+    unwanted = sorted(suppliers & environment.list_distributions() - wanted)
+    if unwanted:
+        _uninstall(environment, unwanted, bench.log)
+    if apart and (unwanted or _is_too_old(bench)):
+        environment.install(apart, log=bench.log)
+
+
+def _uninstall(environment: Environment, names: Sequence[str], log: Path) -> None:
+    """Uninstall distributions as a user would. Raises LatebindError if one is still there."""
+    tool = environment.installer
+    argv: list[str | Path] = [environment.python, "-m", "pip", "uninstall", "--yes"]
+    if isinstance(tool, Uv):  # of a machine of another target, too
+        argv = [tool.uv, "pip", "uninstall", "--target", environment.site]
+    run([*argv, *names], env=installer_environment(tool.home), log=log)
+    if remaining := sorted(environment.list_distributions() & set(names)):
+        raise LatebindError(f"{remaining[0]} is still there after {tool.name} uninstalled it")
 
 
 def _apart(bench: Bench) -> list[str]:

@@ -23,7 +23,6 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.build.extension import refuse_foreign
-from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.notices import add_notices, notices
 from latebind.build.promise import newer
@@ -36,10 +35,10 @@ from latebind.config.project import Project, find_project, read_project
 from latebind.ecosystems.wheel.editable import write_search_path
 from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.ecosystems.wheel.links import refuse_distribution_links
-from latebind.ecosystems.wheel.pack import KIND_VARIABLE, TARGET_VARIABLE, metadata_fields, wheel_libraries
+from latebind.ecosystems.wheel.pack import KIND_VARIABLE, TARGET_VARIABLE, metadata_fields, page_fields, wheel_libraries
 from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME, write_sdist_files
 from latebind.errors import BuildError
-from latebind.filenames import tag
+from latebind.filenames import WHEEL_MANIFEST, tag
 from latebind.outputs import outputs
 from latebind.preconditions import explain_not_made
 from latebind.system.lock import exclusive
@@ -62,7 +61,7 @@ METADATA_VERSION = "2.4"
 
 
 class LatebindMetadataHook(MetadataHookInterface):
-    """Fills the dynamic fields: version, dependencies, optional-dependencies, urls."""
+    """Fills the dynamic fields: version, dependencies, optional-dependencies, urls, and what describes the project."""
 
     PLUGIN_NAME = "latebind"
 
@@ -86,6 +85,7 @@ class LatebindMetadataHook(MetadataHookInterface):
         # In an sdist hatchling has filled the fields from PKG-INFO already, and none is dynamic any more.
         dynamic = metadata.get("dynamic", [])
         metadata.update({key: value for key, value in fields.items() if key in dynamic})
+        metadata.update(page_fields(config, dynamic))
 
 
 class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's own configuration class
@@ -188,7 +188,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         refuse_foreign(self._kind, self._rid)
         with exclusive(self._project.workdir):
             stage = stage_target(config, target(self._rid), self._project.workdir)
-        folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
+        folder = self.config.get("destination") or config.module_name(package).replace(".", "/")
         build_data["pure_python"] = False
         libraries = wheel_libraries(config, package, stage, self._kind)
         build_data["tag"] = self._tag(stage, libraries)

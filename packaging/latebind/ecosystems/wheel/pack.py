@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from packaging.version import Version
 
@@ -24,7 +24,7 @@ from loadcheck.archive import replacing, source_date_epoch
 from loadcheck.tables.pythonabi import abi_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
@@ -39,7 +39,7 @@ MetadataFields = TypedDict(
     "MetadataFields",
     {"version": str, "dependencies": list[str], "optional-dependencies": dict[str, list[str]], "urls": dict[str, str]},
 )
-"""The fields of [project] that come from the configuration."""
+"""The fields of [project] that come from the configuration and that a wheel must have."""
 
 
 def metadata_fields(config: Config, package: str, own_requirements: tuple[str, ...] = ()) -> MetadataFields:
@@ -52,13 +52,49 @@ def metadata_fields(config: Config, package: str, own_requirements: tuple[str, .
     parsed = Version(version)
     since = parsed.public if parsed.is_prerelease else f"{parsed.major}.{parsed.minor}.0"
     names = [config.wheel_name(other) for other in config.packages[package].requires]
-    needs = [f"{name}~={since}" for name in names if name]
+    needs = [*(f"{name}~={since}" for name in names if name), *_required_runtime(config, package)]
     return {
         "version": version,
         "dependencies": [*own_requirements, *needs],
         "optional-dependencies": _extras(config, package),
         "urls": {"Source": config.project.repository} if config.project.repository else {},
     }
+
+
+def page_fields(config: Config, fields: Collection[str]) -> dict[str, Any]:
+    """Those of `fields` that describe the project, for people: description, readme, license, authors.
+
+    Raises BuildError for a README that cannot be read.
+    """
+    project = config.project
+    known = {
+        "description": project.description,
+        "license": project.license,
+        "authors": [{key: value for key, value in author._asdict().items() if value} for author in project.people],
+        "readme": _read_readme(config) if "readme" in fields else None,
+    }
+    return {key: value for key, value in known.items() if value and key in fields}
+
+
+def _read_readme(config: Config) -> dict[str, str] | None:
+    """As [project] has a README that is not a file of its own folder."""
+    if not config.project.readme:
+        return None
+    path = config.root / config.project.readme
+    try:
+        return {"content-type": "text/markdown", "text": path.read_text("utf-8")}
+    except (OSError, UnicodeDecodeError) as error:
+        text = f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise BuildError(text, where=str(path), advice=f"Correct project.readme in {config.file.name}.") from error
+
+
+def _required_runtime(config: Config, package: str) -> list[str]:
+    """The distribution of the runtime that a wheel requires, from the one minimum on."""
+    wheel, runtime = config.packages[package].wheel, config.runtime_of(package)
+    if wheel is None or wheel.runtime == "none" or runtime is None:
+        return []
+    supply = runtime.traits.python
+    return [supply.render_requirement(supply.extra, runtime.minimum)]
 
 
 def _extras(config: Config, package: str) -> dict[str, list[str]]:

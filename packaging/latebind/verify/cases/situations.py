@@ -53,8 +53,8 @@ class Situation:
     """Whether nobody may read it."""
     also: tuple[str, ...] = ()
     """Further distributions to install, as the index names them."""
-    by_extra: bool = False
-    """Whether wheels are installed by name with the runtime's extra, and not as files."""
+    by_name: bool = False
+    """Whether wheels are installed by name, with the runtime's extra if they have one, and not as files."""
     first: str = ""
     """A version of the runtime that is installed and tried before the test case's takes its place."""
     folder: str = "env"

@@ -34,8 +34,8 @@ class Subject:
     """The runtime without which that package is not made for a target."""
     is_loaded: bool
     """Whether that package requires another one, and so loads it."""
-    has_extras: bool
-    """Whether that package's wheel has extras that install the runtime."""
+    installs_runtime: bool
+    """Whether that package's wheel requires the runtime, or has extras that install it."""
     provider: EpConfig | None
     settings: VerifyOwn
     entries: tuple[str, ...]
@@ -56,7 +56,7 @@ def list_subjects(config: Config, rid: Rid) -> list[Subject]:
             package=(package := config.package_of(runtime, rid)),
             needed=config.runtime_of(package),
             is_loaded=bool(config.packages[package].requires),
-            has_extras=bool((wheel := config.packages[package].wheel) and wheel.extras != "none"),
+            installs_runtime=bool((wheel := config.packages[package].wheel) and wheel.installs_runtime),
             provider=config.provider(runtime),
             settings=config.verification_of(runtime),
             entries=config.document.verify.runtimes.get(runtime.name if runtime else "", _USUAL),
@@ -84,7 +84,7 @@ def can_have(subject: Subject, scenario: Scenario, rid: Rid, glue: Collection[st
         "": True,
         "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
         "a GPU distribution": "gpu" in runtime.traits.python.extras and runtime.traits.python.is_supplied("gpu", rid),
-        "a wheel with extras": subject.has_extras,
+        "a wheel that installs the runtime": subject.installs_runtime,
         "a package that another one loads": subject.is_loaded,
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,

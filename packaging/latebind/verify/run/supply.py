@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.config.verification import ANY_VERSION
@@ -68,6 +69,10 @@ class Environment:
     ) -> None:
         """Install as Installer.install() does."""
         self.installer.install(self.root, requirements, into=self.packages, links=links, ours=ours, log=log)
+
+    def list_distributions(self) -> set[str]:
+        """The names of what is installed."""
+        return {canonicalize_name(path.name.partition("-")[0]) for path in self.site.glob("*.dist-info")}
 
 
 def empty_environment(tool: Installer, machine: Machine, folder: Path, *, target: bool, log: Path) -> Environment:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import defusedxml.ElementTree
 
 from loadcheck.errors import InputError
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+
+DESCRIBING = ("name", "description", "url", "developers", "scm")
+"""What describes an artifact to people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +43,13 @@ class Pom:
     version: str
     has_parent: bool = False
     licenses: tuple[str, ...] = ()
+    described: frozenset[str] = frozenset()
+    """Those of DESCRIBING that it has."""
     dependencies: tuple[MavenArtifact, ...] = ()
+
+
+def _has_text(element: Element | None) -> bool:
+    return element is not None and bool("".join(element.itertext()).strip())
 
 
 def read_pom(text: bytes, where: str) -> Pom:
@@ -66,6 +80,7 @@ def read_pom(text: bytes, where: str) -> Pom:
         version=inherit("version"),
         has_parent=parent is not None,
         licenses=tuple(read(one, "name") for one in root.iterfind(f"{space}licenses/{space}license")),
+        described=frozenset(key for key in DESCRIBING if _has_text(root.find(f"{space}{key}"))),
         dependencies=tuple(
             MavenArtifact(
                 group=read(one, "groupId"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.reader import PackageReader, TwinFacts
+from loadcheck.engine.reader import Description, PackageReader, TwinFacts
 from loadcheck.engine.registry import Hit
 from loadcheck.errors import InputError
-from loadcheck.kinds.maven.pom import Pom, read_pom
+from loadcheck.kinds.maven.pom import DESCRIBING, Pom, read_pom
 from loadcheck.tables.rids import PLATFORMS
 
 if TYPE_CHECKING:
@@ -72,6 +72,14 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
     )
 
 
+def _find_description(package: Contents) -> Description | None:
+    """What Maven Central requires of a POM ("Requirements", Required Metadata), without the license (LB505)."""
+    found = find_pom(package)
+    if found is None or found[1].has_parent:
+        return None
+    return Description(inner=found[0], fields={f"<{key}>": key in found[1].described for key in DESCRIBING})
+
+
 def _find_license_problems(package: Contents) -> Iterator[Hit]:
     pom = find_pom(package)
     if pom is not None and not pom[1].has_parent and not any(pom[1].licenses):
@@ -87,6 +95,7 @@ READERS = (
         find_rid=find_rid,
         find_twin_facts=_find_twin_facts,
         is_whole=True,
+        find_description=_find_description,
         find_license_problems=_find_license_problems,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loadcheck.engine.reader import PackageReader, Pin, TwinFacts
+from loadcheck.engine.reader import Description, PackageReader, Pin, TwinFacts
 from loadcheck.engine.registry import Hit
 from loadcheck.readers.package_json import MANIFEST, read_manifest
 from loadcheck.tables.rids import PLATFORMS
@@ -52,6 +52,23 @@ def _is_for(manifest: Manifest, rid: Rid) -> bool:
     return fields == ((platform.os,), (platform.cpu,)) and (libc or ("glibc",))[0] == (platform.libc or "glibc")
 
 
+def _find_description(package: Contents) -> Description | None:
+    manifest = read_manifest(package)
+    if manifest is None:
+        return None
+    files = {file.name.partition("/")[2].lower() for file in package.files}
+    fields = manifest.fields
+    return Description(
+        inner=manifest.inner,
+        fields={
+            "description": bool(fields.get("description")),
+            "README": any(name.partition(".")[0] == "readme" for name in files),
+            "author": any(map(fields.get, ("author", "contributors", "maintainers"))),
+            "link": any(map(fields.get, ("repository", "homepage"))),
+        },
+    )
+
+
 def _find_license_problems(package: Contents) -> Iterator[Hit]:
     manifest = read_manifest(package)
     if manifest and not manifest.fields.get("license") and not manifest.fields.get("licenses"):
@@ -65,6 +82,7 @@ READERS = (
         find_project=_find_project,
         find_twin_facts=_find_twin_facts,
         is_whole=True,
+        find_description=_find_description,
         find_license_problems=_find_license_problems,
     ),
 )

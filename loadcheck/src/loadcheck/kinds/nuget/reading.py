@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from loadcheck.engine.reader import NativeFiles, PackageReader, Pin, TwinFacts
+from loadcheck.engine.reader import Description, NativeFiles, PackageReader, Pin, TwinFacts
 from loadcheck.engine.registry import Hit
 from loadcheck.kinds.nuget.names import nupkg_id, nupkg_version, whole_id
 from loadcheck.readers.opc import readable_nuspec
@@ -77,6 +77,16 @@ def _only_version(text: str) -> str:
     return text.strip().strip("[]") if is_exact else ""
 
 
+def _find_description(package: Contents) -> Description | None:
+    """What a nuspec says besides what NuGet requires (LB405)."""
+    read = readable_nuspec(package)
+    if read is None or package.is_symbols:
+        return None
+    inner, spec = read
+    is_linked = "repository" in spec.fields or bool(spec.fields.get("projectUrl"))
+    return Description(inner=inner, fields={"README": bool(spec.fields.get("readme")), "link": is_linked})
+
+
 def _find_license_problems(package: Contents) -> Iterator[Hit]:
     read = readable_nuspec(package)
     if read is None or package.is_symbols:  # a symbol package accompanies the package that names the license
@@ -97,6 +107,7 @@ READERS = (
         find_rid=lambda _package, file: rid_folder(file.name),
         find_twin_facts=_find_twin_facts,
         is_whole=True,
+        find_description=_find_description,
         find_license_problems=_find_license_problems,
     ),
 )

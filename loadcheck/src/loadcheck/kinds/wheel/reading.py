@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from loadcheck.checks.licenses import find_missing_file
 from loadcheck.engine import platforms
-from loadcheck.engine.reader import NativeFiles, PackageReader, TwinFacts
+from loadcheck.engine.reader import Description, NativeFiles, PackageReader, TwinFacts
+from loadcheck.errors import InputError
+from loadcheck.readers.record import has_description, read_headers
 
 if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents
@@ -34,6 +36,33 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
     )
 
 
+_PAGE = {
+    "summary": ("summary",),
+    "README": ("description",),
+    "author": ("author", "author-email", "maintainer", "maintainer-email"),
+    "link": ("home-page", "project-url"),
+    "license": ("license", "license-expression"),
+}
+"""What the page of a project on PyPI shows, and the fields of METADATA that have it."""
+
+
+def _find_description(package: Contents) -> Description | None:
+    """What METADATA of a wheel says, or PKG-INFO of an sdist."""
+    tops = {file.name.partition("/")[0] for file in package.files}
+    name = f"{package.dist_info}/METADATA" if package.kind == "wheel" else f"{min(tops, default='')}/PKG-INFO"
+    data = package.texts.get(name)
+    if data is None:
+        return None
+    try:
+        fields = read_headers(data, name)
+    except InputError:
+        return None  # LB502 reports it
+    found = {what: any(map(fields.get, keys)) for what, keys in _PAGE.items()}
+    found["README"] |= has_description(data)
+    found["license"] |= any(text.startswith("License ::") for text in fields.get("classifier", ()))
+    return Description(inner=name, fields=found)
+
+
 READERS = (
     PackageReader(
         kind="wheel",
@@ -42,7 +71,12 @@ READERS = (
         find_twin_facts=_find_twin_facts,
         is_whole=True,
         has_tags=True,
+        find_description=_find_description,
         find_license_problems=find_missing_file,
     ),
-    PackageReader(kind="sdist", is_text=lambda name, _size: name.count("/") == 1 and name.endswith("/pyproject.toml")),
+    PackageReader(
+        kind="sdist",
+        is_text=lambda name, _size: name.count("/") == 1 and name.endswith(("/pyproject.toml", "/PKG-INFO")),
+        find_description=_find_description,
+    ),
 )
