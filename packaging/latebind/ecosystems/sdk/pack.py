@@ -1,7 +1,6 @@
 """Makes the SDK archive of a target: headers, libraries, CMake package, pkg-config files, license and SBOM.
 
-The libraries are the staged ones, byte for byte. Names that the linker needs and the stage lacks are links to them
-(docs/decisions/0057).
+The libraries are the staged ones, byte for byte. Names that the linker needs and the stage lacks are links to them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The native project is built once more, in a tree of its own, with debug information that is kept. What a system loads
 must then be the shipped library's, byte for byte, but for the id that the linker hashes from the whole file: the
-shipped one's is written in its place, so that debuggers know the two belong together (docs/decisions/0018).
+shipped one's is written in its place, so that debuggers know the two belong together.
 """
 
 from __future__ import annotations
