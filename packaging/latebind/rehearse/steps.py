@@ -108,9 +108,15 @@ def _run_workflow(state: Rehearsing) -> Iterator[Part]:
     log = (state.folder / "workflow.txt").open("w", encoding="utf-8")
     state.running.enter_context(log)
     workflow = WorkflowRun(
-        document, state.artifacts, root, tag=state.tag, environment=_make_environment(state, root),
-        skipped=_LATEBIND, runners=("ubuntu", target(host_rid()).runner or "ubuntu"), say=lambda text: print(text, file=log, flush=True),
-    )  # fmt: skip
+        document,
+        state.artifacts,
+        root,
+        tag=state.tag,
+        environment=_make_environment(state, root),
+        skipped=_LATEBIND,
+        runners=("ubuntu", target(host_rid()).runner or "ubuntu"),
+        say=lambda text: print(text, file=log, flush=True),
+    )
     jobs: dict[str, dict[str, Any]] = document["jobs"]
     privileged = [name for name, job in jobs.items() if "write" in job.get("permissions", {}).values()]
     for name in jobs:
@@ -166,7 +172,8 @@ def _check(state: Rehearsing) -> Iterator[Part]:
             raise InputError(problem.why, where=problem.file, advice=problem.fix)
         blockers = checked.release.blockers if checked.release else ()
         if blockers and not state.dry_run:
-            raise InputError(blockers[0].why, where=blockers[0].subject, advice=blockers[0].fix)
+            others = f" (and {plural(len(blockers) - 1, 'other blocker')})" if len(blockers) > 1 else ""
+            raise InputError(f"{blockers[0].why}{others}", where=blockers[0].subject, advice=blockers[0].fix)
         count = plural(len(checked.release.packages) if checked.release else 0, "package")
         return f"{count}, {plural(len(blockers), 'blocker')}"
 
