@@ -144,7 +144,9 @@ def verify_feed(stage: Stage, feed: Path, kind: Kind, consumers: Sequence[str]) 
     passed = [case for case in cases if case.outcome.is_pass]
     if not passed:
         raise NotRun(cases[0].reason, cases[0].summary or cases[0].reason)
-    return f"{len(passed)} of {plural(len(cases), 'test case')} passed"
+    reasons = ", ".join(sorted({case.reason for case in cases if case.outcome is State.NOT_RUN}))
+    left = f", {len(cases) - len(passed)} not run ({reasons})" if reasons else ""
+    return f"{plural(len(passed), 'test case')} passed{left}"
 
 
 def run_script(stage: Stage, argv: Sequence[str | Path], environment: dict[str, str]) -> str:
