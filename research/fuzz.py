@@ -45,7 +45,7 @@ def make_subjects(folder: Path) -> Path:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     subjects = folder / "subjects"
     subjects.mkdir()
-    for path in sorted((project / "dist").iterdir()):
+    for path in sorted((project / "dist").glob("[!.]*")):
         shutil.copy(path, subjects)
     for path in sorted((project / "stage").glob("*/tiny/*/*")):
         if path.suffix in (".so", ".dylib", ".dll"):

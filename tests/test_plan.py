@@ -98,7 +98,7 @@ def test_plan_names_the_files_that_pack_makes(built_libraries, tmp_path, variant
         import_native(config, [folder], work, rid)
     result = pack_project(config.root, *variant.rids, workdir=work)
     planned = sorted(entry.file for entry in plan_files(config, variant.rids))
-    assert planned == sorted(path.name for path in (work / "dist").glob("*"))
+    assert planned == sorted(path.name for path in (work / "dist").glob("[!.]*"))
     assert planned or variant.runtime
     assert [(omission.kind, omission.reason) for omission in result.not_made] == [
         (refusal.kind, refusal.reason) for refusal in table.list_not_made(config, variant.rids)

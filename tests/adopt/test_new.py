@@ -33,7 +33,7 @@ def test_a_new_project_is_packed_and_audited_without_a_finding(latebind, tmp_pat
     assert_success(latebind("-C", project, "pack", "--format", "json"))
     audited = latebind("-C", project, "audit", "--format", "json")
     assert json.loads(audited.stdout)["findings"] == []
-    names = [path.name for path in (project / "dist").iterdir()]
+    names = [path.name for path in (project / "dist").glob("[!.]*")]
     assert len(names) == 4
     (sdk,) = (project / "dist").glob("my-engine-0.1.0-*-sdk.*")
     shutil.unpack_archive(sdk, tmp_path / "sdk")

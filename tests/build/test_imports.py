@@ -27,7 +27,7 @@ def packed_machine(tiny, packed_once, tmp_path):
     workdir = tmp_path / "machine"
     for name in ("stage", "dist"):
         shutil.copytree(packed_once / name, workdir / name)
-    digests = {path.name: sha256(path) for path in (workdir / "dist").iterdir()}
+    digests = {path.name: sha256(path) for path in (workdir / "dist").glob("[!.]*")}
     return load(tiny / "latebind.toml"), workdir, digests
 
 

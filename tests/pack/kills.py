@@ -161,7 +161,7 @@ class Campaign:
     def _refuse_torn(self) -> None:
         """Whatever is in dist/ is whole: of this run or of the one before."""
         for path in (self.folder / "dist").glob("*"):
-            if path.name.startswith(".") and path.name.endswith(".part"):
+            if path.name.startswith("."):  # what is being made, and the record
                 continue
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             assert digest in {expected.get(f"dist/{path.name}") for expected in self.expected}, path

@@ -13,9 +13,10 @@ import pytest
 from latebind.ecosystems.npm.rehearsal import open_npm
 from latebind.ecosystems.rehearsal import Stage
 from latebind.ecosystems.wheel.rehearsal import open_pypi
-from latebind.errors import InputError, NotRun, ToolError
+from latebind.errors import InputError, ToolError
 from latebind.rehearse.publish import publish
 from latebind.verify.cases.installers import installer
+from tests.needs import require_programs
 
 pytestmark = pytest.mark.slow
 
@@ -91,13 +92,11 @@ def test_pypi_is_tried_again_after_500_and_a_lasting_failure_can_be_repeated(mak
 
 
 def test_npm_publishes_once_and_refuses_other_bytes(make_stage, release):
+    require_programs("npm")
     files = sorted((release / "packages").glob("*.tgz"))
-    try:
-        with open_npm(make_stage("npm")) as registry:
-            assert publish(registry, files[:1]) == "1 file published, 0 already there"
-            assert publish(registry, files) == f"{len(files) - 1} files published, 1 already there"
-            files[0].write_bytes(gzip.compress(gzip.decompress(files[0].read_bytes()), mtime=1))
-            with pytest.raises(InputError, match="with other bytes"):
-                publish(registry, files)
-    except NotRun as reason:
-        pytest.skip(f"not run: {reason.message}")
+    with open_npm(make_stage("npm")) as registry:
+        assert publish(registry, files[:1]) == "1 file published, 0 already there"
+        assert publish(registry, files) == f"{len(files) - 1} files published, 1 already there"
+        files[0].write_bytes(gzip.compress(gzip.decompress(files[0].read_bytes()), mtime=1))
+        with pytest.raises(InputError, match="with other bytes"):
+            publish(registry, files)

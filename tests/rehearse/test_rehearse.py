@@ -9,6 +9,7 @@ from latebind.errors import InputError, NotRun
 from latebind.rehearse.clone import limit_targets
 from latebind.rehearse.rehearse import RehearsalError, rehearse
 from latebind.rehearse.steps import Rehearsing, Step
+from tests.client import edit
 from tests.programs import assert_success, run_checked
 from tests.rehearse.conftest import GIT
 from tests.rehearse.everykind import write_every_kind
@@ -37,6 +38,21 @@ def test_every_kind_of_package_is_published_installed_and_verified(latebind, tmp
     assert left[0].startswith("attest, pypi, nuget, npm, github")
     assert [part.split()[0] for part in left[1:]] == ["gh"]
     assert not run_checked("git", "status", "--porcelain", "--untracked-files=no", cwd=root)
+
+
+@pytest.mark.slow
+def test_a_dry_run_goes_on_with_a_release_that_may_not_be_published(latebind, tmp_path):
+    root = write_every_kind(tmp_path / "tiny")
+    edit(root / "latebind.toml", "[verify]", '[verify]\nrequired = ["wheel/linux-x64/python3.99/*"]')
+    edit(root / "CHANGELOG.md", "[1.2.3]", "[Unreleased]")
+    commit_all(root)
+    results = json.loads(assert_success(latebind("-C", root, "rehearse", "--json", "--dry-run", timeout=600)))
+    outcomes = {f"{result['step']} {result['part']}": (result["outcome"], result["detail"]) for result in results}
+    assert outcomes["workflow gate"][0] == "not run"
+    assert "the release may not be published" in outcomes["workflow gate"][1]
+    assert "workflow release" not in outcomes
+    assert outcomes["check folder"] == ("passed", "8 packages, 1 blocker")
+    assert outcomes["install PyPI"][0] == "passed"
 
 
 def test_what_this_machine_lacks_is_not_run_with_its_reason(config, tmp_path):

@@ -17,7 +17,7 @@ from latebind.ecosystems.rehearsal import Rehearsal, Stage
 from latebind.errors import InputError, NotRun
 from latebind.formats import find_format
 from latebind.registry import collect
-from latebind.rehearse.clone import clone_project, refuse_unready, run_git
+from latebind.rehearse.clone import clone_project, find_changelog, refuse_unready, run_git
 from latebind.rehearse.publish import find_files, publish
 from latebind.rehearse.workflow import WorkflowError, WorkflowRun, read_workflow
 from latebind.release import layout
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     """What is shown in one line: its name, and what runs, which returns what it found."""
 
 _COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
+_LOG = "workflow.txt"
 _LATEBIND = '"$LATEBIND"'
 """The requirement that the jobs of a workflow install."""
 
@@ -58,6 +59,8 @@ class Rehearsing:
     """An existing release folder to begin with."""
     dry_run: bool = False
     """Whether to go on with a release that may not be published."""
+    is_blocked: bool = False
+    """Whether the dry run has a release that may not be published."""
     registries: dict[str, tuple[Rehearsal, Stage, Registry]] = field(default_factory=dict)
     running: ExitStack = field(default_factory=ExitStack)
     """The registries, which are stopped at the end."""
@@ -105,29 +108,48 @@ def _run_workflow(state: Rehearsing) -> Iterator[Part]:
     root = find_repository(state.config.root)
     document = read_workflow(root / WORKFLOW)
     state.artifacts.mkdir()
-    log = (state.folder / "workflow.txt").open("w", encoding="utf-8")
+    log = (state.folder / _LOG).open("w", encoding="utf-8")
     state.running.enter_context(log)
     workflow = WorkflowRun(
-        document, state.artifacts, root, tag=state.tag, environment=_make_environment(state, root),
-        skipped=_LATEBIND, runners=("ubuntu", target(host_rid()).runner or "ubuntu"),
+        document,
+        state.artifacts,
+        root,
+        tag=state.tag,
+        environment=_make_environment(state, root),
+        skipped=_LATEBIND,
+        runners=("ubuntu", target(host_rid()).runner or "ubuntu"),
         say=lambda text: print(text, file=log, flush=True),
-    )  # fmt: skip
+    )
     jobs: dict[str, dict[str, Any]] = document["jobs"]
     privileged = [name for name, job in jobs.items() if "write" in job.get("permissions", {}).values()]
     for name in jobs:
         if name not in privileged and workflow.is_wanted(name):
-            yield name, partial(_run_job, workflow, name, Path(log.name))
+            yield name, partial(_run_job, state, workflow, name)
+        if state.is_blocked:
+            break
     if privileged:
         yield ", ".join(privileged), _leave_to_github
 
 
-def _run_job(workflow: WorkflowRun, name: str, log: Path) -> str:
+def _run_job(state: Rehearsing, workflow: WorkflowRun, name: str) -> str:
+    """Run a job. If the gate fails in a dry run, the release is made without it, and the other jobs are left out."""
     try:
         workflow.run_job(name)
     except WorkflowError as error:
-        error.where, error.advice = str(log), error.advice or "Fix what the job reports, commit, and rehearse again."
-        raise
+        error.where = str(state.folder / _LOG)
+        error.advice = error.advice or "Fix what the job reports, commit, and rehearse again."
+        if not state.dry_run or not (state.artifacts / "reports").is_dir():
+            raise
+        _make_blocked_release(state)
+        state.is_blocked = True
+        raise NotRun("not-built", f"the release may not be published, see {error.where}: {error.message}") from error
     return ""
+
+
+def _make_blocked_release(state: Rehearsing) -> None:
+    argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-C", state.config.root, "release", "--dry-run"]
+    argv += ["--dist", state.artifacts / "dist", "--report", state.artifacts / "reports" / "verify.json"]
+    run([*argv, "--changelog", find_changelog(state.config), "--output", state.artifacts / "release"])
 
 
 def _leave_to_github() -> str:
@@ -167,7 +189,8 @@ def _check(state: Rehearsing) -> Iterator[Part]:
             raise InputError(problem.why, where=problem.file, advice=problem.fix)
         blockers = checked.release.blockers if checked.release else ()
         if blockers and not state.dry_run:
-            raise InputError(blockers[0].why, where=blockers[0].subject, advice=blockers[0].fix)
+            others = f" (and {plural(len(blockers) - 1, 'other blocker')})" if len(blockers) > 1 else ""
+            raise InputError(f"{blockers[0].why}{others}", where=blockers[0].subject, advice=blockers[0].fix)
         count = plural(len(checked.release.packages) if checked.release else 0, "package")
         return f"{count}, {plural(len(blockers), 'blocker')}"
 

@@ -133,7 +133,12 @@ def _find_unknown(report: Report, origin: Origin) -> Iterator[Blocker]:
         yield Blocker(subject="verify.json", why=f"{why}{origin.commit}", fix=_AGAIN)
     if not origin.sources:
         why = "have no record of what they were made from"
-        yield Blocker(subject="packages", why=why, fix=f"Make them with latebind pack, and keep {RECORD} with them.")
+        yield Blocker(
+            subject="packages",
+            why=why,
+            fix=f"Make them with latebind pack, and keep {RECORD} with them; actions/upload-artifact needs "
+            "include-hidden-files: true for it.",
+        )
     elif source.sources != origin.sources:
         why = "is about packages that were made from other sources, settings or another configuration"
         yield Blocker(subject="verify.json", why=why, fix=_AGAIN)
