@@ -28,7 +28,7 @@ def python(tmp_path, monkeypatch):
     return tmp_path / "env" / "python"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the programs are scripts")
+@pytest.mark.skipif(os.name == "nt", reason="not run: the programs are scripts, which Windows does not start")
 def test_a_program_that_does_not_start_is_passed_over(python, tmp_path):
     write_program(python.with_name("cmake"), BROKEN)
     assert program("cmake") is None
@@ -39,7 +39,7 @@ def test_a_program_that_does_not_start_is_passed_over(python, tmp_path):
     assert missing_requirements("host") == ["ninja>=1.10"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the programs are scripts")
+@pytest.mark.skipif(os.name == "nt", reason="not run: the programs are scripts, which Windows does not start")
 def test_the_program_next_to_python_comes_first(python, tmp_path):
     write_program(tmp_path / "bin" / "cmake", WORKS)
     sibling = write_program(python.with_name("cmake"), WORKS)

@@ -13,6 +13,7 @@ from packaging.version import Version
 from latebind.errors import LatebindError, NotRun
 from latebind.model import State
 from latebind.system.run import run
+from latebind.verify.cases.scenarios import COMPUTING
 from latebind.verify.report.report import read_report
 from latebind.verify.run.protocol import ALL_PASSED, SOME_FAILED, read_result
 from latebind.verify.run.supply import Supply
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from loadcheck.model import Kind
 
 AGAIN = "Publish again: what the registry has already is skipped, so that a repetition continues with the rest."
-_SCENARIOS = ("works", "consumed")
-"""Those in which a consumer computes, in any language."""
 _TIME_LIMIT = 1800.0
 
 
@@ -133,7 +132,7 @@ def verify_feed(stage: Stage, feed: Path, kind: Kind, consumers: Sequence[str]) 
     reports = stage.folder / "reports"
     argv: list[str | Path] = [stage.python, "-m", "latebind.cli", "-q", "-C", stage.config.root]
     argv += ["--workdir", stage.folder / "work", "verify", "--target", stage.rid, "--dist", feed]
-    argv += [word for name in _SCENARIOS for word in ("-k", f"{kind}/{stage.rid}/*/{name}")] + ["--output", reports]
+    argv += [word for name in COMPUTING for word in ("-k", f"{kind}/{stage.rid}/*/{name}")] + ["--output", reports]
     ended = run(argv, check=False, timeout=_TIME_LIMIT, log=stage.log)
     if not (reports / "verify.json").is_file():
         raise LatebindError(ended.output.strip() or "latebind verify wrote no report", where=str(stage.log))

@@ -252,6 +252,10 @@ SCENARIOS: tuple[Scenario, ...] = (
 )  # fmt: skip
 
 
+COMPUTING = ("works", "consumed")
+"""Those in which a consumer computes and nothing is wrong, in any language."""
+
+
 def scenario(name: str) -> Scenario:
     """The scenario of that name."""
     return next(candidate for candidate in SCENARIOS if candidate.name == name)
