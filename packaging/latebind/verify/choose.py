@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from latebind.compilers.interpreters import Interpreter, interpreters, own_interpreter
-from latebind.ecosystems.npm import registry as npm
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
-from latebind.verify.cases.consumer import find_consumer
+from latebind.verify.cases.consumer import find_consumer, find_registry
 from latebind.verify.cases.expand import ConfiguredCase, Extent, expand_cases, questions
 from latebind.verify.cases.index import Answers, ask
 from latebind.verify.cases.installers import Installer, installer
@@ -77,9 +75,10 @@ def choose_cases(config: Config, request: Request, folder: Path) -> ChosenCases:
     refuse_unknown_scenarios(config)
     tool, pythons = prepare(config, folder)
     extent = _extent(config, request, _choose_minor(config, pythons))
+    registry = find_registry()
     answers = ask(
         questions(config, request.rids, extent),
-        tool, pythons[0].path, request.jobs, partial(npm.answer, home=tool.home),
+        tool, pythons[0].path, request.jobs, (lambda question: registry(question, tool.home)) if registry else None,
     )  # fmt: skip
     cases = [configured for rid in request.rids for configured in expand_cases(config, rid, extent, answers)]
     if not cases:

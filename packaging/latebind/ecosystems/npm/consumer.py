@@ -14,7 +14,7 @@ import msgspec
 
 from latebind.ecosystems.npm.config import NpmConfig
 from latebind.ecosystems.npm.layouts import LAYOUTS, NodeLayout, find_layout, install_layout, list_stores
-from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, node, node_environment, run_npm
+from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, answer, node, node_environment, run_npm
 from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.system.tree import hash_tree, link_or_copy
@@ -251,7 +251,7 @@ _NODE = Consumer(
     find_runtime=lambda runtime: runtime.traits.npm,
     installs_runtime=_installs_runtime,
     is_application=True,
-    is_asked_for=True,
+    ask_registry=answer,
     find_install_words=_find_install_words,
 )
 _LAYOUTS = replace(_NODE, names=tuple(layout.name for layout in LAYOUTS), is_application=False, is_layout=True)

@@ -13,10 +13,12 @@ from latebind.registry import collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
     from latebind.model import CaseKind
+    from latebind.verify.cases.index import Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +57,20 @@ class Consumer:
     """Whether every scenario for applications is tried with it; others are named by scenarios (`scenarios.py`)."""
     is_layout: bool = False
     """Whether a sample shows enough, since only installing and starting differ from an application's."""
-    is_asked_for: bool = False
-    """Whether the index is asked for that package, and not for a wheel."""
+    ask_registry: Callable[[Question, Path], tuple[str, ...]] | None = None
+    """Asks the registry of its packages for versions of that package, with a folder for its programs; None where the
+    index of wheels is asked. Raises NotRun."""
     find_install_words: Callable[[Config, str, RuntimeUse], tuple[str, str]] = lambda _config, _package, _runtime: (
         "",
         "",
     )
     """The command that installs a runtime for a package, and the same with what is installed; "" where unknown."""
+
+
+def find_registry() -> Callable[[Question, Path], tuple[str, ...]] | None:
+    """What asks the registry that is not the index of wheels; None without such a consumer."""
+    every: tuple[Consumer, ...] = collect("consumer", "CONSUMERS")
+    return next((consumer.ask_registry for consumer in every if consumer.ask_registry is not None), None)
 
 
 @cache

@@ -87,7 +87,7 @@ class _Line:
         if self.runtime is None:
             return ""
         consumer = find_consumer(self.consumer)
-        if consumer.is_asked_for:
+        if consumer.ask_registry is not None:
             return consumer.find_runtime(self.runtime)
         return self.other or self.runtime.traits.python.distribution
 
@@ -206,7 +206,7 @@ def _question(line: _Line, rid: Rid) -> Question | None:
     # Below the floor no version has a shared library; below a higher minimum one may have.
     below = line.entry == BELOW_FLOOR and not line.scenario.provider
     minimum = line.runtime.traits.floor if below else line.runtime.minimum
-    npm = find_consumer(line.consumer).is_asked_for
+    npm = find_consumer(line.consumer).ask_registry is not None
     return Question(
         distribution=line.distribution,
         minimum=minimum,

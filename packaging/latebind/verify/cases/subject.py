@@ -106,4 +106,4 @@ def is_supplied(runtime: RuntimeUse | None, scenario: Scenario, consumer: str, r
     who = find_consumer(consumer)
     if not scenario.computes or who.finds_any or who.find_runtime(runtime):
         return True
-    return scenario.named and not who.is_asked_for
+    return scenario.named and who.ask_registry is None
