@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -109,25 +110,19 @@ def _start_in_image(program: JavaProgram) -> tuple[Path, list[str | Path]]:
 
 def _start_in_folders(program: JavaProgram) -> tuple[Path, list[str | Path]]:
     """Each JAR unpacked into a folder of classes, as an IDE runs it."""
-    folders = [_unpack(program, jar) for jar in program.ours]
+    folders = [program.work / "unpacked" / jar.stem for jar in program.ours]
+    for jar, folder in zip(program.ours, folders, strict=True):
+        shutil.unpack_archive(jar, folder, "zip")
     return program.jdk / "java", ["-cp", _join(program.classes, *folders, *program.others), MAIN]
 
 
 def _start_merged(program: JavaProgram) -> tuple[Path, list[str | Path]]:
     """One JAR with all, as shading makes it."""
-    folders = [_unpack(program, jar) for jar in (*program.ours, *program.others)]
-    jar = program.work / "merged.jar"
-    chosen = [word for folder in (program.classes, *folders) for word in ("-C", folder, ".")]
-    run([program.jdk / "jar", "--create", "--file", jar, *chosen], timeout=_TIME_LIMIT)
-    return program.jdk / "java", ["-cp", jar, MAIN]
-
-
-def _unpack(program: JavaProgram, jar: Path) -> Path:
-    folder = program.work / "unpacked" / jar.stem
-    folder.mkdir(parents=True)
-    run([program.jdk / "jar", "--extract", "--file", jar], cwd=folder, timeout=_TIME_LIMIT)
-    (folder / "META-INF/MANIFEST.MF").unlink(missing_ok=True)
-    return folder
+    folder = shutil.copytree(program.classes, program.work / "merged")
+    for jar in (*program.ours, *program.others):
+        shutil.unpack_archive(jar, folder, "zip")
+    merged = shutil.make_archive(str(folder), "zip", folder)
+    return program.jdk / "java", ["-cp", merged, MAIN]
 
 
 LAYOUTS: tuple[JavaLayout, ...] = (
