@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 _OF_PYTHON = re.compile(r"_?Py")
 _LIKE_APPLE = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
 """Older functions of Apple's frameworks have names without a prefix: Gestalt, TickCount, NewPtr."""
-_NARROW, _WIDE = "PyUnicodeUCS2_", "PyUnicodeUCS4_"
-"""How the functions of Python 2 are called without and with wide characters, which the ABI tag says: cp27m, cp27mu."""
 _OF_MPI = re.compile(r"_?P?MPI_")
 """MPI libraries differ in their binary interfaces, so a package opens the one of the system before its own library."""
 _OF_HOST = re.compile(r"\.(?!so$|dylib$|dll$|pyd$|node$|bundle$)[A-Za-z]\w+$")
@@ -151,11 +149,7 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
     """The open symbols that neither the package, nor its host, nor a library that is not known may define."""
     open_names = {symbol.name for symbol in image.open_imports}
     of_host = OF_NODE if is_for_node(package, file) else _OF_PYTHON if _has_modules(package) else None
-    missing = {
-        name
-        for name in open_names - package.exported
-        if of_host is None or not of_host.match(name) or _is_for_other_python(package, name)
-    }
+    missing = {name for name in open_names - package.exported if of_host is None or not of_host.match(name)}
     if image.format == "macho":
         missing = {name for name in missing if not OF_EVERY_MAC.match(name)}
         missing = {name for name in missing if not symbols.is_libc_symbol(name.partition("$")[0], "darwin")}
@@ -165,7 +159,7 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
         # A library outside the package may define anything, except the entry symbol of a runtime.
         linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
         entries = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
-        missing = {name for name in missing if (name in entries and not linked) or _is_for_other_python(package, name)}
+        missing = {name for name in missing if name in entries and not linked}
     return missing
 
 
@@ -234,14 +228,6 @@ def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
             fix="Build in an older Alpine, or look the function up with dlsym().",
             severity="warning",
         )
-
-
-def _is_for_other_python(package: Contents, name: str) -> bool:
-    """Whether a function of Python 2 has the name that it has with characters of another width than the tags say."""
-    if package.wheel is None:
-        return False
-    other = _NARROW if all(abi.endswith("mu") for abi in package.wheel.abis) else _WIDE
-    return name.startswith(other) and all(re.fullmatch(r"cp2\d+m?u?", abi) for abi in package.wheel.abis)
 
 
 def _has_modules(package: Contents) -> bool:

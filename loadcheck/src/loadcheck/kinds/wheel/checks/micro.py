@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents, WheelName
 
 _ADDED = {
-    "_PyThreadState_UncheckedGet": {5: 2},
-    "PySlice_AdjustIndices": {5: 4, 6: 1},
-    "PySlice_Unpack": {5: 4, 6: 1},
+    "PySlice_AdjustIndices": {6: 1},
+    "PySlice_Unpack": {6: 1},
     "PyUnstable_ThreadState_ResetStackProtection": {14: 1},
     "PyUnstable_ThreadState_SetStackProtection": {14: 1},
 }
@@ -41,7 +40,7 @@ _ADDED = {
 def newer_than_first_release(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """A tag such as `cp36` includes 3.6.0, but headers of a later release may call functions that 3.6.0 lacks.
 
-    The check knows the functions that CPython 3.5.2, 3.5.4, 3.6.1 and 3.14.1 added.
+    The check knows the functions that CPython 3.6.1 and 3.14.1 added.
     """
     floors = [version[1] for name in wheel.pythons if (version := pythonabi.floor_of(name))]
     if not image.python_module or len(floors) != 1 or not {"abi3", "abi3t"}.isdisjoint(wheel.abis):
