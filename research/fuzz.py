@@ -20,14 +20,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.audit.corpus import universal
-
 from latebind.errors import InputError
 from loadcheck.audit import audit_here
 from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
 from loadcheck.reports.render import RENDERERS
 from research.mutation import mutate_subject
 from tests.client import write_portable
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "loadcheck"))  # another part of `tests`
+from tests.audit.corpus import universal  # of there
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

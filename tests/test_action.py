@@ -101,5 +101,5 @@ def test_its_step_makes_an_environment_of_the_same_sources_and_audits_there(tmp_
     locked = dict(re.findall(r"^([\w.-]+)==([\w.]+)", requirements, re.MULTILINE))
     listed = json.loads(run_checked(binaries / "python", "-m", "pip", "list", "--format", "json"))
     installed = {entry["name"].lower().replace("_", "-"): entry["version"] for entry in listed}
-    own = {"latebind", "pip", "setuptools"}
+    own = {"latebind", "loadcheck", "pip", "setuptools"}
     assert {name: installed[name] for name in installed.keys() - own}.items() <= locked.items()

@@ -15,13 +15,15 @@ import pytest
 
 from latebind.cli import _parser
 from latebind.commands.completion import _actions
+from latebind.pack.record import RECORD
 from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client
 from tests.needs import require_programs
 from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
 
 def snapshot(folder):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*")
+            if path.is_file() and path.name != RECORD}  # fmt: skip
 
 
 def pack_tiny(latebind, tiny):

@@ -23,8 +23,10 @@ from types import SimpleNamespace
 import pytest
 
 import latebind as latebind_package
+import loadcheck
 from latebind.compilers.interpreters import everybody_reaches
 from latebind.errors import NotRun
+from latebind.pack.record import RECORD
 from latebind.verify.cases.installers import Uv, Virtualenv, find_uv
 from latebind.verify.run.access import is_root
 from tests.client import CONFIG, edit, write_client, write_portable
@@ -61,7 +63,7 @@ def pristine_dist(tmp_path_factory):
 def project(tmp_path, pristine_dist, latebind):
     """The project with a consumer, and `verify` on packages next to it."""
     root = write_client(tmp_path / "tiny", latebind=CONFIG + VERIFY)
-    dist = shutil.copytree(pristine_dist, tmp_path / "dist")
+    dist = shutil.copytree(pristine_dist, tmp_path / "dist", ignore=shutil.ignore_patterns(RECORD))  # made elsewhere
     (root / "verify").mkdir()
     (root / "verify" / "smoke.py").write_text(BEGIN + GOOD, encoding="utf-8")
 
@@ -507,7 +509,8 @@ def test_a_user_whom_the_system_does_not_know_can_verify(project):
     (locked / "versions").mkdir(mode=0o700)
     shutil.copytree(project.root, workdir / "tiny")
     shutil.copytree(project.dist, workdir / "dist")
-    shutil.copytree(Path(latebind_package.__file__).parent, workdir / "packages" / "latebind")
+    for package in (latebind_package, loadcheck):
+        shutil.copytree(Path(package.__file__).parent, workdir / "packages" / package.__name__)
     for name in ("templates", "loader"):
         shutil.copytree(ROOT / name, workdir / name)
     paths = [workdir / "packages", *(path for path in sys.path if path.endswith("site-packages"))]

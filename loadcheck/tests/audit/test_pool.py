@@ -29,7 +29,7 @@ def reader_findings(report):
         ("computes", "exceeded its limit of 3 s of CPU time"),
         ("waits", "exceeded its limit of 6 s"),
         ("hoards", "exceeded its limit of 4096 MiB of memory"),
-        ("fails", "failed with a bug in latebind: KeyError"),
+        ("fails", "failed with a bug in loadcheck: KeyError"),
     ],
 )
 def test_a_reader_that_dies_is_a_finding_and_the_rest_is_audited(bench, end, how):

@@ -75,12 +75,13 @@ def hash_inputs(config: Config, workdir: Path) -> dict[str, str]:
     Ends of lines do not count, because a checkout on Windows has others.
     """
     written = outputs(config, workdir)
-    files = [config.file, *native_files(config, workdir)]
+    files = [*native_files(config, workdir)]
     for path in (config.root / name for name in list_sources(config)):
         files += list_tree(path, without=_NO_SOURCES, outputs=written) if path.is_dir() else [path]
     names = {Path(os.path.relpath(path, config.root)).as_posix(): path for path in files if path.is_file()}
-    hashes = {name: _hash_text(path) for name, path in sorted(names.items())}
-    return {**hashes, _LOADER: hash_tree(loader_dir(config), modes=False)}
+    hashes = {name: _hash_text(path.read_bytes()) for name, path in sorted(names.items()) if path != config.file}
+    hashes[config.file.name] = _hash_text(config.content)  # as it was read: it may have changed since
+    return {**dict(sorted(hashes.items())), _LOADER: hash_tree(loader_dir(config), modes=False)}
 
 
 def list_changes(record: Record, sources: Mapping[str, str], commit: str) -> list[str]:
@@ -99,5 +100,5 @@ def _how(name: str, packed: Mapping[str, str], now: Mapping[str, str]) -> str:
     return "removed" if name not in now else "changed" if name in packed else "added"
 
 
-def _hash_text(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+def _hash_text(data: bytes) -> str:
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
