@@ -16,6 +16,7 @@ from latebind.build.commit import COMMIT_VARIABLE, source_commit
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
 from latebind.errors import BuildError
 from latebind.outputs import MSBUILD_OUTPUTS, outputs
+from latebind.pack.record import RECORD
 from latebind.system import resources
 from latebind.system.log import LOG
 from latebind.system.processes import watched_over
@@ -110,7 +111,7 @@ def reproduce(project: Project, rids: Sequence[str]) -> Reproduced:
 
 
 def _names(folder: Path) -> list[str]:
-    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.name != RECORD]
 
 
 def _make_clock(folder: Path) -> Path | None:

@@ -134,16 +134,18 @@ def _is_too_old(bench: Bench) -> bool:
 def _replace_runtime(bench: Bench, environment: Environment) -> None:
     """Uninstall the runtime that a wheel requires, where the test case has another one or none, and install its own.
 
-    Distributions of a runtime have files in common, so that the last one that is installed is complete.
+    Distributions of a runtime have files in common: to uninstall one of them takes files of the others, too, so that
+    all are uninstalled.
     """
     if bench.bound_runtime is None or bench.situation.by_name:
         return
     apart = _apart(bench)
     wanted = {canonicalize_name(Requirement(text).name) for text in apart}
     suppliers = {canonicalize_name(name) for name in bench.bound_runtime.traits.python.extras.values()}
-    unwanted = sorted(suppliers & environment.list_distributions() - wanted)
+    installed = suppliers & environment.list_distributions()
+    unwanted = installed - wanted
     if unwanted:
-        _uninstall(environment, unwanted, bench.log)
+        _uninstall(environment, sorted(installed), bench.log)
     if apart and (unwanted or _is_too_old(bench)):
         environment.install(apart, log=bench.log)
 
