@@ -109,7 +109,10 @@ def test_cibuildwheel_runs_the_audit_of_the_page(tmp_path, packed_once):
     (text,) = (text for name, text in FILE.findall(PAGE.partition("## cibuildwheel\n")[2].partition("\n## ")[0]))
     project = tmp_path / "project"
     project.mkdir()
-    text = text.replace('["latebind"]', f'["{ROOT.as_posix()}"]') + 'build-frontend = "build[uv]"\n'
+    text = (
+        text.replace('["latebind"]', f'["{ROOT.as_posix()}/loadcheck", "{ROOT.as_posix()}"]')
+        + 'build-frontend = "build[uv]"\n'
+    )
     (project / "pyproject.toml").write_text(text, "utf-8")
     (tmp_path / "audit.py").write_text(AUDIT, "utf-8")
     python = make_environment(tmp_path / "peer", "cibuildwheel==4.3.3", "uv")

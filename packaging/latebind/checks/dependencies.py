@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from latebind.checks.policy import find_rules
 from latebind.checks.supplier import suppliers
 from loadcheck.engine.registry import TWINS, Hit, Skip, check
 from loadcheck.engine.supply import requirement_rows
@@ -13,8 +14,8 @@ from loadcheck.engine.supply import requirement_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
+    from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents
 
 
@@ -30,14 +31,14 @@ if TYPE_CHECKING:
     fix='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, or ">=1.19.0" in '
     "peerDependencies.",
 )
-def dependency_contradicts(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A late-binding library works with every release of the runtime from its minimum on.
 
     A pinned or capped runtime prevents users from installing the release they need. A lower minimum allows releases
     that cannot work, and a higher minimum rules out releases that work.
     """
     if package.kind in suppliers():
-        yield from suppliers()[package.kind].find_problems(package, policy, runtime)
+        yield from suppliers()[package.kind].find_problems(package, find_rules(policy), runtime)
 
 
 @check(
@@ -51,7 +52,7 @@ def dependency_contradicts(package: Contents, policy: BindingPolicy, runtime: Ru
     fix="Move each distribution to an extra of its own: cpu, gpu, directml, ... Or, if your users need no other "
     'distribution, write runtime = "required" into the table wheel of latebind.toml.',
 )
-def supplier_required(package: Contents, policy: BindingPolicy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def supplier_required(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """Several distributions install the runtime in the same folder, so any two of them overwrite each other.
 
     A requirement outside of extras installs its distribution next to the one that the user chose, such as the GPU
@@ -59,7 +60,7 @@ def supplier_required(package: Contents, policy: BindingPolicy, runtime: Runtime
     """
     inner = f"{package.dist_info}/METADATA"
     names = {canonicalize_name(name) for name in runtime.python.extras.values()}
-    if len(names) == 1 or package.project in names | policy.requiring:
+    if len(names) == 1 or package.project in names | find_rules(policy).requiring:
         return
     matching = [
         (text, requirement)

@@ -43,6 +43,11 @@ class BindingPolicy(Policy):
 _ASKED = ("name", "entry_symbols", "file_globs", "linked_globs")
 
 
+def find_rules(policy: Policy) -> BindingPolicy:
+    """The rules of late binding in a policy; those for any package where it has none."""
+    return policy if isinstance(policy, BindingPolicy) else BindingPolicy()
+
+
 def project_policy(config: Config) -> BindingPolicy:
     """Its runtimes and minimums, the exports of each package, its twins, floors, waivers and choice of checks.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from latebind.checks.policy import BindingPolicy
+from latebind.checks.policy import BindingPolicy, find_rules
 from latebind.checks.supplier import list_suppliers, suppliers
 from latebind.config.ep import EP_EXPORTS
 from loadcheck.engine import platforms
@@ -41,7 +41,7 @@ def _list_markers(policy: Policy) -> tuple[str, ...]:
     fix="Remove the runtime from target_link_libraries() and open it at run time with lb_bind().",
 )
 def runtime_linked(
-    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: BindingPolicy
+    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
 ) -> Iterator[Hit | Skip]:
     """The loader looks for a linked runtime under one exact file name when it loads the library.
 
@@ -140,7 +140,7 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
     fix="Remove the copy from the package and open the user's own runtime with lb_bind().",
 )
 def runtime_renamed(
-    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: BindingPolicy
+    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
 ) -> Iterator[Hit | Skip]:
     """A copy under another name is still a copy.
 
@@ -173,7 +173,7 @@ def runtime_renamed(
     fix="Link the library without the runtime's static archives; open the user's own runtime with lb_bind().",
 )
 def runtime_embedded(
-    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: BindingPolicy
+    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
 ) -> Iterator[Hit | Skip]:
     """A statically linked runtime appears in no table of the file.
 
@@ -194,14 +194,14 @@ def runtime_embedded(
         )
 
 
-def _instead(file: File, runtime: RuntimePreset, policy: BindingPolicy) -> str:
+def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
     """How the library gets the runtime's functions when it does not contain or link it: the rest of a fix."""
     if file.is_provider and runtime.plugin_symbols:
         return (
             f": {runtime.title} passes its functions to {EP_EXPORTS[0]}(). If C++ headers still need OrtGetApiBase, "
             "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) in that function."
         )
-    if runtime.name in policy.drop_ins:
+    if runtime.name in find_rules(policy).drop_ins:
         return (
             ". `drop_in` replaces only a library that the linker finds by its name. CMake links imported targets by "
             f"their path (`latebind init` lists them). Link with -l{runtime.name} or latebind::{runtime.name} instead."

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from latebind.checks.policy import find_rules
 from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.plugin.modules import find_constants, list_defined_names, parse_module
 from loadcheck.checks.symbols import list_offered_exports
@@ -18,9 +19,9 @@ from loadcheck.text import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.checks.policy import BindingPolicy
     from latebind.tables.presets import RuntimePreset
     from loadcheck.binary import Image
+    from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
 
 _LIBRARY = re.compile(r"[\w.+-]+\.(so(\.\d+)*|dll|dylib)")
@@ -205,13 +206,13 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     example="METADATA names no version of ONNX Runtime",
     fix='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
 )
-def range_undocumented(package: Contents, policy: BindingPolicy) -> Iterator[Hit | Skip]:
+def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
     """An execution provider requires no distribution of the runtime, so its description must say what it supports."""
     if not package.providers:
         return
     names = [name for name in package.texts if name.endswith((".dist-info/METADATA", ".nuspec"))]
     text = "\n".join(package.texts[name].decode("utf-8", "replace") for name in names)
-    minimum = policy.minimums.get("onnxruntime", "")
+    minimum = find_rules(policy).minimums.get("onnxruntime", "")
     inner = names[0] if names else ""
     if minimum and not re.search(rf"(?<![\d.]){re.escape(minimum)}(?!\d|\.\d)", text):
         message = f"does not name {minimum}, the configured minimum"
