@@ -121,6 +121,23 @@ def test_doctor_fails_where_nothing_can_be_built(latebind, tmp_path):
     assert "nothing can be built here" in ended.stderr
 
 
+def test_doctor_explains_a_message(latebind):
+    message = "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory"
+    printed = assert_success(latebind("doctor", "--message", message))
+    assert printed.startswith("libcuda.so.1: cannot open shared object file (no GPU, no driver)\n\nCause:\n")
+    for heading in ("How to see it:", "If you use the package:", "If you maintain the package:", "See https://"):
+        assert heading in printed
+    section = json.loads(assert_success(latebind("doctor", "--json", "--message", message)))
+    assert section["address"].endswith("/messages.md#libcudaso1-cannot-open-shared-object-file-no-gpu-no-driver")
+
+
+def test_doctor_says_that_it_knows_no_such_message(latebind):
+    ended = latebind("doctor", "--message", "the cat sat on the mat")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: no section explains this message\nhelp: ")
+    assert "/howto/messages.md" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "option"),
     [

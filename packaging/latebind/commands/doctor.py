@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 def declare_doctor(add: Add) -> None:
     """`latebind doctor`."""
     doctor = add("doctor", _doctor, "show what this machine can build and run, and how to install what is missing")
+    doctor.add_argument(
+        "--message", metavar="TEXT", help="explain a loader's error message and how to fix it, then exit"
+    )
     add_machines(doctor)
     add_format(doctor)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
+    if arguments.message is not None:
+        return _explain(arguments.message, arguments.format)
     from latebind.doctor import examine
     from latebind.verify.cases.machine import machines, machines_folder
 
@@ -36,6 +41,23 @@ def _doctor(arguments: argparse.Namespace) -> int:
     if _status(findings):
         print_error("nothing can be built here", 'Run: pip install "latebind[native]"')
     return _status(findings)
+
+
+def _explain(message: str, output: str) -> int:
+    """Print the section that fits a message; 1 when none does."""
+    import msgspec
+
+    from latebind.tables.messages import PAGE, find_section
+
+    section = find_section(message)
+    if section is None:
+        print_error("no section explains this message", f"Look for its words in {PAGE}.")
+        return 1
+    if output == "json":
+        print_json(msgspec.structs.asdict(section) | {"address": section.address})
+    else:
+        print(section.text())
+    return 0
 
 
 def _describe(findings: Sequence[Row]) -> Iterator[str]:

@@ -16,7 +16,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind ci", "write .github/workflows/latebind.yml, to be edited"),
         ("latebind ci --check", "check whether this file is out of date"),
     ),
-    "doctor": (("latebind doctor", "what is installed, and how to install the rest"),),
+    "doctor": (
+        ("latebind doctor", "what is installed, and how to install the rest"),
+        ('latebind doctor --message "wrong ELF class: ELFCLASS32"', "what this error means, and how to fix it"),
+    ),
     "plan": (("latebind plan --target all", "the files of a whole release"),),
     "build": (
         ("latebind build", "for this machine's target"),

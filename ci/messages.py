@@ -1,0 +1,34 @@
+"""Makes the page about messages of loaders from packaging/latebind/tables/messages.toml."""
+
+from __future__ import annotations
+
+from latebind.tables.messages import PARTS, Section, sections
+
+_PAGE = """\
+<!-- Made by ci/messages.py from packaging/latebind/tables/messages.toml. -->
+
+# What does this message mean?
+
+Each section is about one family of messages that appear when a native library does not load. Search the page for the
+words of your message, or let latebind find the section:
+
+```console
+$ latebind doctor --message "libcudart.so.13: cannot open shared object file"
+```
+
+If one message contains another one, the last part names the cause. `FILE` is the library that the message names, `NAME`
+the package. [loadcheck](../../loadcheck/README.md) reads a package or a library, and reports what keeps it from loading
+before your users see these messages. For messages of latebind's own loader, see ["runtime not found"](not-found.md).
+"""
+
+
+def page() -> str:
+    """docs/howto/messages.md."""
+    return _PAGE + "".join(map(_render, sections()))
+
+
+def _render(section: Section) -> str:
+    messages = "\n".join(section.messages)
+    shown = f"\n```text\n{messages}\n```\n" if messages else ""
+    parts = (f"\n**{heading}**\n\n{getattr(section, name).strip()}\n" for name, heading in PARTS)
+    return f"\n## {section.title}\n{shown}{''.join(parts)}"
