@@ -34,7 +34,10 @@ class MacOS(Emulator):
         self, program: Path, arguments: Sequence[str | Path], env: Mapping[str, str]
     ) -> tuple[list[str | Path], dict[str, str]]:
         """Python runs this package, which runs the program."""
-        fixed = {"PYTHONPATH": f"{_ROOT}{os.pathsep}{_ROOT / 'packaging'}", "LC_ALL": "C.UTF-8"}
+        fixed = {
+            "PYTHONPATH": os.pathsep.join(map(str, (_ROOT, _ROOT / "packaging", _ROOT / "loadcheck/src"))),
+            "LC_ALL": "C.UTF-8",
+        }
         command = [sys.executable, "-m", "machines.macos", self.kind, program, *arguments]
         return command, {**inherit("PATH", "TMPDIR", "HOME"), **env, **fixed}
 

@@ -41,8 +41,9 @@ def test_what_was_packed_and_verified_is_released(project):
 
 @pytest.mark.parametrize("file", ["native/tiny.c", "python/tiny/pyproject.toml", "latebind.toml"])
 def test_a_source_that_changed_after_packing_is_named(project, file):
-    edit(project[0].root / file, "\n", "\n\n", 1)
-    assert_not_released(project, f"packages: is out of date: {file} was changed after packing")
+    config, sources = project
+    edit(config.root / file, "\n", "\n\n", 1)
+    assert_not_released((load(config.file), sources), f"packages: is out of date: {file} was changed after packing")
 
 
 def test_a_byte_that_changed_after_packing_is_found_even_if_it_was_verified(project):

@@ -15,6 +15,7 @@ from latebind.build.native import stage_target
 from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.errors import BuildError
+from latebind.fingerprint import LOADCHECK
 from latebind.pack.planned import plan_files
 from latebind.tables.targets import host_rid, target
 from loadcheck.audit import audit_here
@@ -199,9 +200,9 @@ def another_python():
 def by(python, project, *arguments):
     """latebind as another Python runs it, with the packages of this one."""
     site_packages = [path for path in sys.path if path.endswith("site-packages")]
-    packaging = Path(extension.__file__).parents[2]
+    folders = [Path(extension.__file__).parents[2], LOADCHECK.parent]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(packaging), *site_packages]), "PATH": path}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*folders, *site_packages])), "PATH": path}
     return run_program(python, "-m", "latebind.cli", "-C", project, *arguments, env=environment)
 
 
