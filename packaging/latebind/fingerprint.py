@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).resolve().parent
 LOADCHECK = Path(loadcheck.__file__).resolve().parent
+OF_AUDITS = ("loadcheck/api.py", "loadcheck/audit.py", "loadcheck/checks", "loadcheck/cli.py", "loadcheck/reports")
+"""The parts of loadcheck that only an audit reaches, for `fingerprint()`."""
 _LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "msgspec", "packaging")
 
 

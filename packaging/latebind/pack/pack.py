@@ -12,7 +12,7 @@ from latebind.build.inside import refuse_named_links
 from latebind.build.sources import hash_sources
 from latebind.ecosystems.ecosystem import PackRun, package_kinds
 from latebind.errors import NotRun
-from latebind.fingerprint import digest, fingerprint
+from latebind.fingerprint import OF_AUDITS, digest, fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
 from latebind.outputs import MSBUILD_OUTPUTS, outputs
@@ -40,11 +40,7 @@ ELSEWHERE = (
     "cli.py",
     "doctor.py",
     "reproduce.py",
-    "loadcheck/api.py",
-    "loadcheck/audit.py",
-    "loadcheck/checks",
-    "loadcheck/cli.py",
-    "loadcheck/reports",
+    *OF_AUDITS,
 )
 """The parts of latebind that packing cannot reach. A test compares them with the imports of every package kind."""
 

@@ -96,9 +96,8 @@ def open_npm(stage: Stage) -> Iterator[LocalNpm]:
     tables = (package.find_table(NpmConfig) for package in stage.config.packages.values())
     ours = "".join(f'  "{table.name}*": {{ access: $all, publish: $all }}\n' for table in tables if table)
     (server / "config.yaml").write_text(_CONFIG.format(upstream=upstream, ours=ours), encoding="utf-8")
-    argv: list[str | Path] = [program, "node_modules/verdaccio/bin/verdaccio", "--config", server / "config.yaml"]
-    argv[1] = server / str(argv[1])
-    argv += ["--listen", f"127.0.0.1:{port}"]
+    start = server / "node_modules/verdaccio/bin/verdaccio"
+    argv: list[str | Path] = [program, start, "--config", server / "config.yaml", "--listen", f"127.0.0.1:{port}"]
     with serve(argv, port, env=npm_environment(home), log=stage.folder / "server.txt") as address:
         yield LocalNpm(address, server, home, stage.log)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.checks.policy import BindingPolicy
+from latebind.checks.policy import find_rules
 from latebind.filenames import WHEEL_MANIFEST
 from loadcheck.engine.registry import Hit, Skip, check
 
@@ -91,4 +91,4 @@ def _is_ours(package: Contents) -> bool:
 
 def _find_module(package: Contents, policy: Policy) -> str:
     """What the project's configuration says that Python imports; "" for a package of others."""
-    return policy.modules.get(package.project, "") if isinstance(policy, BindingPolicy) else ""
+    return find_rules(policy).modules.get(package.project, "")

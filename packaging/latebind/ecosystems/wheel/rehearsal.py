@@ -13,6 +13,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from packaging.utils import canonicalize_name
+
 from latebind.ecosystems.rehearsal import AGAIN, Rehearsal, run_script
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run
@@ -42,7 +44,7 @@ class LocalPyPI:
 
     def find(self, file: Path) -> str:
         """See Registry."""
-        name = re.sub(r"[-_.]+", "-", file.name.partition("-")[0]).lower()
+        name = canonicalize_name(file.name.partition("-")[0])
         try:
             with urllib.request.urlopen(f"{self.place}/simple/{name}/") as answer:  # noqa: S310  # of this machine
                 page = unescape(answer.read().decode())

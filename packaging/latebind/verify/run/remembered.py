@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.fingerprint import fingerprint
+from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.model import Case, Outcome, State
 from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.system.tree import hash_file, hash_tree, is_scratch
@@ -33,11 +33,7 @@ ELSEWHERE = (
     "cli.py",
     "doctor.py",
     "reproduce.py",
-    "loadcheck/api.py",
-    "loadcheck/audit.py",
-    "loadcheck/checks",
-    "loadcheck/cli.py",
-    "loadcheck/reports",
+    *OF_AUDITS,
 )
 """The parts of latebind that test cases cannot reach. A test compares them with the imports of every consumer."""
 
