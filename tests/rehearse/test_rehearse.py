@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from latebind.commands.rehearse import summarize
 from latebind.errors import InputError, NotRun
 from latebind.rehearse.clone import limit_targets
 from latebind.rehearse.rehearse import RehearsalError, rehearse
@@ -76,6 +77,26 @@ def test_a_failure_ends_it_and_says_where_why_and_what_next(config, tmp_path):
     error = failure.value
     assert error.message == "the rehearsal failed in the step a (x), so nobody could use it: is damaged"
     assert (error.where, error.advice) == ("a.whl", "Download it again.")
+
+
+@pytest.mark.parametrize(("place", "message"), [("rehearsal/release", "which each rehearsal empties"), ("x", "folder")])
+def test_a_release_that_is_not_there_or_would_be_removed_is_refused(config, tmp_path, place, message):
+    (tmp_path / "rehearsal/release").mkdir(parents=True)
+    state = begin(config, tmp_path)
+    state.release = tmp_path / place
+    with pytest.raises(InputError, match=message):
+        rehearse(state, lambda _: None, [])
+    assert (tmp_path / "rehearsal/release").is_dir()
+
+
+def test_the_end_says_what_was_not_tried_and_what_to_do_next(config, tmp_path):
+    state = begin(config, tmp_path)
+    lines = list(summarize(state, ["win-x64"]))
+    assert lines[0] == f"The downloads are in {state.downloads}, the logs in {state.folder}."
+    assert lines[1].startswith("Not rehearsed: win-x64.")
+    assert lines[2] == "Next: git tag v1.2.3 && git push origin v1.2.3"
+    state.is_blocked = True
+    assert "may not be published" in list(summarize(state, []))[-1]
 
 
 def begin(config, tmp_path):

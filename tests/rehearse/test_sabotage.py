@@ -49,6 +49,9 @@ def add_package(release):
 )
 def test_what_cannot_be_tagged_stops_before_anything_is_built(latebind, project, sabotage, options, message):
     sabotage(project)
+    earlier = project / "build/rehearse/workflow.txt"
+    earlier.parent.mkdir(parents=True, exist_ok=True)
+    earlier.write_text("of the earlier rehearsal", encoding="utf-8")
     done = latebind("-C", project, "rehearse", *options)
     assert done.returncode == 1
     assert re.match(r"FAILED   tag v[\d.]+  [\d.]+ s\n$", done.stdout)
@@ -56,6 +59,7 @@ def test_what_cannot_be_tagged_stops_before_anything_is_built(latebind, project,
     assert message in done.stderr
     assert "help:" in done.stderr
     assert not (project / "build/rehearse/clone").exists()
+    assert earlier.is_file(), "a rehearsal that is refused must leave the earlier one"
 
 
 @pytest.mark.parametrize(

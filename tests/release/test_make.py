@@ -163,7 +163,8 @@ def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(release_
 
     sources = failing(sources, tmp_path, other)
     with pytest.raises(GateError, match=r"packages/.* has SHA-256 .*, but reports/verify.json has 0000000000000000"):
-        make_release(config, sources, tmp_path / "out", dry_run=True)
+        make_release(config, sources, tmp_path / "out/1.2.3", dry_run=True)
+    assert not (tmp_path / "out").exists(), "a release that is refused must leave no folder"
 
 
 def test_a_missing_changelog_is_told_with_what_to_write(release_inputs, tmp_path):

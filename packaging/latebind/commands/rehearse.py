@@ -14,10 +14,12 @@ from loadcheck.text import plural, printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
 
     from latebind.commands.common import Add
     from latebind.config.project import Project
     from latebind.rehearse.rehearse import StepResult
+    from latebind.rehearse.steps import Rehearsing
 
 
 def declare_rehearse(add: Add) -> None:
@@ -56,7 +58,7 @@ def _rehearse(arguments: argparse.Namespace, project: Project) -> int:
         release=arguments.release.resolve() if arguments.release else None,
         dry_run=arguments.dry_run,
     )
-    started = time.monotonic()
+    started, left_out = time.monotonic(), state.left_out
     results = rehearse(state, (lambda _: None) if is_json else _show)
     if is_json:
         print_json([asdict(result) for result in results])
@@ -64,7 +66,22 @@ def _rehearse(arguments: argparse.Namespace, project: Project) -> int:
     left = sum(result.outcome == NOT_RUN for result in results)
     passed, seconds = plural(len(results) - left, "part"), time.monotonic() - started
     print(f"{passed} of the release passed, {left} not run, {seconds:.0f} s")
+    for line in summarize(state, left_out):
+        print(printable(line))
     return 0
+
+
+def summarize(state: Rehearsing, left_out: Sequence[str]) -> Iterator[str]:
+    """What is there now, what nobody tried, and what to do next."""
+    yield f"The downloads are in {state.downloads}, the logs in {state.folder}."
+    if state.release:
+        return
+    if left_out:
+        yield f"Not rehearsed: {', '.join(left_out)}. The release workflow verifies these on other machines."
+    if state.is_blocked:
+        yield "This release may not be published: see the gate above."
+    elif not state.dry_run:
+        yield f"Next: git tag {state.tag} && git push origin {state.tag}"
 
 
 def _show(result: StepResult) -> None:

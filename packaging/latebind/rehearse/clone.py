@@ -83,7 +83,11 @@ def clone_project(config: Config, folder: Path, rids: Sequence[str], tag: str) -
     run_git(folder, "add", "--all")
     run_git(folder, *_NAMED, "commit", "--quiet", "--no-verify", "--allow-empty", "--message", f"Rehearse {tag}")
     run_git(folder, *_NAMED, "tag", "--force", "--message", tag, tag)
-    return load(file)
+    limited = load(file)
+    if list(limited.document.targets.include) != list(rids):
+        advice = "Write them in one table [targets], or: --target all."
+        raise InputError("its list of targets was not found", where=str(config.file), advice=advice)
+    return limited
 
 
 def limit_targets(text: str, rids: Sequence[str]) -> str:

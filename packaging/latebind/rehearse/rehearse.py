@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.errors import LatebindError, NotRun
+from latebind.errors import InputError, LatebindError, NotRun
 from latebind.rehearse.steps import STEPS
 from loadcheck.text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from latebind.rehearse.steps import Rehearsing, Step
 
@@ -41,10 +41,12 @@ class RehearsalError(LatebindError):
 def rehearse(state: Rehearsing, show: Callable[[StepResult], None], steps: Sequence[Step] = STEPS) -> list[StepResult]:
     """Run all steps. `show` gets each result as soon as there is one.
 
-    Raises RehearsalError with the step that failed, where, why, and what to do next.
+    Raises RehearsalError with the step that failed, where, why, and what to do next; InputError for a release folder
+    that is not there, or that a rehearsal replaces.
     """
-    shutil.rmtree(state.folder, ignore_errors=True)
-    state.folder.mkdir(parents=True)
+    if state.release:
+        _check_place(state.release, state.folder)
+        state.empty_folder()
     results: list[StepResult] = []
     with state.running:
         for step in steps:
@@ -59,6 +61,14 @@ def rehearse(state: Rehearsing, show: Callable[[StepResult], None], steps: Seque
                 if failure is not None:
                     raise failure
     return results
+
+
+def _check_place(release: Path, folder: Path) -> None:
+    if release.is_relative_to(folder):
+        advice = "Move it to another place first."
+        raise InputError(f"is in {folder}, which each rehearsal empties", where=str(release), advice=advice)
+    if not release.is_dir():
+        raise InputError("is not a folder", where=str(release), advice="Name the folder of a release.")
 
 
 def _run_part(step: Step, part: str, work: Callable[[], str]) -> tuple[str, str, RehearsalError | None]:

@@ -52,7 +52,7 @@ class Rehearsing:
 
     config: Config
     folder: Path
-    """For everything that it makes; empty at first."""
+    """For everything that it makes. An earlier rehearsal there stays until this one begins."""
     rids: tuple[str, ...]
     tag: str
     release: Path | None = None
@@ -64,6 +64,16 @@ class Rehearsing:
     registries: dict[str, tuple[Rehearsal, Stage, Registry]] = field(default_factory=dict)
     running: ExitStack = field(default_factory=ExitStack)
     """The registries, which are stopped at the end."""
+
+    def empty_folder(self) -> None:
+        """Remove the earlier rehearsal."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+
+    @property
+    def left_out(self) -> list[str]:
+        """The targets of the project for which this machine can do nothing."""
+        return [rid for rid in self.config.document.targets.include if rid not in self.rids]
 
     @property
     def artifacts(self) -> Path:
@@ -96,7 +106,8 @@ class Step:
 def _tag(state: Rehearsing) -> Iterator[Part]:
     def tag() -> str:
         refuse_unready(state.config, state.tag, dry_run=state.dry_run)
-        left_out = [rid for rid in state.config.document.targets.include if rid not in state.rids]
+        state.empty_folder()
+        left_out = state.left_out
         state.config = clone_project(state.config, state.folder / "clone", state.rids, state.tag)
         limits = f"; not run: {', '.join(left_out)}, which have no machine here" if left_out else ""
         return f"for {', '.join(state.rids)}{limits}"
@@ -188,6 +199,7 @@ def _check(state: Rehearsing) -> Iterator[Part]:
         for problem in checked.problems:
             raise InputError(problem.why, where=problem.file, advice=problem.fix)
         blockers = checked.release.blockers if checked.release else ()
+        state.is_blocked = bool(blockers)
         if blockers and not state.dry_run:
             others = f" (and {plural(len(blockers) - 1, 'other blocker')})" if len(blockers) > 1 else ""
             raise InputError(f"{blockers[0].why}{others}", where=blockers[0].subject, advice=blockers[0].fix)

@@ -178,7 +178,10 @@ def _assert_sound(derived: Derived, *, dry_run: bool) -> None:
     if derived.blockers and not dry_run:
         blockers = [f"{blocker.subject}: {blocker.why}\n  {blocker.fix}" for blocker in derived.blockers]
         remaining = [f"... and {len(blockers) - _SHOWN} more"] if len(blockers) > _SHOWN else []
-        advice = "To make the folder nevertheless, add --dry-run."
+        advice = (
+            "The release workflow verifies each target on a machine of its own and merges the reports (latebind verify "
+            "--merge). For what this machine can do: latebind rehearse. To make the folder nevertheless: --dry-run."
+        )
         raise GateError("\n".join(["the gate failed:", *blockers[:_SHOWN], *remaining]), advice=advice)
 
 

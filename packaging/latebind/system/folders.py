@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
@@ -39,6 +39,7 @@ def replacing_folder(output: Path, mark: str, title: str) -> Iterator[Path]:
     is_taken = output.exists() and (not output.is_dir() or any(output.iterdir()))
     if is_taken and not (output / mark).is_file():
         raise InputError(f"exists and is not {title}", where=str(output), advice="Name another folder, or remove it.")
+    made = [folder for folder in output.parents if not folder.exists()]
     aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{suffix}") for suffix in ("part", "old"))
     aside.mkdir(parents=True)
     try:
@@ -51,3 +52,6 @@ def replacing_folder(output: Path, mark: str, title: str) -> Iterator[Path]:
         if old.exists() and not output.exists():
             old.rename(output)
         shutil.rmtree(old, ignore_errors=True)
+        for folder in made:
+            with suppress(OSError):  # not empty
+                folder.rmdir()
