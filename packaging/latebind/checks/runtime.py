@@ -83,7 +83,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
         for version in versions
         if fits_any(library, runtime.linked_globs) or (library, version) in entries
         if not _is_named(file.base, file, runtime)
-        if not platforms.is_system(library)
+        if not platforms.is_system(library, image.libc)
     ]
     if needs_of_runtime and _is_supply(package, runtime):
         yield _supply_skip(package, runtime)

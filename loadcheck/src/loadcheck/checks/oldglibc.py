@@ -30,7 +30,7 @@ def list_newer_than_tag(package: Contents, image: Image) -> dict[str, Version]:
     if image.format != "elf" or tag is None:
         return {}
     inside = provided_libraries(package)
-    if any(posixpath.basename(name) not in inside and not platforms.is_system(name) for name in image.needed):
+    if any(posixpath.basename(name) not in inside and not platforms.is_system(name, "glibc") for name in image.needed):
         return {}
     names = sorted({symbol.name for symbol in image.open_imports} - package.exported)
     return {name: since for name in names if (since := symbols.glibc_since(name)) > tag.floor}

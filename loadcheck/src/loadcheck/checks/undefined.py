@@ -30,7 +30,7 @@ from loadcheck.text import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from loadcheck.binary import Image
+    from loadcheck.binary import Format, Image
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
 
@@ -166,7 +166,7 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
 def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator[Hit]:
     """Symbols of libstdc++ without a version, which the loader finds in it where it is new enough."""
     tag = lowest_tag(package)
-    limit = platforms.cxx_limits(tag).get("GLIBCXX", ()) if tag else ()
+    limit = platforms.symbol_limits(tag).get("GLIBCXX", ()) if tag else ()
     if not limit or "libstdc++.so.6" in package.bases:
         return
     newer = {name: since for name in sorted(names) if (since := symbols.cxx_since(name)) > limit}
@@ -251,13 +251,14 @@ def _has_unknown_library(package: Contents, image: Image) -> bool:
     if image.format == "macho" and any(symbol.library for symbol in image.imports):
         return False  # the linker binds a symbol to the library that defines it, so no linked library defines the rest
     inside = {name for path in provided_libraries(package) for name in (path, path.lower())}
-    is_system_library = _is_c_library_of_linux if image.format == "elf" else _is_c_library_of_macos
-    return any(posixpath.basename(name) not in inside and not is_system_library(name) for name in image.needed)
+    of_musl = platforms.is_loaded_by_musl(package, image)
+    return any(
+        posixpath.basename(name) not in inside and not _is_c_library(image.format, name, of_musl=of_musl)
+        for name in image.needed
+    )
 
 
-def _is_c_library_of_linux(name: str) -> bool:
-    return is_glibc(name) or platforms.is_musl(name)
-
-
-def _is_c_library_of_macos(name: str) -> bool:
-    return name.startswith(("/usr/lib/libSystem.", "/usr/lib/libc++."))
+def _is_c_library(form: Format, name: str, *, of_musl: bool) -> bool:
+    if form != "elf":
+        return name.startswith(("/usr/lib/libSystem.", "/usr/lib/libc++."))
+    return platforms.is_musl(name) if of_musl else is_glibc(name)

@@ -77,7 +77,11 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
         return
     table = pythonabi.stable_names()
     # Another library that it needs may define names like Python's, such as shiboken's PyEnumMeta_Check.
-    others = {name.lower() for name in image.needed if not platforms.is_system(name) and not platforms.is_python(name)}
+    others = {
+        name.lower()
+        for name in image.needed
+        if not platforms.is_system(name, image.libc) and not platforms.is_python(name)
+    }
     from_others = {name for name in used if used[name] in others or (image.format == "elf" and others)}
     strange = sorted(name for name in used if name not in table and name not in from_others)
     lacking = {name: minors for name in strange if (minors := _list_lacking(package, wheel, image, name))}
