@@ -135,18 +135,38 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     if is_opened_elsewhere(package, name):
         assumption = f"{assume_opened(name)}, outside the package"
         return Hit(message=why, fix=_OF_A_PART, severity="warning", assumption=assumption)
-    promised = package.wheel is not None and any(
-        _promises(image.format, platform) for platform in package.wheel.platforms
-    )
-    if promised and (roots := list_roots(package, file)):
-        why = f"{why}; import {first(roots)} fails without it"
-    elif promised and not leaves_nothing(package, file, image):
+    promised = _is_promised(package, image)
+    loss = _describe_loss(package, file, image)
+    if promised and not loss:
         return Hit(message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
     return Hit(
-        message=why,
+        message=f"{why}; {loss}" if promised else why,
         fix=_fix_missing(package, file, image),
         severity="error" if promised and _is_strong(image, name) else "warning",
     )
+
+
+def _judge_extra(package: Contents, file: File, image: Image, name: str, provider: Supplier) -> Hit:
+    """A library that only an extra brings: an error where importing the package needs it."""
+    message = f"needs {name}, expected from {provider.name}, which only the extra {provider.extra} requires"
+    loss = _describe_loss(package, file, image)
+    if loss and _is_promised(package, image) and _is_strong(image, name) and not is_late(image, name):
+        fix = f"Require {provider.name} in any case, or load {name} at run time, when it is there."
+        return Hit(message=f"{message}; {loss}", fix=fix)
+    return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")
+
+
+def _describe_loss(package: Contents, file: File, image: Image) -> str:
+    """What fails where a file does not load; "" if parts of the package can be used."""
+    if roots := list_roots(package, file):
+        return f"import {first(roots)} fails without it"
+    return "nothing in the package loads without it" if leaves_nothing(package, file, image) else ""
+
+
+def _is_promised(package: Contents, image: Image) -> bool:
+    """Whether the tags of a wheel promise that a file loads."""
+    tags = package.wheel.platforms if package.wheel is not None else ()
+    return any(_promises(image.format, platform) for platform in tags)
 
 
 def _fix_missing(package: Contents, file: File, image: Image) -> str:
@@ -207,7 +227,9 @@ def _lacks(package: Contents, file: File, image: Image) -> Iterator[bool]:
             yield is_absolute(image, name) and "DYLD_LIBRARY_PATH" not in package.helpers
         elif not of_system(package, image, name) and name.lower() not in sonames:
             is_known = base.endswith(".exe") or is_opened_elsewhere(package, name)
-            yield not is_known and _find_expected_source(package, file, image, name) is None
+            provider = _find_supplier(package, file, image, name)
+            is_optional = provider is not None and bool(provider.extra)
+            yield not is_known and (is_optional or _find_expected_source(package, file, image, name) is None)
 
 
 def _find_expected_source(package: Contents, file: File, image: Image, name: str) -> Hit | None:
@@ -216,9 +238,16 @@ def _find_expected_source(package: Contents, file: File, image: Image, name: str
     if platforms.is_driver(base):
         fix = "Open the library at run time if the package should load without the driver."
         return Hit(message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
-    if not is_absolute(image, name) and (provider := supplier(package, file, image, name)):
-        return _judge_supplier(provider, name)
+    if provider := _find_supplier(package, file, image, name):
+        optional = provider.extra and not provider.is_guess
+        return _judge_extra(package, file, image, name, provider) if optional else _judge_supplier(provider, name)
     return _judge_common(package, name) if libc_of(package, image) != "musl" else None
+
+
+def _find_supplier(package: Contents, file: File, image: Image, name: str) -> Supplier | None:
+    """The dependency that installs a library, as far as names and search paths tell."""
+    is_driver = platforms.is_driver(posixpath.basename(name).lower())
+    return None if is_driver or is_absolute(image, name) else supplier(package, file, image, name)
 
 
 def _judge_common(package: Contents, name: str) -> Hit | None:
@@ -249,9 +278,6 @@ def _judge_supplier(provider: Supplier, name: str) -> Hit:
         assumption = f"{provider.name} installs the library, as the name or version of {provider.name} suggests"
         fix = f"Check that {provider.name} installs the library."
         return Hit(message=message, fix=fix, severity="note", assumption=assumption)
-    if provider.extra:
-        message = f"{text}, which only the extra {provider.extra} requires"
-        return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")
     fix = f"Check that each version of {provider.name} that the package allows installs the library."
     assumption = f"{provider.name} installs the library, as its name or the search path suggests"
     return Hit(message=f"{text}, which the package requires", fix=fix, severity="note", assumption=assumption)
