@@ -42,6 +42,10 @@ class Finding:
     """What the finding assumes because the package doesn't show it; "" for nothing."""
 
 
+PASSED_OVER = "path"
+"""In place of a check: a path that was named and has nothing to audit."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
     """A check that could not be applied to a subject, and why."""

@@ -119,7 +119,7 @@ def _is_unportable(part: str) -> bool:
     fix="Build the binary again, and compare its size and hash with the build's output.",
 )
 def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
-    """The file starts like a native binary but is damaged, so it does not load.
+    """The file starts like a native binary but is damaged, so it does not load, or is larger than loadcheck reads.
 
     The finding is a note for a file in a folder of tests. It is a warning for an empty file that is named like a Python
     module, if the package has other modules.
@@ -128,7 +128,7 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
         if file.problem and file.format is not None:
             yield Hit(
                 inner=file.name,
-                message=f"is a damaged {file.format} file: {file.problem.removeprefix('damaged member: ')}",
+                message=f"cannot be read as {file.format}: {file.problem.removeprefix('damaged member: ')}",
                 evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
                 severity="note" if FOR_TESTS.search(file.name) else "error",
             )

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from loadcheck.readers.contents import Contents
 
+_NO_PARTS = ("[Content_Types].xml", ".signature.p7s")
+"""The list of types itself, and the signature, which NuGet adds without a type."""
 _PSMDCP = "package/services/metadata/core-properties/"
 
 
@@ -60,7 +62,7 @@ def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
 
 def _is_typed(name: str, defaults: set[str], overrides: set[str]) -> bool:
     is_listed = f"/{name}".lower() in overrides or _find_extension(name) in defaults
-    return name == "[Content_Types].xml" or is_listed
+    return name in _NO_PARTS or is_listed
 
 
 def _find_extension(name: str) -> str:
