@@ -21,7 +21,7 @@ from loadcheck.readers.javascript import ANY_ADDON, SCRIPTS, find_addons
 from loadcheck.readers.nested import is_archive, native_members
 from loadcheck.readers.numpyapi import find_numpy_use
 from loadcheck.readers.opened import find_opened
-from loadcheck.readers.sources import Raw, open_source
+from loadcheck.readers.sources import open_source
 from loadcheck.readers.strings import Sought, find_strings, helper_names, provider_names, search_helpers
 from loadcheck.text import human_size
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadcheck.binary import Data
+    from loadcheck.containers import Raw
 
 _VARIANT = re.compile(r"(?P<plain>.+)-[0-9a-z_.]+\.whl")
 _HEAD = 128
