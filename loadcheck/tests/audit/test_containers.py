@@ -12,6 +12,7 @@ from loadcheck.audit import audit_here
 from loadcheck.containers import Raw, Source
 from loadcheck.errors import InputError
 
+AR = shutil.which("ar")
 MEMBER = 60
 """The bytes of the header of a member of an `ar` archive, in which the size is a decimal number."""
 
@@ -47,12 +48,12 @@ def debian(monkeypatch):
     monkeypatch.setattr(formats, "_LONGEST_FIRST", [row, *formats._LONGEST_FIRST])
 
 
-@pytest.mark.skipif(shutil.which("ar") is None, reason="not run: there is no ar, which packs Debian packages")
+@pytest.mark.skipif(AR is None, reason="not run: there is no ar, which packs Debian packages")
 def test_a_debian_package_is_a_row_of_the_table(bench, debian, tmp_path):
     (tmp_path / "libodd.so").write_bytes(bench.good()[:3000])
     with tarfile.open(tmp_path / "data.tar.gz", "w:gz") as archive:
         archive.add(tmp_path / "libodd.so", "./usr/lib/libodd.so")
-    subprocess.run(["ar", "rc", "odd.deb", "data.tar.gz"], check=True, cwd=tmp_path)
+    subprocess.run([AR, "rc", "odd.deb", "data.tar.gz"], check=True, cwd=tmp_path)
     (finding,) = (row for row in audit_here([tmp_path / "odd.deb"]).findings if row.severity == "error")
     assert (finding.code, finding.subject) == ("LB604", "odd.deb!usr/lib/libodd.so")
 
