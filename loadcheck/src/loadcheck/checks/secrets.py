@@ -50,13 +50,13 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
         is_test = FOR_TESTS.search(file.name) is not None
         if match := _PRIVATE_KEY.search(file.head):
             severity: Severity = "note" if is_test else "error"
-            message, evidence = "contains a private key", match[0].decode()
+            case, message, evidence = "key", "contains a private key", match[0].decode()
         elif _SECRET_NAMES.search(file.name) or _KEY_STORES.search(file.name):
             severity = "note" if is_test else "error" if _names_secret(file) else "warning"
-            message, evidence = "has a name typical of files with secrets", file.name
+            case, message, evidence = "name", "has a name typical of files with secrets", file.name
         else:
             continue
-        yield Hit(inner=file.name, message=message, evidence=(evidence,), severity=severity)
+        yield Hit(cause=case, inner=file.name, message=message, evidence=(evidence,), severity=severity)
 
 
 def _names_secret(file: File) -> bool:
