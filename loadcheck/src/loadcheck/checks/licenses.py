@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from loadcheck.engine.reader import find_reader
 from loadcheck.engine.registry import INSTALLED, Hit, Skip, check
 from loadcheck.errors import InputError
-from loadcheck.readers.record import read_headers
+from loadcheck.readers.record import read_metadata
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
     """
     name = f"{package.dist_info}/METADATA"
     try:
-        fields = read_headers(package.texts.get(name, b""), name)
+        fields = read_metadata(package.texts.get(name, b""), name)
     except InputError:
         return  # LB502 reports it
     for case, message, evidence in _find_refused_fields(package, fields):
@@ -96,12 +96,12 @@ _SBOM = "Write the SBOM again, as JSON in UTF-8."
 
 def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
     """The case, what is wrong, and the line."""
-    written = "".join(fields.get("metadata-version", ())[:1])
+    written = "".join(fields.get("metadata_version", ())[:1])
     try:
         is_new = Version(written) >= _PEP_639
     except InvalidVersion:
         return
-    for text in fields.get("license-expression", ()):
+    for text in fields.get("license_expression", ()):
         line = f"License-Expression: {text}"
         if not is_new:
             yield "version", f"has License-Expression, which metadata version {written} does not define", line
@@ -112,7 +112,7 @@ def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]
         except InvalidLicenseExpression as error:
             yield "expression", f"has an invalid SPDX license expression: {error}", line
     files = {file.name for file in package.files}
-    for text in fields.get("license-file", ()) if is_new else ():
+    for text in fields.get("license_files", ()) if is_new else ():
         if f"{package.dist_info}/licenses/{text}" not in files:
             message = f"names the license file {text}, which is not in licenses/"
             yield f"file {text}", message, f"License-File: {text}"

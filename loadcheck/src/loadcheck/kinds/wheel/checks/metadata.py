@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from loadcheck.engine.registry import Hit, Skip, check
 from loadcheck.engine.supply import comparable_version
 from loadcheck.errors import InputError
-from loadcheck.readers.record import RecordLine, read_headers, read_record
+from loadcheck.readers.record import RecordLine, read_headers, read_metadata, read_record
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
@@ -141,13 +141,13 @@ def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
             message=f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1",
             evidence=tuple(folders),
         )
-    for part, judge in (("WHEEL", _judge_wheel), ("METADATA", _judge_metadata)):
+    for part, read, judge in (("WHEEL", read_headers, _judge_wheel), ("METADATA", read_metadata, _judge_metadata)):
         name = f"{package.dist_info}/{part}"
         if name not in package.texts:
             yield Hit(cause=f"no {part}", message=f"has no {part}", evidence=(f"missing: {part}",))
             continue
         try:
-            fields = read_headers(package.texts[name], name)
+            fields = read(package.texts[name], name)
         except InputError as error:
             yield Hit(cause="unreadable", inner=name, message=error.message, evidence=(name,))
             continue
@@ -177,10 +177,11 @@ def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> It
 
 def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
     name = package.wheel
-    for field in ("metadata-version", "name", "version"):
+    for field in ("metadata_version", "name", "version"):
         if not fields.get(field):
-            yield f"no {field}", f"lacks {field.title()}", f"missing: {field.title()}"
-    for text in fields.get("requires-dist", ()):
+            title = field.title().replace("_", "-")
+            yield f"no {field}", f"lacks {title}", f"missing: {title}"
+    for text in fields.get("requires_dist", ()):
         try:
             Requirement(text)
         except InvalidRequirement:
