@@ -38,6 +38,10 @@ class Finding:
     message: str
     evidence: tuple[str, ...] = ()
     fix: str = ""
+    cause: str = ""
+    """What tells this cause from the others of its check: `libz.so.1 driver`; "" if the check has one."""
+    names: tuple[str, ...] = ()
+    """The names that it is about, such as symbols: with another name, it is another finding of the same cause."""
     assumption: str = ""
     """What the finding assumes because the package doesn't show it; "" for nothing."""
 

@@ -73,6 +73,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
         if inside := by_soname.get(name.lower()):  # loaders look for the file name
             opened = find_opened_first(package, file, image, name)
             yield Hit(
+                cause=f"other name {name}",
                 message=f"needs {name}, which the package has as {inside}: it is found only if already loaded",
                 evidence=(needs(image, name),),
                 fix=f"Rename the file to {posixpath.basename(name)}, or relink the files that need it, "
@@ -83,7 +84,8 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
             continue
         if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue  # LB101
-        yield replace(_judge_missing_library(package, file, image, name), evidence=(needs(image, name),))
+        hit = _judge_missing_library(package, file, image, name)
+        yield replace(hit, cause=f"{name} {hit.cause}", evidence=(needs(image, name),))
 
 
 def _judge_desktop(package: Contents, image: Image) -> Iterator[Hit]:
@@ -93,6 +95,7 @@ def _judge_desktop(package: Contents, image: Image) -> Iterator[Hit]:
     names = [name for name in image.needed if platforms.is_desktop(name) and name.lower() not in package.bases]
     if names:
         yield Hit(
+            cause=f"desktop {' '.join(names)}",
             message=f"needs {first(names)}, which desktop systems have, but slim containers lack",
             evidence=tuple(needs(image, name) for name in names),
             fix=_OF_THE_SYSTEM,
@@ -113,6 +116,7 @@ def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> I
     stops = bool(list_roots(package, file)) or leaves_nothing(package, file, image)
     is_sure = stops and not any(other.soname == name for _, other in package.images)
     yield Hit(
+        cause=f"absolute {name}",
         message=f"needs {name}; the package has a copy as {copy.name}, where the loader does not look",
         evidence=(needs(image, name), f"copy: {copy.name}"),
         fix=f"Make the path relative to the file: install_name_tool -change {name} @loader_path/... (or use delocate).",
@@ -124,22 +128,28 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     """How bad the lack of a library is, where it comes from, and who can supply it."""
     if image.format == "pe" and name.lower().endswith(".exe"):
         message = f"needs {name}, the program that loads the file"
-        return Hit(message=message, fix=f"Load the file only in {name}, not in other programs.", severity="note",
-                   assumption=f"{name} is the program that loads the file")  # fmt: skip
+        return Hit(
+            cause="program",
+            message=message,
+            fix=f"Load the file only in {name}, not in other programs.",
+            severity="note",
+            assumption=f"{name} is the program that loads the file",
+        )
     if (expected_hit := _find_expected_source(package, file, image, name)) is not None:
         return expected_hit
     late = " on first use" * is_late(image, name)
     why = f"needs {name}{late}, which is not in the package or on every {SYSTEMS[image.format]} system"
     if late:
-        return Hit(message=f"{why}; the file loads without it", fix=_OF_A_PART, severity="warning")
+        return Hit(cause="late", message=f"{why}; the file loads without it", fix=_OF_A_PART, severity="warning")
     if is_opened_elsewhere(package, name):
         assumption = f"{assume_opened(name)}, outside the package"
-        return Hit(message=why, fix=_OF_A_PART, severity="warning", assumption=assumption)
+        return Hit(cause="opened elsewhere", message=why, fix=_OF_A_PART, severity="warning", assumption=assumption)
     promised = _is_promised(package, image)
     loss = _describe_loss(package, file, image)
     if promised and not loss:
-        return Hit(message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
+        return Hit(cause="part", message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
     return Hit(
+        cause="absent",
         message=f"{why}; {loss}" if promised else why,
         fix=_fix_missing(package, file, image),
         severity="error" if promised and _is_strong(image, name) else "warning",
@@ -152,8 +162,13 @@ def _judge_extra(package: Contents, file: File, image: Image, name: str, provide
     loss = _describe_loss(package, file, image)
     if loss and _is_promised(package, image) and _is_strong(image, name) and not is_late(image, name):
         fix = f"Require {provider.name} in any case, or load {name} at run time, when it is there."
-        return Hit(message=f"{message}; {loss}", fix=fix)
-    return Hit(message=message, fix=f"Install the package with [{provider.extra}].", severity="warning")
+        return Hit(cause=f"extra {provider.name}", message=f"{message}; {loss}", fix=fix)
+    return Hit(
+        cause=f"extra {provider.name}",
+        message=message,
+        fix=f"Install the package with [{provider.extra}].",
+        severity="warning",
+    )
 
 
 def _describe_loss(package: Contents, file: File, image: Image) -> str:
@@ -237,7 +252,7 @@ def _find_expected_source(package: Contents, file: File, image: Image, name: str
     base = posixpath.basename(name).lower()
     if platforms.is_driver(base):
         fix = "Open the library at run time if the package should load without the driver."
-        return Hit(message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
+        return Hit(cause="driver", message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
     if provider := _find_supplier(package, file, image, name):
         optional = provider.extra and not provider.is_guess
         return _judge_extra(package, file, image, name, provider) if optional else _judge_supplier(provider, name)
@@ -257,7 +272,7 @@ def _judge_common(package: Contents, name: str) -> Hit | None:
         return _judge_essential(package, name)
     if platforms.is_common(base):
         message = f"needs {name}, which desktop systems have, but many containers lack"
-        return Hit(message=message, fix=_OF_THE_SYSTEM, severity="warning")
+        return Hit(cause="common", message=message, fix=_OF_THE_SYSTEM, severity="warning")
     return None
 
 
@@ -266,8 +281,13 @@ def _judge_essential(package: Contents, name: str) -> Hit:
     message = f"needs {name}, which the base systems of Linux distributions have"
     tags = map(platforms.linux_tag, package.wheel.platforms) if package.wheel else ()
     if not any(tags) or name.startswith("libnss_"):
-        return Hit(message=message, fix=_OF_THE_SYSTEM, severity="note")
-    return Hit(message=f"{message}, but no manylinux tag allows", fix=_OF_A_TAG, severity="warning")
+        return Hit(cause="essential", message=message, fix=_OF_THE_SYSTEM, severity="note")
+    return Hit(
+        cause="essential, not in tag",
+        message=f"{message}, but no manylinux tag allows",
+        fix=_OF_A_TAG,
+        severity="warning",
+    )
 
 
 def _judge_supplier(provider: Supplier, name: str) -> Hit:
@@ -277,10 +297,16 @@ def _judge_supplier(provider: Supplier, name: str) -> Hit:
         message = f"needs {name}, which is not in the package; the dependency {provider.name} may install it"
         assumption = f"{provider.name} installs the library, as the name or version of {provider.name} suggests"
         fix = f"Check that {provider.name} installs the library."
-        return Hit(message=message, fix=fix, severity="note", assumption=assumption)
+        return Hit(cause=f"maybe {provider.name}", message=message, fix=fix, severity="note", assumption=assumption)
     fix = f"Check that each version of {provider.name} that the package allows installs the library."
     assumption = f"{provider.name} installs the library, as its name or the search path suggests"
-    return Hit(message=f"{text}, which the package requires", fix=fix, severity="note", assumption=assumption)
+    return Hit(
+        cause=provider.name,
+        message=f"{text}, which the package requires",
+        fix=fix,
+        severity="note",
+        assumption=assumption,
+    )
 
 
 def of_system(package: Contents, image: Image, name: str) -> bool:

@@ -43,6 +43,8 @@ def judge_old_glibc(package: Contents, file: File, image: Image, newer: dict[str
     is_bound_at_once = image.relro == "full"
     listed = some([f"undefined {name}, of glibc {version_text(since)}" for name, since in newer.items()])
     return Hit(
+        cause="glibc",
+        names=tuple(newer),
         message=f"uses {names}, added in glibc {worst}, but the tag promises {version_text(tag.floor) if tag else ''}",
         evidence=(*listed, *(["BIND_NOW"] if is_bound_at_once else [])),
         fix="Also compile the static libraries in the image for that manylinux tag, and link with libc.",

@@ -55,17 +55,18 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
         is_test = FOR_TESTS.search(file.name) is not None
         if match := _PRIVATE_KEY.search(file.head):
             severity: Severity = "note" if is_test else "error"
-            message, evidence = "contains a private key", match[0].decode()
+            case, message, evidence = "key", "contains a private key", match[0].decode()
         elif _SECRET_NAMES.search(file.name):
             severity = "note" if is_test else "error" if _names_secret(file) else "warning"
-            message, evidence = "has a name typical of files with secrets", file.name
+            case, message, evidence = "name", "has a name typical of files with secrets", file.name
         elif _KEY_STORES.search(file.name) and (is_key := _has_key(file.head)) is not False:
             severity = "warning" if is_key and not is_test else "note"
+            case = "key" if is_key else "store"
             message = "contains a private key" if is_key else "is of a kind that may contain a private key"
             evidence = file.name
         else:
             continue
-        yield Hit(inner=file.name, message=message, evidence=(evidence,), severity=severity)
+        yield Hit(cause=case, inner=file.name, message=message, evidence=(evidence,), severity=severity)
 
 
 def _has_key(head: bytes) -> bool | None:

@@ -43,6 +43,8 @@ def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy)
     if "GLIBC_PRIVATE" in versions:
         names = _because(image, "GLIBC_PRIVATE")
         yield Hit(
+            cause="GLIBC_PRIVATE",
+            names=names,
             message=f"needs GLIBC_PRIVATE for {_list(names)}, which another build of glibc may lack or change",
             evidence=names,
             severity="warning",
@@ -52,6 +54,8 @@ def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy)
     if needed and promised and needed > promised:
         names = _because(image, why)
         yield Hit(
+            cause=why,
+            names=names,
             message=f"needs {why} for {_list(names)}, but {_promise(package)} glibc {floors.version_text(promised)}",
             evidence=(f"VERNEED {why}", *names),
             fix=_name_older_glibc(image, promised),
@@ -126,6 +130,8 @@ def _judge_versions(
             names = _because(image, worst)
             promised = f"{family}_{floors.version_text(limit)}" if limit else f"no version of {family}"
             yield Hit(
+                cause=worst,
+                names=names,
                 message=f"needs {worst} for {_list(names)}, but the tag promises {promised}",
                 evidence=(*(f"VERNEED {name}" for name in sorted(versions)), *names),
                 severity=_floor_severity(package, file, image),
@@ -141,6 +147,8 @@ def _judge_forbidden(
         names = tuple(sorted({symbol.name for symbol in image.open_imports} & lacking - package.exported))
         if names:
             yield Hit(
+                cause=f"forbidden {library}",
+                names=names,
                 message=f"uses {_list(names)} of {library}, which some systems of the tag lack",
                 evidence=(*names, *(["BIND_NOW"] if is_bound_at_once else [])),
                 severity=_floor_severity(package, file, image) if is_bound_at_once else "warning",
@@ -170,6 +178,7 @@ def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Sk
     if promised and image.libc not in promised:
         promiser = rid or ", ".join(list_platforms(package))
         yield Hit(
+            cause=image.libc,
             message=f"is linked against {image.libc}, but {promiser} promises {', '.join(sorted(promised))}",
             evidence=tuple(f"NEEDED {name}" for name in image.needed) or (f"interpreter {image.interpreter}",),
             severity="error" if not _has_other_libc(package, promised) or file.is_module else "note",
