@@ -33,7 +33,8 @@ def test_json_is_what_the_schema_says(report):
         "code": "LB107",
         "severity": "error",
         "subject": "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl!latenn/liblatenn.so",
-        "message": "needs libonnxruntime.so.1, which is not in the package or on every Linux system",
+        "message": "needs libonnxruntime.so.1, which is not in the package or on every Linux system; "
+        "nothing in the package loads without it",
         "evidence": ["NEEDED libonnxruntime.so.1"],
         "fix": "Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
         "assumption": "",

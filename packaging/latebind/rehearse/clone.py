@@ -88,7 +88,7 @@ def limit_targets(text: str, rids: Sequence[str]) -> str:
     """A configuration with fewer targets; everything else is as it was."""
     document = tomlkit.parse(text)
     tables: Any = document.get("tool", {}).get("latebind", document)
-    tables["targets"]["include"] = list(rids)
+    tables.setdefault("targets", {})["include"] = list(rids)
     return tomlkit.dumps(document)
 
 
