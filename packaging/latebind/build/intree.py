@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BACKEND_REQUIREMENTS = (
-    "hatchling>=1.28,<2",
+    "hatchling>=1.29,<2",
     "filelock>=3.13",
     "msgspec>=0.19,<1",
     "packaging>=24.2",
