@@ -75,7 +75,7 @@ def tests(session: nox.Session) -> None:
 def minimums(session: nox.Session) -> None:
     """Run the quick tests with the lowest version that pyproject.toml allows of each dependency."""
     install(session, "native", "verify", options=("--resolution", "lowest-direct"))
-    lowest = Path(session.create_tmp()) / "lowest.txt"
+    lowest = Path(session.virtualenv.location) / "lowest.txt"  # create_tmp() would move the tests' folders below .nox
     with lowest.open("w", encoding="utf-8") as file:
         session.run_install("uv", "pip", "freeze", "--exclude-editable", stdout=file, stderr=None)
     session.install("--constraint", str(lowest), *list_groups("headers", "machines", "test", "workflows"))
