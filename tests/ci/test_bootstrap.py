@@ -68,7 +68,7 @@ def test_a_machine_with_python_git_and_coreutils_does_the_main_job(tmp_path):
         (clone / ".latebind" / "dotnet").symlink_to(sdk)
     env = {**environment, "PATH": path, "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
     command = [str(tmp_path / "bin" / "python3"), "noxfile.py", "-s", "latenn", "--", "verify"]
-    cases = ("wheel/*/onnxruntime-*/works", "*/environment", "*/absent")
+    cases = ("wheel/*/onnxruntime-*/works", "*/absent")
 
     printed = run_checked(*command, *(f"-k{case}" for case in cases), cwd=clone, env=env, timeout=1200)
 

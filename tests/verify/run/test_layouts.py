@@ -57,11 +57,9 @@ def unproven(made_for, ended):
     return [wrong for proof in made_for.layout.proofs for wrong in proof(describe_application(made_for, ended))]
 
 
-HERE = [entry.name for entry in layouts.LAYOUTS if entry.start != "nothing" and not entry.needs_sdk]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HERE)
+# `python3 noxfile.py` verifies latenn in every layout but that of Mono, with the same proofs.
+@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-single-file", "mono"])
 def test_good_packages_compute_and_hold_what_the_consumer_promises(tmp_path, packages, runtime, cases, name):
     made_for = consumer(packages, runtime, layout=layout(name))
 
