@@ -3,8 +3,8 @@
     python -m ci.platforms              # newest auditwheel and delvewheel
     python -m ci.platforms --check      # the versions that the file names; says whether it is what they give
 
-auditwheel's policies have the libraries and symbol versions of each manylinux and musllinux. A Windows library counts
-if both delvewheel ignores it and mingw-w64, which is in ziglang, has an import library of it.
+auditwheel's policies have the libraries, the symbol versions and the forbidden symbols of each manylinux and musllinux.
+delvewheel lists the libraries of every Windows for x86, x64 and arm64.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import tempfile
 import textwrap
 import zipfile
 from datetime import datetime, timezone
-from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +26,15 @@ from loadcheck.binary.floors import is_glibc, numeric, version_text
 from machines import pinned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 TABLE = Path(__file__).parents[1] / "loadcheck" / "src" / "loadcheck" / "engine" / "systems.toml"
 SOURCES = ("auditwheel", "delvewheel")
 _HEAD = "# Written by ci/platforms.py on {date} from {sources}; do not edit.\n"
 _NAMED = re.compile(r"(\w+) ([\d.]+)")
-_CXX = ("GLIBCXX", "CXXABI")
+_JUDGED_BY_GLIBC = "GLIBC"
+"""The family of versions that the floor in the tag itself limits."""
+_WINDOWS = ("ignore_names_x86", "ignore_names_x64", "ignore_names_arm64")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
         print("is what its sources give" if text == body else f"{TABLE.name} differs: run python -m ci.platforms")
         return text != body
     date = datetime.now(timezone.utc).date().isoformat()
-    TABLE.write_text(_HEAD.format(date=date, sources=", ".join([*sources, f"ziglang {version('ziglang')}"])) + text)
+    TABLE.write_text(_HEAD.format(date=date, sources=", ".join(sources)) + text)
     return 0
 
 
@@ -67,15 +68,21 @@ def table(wheels: Mapping[str, Path]) -> str:
     """The text of the table without its first line."""
     policies = {kind: policy(wheels["auditwheel"], kind) for kind in ("manylinux", "musllinux")}
     linux = {name for entry in policies["manylinux"] for name in entry["lib_whitelist"] if not is_glibc(name)}
-    musl = {name for entry in policies["musllinux"] for name in entry["lib_whitelist"]} - linux
+    musl = {name for entry in policies["musllinux"] for name in entry["lib_whitelist"]}
+    x86, x64, arm64 = windows(wheels["delvewheel"])
     aliases = sorted((alias, entry["name"]) for entry in policies["manylinux"] for alias in entry["aliases"])
     return "\n".join([
         *("# Allowed by manylinux in addition to those of glibc, which binary/floors.py lists.",
-          *render_list("system_libraries", linux), *render_list("musl_libraries", musl)),
-        *("# On every Windows 10 and 11.", *render_list("windows_libraries", windows(wheels["delvewheel"]))),
+          *render_list("system_libraries", linux)),
+        *("# Allowed by musllinux.", *render_list("musl_libraries", musl)),
+        *("# On every Windows, and in addition on every Windows for x86 and x64.",
+          *render_list("windows_libraries", x86 & x64 & arm64),
+          *render_list("windows_intel_libraries", x86 & x64 - arm64)),
         *("\n[aliases]", "# Older names of manylinux tags.", *(f'{old} = "{new}"' for old, new in aliases)),
-        *("\n[cxx]", "# The newest versions of the C++ run-time library that a floor guarantees.",
-          *cxx(policies["manylinux"])),
+        *("\n[symbol_versions]", "# The newest version of each family that a floor guarantees; of others, none.",
+          *limits(policies["manylinux"])),
+        *("\n[forbidden_symbols]", "# Symbols of allowed libraries that some systems of a floor lack.",
+          *(row for entries in policies.values() for row in forbidden(entries))),
         "",
     ])  # fmt: skip
 
@@ -94,43 +101,50 @@ def floor(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in name.split("_")[1:])
 
 
-def cxx(policies: Iterable[dict[str, Any]]) -> Iterator[str]:
+def limits(policies: Iterable[dict[str, Any]]) -> Iterator[str]:
     """The rows of floors that raise the versions of x86_64, and of architectures that have others at some floor."""
     last = ""
     for entry in policies:
-        limits = {arch: newest(versions) for arch, versions in entry["symbol_versions"].items()}
-        name, base = version_text(floor(entry["name"])), limits.pop("x86_64")
+        by_arch = {arch: newest(versions) for arch, versions in entry["symbol_versions"].items()}
+        name, base = version_text(floor(entry["name"])), by_arch.pop("x86_64")
         if base != last:
             yield f'"{name}" = {base}'
         last = base
-        yield from (f'"{name} {arch}" = {limit}' for arch, limit in sorted(limits.items()) if limit and limit != base)
+        yield from (f'"{name} {arch}" = {limit}' for arch, limit in sorted(by_arch.items()) if limit and limit != base)
 
 
 def newest(versions: Mapping[str, Sequence[str]]) -> str:
-    """The highest numbered versions as an inline table; "" where an architecture has none."""
-    best = {name: max((numeric(text) for text in versions.get(name, ())), default=()) for name in _CXX}
-    if not all(best.values()):
-        return ""
-    return "{ " + ", ".join(f'{name} = "{version_text(best[name])}"' for name in _CXX) + " }"
+    """The highest numbered version of each family as an inline table; "" where an architecture has none."""
+    best = {name: max(map(numeric, texts), default=()) for name, texts in sorted(versions.items())}
+    rows = [f'{name} = "{version_text(best[name])}"' for name in best if best[name] and name != _JUDGED_BY_GLIBC]
+    return f"{{ {', '.join(rows)} }}" if rows else ""
 
 
-def windows(wheel: Path) -> set[str]:
-    """The libraries that delvewheel ignores on x64 and that mingw-w64 has."""
+def forbidden(policies: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The rows of floors at which the list of a library changes: `"manylinux 2.17 libz.so.1" = [...]`."""
+    for library in sorted({name for entry in policies for name in entry["blacklist"]}):
+        last: list[str] = []
+        for entry in policies:
+            names = sorted(entry["blacklist"].get(library, ()))
+            if names != last:
+                kind = entry["name"].partition("_")[0]
+                yield from render_list(f'"{kind} {version_text(floor(entry["name"]))} {library}"', names)
+            last = names
+
+
+def windows(wheel: Path) -> list[set[str]]:
+    """The libraries that delvewheel has seen in every Windows for a processor: x86, x64, arm64."""
     with zipfile.ZipFile(wheel) as archive:
         tree = ast.parse(archive.read("delvewheel/_dll_list.py"))
-    (ignored,) = (
-        ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ignore_names_x64"
-    )
-    folder = Path(str(distribution("ziglang").locate_file("ziglang/lib/libc/mingw")))
-    definitions = (path for part in ("lib-common", "lib32", "lib64") for path in (folder / part).glob("*.def*"))
-    names = {path.name.lower().partition(".def")[0] for path in definitions}
-    return {name.lower() for name in ignored if not {name.lower(), name.lower().removesuffix(".dll")}.isdisjoint(names)}
+    assigned = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
+    return [{name.lower() for name in ast.literal_eval(assigned[name])} for name in _WINDOWS]
 
 
-def render_list(name: str, items: Iterable[str]) -> Iterator[str]:
+def render_list(name: str, items: Collection[str]) -> Iterator[str]:
     """A TOML list in lines of at most 120 characters."""
+    if not items:
+        yield f"{name} = []"
+        return
     yield f"{name} = ["
     yield textwrap.fill(
         ", ".join(f'"{item}"' for item in sorted(items)) + ",", 120, initial_indent="  ", subsequent_indent="  "

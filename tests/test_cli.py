@@ -191,7 +191,7 @@ def test_missing_source_folder(latebind, packed_tiny):
 
     result = latebind("-C", packed_tiny, "build")
 
-    assert_refused(result, "latebind.toml:9", "native/CMakeLists.txt does not exist", "Set native.source")
+    assert_refused(result, "latebind.toml: native.source", "native/CMakeLists.txt does not exist", "Set native.source")
     assert snapshot(packed_tiny / "dist") == before
 
 

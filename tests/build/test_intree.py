@@ -182,15 +182,11 @@ def test_every_other_line_stays(tmp_path):
         ),
         ('"hatchling.build"', '"hatchling.build"\nbackend-path = ["."]', "cannot have a backend-path"),
         ('build-backend = "hatchling.build"\n', "", "built by setuptools, which does not run"),
-        ("[build-system]\n", "build-system.x = 1\nbuild-system.", "cannot be rewritten"),
     ],
 )
 def test_another_build_system_is_refused(tmp_path, old, new, says):
     file = tmp_path / "pyproject.toml"
-    text = PYPROJECT.replace(old, new)
-    if "cannot" in says:
-        text = text.replace("\nbuild-backend", "\nbuild-system.build-backend")
-    file.write_text(text)
+    file.write_text(PYPROJECT.replace(old, new))
     with pytest.raises(BuildError) as caught:
         sdist_pyproject(file)
     assert says in str(caught.value)

@@ -1,5 +1,5 @@
 import pytest
-from tests.audit.cases.case import check_case
+from tests.audit.cases.case import check_case, check_causes
 
 from latebind.checks.entry import CHECKS
 from loadcheck.engine.catalog import FAMILIES, checks, own_checks
@@ -12,6 +12,11 @@ CASES = [case for part in (linkage, layout, metadata, providers, npms, jars, mac
 @pytest.mark.parametrize("case", CASES, ids=map(str, CASES))
 def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
     check_case(case, bench)
+
+
+@pytest.mark.parametrize("case", CASES, ids=map(str, CASES))
+def test_other_words_leave_fingerprints_and_two_causes_in_one_file_have_two(case, bench):
+    check_causes(case, bench)
 
 
 def test_every_code_has_a_bad_subject():

@@ -1,5 +1,6 @@
 """A runtime that latebind.toml describes: what is accepted, what is refused, what the audit makes of it."""
 
+import re
 import shutil
 import zipfile
 
@@ -45,86 +46,78 @@ def test_the_extra_is_the_distribution_from_the_one_minimum_on(tmp_path):
     assert metadata_fields(config, "tiny")["optional-dependencies"] == {"cpu": ["thing-runtime>=2.1"]}
 
 
-LINES = len(CONFIG.splitlines()) + 1
-"""Those before the description, with the line that names the runtime."""
 PYTHON = DESCRIBED.splitlines(keepends=True)[-1]
 WRONG = [
-    ('name = "thing"', 'name = "Thing"', 6, "'Thing' cannot be part of a name in C", "lowercase letters"),
-    ('name = "thing"', 'name = "litert"', 6, "litert is a runtime that latebind knows", 'preset = "litert"'),
-    ('minimum = "2.1"', 'minimum = "2.1"\ndrop_in = true', 4, "there is no stub of thing", "[runtime.describe.stub]"),
-    (PYTHON, "", 5, "no wheel supplies the runtime, and there is no advice", "or advice"),
-    (PYTHON, 'advice = "apt-get install thing"\n', 5, "so nothing can be verified", "extras = {"),
-    (PYTHON, f'{PYTHON}advice = "a\\nb"\n', 13, "the advice has line breaks", "one plain line"),
-    (PYTHON, f"{PYTHON}stub = {{ functions = [] }}\n", 13, "must not be empty", ""),
+    ('name = "thing"', 'name = "Thing"', "'Thing' cannot be part of a name in C", "lowercase letters"),
+    ('name = "thing"', 'name = "litert"', "litert is a runtime that latebind knows", 'preset = "litert"'),
+    ('minimum = "2.1"', 'minimum = "2.1"\ndrop_in = true', "there is no stub of thing", "[runtime.describe.stub]"),
+    (PYTHON, "", "no wheel supplies the runtime, and there is no advice", "or advice"),
+    (PYTHON, 'advice = "apt-get install thing"\n', "so nothing can be verified", "extras = {"),
+    (PYTHON, f'{PYTHON}advice = "a\\nb"\n', "the advice has line breaks", "one plain line"),
+    (PYTHON, f"{PYTHON}stub = {{ functions = [] }}\n", "must not be empty", ""),
     (
         PYTHON,
         f'{PYTHON}stub = {{ functions = ["a"], targets = ["a b"] }}\n',
-        13,
         "'a b' cannot be a name in CMake",
         "letters",
     ),
-    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures."a-" = 1 }}\n', 13, "matches no C function", "thing_*"),
-    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures.a = "stop" }}\n', 13, "failures cannot be 'stop'", ""),
-    ('name = "thing"\n', "", 5, "runtime[0].describe.name is missing", ""),
-    ('title = "The Thing"', 'title = "a \\"*/"', 7, "is not a plain title", "Write it without"),
+    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures."a-" = 1 }}\n', "matches no C function", "thing_*"),
+    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures.a = "stop" }}\n', "failures cannot be 'stop'", ""),
+    ('name = "thing"\n', "", "runtime[0].describe.name is missing", ""),
+    ('title = "The Thing"', 'title = "a \\"*/"', "is not a plain title", "Write it without"),
     (
         'title = "The',
         'environment = "A-B"\ntitle = "The',
-        7,
         "'A-B' cannot be the name of an environment variable",
         "THING_LIB_PATH",
     ),
-    ('entry = "thing_version"', 'entry = "thing::version"', 8, "is not the name of a C function", "nm -D"),
-    ('entry = "', 'entri = "', 8, "unknown key runtime[0].describe.entri", "Did you mean entry?"),
-    ('version = "text"', 'version = "test"', 9, "cannot be 'test'", "Did you mean text?"),
+    ('entry = "thing_version"', 'entry = "thing::version"', "is not the name of a C function", "nm -D"),
+    ('entry = "', 'entri = "', "unknown key runtime[0].describe.entri", "Did you mean entry?"),
+    ('version = "text"', 'version = "test"', "cannot be 'test'", "Did you mean text?"),
     (
         'built = "2.9"',
         'built = "2.0"',
-        10,
         "built = 2.0 is older than the minimum, 2.1",
         "the newest version that you tried",
     ),
-    ('built = "2.9"', 'built = "2"', 10, "'2' does not have two or three numbers", "1.19"),
-    ('minimum = "2.1"', 'minimum = "2.1rc1"', 3, "'2.1rc1' does not have two or three numbers", "1.19"),
-    ('"libthing.so", ', "", 11, "no file name without * for linux, which", 'files.linux = ["libthing.so"]'),
+    ('built = "2.9"', 'built = "2"', "'2' does not have two or three numbers", "1.19"),
+    ('minimum = "2.1"', 'minimum = "2.1rc1"', "'2.1rc1' does not have two or three numbers", "1.19"),
+    ('"libthing.so", ', "", "no file name without * for linux, which", 'files.linux = ["libthing.so"]'),
     (
         '"libthing.so", ',
         '"lib/thing.so", ',
-        11,
         "'lib/thing.so' is not the file name of a library on linux",
         "plain name",
     ),
-    ('"libthing.so", ', '"thing.dll", ', 11, "'thing.dll' is not the file name of a library on linux", '"libthing.so"'),
-    ('"thing/lib"', '"../lib"', 12, "'../lib' is not a folder below site-packages", '"thing/lib"'),
-    ('{ cpu = "thing-runtime" }', "{}", 12, "no distribution supplies the runtime", "extras ="),
+    ('"libthing.so", ', '"thing.dll", ', "'thing.dll' is not the file name of a library on linux", '"libthing.so"'),
+    ('"thing/lib"', '"../lib"', "'../lib' is not a folder below site-packages", '"thing/lib"'),
+    ('{ cpu = "thing-runtime" }', "{}", "no distribution supplies the runtime", "extras ="),
     (
         '"thing-runtime"',
         '"thing-runtime>=2"',
-        12,
         "does not map an extra to a distribution",
         "without a version",
     ),
-    ("python = {", 'nuget = ["Acme..Thing"]\npython = {', 12, "nuget cannot be 'Acme..Thing'", "such as Acme"),
-    ("python = {", f'nuget = ["{101 * "A"}"]\npython = {{', 12, "nuget must have at most 100 char", "such as Acme"),
+    ("python = {", 'nuget = ["Acme..Thing"]\npython = {', "nuget cannot be 'Acme..Thing'", "such as Acme"),
+    ("python = {", f'nuget = ["{101 * "A"}"]\npython = {{', "nuget must have at most 100 char", "such as Acme"),
     (
         'minimum = "2.1"',
         'minimum = "2.1"\npreset = "openvino"',
-        4,
         "both the preset openvino and a description",
         "Remove",
     ),
-    (DESCRIBED, '\n[[runtime]]\nminimum = "2.1"\n', 2, "neither preset nor description", "[runtime.describe]"),
-    (DESCRIBED, DESCRIBED + DESCRIBED, 14, "thing is a [[runtime]] twice", "Keep one"),
+    (DESCRIBED, '\n[[runtime]]\nminimum = "2.1"\n', "neither preset nor description", "[runtime.describe]"),
+    (DESCRIBED, DESCRIBED + DESCRIBED, "thing is a [[runtime]] twice", "Keep one"),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "line", "message", "advice"), WRONG, ids=[case[3] for case in WRONG])
-def test_a_wrong_description_is_refused_with_file_line_reason_and_cure(tmp_path, old, new, line, message, advice):
+@pytest.mark.parametrize(("old", "new", "message", "advice"), WRONG, ids=[case[2] for case in WRONG])
+def test_a_wrong_description_is_refused_with_file_key_reason_and_cure(tmp_path, old, new, message, advice):
     assert old in DESCRIBED
     with pytest.raises(ConfigError) as caught:
         load_described(tmp_path, DESCRIBED.replace(old, new))
     problem = next(problem for problem in caught.value.problems if message in problem.message)
-    assert problem.where == f"latebind.toml:{LINES + line}"
+    assert re.match(r"latebind\.toml(: runtime\[\d\]|\Z)", problem.where)
     assert advice in problem.advice
 
 

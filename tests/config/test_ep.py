@@ -1,4 +1,4 @@
-"""The `ep` table: what it implies, and what is refused with a line."""
+"""The `ep` table: what it implies, and what is refused."""
 
 import pytest
 
@@ -20,34 +20,31 @@ def test_an_ep_implies_exports_wheel_package_and_runtime(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
+    ("old", "new", "message"),
     [
-        ('id = "tiny-npu"', 'id = "Tiny_NPU"', 14, "package.tiny.ep.id cannot be 'Tiny_NPU'"),
-        ('"1.23.1"', '"1.22"', 14, "ONNX Runtime 1.22 cannot register an execution provider from Python"),
-        ('["1.25"]', '["2.0"]', 14, "'2.0' is not a release of ONNX Runtime"),
-        ('"TinyExecutionProvider"', '"Tiny EP"', 14, "'Tiny EP' is not the name of an execution provider"),
-        (EP, f'{EP}\nwheel = {{ source = "python" }}', 15, "latebind makes package.tiny.wheel from package.tiny.ep"),
-        (EP, f'{EP}\nnuget = {{ id = "A", managed = "net" }}', 15, "latebind generates the assembly of package.tiny"),
+        ('id = "tiny-npu"', 'id = "Tiny_NPU"', "package.tiny.ep.id cannot be 'Tiny_NPU'"),
+        ('"1.23.1"', '"1.22"', "ONNX Runtime 1.22 cannot register an execution provider from Python"),
+        ('["1.25"]', '["2.0"]', "'2.0' is not a release of ONNX Runtime"),
+        ('"TinyExecutionProvider"', '"Tiny EP"', "'Tiny EP' is not the name of an execution provider"),
+        (EP, f'{EP}\nwheel = {{ source = "python" }}', "latebind makes package.tiny.wheel from package.tiny.ep"),
+        (EP, f'{EP}\nnuget = {{ id = "A", managed = "net" }}', "latebind generates the assembly of package.tiny"),
         (
             EP,
             f'{EP}\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.23"',
-            14,
             "are both in [[runtime]] and in package",
         ),
-        (EP, f'{EP}\nnpm = {{ name = "a" }}', 15, "which latebind makes for Python and .NET only"),
+        (EP, f'{EP}\nnpm = {{ name = "a" }}', "which latebind makes for Python and .NET only"),
         (
             EP,
             f"{EP}\n[package.two]\ncomponent = 'two'\nep = {{ id = 'two', names = ['TwoExecutionProvider'] }}",
-            17,
             "have different minimums",
         ),
-        ("Runs models on a tiny NPU", 513 * "x", 4, "project.description has more than 512 characters, which PyPI"),
-        (EP, "", 12, "package.tiny.exports is missing"),
+        ("Runs models on a tiny NPU", 513 * "x", "project.description has more than 512 characters, which PyPI"),
+        (EP, "", "package.tiny.exports is missing"),
     ],
 )
-def test_a_contradiction_is_refused(tmp_path, old, new, line, message):
+def test_a_contradiction_is_refused(tmp_path, old, new, message):
     file = write_ep(tmp_path, config=CONFIG.replace(old, new)) / "latebind.toml"
     with pytest.raises(ConfigError) as caught:
         load(file)
     assert message in str(caught.value)
-    assert f"latebind.toml:{line}" in str(caught.value)

@@ -1,6 +1,7 @@
 """Reading a configuration: what is accepted, what is refused, and with which words."""
 
 import os
+import re
 
 import jsonschema
 import msgspec
@@ -75,45 +76,44 @@ def test_a_target_has_its_own_table(tiny):
 
 
 @pytest.mark.parametrize(
-    ("change", "where", "message", "advice"),
+    ("change", "message", "advice"),
     [
-        (("version =", "verson ="), "latebind.toml:3", "unknown key project.verson", "Did you mean version?"),
-        (("[native]", "[nativ]"), "latebind.toml:8", "unknown key nativ", "Did you mean native?"),
-        (("1.2.3", "one"), "latebind.toml:3", "'one' is not a version", "Write it as 1.2.3."),
-        (("1.2.3", "v1.2.3"), "latebind.toml:3", "'v1.2.3' is another spelling of 1.2.3", 'Write version = "1.2.3".'),
-        (("1.2.3", "1.2 "), "latebind.toml:3", "'1.2 ' is another spelling of 1.2", 'Write version = "1.2".'),
-        (("1.2.3", "01.2rc1"), "latebind.toml:3", "'01.2rc1' is another spelling", 'Write version = "1.2rc1".'),
-        (('"MIT"', '"MTI"'), "latebind.toml:5", "'MTI' is not an SPDX license expression", "Write an SPDX"),
-        (("linux-x64", "linux-x86"), "latebind.toml:12", "'linux-x86' is not a target", "Did you mean linux-x64?"),
-        (("glibc", "glbc"), "latebind.toml:13", "unknown key targets.glbc", "Did you mean glibc?"),
-        (('"2.28"', '"2,28"'), "latebind.toml:13", "targets.glibc cannot be '2,28'", "Oldest supported glibc"),
-        (('"2.28"', "2.20"), "latebind.toml:13", "targets.glibc must be a string, not a number", 'Write it as "2.20".'),
-        (("2.28", "2.5"), "latebind.toml:13", "linux-x64 cannot be built for glibc 2.5:", 'Write glibc = "2.17" or n'),
-        (('["tiny_*"]', "[]"), "latebind.toml:17", "package.tiny.exports must not be empty", "Write at least one"),
-        (('"tiny"\nexports', "7\nexports"), "latebind.toml:16", "package.tiny.component must be a string", "Write"),
-        (('id = "Tiny"', 'id = "Ti ny"'), "latebind.toml:19", "package.tiny.nuget.id cannot be 'Ti ny'", "Id of"),
-        (('"Tiny"', f'"{101 * "T"}"'), "latebind.toml:19", "package.tiny.nuget.id must have at most 100 char", "Id of"),
-        (('Tiny"', 'Tiny", runtime = "Ac me"'), "latebind.toml:19", "package.tiny.nuget.runtime cannot be 'A", "Id of"),
-        (("Adds numbers", 4001 * "x"), "latebind.toml:4", "project.description must have at most 4000", "One-line"),
-        (('id = "Tiny"', 'id = "Tiny", split = "yes"'), "latebind.toml:19", "package.tiny.nuget.split", "Whether"),
-        (('id = "Tiny"', 'id = "Tiny", split = 1'), "latebind.toml:19", "package.tiny.nuget.split", ""),
-        (('id = "Tiny"', 'name = "Tiny"'), "latebind.toml:19", "unknown key package.tiny.nuget.name", "Known"),
-        (("exports = ", "extras = 1\nexports = "), "latebind.toml:17", "unknown key package.tiny.extras", "Did you"),
-        (('n/tiny"', 'n/tiny", extras = "channels"'), "latebind.toml:18", "package tiny asks for extras but", ""),
-        (('n/tiny"', 'n/tiny", runtime = "required"'), "latebind.toml:18", "package tiny asks for a required r", ""),
-        (('n/tiny"', 'n/tiny", runtime = "always"'), "latebind.toml:18", "package.tiny.wheel.runtime", ""),
-        (('n/tiny"', 'n/tiny", module_name = "my-tiny"'), "latebind.toml:18", "'my-tiny' is not the name", "Write"),
-        (('n/tiny"', 'n/tiny", module_name = "a.class"'), "latebind.toml:18", "'a.class' is not the name", "Write"),
-        (('["Somebody"]', '["A <a>"]'), "latebind.toml:6", "'A <a>' is not the name of an author", "Write the na"),
-        (('"native"', '"nativ"'), "latebind.toml:9", "the native source nativ/CMakeLists.txt does not exist", "Set n"),
-        (('"native"', '"../.."'), "latebind.toml:9", "the native source ../.. is outside", ""),
+        (("version =", "verson ="), "unknown key project.verson", "Did you mean version?"),
+        (("[native]", "[nativ]"), "unknown key nativ", "Did you mean native?"),
+        (("1.2.3", "one"), "'one' is not a version", "Write it as 1.2.3."),
+        (("1.2.3", "v1.2.3"), "'v1.2.3' is another spelling of 1.2.3", 'Write version = "1.2.3".'),
+        (("1.2.3", "1.2 "), "'1.2 ' is another spelling of 1.2", 'Write version = "1.2".'),
+        (("1.2.3", "01.2rc1"), "'01.2rc1' is another spelling", 'Write version = "1.2rc1".'),
+        (('"MIT"', '"MTI"'), "'MTI' is not an SPDX license expression", "Write an SPDX"),
+        (("linux-x64", "linux-x86"), "'linux-x86' is not a target", "Did you mean linux-x64?"),
+        (("glibc", "glbc"), "unknown key targets.glbc", "Did you mean glibc?"),
+        (('"2.28"', '"2,28"'), "targets.glibc cannot be '2,28'", "Oldest supported glibc"),
+        (('"2.28"', "2.20"), "targets.glibc must be a string, not a number", "Write the value in quot"),
+        (("2.28", "2.5"), "linux-x64 cannot be built for glibc 2.5:", 'Write glibc = "2.17" or n'),
+        (('["tiny_*"]', "[]"), "package.tiny.exports must not be empty", "Write at least one"),
+        (('"tiny"\nexports', "7\nexports"), "package.tiny.component must be a string", "Write"),
+        (('id = "Tiny"', 'id = "Ti ny"'), "package.tiny.nuget.id cannot be 'Ti ny'", "Id of"),
+        (('"Tiny"', f'"{101 * "T"}"'), "package.tiny.nuget.id must have at most 100 char", "Id of"),
+        (('Tiny"', 'Tiny", runtime = "Ac me"'), "package.tiny.nuget.runtime cannot be 'A", "Id of"),
+        (("Adds numbers", 4001 * "x"), "project.description must have at most 4000", "One-line"),
+        (('id = "Tiny"', 'id = "Tiny", split = "yes"'), "package.tiny.nuget.split", "Whether"),
+        (('id = "Tiny"', 'id = "Tiny", split = 1'), "package.tiny.nuget.split", ""),
+        (('id = "Tiny"', 'name = "Tiny"'), "unknown key package.tiny.nuget.name", "Known"),
+        (("exports = ", "extras = 1\nexports = "), "unknown key package.tiny.extras", "Did you"),
+        (('n/tiny"', 'n/tiny", extras = "channels"'), "package tiny asks for extras but", ""),
+        (('n/tiny"', 'n/tiny", runtime = "required"'), "package tiny asks for a required r", ""),
+        (('n/tiny"', 'n/tiny", runtime = "always"'), "package.tiny.wheel.runtime", ""),
+        (('n/tiny"', 'n/tiny", module_name = "my-tiny"'), "'my-tiny' is not the name", "Write"),
+        (('n/tiny"', 'n/tiny", module_name = "a.class"'), "'a.class' is not the name", "Write"),
+        (('["Somebody"]', '["A <a>"]'), "'A <a>' is not the name of an author", "Write the na"),
+        (('"native"', '"nativ"'), "the native source nativ/CMakeLists.txt does not exist", "Set n"),
+        (('"native"', '"../.."'), "the native source ../.. is outside", ""),
     ],
 )  # fmt: skip
-def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, message, advice):
+def test_a_mistake_names_its_key_and_the_way_out(tmp_path, change, message, advice):
     reported = problems(tmp_path, CONFIG.replace(*change))
-    assert any(at == where and text.startswith(message) and hint.startswith(advice) for at, text, hint in reported), (
-        reported
-    )
+    assert any(message in text and hint.startswith(advice) for _, text, hint in reported), reported
+    assert all(re.search(r"toml: \w+[.\w]+|\w\.\w|unknown key", f"{where} {text}") for where, text, _ in reported)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (RUNTIME.replace("1.19", "1.18"), "ONNX Runtime 1.18 cannot be the minimum: no wheel before 1.19", "Write min"),
         (RUNTIME.replace("1.19", "new"), "'new' does not have two or three numbers", "Write it as 1.19"),
         (RUNTIME.replace("1.19", "99"), "'99' does not have two or three numbers", "Write it as 1.19 or 1.19.2."),
-        (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum must be a string, not a number", 'Write it as "1.19"'),
+        (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum must be a string, not a number", "Write the value in"),
         (RUNTIME + 'headers = "include"\n', "headers has an effect only with drop_in", "Write drop_in = true"),
         (RUNTIME + 'drop_in = true\nheaders = "nowhere"\n', "the folder nowhere does not exist", "Name the folder"),
         (RUNTIME + 'policy = "never-linkd"\n', "runtime[0].policy cannot be", "Did you mean never-linked?"),
@@ -272,8 +272,7 @@ def test_a_wheel_source_has_a_backend_that_runs_the_hooks(tmp_path):
         load(tmp_path / "latebind.toml")
     (problem,) = caught.value.problems
     assert problem.message.startswith("setuptools.build_meta does not run latebind's hooks")
-    assert problem.where == f"{tmp_path}/python/tiny/pyproject.toml:3"
-    assert '3 | build-backend = "setuptools.build_meta"' in problem.excerpt
+    assert problem.where == f"{tmp_path}/python/tiny/pyproject.toml: build-system.build-backend"
     assert problem.advice.startswith('Write build-backend = "hatchling.build"')
 
 
@@ -303,11 +302,7 @@ def test_what_is_wrong_in_pyproject_is_reported_by_its_backend(tmp_path, text):
 
 def test_all_problems_come_at_once(tmp_path):
     text = CONFIG.replace("name = ", "nam = ").replace("exports", "export").replace('source = "native"', "source = 1")
-    assert [where for where, _, _ in problems(tmp_path, text)] == [
-        "latebind.toml:2",
-        "latebind.toml:9",
-        "latebind.toml:17",
-    ]
+    assert len(problems(tmp_path, text)) == 3
 
 
 @pytest.mark.parametrize("text", ["a = ", "[a\n", "\0", "a = 1\na = 2", "[[a]]\n[a]\n", "\ufeffa=1]"])
@@ -316,18 +311,19 @@ def test_what_is_not_toml_is_refused_in_one_line(tmp_path, text):
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="not TOML") as caught:
         load(file)
-    assert "Correct this line" in caught.value.advice
+    assert "Correct the line" in caught.value.advice
 
 
-def test_what_is_not_toml_is_shown_with_a_caret(tmp_path):
+def test_what_is_not_toml_names_the_line_where_reading_stopped(tmp_path):
     file = tmp_path / "latebind.toml"
     file.write_text('[project]\nname = "tiny\nversion = "1.0"\n', encoding="utf-8")
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"not TOML: .* \(at line 2, column 13\)"):
         load(file)
-    where, line, caret = [str(caught.value), *caught.value.excerpt.splitlines()]
-    assert where.startswith(f"{file}:2: not TOML: ")
-    assert line == '  2 | name = "tiny'
-    assert caret == "    |             ^"
+
+
+def test_a_comment_with_quotation_marks_moves_no_problem_to_another_key(tmp_path):
+    text = CONFIG.replace("[project]", '[project] # """').replace('"2.28"', '"2,28"')
+    assert problems(tmp_path, text)[0][:2] == ("latebind.toml", "targets.glibc cannot be '2,28'")
 
 
 def test_pyproject_holds_a_configuration_too(tmp_path):
@@ -341,7 +337,7 @@ def test_pyproject_holds_a_configuration_too(tmp_path):
     file = find(tmp_path / "native")
 
     assert file == tmp_path / "pyproject.toml"
-    with pytest.raises(ConfigError, match=r"pyproject\.toml:13: unknown key targets\.glbc"):
+    with pytest.raises(ConfigError, match=r"pyproject\.toml: unknown key targets\.glbc"):
         load(file)
 
 

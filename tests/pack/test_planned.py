@@ -12,12 +12,11 @@ LINE = 'version = "1!2.3"'
 EPOCH = CONFIG.replace('version = "1.2.3"', LINE)
 
 
-def test_a_version_that_an_ecosystem_cannot_express_is_refused_with_its_line(tmp_path):
+def test_a_version_that_an_ecosystem_cannot_express_is_refused_with_its_key(tmp_path):
     config = load(write_client(tmp_path, latebind=EPOCH) / "latebind.toml")
     with pytest.raises(BuildError, match="has an epoch, which NuGet cannot express") as caught:
         plan_files(config, ["linux-x64"])
-    assert caught.value.where == f"latebind.toml:{1 + EPOCH.splitlines().index(LINE)}"
-    assert LINE in caught.value.excerpt
+    assert caught.value.where == "latebind.toml: project.version"
 
 
 def test_it_is_not_asked_of_other_ecosystems(latebind, tmp_path):

@@ -15,9 +15,9 @@ from loadcheck.engine.pool import Died, Pool, WorkerLimits, default_jobs
 from loadcheck.engine.reader import TwinFacts, find_reader
 from loadcheck.errors import InputError
 from loadcheck.formats import find_format
-from loadcheck.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
+from loadcheck.model import PASSED_OVER, SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
 from loadcheck.readers.contents import Contents, File
-from loadcheck.readers.package import kind_of, read_package
+from loadcheck.readers.package import NothingToAuditError, kind_of, read_package
 from loadcheck.readers.strings import Sought
 
 if TYPE_CHECKING:
@@ -68,20 +68,22 @@ def audit_paths(
     """
     checks()
     policy = policy or default_policy()
-    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in find_subjects(paths)]
+    subjects, others = find_subjects(paths)
+    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in subjects]
     results = _run(tasks, jobs or default_jobs(), limits or WorkerLimits(), work or audit_package)
-    return _gather(tasks, results, policy)
+    return _gather(tasks, results, others, policy)
 
 
 def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditReport:
     """Audit as `audit_paths` does, but in this process: for trusted files, such as those that a test makes."""
     policy = policy or default_policy()
-    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in find_subjects(paths)]
-    return _gather(tasks, [audit_package(task, lambda _: None) for task in tasks], policy)
+    subjects, others = find_subjects(paths)
+    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in subjects]
+    return _gather(tasks, [audit_package(task, lambda _: None) for task in tasks], others, policy)
 
 
-def _gather(tasks: Sequence[Task], results: Sequence[Result], policy: Policy) -> AuditReport:
-    judgements: list[Finding | Skipped] = []
+def _gather(tasks: Sequence[Task], results: Sequence[Result], others: Sequence[Skipped], policy: Policy) -> AuditReport:
+    judgements: list[Finding | Skipped] = [*others]
     for result in results:
         judgements += [*result.findings, *result.skipped]
     packages = [result.facts for result in results if result.facts is not None]
@@ -126,28 +128,37 @@ def _what_to_seek(policy: Policy) -> Sought:
     return Sought(markers=tuple(sorted(markers)), paths=any(check.seeks_paths for check in chosen))
 
 
-def find_subjects(paths: Sequence[Path]) -> list[tuple[Path, SubjectKind]]:
-    """The packages, folders and binaries to audit, each once, sorted by path.
+def find_subjects(paths: Sequence[Path]) -> tuple[list[tuple[Path, SubjectKind]], list[Skipped]]:
+    """The packages, folders and binaries to audit, each once, sorted by path; and what is none of these.
 
     A folder stands for the packages below it, and for itself when it holds native files outside of packages, or no
-    package. Archives of debug symbols are audited only if `paths` names them. Raises InputError.
+    package. Archives of debug symbols are audited only if `paths` names them. Raises InputError for a path that is not
+    there or cannot be read, and if there is nothing to audit.
     """
     kind_by_path: dict[Path, SubjectKind] = {}
+    others: list[InputError] = []
     for path in paths:
         if not path.exists():
             raise InputError("no such file or folder", where=str(path), advice=_ADVICE)
-        kind = kind_of(path)
-        if kind != "folder":
-            kind_by_path[path] = kind
-            continue
-        files = sorted(file for file in _files(path) if not _holds_symbols(file))
-        if not files:
-            raise InputError("this folder has nothing to audit", where=str(path), advice=_ADVICE)
-        packages = [file for file in files if find_format(file.name)]
-        kind_by_path.update({package: kind_of(package) for package in packages})
-        if not packages or any(_is_binary(file) for file in files if not find_format(file.name)):
-            kind_by_path[path] = "folder"
-    return sorted(kind_by_path.items(), key=lambda subject: subject[0].as_posix())
+        try:
+            kind_by_path |= _list_folder(path) if path.is_dir() else {path: kind_of(path)}
+        except NothingToAuditError as error:
+            others.append(error)
+    if others and not kind_by_path:
+        raise others[0]
+    skipped = [Skipped(check=PASSED_OVER, subject=error.where, reason=error.message) for error in others]
+    return sorted(kind_by_path.items(), key=lambda subject: subject[0].as_posix()), skipped
+
+
+def _list_folder(folder: Path) -> dict[Path, SubjectKind]:
+    files = sorted(file for file in _files(folder) if not _holds_symbols(file))
+    if not files:
+        raise NothingToAuditError("this folder has nothing to audit", where=str(folder), advice=_ADVICE)
+    packages = [file for file in files if find_format(file.name)]
+    subjects = {package: kind_of(package) for package in packages}
+    if not packages or any(_is_binary(file) for file in files if not find_format(file.name)):
+        subjects[folder] = "folder"
+    return subjects
 
 
 def _holds_symbols(path: Path) -> bool:

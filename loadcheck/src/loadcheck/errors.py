@@ -7,18 +7,16 @@ class UserError(Exception):
     """A problem that the user can act on.
 
     `message` says what went wrong and why, `where` names the file (and line) or the part of the input, `advice`
-    is the next thing to do. `excerpt` shows the line of the file that `where` names, with marks below what is wrong.
-    The command line prints the four and exits with `exit_status`.
+    is the next thing to do. The command line prints the four and exits with `exit_status`.
     """
 
     exit_status = 2
 
-    def __init__(self, message: str, *, where: str = "", advice: str = "", excerpt: str = "") -> None:
+    def __init__(self, message: str, *, where: str = "", advice: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.where = where
         self.advice = advice
-        self.excerpt = excerpt
 
     def __str__(self) -> str:
         """One to three lines: `where: message`, then the advice."""

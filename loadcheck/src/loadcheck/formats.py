@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from loadcheck.archive import ZipReader
-from loadcheck.tarball import TarReader
+from loadcheck.containers import Tar, Zip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from loadcheck.containers import Source
     from loadcheck.model import Kind
 
 
@@ -25,7 +25,8 @@ class PackageFormat:
     kind: Kind
     audited_as: Kind
     """The kind of subject that the audit takes such a file for."""
-    container: Literal["zip", "tar"] = "zip"
+    container: Callable[[Path], Source] = Zip
+    """What opens such a file."""
     is_installed: bool = False
     """Whether consumers install such files."""
     is_twin: bool = False
@@ -40,7 +41,7 @@ def _installed(
     suffix: str,
     kind: Kind,
     *,
-    container: Literal["zip", "tar"] = "zip",
+    container: Callable[[Path], Source] = Zip,
     is_twin: bool = True,
     promises_targets: bool = True,
 ) -> PackageFormat:
@@ -57,15 +58,15 @@ def _installed(
 
 FORMATS = (
     _installed(".whl", "wheel"),
-    PackageFormat(suffix=".tar.gz", kind="sdist", audited_as="sdist", container="tar"),
+    PackageFormat(suffix=".tar.gz", kind="sdist", audited_as="sdist", container=Tar),
     _installed(".nupkg", "nupkg"),
     PackageFormat(suffix=".snupkg", kind="snupkg", audited_as="nupkg"),
-    _installed(".tgz", "npm", container="tar", promises_targets=False),
+    _installed(".tgz", "npm", container=Tar, promises_targets=False),
     _installed(".jar", "jar"),
     PackageFormat(suffix="-maven.zip", kind="maven", audited_as="maven", is_installed=True, holds_packages=True),
     PackageFormat(suffix=".zip", kind="symbols", audited_as="archive"),
     _installed("-sdk.zip", "sdk", is_twin=False),
-    _installed("-sdk.tar.gz", "sdk", container="tar", is_twin=False),
+    _installed("-sdk.tar.gz", "sdk", container=Tar, is_twin=False),
 )
 """All of them, in the order in which reports list their kinds."""
 _LONGEST_FIRST = sorted(FORMATS, key=lambda form: -len(form.suffix))
@@ -90,14 +91,8 @@ def iter_members(path: Path, form: PackageFormat) -> Iterator[tuple[str, Callabl
 
     Raises InputError for an archive that cannot be read.
     """
-    if form.container == "tar":
-        for member, blocks in TarReader(path).files():
-            yield member.name, partial(_join, blocks)
-        return
-    with ZipReader(path) as archive:
-        for entry in archive.members:
-            if not entry.is_folder:
-                yield entry.name, partial(archive.read, entry.name)
+    for raw in form.container(path).files():
+        yield raw.name, partial(_join, raw.blocks)
 
 
 def _join(blocks: Callable[[], Iterator[bytes]]) -> bytes:

@@ -38,8 +38,16 @@ class Finding:
     message: str
     evidence: tuple[str, ...] = ()
     fix: str = ""
+    cause: str = ""
+    """What tells this cause from the others of its check: `libz.so.1 driver`; "" if the check has one."""
+    names: tuple[str, ...] = ()
+    """The names that it is about, such as symbols: with another name, it is another finding of the same cause."""
     assumption: str = ""
     """What the finding assumes because the package doesn't show it; "" for nothing."""
+
+
+PASSED_OVER = "path"
+"""In place of a check: a path that was named and has nothing to audit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

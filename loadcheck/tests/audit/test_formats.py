@@ -78,7 +78,7 @@ def test_sarif_and_markdown_group_by_cause():
     ]
     report = AuditReport(subjects=1, findings=tuple(findings), packages=("x.zip",))
     (run,) = json.loads(audit_sarif(report))["runs"]
-    assert len({result["partialFingerprints"]["cause/v1"] for result in run["results"]}) == 1
+    assert len({result["partialFingerprints"]["cause/v2"] for result in run["results"]}) == 1
     assert [line for line in audit_markdown(report).splitlines() if "LB606" in line] == [
         "| ❌ error | LB606 | `a.so` and 2 other files | m | f |"
     ]
@@ -99,7 +99,7 @@ def test_sarif_of_hostile_names_is_a_document():
 
 def test_each_finding_has_a_fingerprint_of_its_own(report):
     (run,) = json.loads(audit_sarif(report))["runs"]
-    prints = [result["partialFingerprints"]["finding/v1"] for result in run["results"]]
+    prints = [result["partialFingerprints"]["finding/v2"] for result in run["results"]]
     assert len(set(prints)) == len(prints)
 
 

@@ -1,6 +1,7 @@
 import os
 import sys
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.audit.corpus import pe, universal
 from loadcheck.audit import audit_here, audit_paths, find_subjects
 from loadcheck.engine.policy import Policy, Waiver
 from loadcheck.errors import InputError, UserError
+from loadcheck.reports.console import audit_text
 
 MACHO = bytes.fromhex("cffaedfe0c000001") + bytes(16)
 
@@ -20,7 +22,7 @@ def test_a_folder_stands_for_the_packages_below_it(bench):
     bench.nupkg()
     (bench.folder / "SHA256SUMS").write_text("x")
 
-    assert [(path.suffix, kind) for path, kind in find_subjects([bench.folder])] == [
+    assert [(path.suffix, kind) for path, kind in find_subjects([bench.folder])[0]] == [
         (".nupkg", "nupkg"),
         (".whl", "wheel"),
     ]
@@ -238,5 +240,38 @@ def test_only_an_archive_that_says_it_holds_symbols_is_passed_over(tmp_path):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             archive.writestr(inside, "{}")
     (tmp_path / "broken-symbols.zip").write_bytes(b"no zip")
-    names = [path.name for path, _ in find_subjects([tmp_path])]
+    names = [path.name for path, _ in find_subjects([tmp_path])[0]]
     assert names == ["broken-symbols.zip", "their-symbols.zip"]
+
+
+def test_what_is_no_package_is_named_beside_packages_and_refused_alone(bench, tmp_path):
+    (bench.folder / "SHA256SUMS").write_text("0 *a.whl\n", encoding="utf-8")
+    (bench.folder / "symbols").mkdir()
+    wheel = bench.wheel()[0]
+    report = audit_here([wheel, bench.folder / "SHA256SUMS", bench.folder / "symbols"])
+    assert report.packages == (wheel.name,)
+    text = audit_text(report, verbose=True)
+    assert f"{bench.folder}/SHA256SUMS: is neither a package nor a native binary" in text
+    assert f"{bench.folder}/symbols: this folder has nothing to audit" in text
+    with pytest.raises(InputError, match="is neither a package nor a native binary"):
+        audit_here([bench.folder / "SHA256SUMS"])
+
+
+def test_a_binary_that_is_too_large_is_an_error_and_is_not_read(tmp_path):
+    with (tmp_path / "large.so").open("wb") as file:
+        file.write(b"\x7fELF\2\1\1" + bytes(57))
+        file.truncate(4 * 1024**3)
+    started = time.monotonic()
+    (finding,) = audit_here([tmp_path / "large.so"]).findings
+    assert (finding.code, finding.severity) == ("LB604", "error")
+    assert "has 4.3 GB, but loadcheck reads at most 2.1 GB" in finding.message
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("label", ["x8664v3", "cuda_13.0"])
+def test_the_label_of_a_wheel_variant_is_no_error(bench, label):
+    wheel = bench.wheel()[0]
+    variant = wheel.rename(wheel.with_name(f"{wheel.stem}-{label}.whl"))
+    assert not [finding for finding in audit_here([variant]).findings if finding.severity == "error"]
+    bad = variant.rename(wheel.with_name(f"{wheel.stem}-UPPER.whl"))
+    assert "LB502" in {finding.code for finding in audit_here([bad]).findings}

@@ -11,7 +11,7 @@ from loadcheck.archive import ZipReader
 from loadcheck.binary import is_managed, sniff
 from loadcheck.errors import InputError
 from loadcheck.readers.opc import nuspec, parse
-from loadcheck.readers.record import read_headers, read_record
+from loadcheck.readers.record import read_headers, read_metadata, read_record
 
 LIBERAL = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
@@ -67,12 +67,28 @@ def test_any_bytes_have_a_format_or_none(data):
 
 @LIBERAL
 @given(data=st.one_of(st.binary(max_size=200), st.text(max_size=100).map(str.encode)))
-@pytest.mark.parametrize("read", [read_record, read_headers, parse])
+@pytest.mark.parametrize("read", [read_record, read_headers, read_metadata, parse])
 def test_any_bytes_are_metadata_or_refused(read, data):
     try:
         read(data, "inner")
     except InputError as error:
         assert error.where == "inner"  # noqa: PT017
+
+
+def test_metadata_of_several_parts_has_no_description():
+    parts = b"Name: a\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b--\n"
+    try:
+        fields = read_metadata(parts, "METADATA")
+    except InputError as error:
+        assert "several parts" in error.message  # noqa: PT017
+    else:
+        assert (fields["name"], fields["description"]) == (("a",), ())
+
+
+def test_metadata_keeps_what_is_there_twice_and_lists():
+    fields = read_metadata(b"Name: a\nName: b\nRequires-Dist: x\nRequires-Dist: y\n\nreadme", "METADATA")
+    assert (fields["name"], fields["requires_dist"]) == (("a", "b"), ("x", "y"))
+    assert fields["description"] == ("readme",)
 
 
 @LIBERAL

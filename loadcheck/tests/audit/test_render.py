@@ -7,7 +7,7 @@ import pytest
 from tests.audit.conftest import make_report
 
 from loadcheck.engine.catalog import checks, explain, own_checks
-from loadcheck.engine.cause import cause_id, stable
+from loadcheck.engine.cause import cause_id, fingerprint, stable
 from loadcheck.engine.policy import Policy
 from loadcheck.engine.registry import Hit
 from loadcheck.engine.wording import demangle
@@ -65,7 +65,9 @@ def test_text_of_a_clean_report_is_one_line():
 def missing(file, library, severity="error"):
     """What the audit reports about a file of a package that needs a library which is nowhere."""
     text = f"needs {library}, which is not in the package"
-    return Finding(code="LB107", severity=severity, subject=f"a-1.0-x.whl!{file}", message=text, fix="Add it.")
+    return Finding(
+        code="LB107", severity=severity, subject=f"a-1.0-x.whl!{file}", cause=library, message=text, fix="Add it."
+    )
 
 
 def render_lines(*findings, **more):
@@ -196,18 +198,17 @@ def test_the_report_of_a_package_has_less_than_40_lines_and_names_what_it_leaves
 
 
 def test_a_cause_is_the_same_in_all_files_builds_and_versions_and_another_for_another_reason():
-    def cause(file, message, version="1.0"):
-        package = f"pack-{version}-cp311-abi3-win_amd64.whl"
-        finding = Finding(code="LB202", severity="error", subject=f"{package}!pack/{file}", message=message, fix="f")
-        return cause_id(finding)
+    def find(cause, names=(), file="a.so", version="1.0"):
+        subject = f"pack-{version}-cp311-abi3-win_amd64.whl!pack/{file}"
+        return Finding(code="LB202", severity="error", subject=subject, cause=cause, names=names, message="m", fix="f")
 
-    once = cause("a.so", "exports 1 variable: a")
-    assert once == cause("b.so", "exports 4,565 variables: b, c", version="1.1.post1")
-    assert cause("a.so", "needs libz-1234abcd.so.1") == cause("b.so", "needs libz-ffff0000-99990000.so.2")
-    assert cause("a.so", "is 1.1 MB, a.so") == cause("b.so", "is 830 bytes, b.so")
-    assert cause("a.so", "pack 1.0 fits") == cause("a.so", "pack 2.0 fits", version="2.0")
-    assert cause("a.so", "needs libz.so.1") != cause("a.so", "needs libz.so.2")
-    assert cause("a.so", "needs glibc 2.34") != cause("a.so", "needs glibc 2.35")
+    first = find("libz-1234abcd.so.1", ("a", "b"))
+    assert cause_id(first) == cause_id(find("libz-ffff0000-99990000.so.2", file="b.so", version="1.1.post1"))
+    assert fingerprint(first) == fingerprint(find("libz-1234abcd.so.1", ("b", "a"), version="2.0"))
+    assert fingerprint(first) != fingerprint(find("libz-1234abcd.so.1", ("a", "b", "c")))
+    assert fingerprint(first) != fingerprint(find("libz-1234abcd.so.1", ("a", "b"), file="b.so"))
+    assert cause_id(find("pack 1.0")) == cause_id(find("pack 2.0", version="2.0"))
+    assert cause_id(find("libz.so.1")) != cause_id(find("libz.so.2"))
 
 
 def test_a_name_with_a_line_feed_begins_no_line_of_the_report():
@@ -247,7 +248,7 @@ def test_explain_knows_codes_in_any_case_and_names_them_otherwise():
 
 def test_annotations_are_escaped_and_counted():
     finding = Finding(code="LB101", severity="error", subject="a,b:c.whl", message="50% of\nit", fix="Fix.")
-    many = (replace(finding, subject=f"{name}.whl", message=name) for name in "abcdefghijk")
+    many = (replace(finding, subject=f"{name}.whl", cause=name, message=name) for name in "abcdefghijk")
     report = AuditReport(subjects=1, findings=(finding, finding, *many))
     lines = RENDERERS["github"](report).splitlines()
     assert lines[0] == "::error title=LB101 a%2Cb%3Ac.whl::50%25 of%0Ait%0AFix."

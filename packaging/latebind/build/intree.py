@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -13,14 +12,13 @@ from latebind import __version__
 from latebind.build.requirements import OWN_REQUIREMENTS
 from latebind.config.config import BACKEND, SDIST_BACKEND
 from latebind.config.file import read_toml, tables_of
-from latebind.config.lines import headers
 from latebind.errors import BuildError
 from latebind.fingerprint import LOADCHECK, PACKAGE, digest, library_versions
 from latebind.system.resources import folder, license_file
 from latebind.system.tree import hash_file, is_scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 BACKEND_REQUIREMENTS = (
@@ -108,14 +106,13 @@ def sdist_pyproject(file: Path, module_kind: str = "") -> str:
         "build-backend": BACKEND,
         "backend-path": [SDIST_BACKEND],
     }
-    written = "\n".join(_with_table(text, build_system)) + "\n"
-    if tables_of(written) != {**tables, _TABLE: build_system}:
-        raise BuildError(
-            f"[{_TABLE}] cannot be rewritten for the sdist",
-            where=str(file),
-            advice=f"Write it as a table of its own: [{_TABLE}] on one line, its keys below.",
-        )
-    return written
+    import tomlkit  # noqa: PLC0415  # a build from an sdist does without it
+
+    document = tomlkit.parse(text)
+    table = tomlkit.item(build_system)
+    table.comment(f"by latebind: the sdist has its build backend in {SDIST_BACKEND}/")
+    document[_TABLE] = table
+    return tomlkit.dumps(document)
 
 
 def _requirements(needed: Sequence[str], project_requirements: Sequence[str]) -> list[str]:
@@ -134,19 +131,6 @@ def _requirements(needed: Sequence[str], project_requirements: Sequence[str]) ->
         ):
             requirements.append(text)
     return [*needed, *requirements]
-
-
-def _with_table(text: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of a TOML text with other values in the table of the build system, in JSON, which TOML reads."""
-    inside = False
-    for line, header in headers(text):
-        inside = header == (_TABLE,) if header is not None else inside
-        if not inside:
-            yield line
-        elif header is not None:
-            yield f"[{_TABLE}] # by latebind: the sdist has its build backend in {SDIST_BACKEND}/"
-            yield from (f"{key} = {json.dumps(value)}" for key, value in values.items())
-            yield ""
 
 
 def _imported_files(package: Path) -> list[Path]:

@@ -71,6 +71,7 @@ def supplier_required(package: Contents, policy: Policy, runtime: RuntimePreset)
     for text, requirement in matching:
         if text not in chosen:
             yield Hit(
+                cause=requirement.name,
                 inner=inner,
                 message=f"requires {requirement.name}, one of {len(names)} distributions of {runtime.title}, outside "
                 f"of extras{', though the package has extras for them' if chosen else ''}",

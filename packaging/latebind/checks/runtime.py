@@ -55,6 +55,8 @@ def runtime_linked(
         yield _supply_skip(package, runtime)
     elif linked and not _is_named(file.base, file, runtime):
         yield Hit(
+            cause=runtime.name,
+            names=tuple(linked),
             message=f"links {', '.join(linked)}, so it works only where a file of exactly that name is found",
             evidence=tuple(linked.values()),
             fix=f"Remove {runtime.title} from target_link_libraries(){_instead(file, runtime, policy)}",
@@ -83,7 +85,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
         for version in versions
         if fits_any(library, runtime.linked_globs) or (library, version) in entries
         if not _is_named(file.base, file, runtime)
-        if not platforms.is_system(library)
+        if not platforms.is_system(library, image.libc)
     ]
     if needs_of_runtime and _is_supply(package, runtime):
         yield _supply_skip(package, runtime)
@@ -93,6 +95,8 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
         )
         releases = ", ".join(f"{version} of {library}" for library, version in needs_of_runtime)
         yield Hit(
+            cause=runtime.name,
+            names=tuple(" ".join(pair) for pair in needs_of_runtime),
             message=f"needs {releases}: no other release of {runtime.title} fits",
             evidence=(*(f"VERNEED {library} {version}" for library, version in needs_of_runtime), *some(symbols)),
         )
@@ -121,6 +125,7 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
     for file in copies:
         soname = next((own_name(image) for image in file.images), "")
         yield Hit(
+            cause=runtime.name,
             inner=file.name,
             message=f"bundles a copy of {runtime.title} ({human_size(file.size)})",
             evidence=tuple(filter(None, (f"file {file.base}", soname, *_entry_symbols(file, runtime)))),
@@ -155,6 +160,7 @@ def runtime_renamed(
         yield _supply_skip(package, runtime)
     elif proofs:
         yield Hit(
+            cause=runtime.name,
             message=f"is a renamed copy of {runtime.title}: {proofs[0]}",
             evidence=proofs,
             fix=f"Remove {runtime.title} from the package{_instead(file, runtime, policy)}",
@@ -188,6 +194,7 @@ def runtime_embedded(
         yield _supply_skip(package, runtime)
     else:
         yield Hit(
+            cause=runtime.name,
             message=f"embeds {runtime.title} statically: it contains {plural(len(markers), 'string')} of its code",
             evidence=tuple(f"string {marker!r}" for marker in markers),
             fix=f"Leave {runtime.title} out of the link{_instead(file, runtime, policy)}",

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.config.project import Project
-    from latebind.pack.pack import PackResult
     from loadcheck.model import Rid
 
     Command = Callable[[argparse.Namespace], int]
@@ -112,28 +110,3 @@ def choose_targets(names: Sequence[str] | None, config: Config) -> list[Rid]:
             raise config.problem_at("targets.include", text, f"Name one: --target {included[0]}.")
         return [host]
     return list(dict.fromkeys(target(name).rid for name in (included if "all" in names else names)))
-
-
-def build_stages(project: Project, rids: Sequence[Rid]) -> list[Stage]:
-    """Build or find the stage of each target."""
-    from latebind.build.native import stage_target
-    from latebind.system.parallel import each
-    from latebind.tables.targets import target
-
-    return each(lambda rid: stage_target(project.config, target(rid), project.workdir), rids)
-
-
-def pack_targets(project: Project, rids: Sequence[Rid]) -> PackResult:
-    """Stage targets, pack them, and report what dist/ lost."""
-    from latebind.pack.pack import pack
-    from latebind.pack.planned import refuse_unplannable
-    from latebind.pack.render import describe_losses
-    from latebind.preconditions import refuse_missing
-    from latebind.system.log import LOG
-
-    refuse_missing(project.config, scripts=False)  # before minutes of compiling
-    refuse_unplannable(project.config, rids)
-    packed = pack(project.config, build_stages(project, rids), project.workdir, project.dist)
-    for line in describe_losses(packed.losses, project.config.document.targets.include):
-        LOG.say(line)
-    return packed

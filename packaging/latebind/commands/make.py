@@ -10,13 +10,12 @@ from latebind import __version__
 from latebind.commands.common import (
     add_format,
     add_target,
-    build_stages,
     choose_targets,
     lock_project,
     open_project,
-    pack_targets,
     print_json,
 )
+from latebind.commands.packages import build_stages, pack_targets
 
 if TYPE_CHECKING:
     import argparse

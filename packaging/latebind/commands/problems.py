@@ -1,4 +1,4 @@
-"""Prints problems to stderr: `error:`, the line of the file and `help:`; in GitHub Actions as annotations, too."""
+"""Prints problems to stderr: `error:` and `help:`; in GitHub Actions as annotations, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from latebind.errors import ConfigError, LatebindError
 from loadcheck.text import annotation, printable_lines
 
-_LINE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
+_PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+)|: (?P<key>\S+))?")
 _BOLD_RED, _BOLD_CYAN, _PLAIN = "\033[1;31m", "\033[1;36m", "\033[0m"
 
 
@@ -19,16 +19,15 @@ def print_problems(error: LatebindError, project: Path) -> None:
     problems = error.problems if isinstance(error, ConfigError) else (error,)
     for problem in problems:
         where = problem.where.replace("\n", "\\n")  # the name of a file must not look like a line of the message
-        print_error(f"{where}: {problem.message}" if where else problem.message,
-                    problem.advice, excerpt=problem.excerpt)  # fmt: skip
+        print_error(f"{where}: {problem.message}" if where else problem.message, problem.advice)
     for problem in problems:
         _print_annotation(problem, project)
 
 
-def print_error(message: str, advice: str = "", *, excerpt: str = "") -> None:
-    """Print `error: message`, an excerpt of the file that it is about, and `help: advice`."""
-    message, excerpt, advice = map(printable_lines, (message, excerpt, advice))
-    lines = [f"{_paint('error:', _BOLD_RED)} {message}", excerpt]
+def print_error(message: str, advice: str = "") -> None:
+    """Print `error: message` and `help: advice`."""
+    message, advice = map(printable_lines, (message, advice))
+    lines = [f"{_paint('error:', _BOLD_RED)} {message}"]
     if advice:
         lines.append(f"{_paint('help:', _BOLD_CYAN)} " + advice.replace("\n", "\n      "))
     print("\n".join(filter(None, lines)), file=sys.stderr)
@@ -41,15 +40,19 @@ def _paint(text: str, style: str) -> str:
 
 
 def _print_annotation(problem: LatebindError, project: Path) -> None:
-    """Write an annotation for a problem with a file and a line, in GitHub Actions only.
+    """Write an annotation for a problem with a file, in GitHub Actions only.
 
     It goes to stderr, since workflows write reports from stdout into the summary.
     """
-    place = _LINE.fullmatch(problem.where)
-    if place is not None and os.environ.get("GITHUB_ACTIONS") == "true":
+    place = _PLACE.fullmatch(problem.where)
+    if os.environ.get("GITHUB_ACTIONS") == "true" and place and (place["line"] or _is_file(place["file"], project)):
         message = " ".join(filter(None, (problem.message, problem.advice)))
         file = name_in_workspace(Path(place["file"]), project)
         print(annotation("error", message, file=file, line=place["line"]), file=sys.stderr)
+
+
+def _is_file(name: str, project: Path) -> bool:
+    return any(path.is_file() for path in (project / name, Path(name)))
 
 
 def name_in_workspace(file: Path, project: Path) -> str:

@@ -15,12 +15,9 @@ from latebind.commands.common import (
     lock_project,
     new_folder,
     open_project,
-    pack_targets,
 )
 from latebind.errors import LatebindError
 from latebind.model import LEVELS
-from latebind.system.log import LOG
-from loadcheck.model import Rid
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
@@ -139,9 +136,8 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
-    import msgspec
-
-    from latebind.pack.record import read_record
+    from latebind.build.commit import source_commit
+    from latebind.commands.packages import find_packages
     from latebind.preconditions import refuse_missing, refuse_unfinished
     from latebind.verify.choose import choose_cases, list_cases
     from latebind.verify.report.files import read_log, write_reports
@@ -153,11 +149,11 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     if chosen and arguments.list:
         print(list_cases(chosen))
         return 0
-    source = _describe_source(project.config)
     refuse_missing(project.config, sources=False)
     refuse_unfinished(project.config)
-    artifacts = _artifacts(project, request.rids, arguments.dist)
-    source = msgspec.structs.replace(source, sources=read_record(arguments.dist or project.dist).digest)
+    commit = source_commit(project.config)  # as it is before minutes of packing
+    artifacts, sources = find_packages(project, request.rids, arguments.dist)
+    source = _describe_source(project.config, commit, sources)
     if chosen is None:
         return _write_kit(arguments, project, artifacts, source)
     report = verify(start_verification(project, chosen, artifacts), source)
@@ -202,55 +198,13 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     )
 
 
-def _describe_source(config: Config) -> Provenance:
-    """What the report says about the sources: the project, its version, the commit and its date."""
-    from latebind.build.commit import source_commit, source_date
+def _describe_source(config: Config, commit: str, sources: str) -> Provenance:
+    """What the report says about the sources: the project, its version, the commit and its date, and a digest."""
+    from latebind.build.commit import source_date
     from latebind.verify.report.report import Provenance
 
-    commit, project = source_commit(config), config.project
-    return Provenance(project=project.name, version=project.version, commit=commit, date=source_date(config, commit))
-
-
-def _artifacts(project: Project, rids: Sequence[Rid], folder: Path | None) -> tuple[Artifact, ...]:
-    """The packages that consumers install: in a folder, or in dist/, made there where they are missing or out of date.
-
-    Every target that is in dist/ is packed again with the chosen ones, so that packages keep all their targets.
-    Packages that something else put there are verified as they are.
-    """
-    from latebind.dist import artifacts_in, list_artifacts
-    from latebind.formats import installed_kinds
-    from latebind.pack.present import inspect_dist
-    from latebind.pack.render import not_made
-
-    if folder:
-        _refuse_outdated(project, folder)
-        return artifacts_in(folder, project.config)
-    present = inspect_dist(project.config, project.workdir, project.dist)
-    if not present.targets and project.dist.is_dir() and list_artifacts(project.dist):
-        LOG.say(
-            "verifying the packages in dist/ as they are, because they were not packed here (to pack: latebind pack)"
-        )
-        return artifacts_in(project.dist, project.config)
-    packed = pack_targets(project, list(dict.fromkeys([*rids, *map(Rid, present.targets)])))
-    for missing in packed.not_made:
-        LOG.say(not_made(missing))
-    return tuple(artifact for artifact in packed.artifacts if artifact.kind in installed_kinds())
-
-
-def _refuse_outdated(project: Project, folder: Path) -> None:
-    """Refuse packages whose sources changed since: the report would be about other ones. Raises InputError."""
-    from latebind.build.commit import source_commit
-    from latebind.errors import InputError
-    from latebind.pack.record import hash_inputs, list_changes, read_record
-
-    record = read_record(folder)
-    now = hash_inputs(project.config, project.workdir) if record.sources else {}
-    if changes := list_changes(record, now, source_commit(project.config)):
-        raise InputError(
-            f"the packages are out of date: {changes[0]} after packing",
-            where=str(folder),
-            advice="Pack again: latebind pack --target all. Or check out the sources that they were made from.",
-        )
+    project, date = config.project, source_date(config, commit)
+    return Provenance(project=project.name, version=project.version, commit=commit, date=date, sources=sources)
 
 
 def _merge(arguments: argparse.Namespace) -> int:

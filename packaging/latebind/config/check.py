@@ -24,8 +24,8 @@ from loadcheck.tables.pythonabi import PYTHONS, kind_problem
 if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.document import ProjectTable
-    from latebind.config.lines import Key
     from latebind.config.package import WheelConfig
+    from latebind.config.reader import Key
     from latebind.config.verification import VerifyData
 
 _MINOR = re.compile(r"^3\.\d+$")

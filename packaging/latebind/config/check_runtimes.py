@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.config.described import DescribedRuntime
-    from latebind.config.lines import Key
-    from latebind.config.reader import Reader
+    from latebind.config.reader import Key, Reader
     from latebind.config.runtime import RuntimeUse
 
 _ENTRIES = ("minimum", "each-minor", "latest")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.config.lines import place_of
 from latebind.config.native import TargetOptions
 from latebind.config.sdk import SdkConfig
 from latebind.config.verification import VerifyOwn
@@ -61,10 +60,8 @@ class Config:
     def problem_at(
         self, key: str, message: str, advice: str = "", kind: type[LatebindError] = LatebindError
     ) -> LatebindError:
-        """The error of a key such as `verify.python`, with its line."""
-        prefix = ("tool", "latebind") if self.file.name == "pyproject.toml" else ()
-        where, excerpt = place_of(self.file.name, self.text, (*prefix, *key.split(".")), message)
-        return kind(message, where=where, advice=advice, excerpt=excerpt)
+        """The error of a key such as `verify.python`."""
+        return kind(message, where=f"{self.file.name}: {key}", advice=advice)
 
     @property
     def project(self) -> ProjectTable:

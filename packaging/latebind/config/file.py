@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import sys
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from latebind.config.described import DescribedFile
 from latebind.config.described_problems import problems, version_problems
 from latebind.config.document import Document
 from latebind.config.expand import expand
-from latebind.config.lines import Key, headers, show_line
 from latebind.config.reader import Reader
 from latebind.config.runtime import RuntimeUse
 from latebind.config.sources import check_source
@@ -28,9 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME = "latebind.toml"
-_PLACE = re.compile(r"\(at line (?P<line>\d+), column (?P<column>\d+)\)")
-"""Where tomllib stopped reading."""
-_TOML = "Correct this line, or the end of the line above it. The rules are on https://toml.io."
+_TOML = "Correct the line that the message names, or the end of the line above it. The rules are on https://toml.io."
 
 
 class NoProjectError(InputError):
@@ -86,11 +82,9 @@ def load(file: Path, *, alone: bool = False) -> Config:
     content = _read(file)
     text = _decode(content, file)
     raw: Any = _parse(text, file)
-    prefix: tuple[Key, ...] = ()
     if file.name == "pyproject.toml":
         raw = raw.get("tool", {}).get("latebind", {})
-        prefix = ("tool", "latebind")
-    reader = Reader(file, text, prefix)
+    reader = Reader(file)
     check_texts(raw, reader)
     document = reader.read(Document, _split_targets(raw), ())
     if document is not None:
@@ -114,7 +108,7 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
     raw = _parse(text, file)
     if functions and isinstance(stub := raw.setdefault("stub", {}), dict):
         stub["functions"] = [*stub.get("functions", []), *functions]
-    reader = Reader(file, text, ())
+    reader = Reader(file)
     described = reader.read(DescribedFile, raw, ())
     if described is None:
         raise ConfigError(reader.problems)
@@ -133,23 +127,11 @@ def read_toml(file: Path) -> str:
 
 def standalone_text(config: Config) -> str:
     """The configuration as the text of a latebind.toml: its [tool.latebind] where it was read from a pyproject.toml."""
-    return config.text if config.file.name == FILE_NAME else _own_tables(config.text)
+    if config.file.name == FILE_NAME:
+        return config.text
+    import tomlkit  # noqa: PLC0415  # a build from an sdist does without it
 
-
-def _own_tables(text: str) -> str:
-    """The [tool.latebind] of a pyproject.toml, line by line as it was written."""
-    top: list[str] = []
-    rest: list[str] = []
-    chosen: list[str] | None = None
-    for line, header in headers(text.removeprefix("\ufeff")):
-        if header is not None:
-            ours = header[:2] == ("tool", "latebind")
-            chosen = (rest if len(header) > 2 else top) if ours else None  # noqa: PLR2004  # the length of the prefix
-            if ours and len(header) > 2:  # noqa: PLR2004
-                rest.append(re.sub(r"tool\s*\.\s*latebind\s*\.\s*", "", line, count=1))
-        elif chosen is not None:
-            chosen.append(line)
-    return "\n".join([*top, *rest]) + "\n"
+    return tomlkit.dumps(_parse(_decode(config.content, config.file), config.file)["tool"]["latebind"])
 
 
 def tables_of(text: str) -> dict[str, Any] | None:
@@ -180,18 +162,7 @@ def _parse(text: str, file: Path) -> dict[str, Any]:
     try:
         return msgspec.toml.decode(text)  # type: ignore[no-any-return]
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise _show_syntax(str(error), text, file) from error
-
-
-def _show_syntax(message: str, text: str, file: Path) -> InputError:
-    """The error of a file that is not TOML, with the line and a caret below the place where reading stopped."""
-    place = _PLACE.search(message)
-    if place is None:
-        return InputError(f"not TOML: {message}", where=str(file), advice=_TOML)
-    number, column = int(place["line"]), int(place["column"])
-    reason = message[: place.start()].rstrip()
-    excerpt = show_line(text, number, column - 1)
-    return InputError(f"not TOML: {reason}", where=f"{file}:{number}", advice=_TOML, excerpt=excerpt)
+        raise InputError(f"not TOML: {error}", where=str(file), advice=_TOML) from error
 
 
 def _split_targets(raw: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Turns the tables of a TOML file into structs, and collects every problem with its line and the nearest name."""
+"""Turns the tables of a TOML file into structs, and collects every problem with its key and the nearest name."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import typing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import inspect as info
 
-from latebind.config.lines import Key, line_of, place_of
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _T = TypeVar("_T")
-_WRONG_TYPE = re.compile(r"Expected `(\w+)`, got `(\w+)`")
-_TYPES = {
-    "str": "a string", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
-    "object": "a table",
+_CANNOT = "cannot be "
+Key = str | int
+"""A key of a table, or the index of a list."""
+_TYPES: typing.Mapping[type, str] = {
+    bool: "true or false", str: "a string", int: "a whole number", float: "a number", list: "a list", dict: "a table",
 }  # fmt: skip
-"""msgspec's names of types, in words."""
-_MALFORMED = re.compile(r"Expected `\w+` matching regex '(.*)'")
-_CONSTRAINTS = {
-    r"Expected `\w+` of length >= 1": "must not be empty",
-    r"Expected `str` of length <= (\d+)": "must have at most {0} characters",
-    r"Expected `int` (>=|<=) (\S+)": "must be {0} {1}",
-    r"Invalid enum value (.*)": "cannot be {0}",
-}
+"""The types that TOML reads into, in words."""
+_TYPES_OF: typing.Mapping[type, type] = {
+    info.BoolType: bool, info.StrType: str, info.IntType: int, info.FloatType: float, info.VarTupleType: list,
+    info.ListType: list, info.DictType: dict,
+}  # fmt: skip
+"""The type of value that msgspec reads a type of the model from."""
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -39,17 +39,15 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class Reader:
     """Turns TOML values into the model and collects what does not fit."""
 
-    def __init__(self, file: Path, text: str, prefix: tuple[Key, ...]) -> None:
+    def __init__(self, file: Path) -> None:
         self.problems: list[LatebindError] = []
         self._file = file
-        self._text = text
-        self._prefix = prefix
 
     def problem(self, path: tuple[Key, ...], message: str, advice: str = "") -> None:
-        """Note a problem at a key."""
-        shown = tuple(key for key in path if path[:2] != ("targets", "options") or key != "options")
-        where, excerpt = place_of(self._file.name, self._text, self._prefix + shown, message)
-        self.problems.append(LatebindError(message, where=where, advice=advice, excerpt=excerpt))
+        """Note a problem at a key, which the place names unless the message does."""
+        key = format_key(path)
+        where = self._file.name if key in message or not path else f"{self._file.name}: {key}"
+        self.problems.append(LatebindError(message, where=where, advice=advice))
 
     def read(self, kind: type[_T], raw: object, path: tuple[Key, ...]) -> _T | None:
         """A struct from a table, or None when something in it does not fit."""
@@ -90,35 +88,70 @@ class Reader:
     def _convert(self, kind: Any, raw: Any, path: tuple[Key, ...], description: str = "") -> object:
         try:
             return msgspec.convert(raw, kind, strict=True)
-        except msgspec.ValidationError as error:
-            text = str(error).partition(" - at ")[0]
+        except msgspec.ValidationError:
+            wanted = _without_metadata(info.type_info(kind))
             advice = nearest(raw, _choices(kind)) if isinstance(raw, str) else ""
-            wrong = _WRONG_TYPE.fullmatch(text)
-            if wrong and wrong[1] == "str" and isinstance(raw, (int, float)) and not isinstance(raw, bool):
-                advice = f'Write it as "{self._read_number(path) or raw}".'
-            if raw == [] and text.endswith("of length >= 1"):
+            if isinstance(wanted, info.StrType) and isinstance(raw, (int, float)) and not isinstance(raw, bool):
+                advice = "Write the value in quotation marks."
+            if raw == []:
                 advice = f"Write at least one value. {description}".rstrip()
-            self.problem(path, f"{format_key(path)} {_in_words(text, raw)}", advice or description)
+            self.problem(path, f"{format_key(path)} {_find_misfit(wanted, raw)}", advice or description)
             return None
 
-    def _read_number(self, path: tuple[Key, ...]) -> str:
-        """A number as it is written in the file: 1.20, which TOML reads as 1.2."""
-        line = self._text.splitlines()[line_of(self._text, self._prefix + path) - 1]
-        match = re.search(rf"\b{re.escape(str(path[-1]))}[\"']?\s*=\s*([-+0-9._]+)", line)
-        return match[1] if match else ""
+
+def _find_misfit(wanted: info.Type, raw: Any) -> str:
+    """Why a value does not fit a type of the model: `must be a string, not a number`; "" if it fits."""
+    wanted = _without_metadata(wanted)
+    if isinstance(wanted, info.UnionType):
+        return _find_misfit_in_all(wanted.types, raw)
+    if isinstance(wanted, info.LiteralType):
+        return "" if raw in wanted.values else f"cannot be {raw!r}"
+    expected = _TYPES_OF.get(type(wanted), type(raw))
+    if type(raw) is not expected and (expected, type(raw)) != (float, int):
+        return f"must be {_TYPES[expected]}, not {_TYPES.get(type(raw), 'a date or time')}"
+    if isinstance(raw, (list, dict)):
+        return _find_misfit_inside(wanted, raw)
+    return _find_broken_limit(wanted, raw)
 
 
-def _in_words(text: str, raw: Any) -> str:
-    """msgspec's message about a value in words: `must be a string, not a number`."""
-    if malformed := _MALFORMED.fullmatch(text):  # the key's description has the form in words
-        names = [raw] if isinstance(raw, str) else [name for name in raw if not re.search(malformed[1], str(name))]
-        return f"cannot be {', '.join(map(repr, names))}"
-    if wrong := _WRONG_TYPE.fullmatch(text):
-        return f"must be {_TYPES.get(wrong[1], wrong[1])}, not {_TYPES.get(wrong[2], wrong[2])}"
-    for form, template in _CONSTRAINTS.items():
-        if match := re.fullmatch(form, text):
-            return template.format(*match.groups())
-    return f"is invalid: {text[:1].lower()}{text[1:]}"
+def _without_metadata(wanted: info.Type) -> info.Type:
+    return _without_metadata(wanted.type) if isinstance(wanted, info.Metadata) else wanted
+
+
+def _find_misfit_in_all(types_: Iterable[info.Type], raw: Any) -> str:
+    """Why a value fits none of these types; the reason of the type that it has, if one has it."""
+    misfits = [_find_misfit(wanted, raw) for wanted in types_]
+    if "" in misfits:
+        return ""
+    return min(misfits, key=lambda text: text.startswith("must be "))
+
+
+def _find_misfit_inside(wanted: info.Type, raw: list[Any] | dict[str, Any]) -> str:
+    if not raw:
+        return "must not be empty"
+    if isinstance(raw, dict):
+        pairs = [(wanted.key_type, raw), (wanted.value_type, raw.values())] if isinstance(wanted, info.DictType) else []
+    else:
+        pairs = [(wanted.item_type, raw)] if isinstance(wanted, (info.VarTupleType, info.ListType)) else []
+    found = [text for kind, values in pairs for value in values if (text := _find_misfit(kind, value))]
+    malformed = [text.removeprefix(_CANNOT) for text in found if text.startswith(_CANNOT)]
+    return f"{_CANNOT}{', '.join(malformed)}" if malformed else next(iter(found), "is invalid")
+
+
+def _find_broken_limit(wanted: info.Type, raw: Any) -> str:
+    if isinstance(wanted, info.StrType):
+        if wanted.max_length is not None and len(raw) > wanted.max_length:
+            return f"must have at most {wanted.max_length} characters"
+        if wanted.min_length is not None and len(raw) < wanted.min_length:
+            return "must not be empty"
+        if wanted.pattern is not None and not re.search(wanted.pattern, raw):
+            return f"{_CANNOT}{raw!r}"  # the key's description has the form in words
+    if isinstance(wanted, info.IntType):
+        if wanted.ge is not None and raw < wanted.ge:
+            return f"must be >= {wanted.ge}"
+        if wanted.le is not None and raw > wanted.le:
+            return f"must be <= {wanted.le}"
+    return ""
 
 
 def _plain(kind: Any) -> Any:

@@ -9,7 +9,6 @@ import msgspec
 from packaging.utils import canonicalize_name
 
 from latebind.config.config import BACKEND
-from latebind.config.lines import place_of
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def _check_external(config: Config, reader: Reader) -> None:
 def _check_wheel_sources(config: Config, reader: Reader) -> None:
     for name, source in config.wheel_sources.items():
         path = config.root / source / "pyproject.toml"
-        text, tables = _read_pyproject(path)
+        tables = _read_pyproject(path)
         own_name, wheel_name = _find(tables, "project", "name"), config.wheel_name(name)
         if own_name and canonicalize_name(own_name) != canonicalize_name(wheel_name):
             shown = PurePosixPath(source, "pyproject.toml")
@@ -80,17 +79,16 @@ def _check_wheel_sources(config: Config, reader: Reader) -> None:
         backend = _find(tables, "build-system", "build-backend") or "setuptools"
         if own_name and backend not in _BACKENDS and not _find(tables, "build-system", "backend-path"):
             message = f"{backend} does not run latebind's hooks, which put the native files into the wheel"
-            where, excerpt = place_of(str(path), text, ("build-system", "build-backend"), message)
-            reader.problems.append(LatebindError(message, where=where, advice=_HATCHLING, excerpt=excerpt))
+            where = f"{path}: build-system.build-backend"
+            reader.problems.append(LatebindError(message, where=where, advice=_HATCHLING))
 
 
-def _read_pyproject(path: Path) -> tuple[str, dict[str, Any]]:
-    """A pyproject.toml's text and tables; no tables where others will report what is wrong."""
+def _read_pyproject(path: Path) -> dict[str, Any]:
+    """A pyproject.toml's tables; no tables where others will report what is wrong."""
     try:
-        text = path.read_text("utf-8-sig")
-        return text, msgspec.toml.decode(text)
+        return msgspec.toml.decode(path.read_text("utf-8-sig"))  # type: ignore[no-any-return]
     except (OSError, ValueError, RecursionError):
-        return "", {}
+        return {}
 
 
 def _find(tables: dict[str, Any], table: str, key: str) -> str:

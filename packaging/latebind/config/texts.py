@@ -11,8 +11,7 @@ from loadcheck.text import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.config.lines import Key
-    from latebind.config.reader import Reader
+    from latebind.config.reader import Key, Reader
 
 _FREE = (("audit", "waive"), ("native", "define"))
 """Where texts of several lines are useful: reports escape reasons, and CMake gets definitions as they are."""

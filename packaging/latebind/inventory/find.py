@@ -16,7 +16,7 @@ from latebind.build.bill import Bill, Library, supplier_of
 from latebind.errors import InputError, LatebindError
 from loadcheck.archive import ZipReader
 from loadcheck.binary import sniff
-from loadcheck.readers.record import read_headers
+from loadcheck.readers.record import read_metadata
 from loadcheck.tables.parts import Part, find_parts, known_parts, part_of
 from loadcheck.text import printable
 
@@ -85,7 +85,7 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
             text = f"is unsafe to rewrite: {what}"
             raise InputError(text, where=str(path), advice=f"See all problems: latebind audit {path.name}.")
         info = _dist_info(archive, path)
-        fields = read_headers(archive.read(f"{info}/METADATA"), f"{path.name}!{info}/METADATA")
+        fields = read_metadata(archive.read(f"{info}/METADATA"), f"{path.name}!{info}/METADATA")
         if canonicalize_name(_first(fields, "name")) != name:
             text = f"METADATA names {printable(_first(fields, 'name')) or 'nothing'}, but the file name has {name}"
             raise InputError(text, where=str(path), advice="Build the wheel again, or give it the name in METADATA.")
@@ -151,7 +151,7 @@ def _replace_parts(parts: Sequence[Part], named: Mapping[str, Part]) -> tuple[Pa
 def _license(fields: Mapping[str, tuple[str, ...]]) -> str:
     """The license, if it is an SPDX expression: SBOMs with another text are not valid."""
     try:
-        return canonicalize_license_expression(_first(fields, "license-expression"))
+        return canonicalize_license_expression(_first(fields, "license_expression"))
     except InvalidLicenseExpression:
         return ""
 
@@ -161,7 +161,7 @@ def _authors(fields: Mapping[str, tuple[str, ...]]) -> list[str]:
     for key in ("author", "maintainer"):
         if name := _first(fields, key):
             return [name]
-        names = [part.partition("<")[0].strip(' "') for part in _first(fields, f"{key}-email").split(",")]
+        names = [part.partition("<")[0].strip(' "') for part in _first(fields, f"{key}_email").split(",")]
         if any(names):
             return names
     return []

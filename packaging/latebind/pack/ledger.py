@@ -49,7 +49,7 @@ class Ledger:
     @property
     def targets(self) -> tuple[str, ...]:
         """The targets that the last run packed, sorted; () where nothing was packed."""
-        return tuple(sorted({rid for row in self._old.values() for rid in row.targets}))
+        return tuple(sorted(self._record.targets))
 
     def is_current(self, name: str, key: str) -> bool:
         """Whether the files of a package are there, as this key makes them, or it makes none here."""

@@ -56,6 +56,11 @@ class Record(msgspec.Struct, frozen=True):
         return {name: sha256 for package in self.packages.values() for name, sha256 in package.files.items()}
 
     @property
+    def targets(self) -> frozenset[str]:
+        """The targets that were packed; none where nothing was."""
+        return frozenset(rid for row in self.packages.values() for rid in row.targets)
+
+    @property
     def digest(self) -> str:
         """One hash of all sources; "" where nothing is recorded."""
         return digest([f"{sha256} {name}" for name, sha256 in sorted(self.sources.items())]) if self.sources else ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import tomlkit
 
 from latebind.adopt.workflow import WORKFLOW, render_workflow
 from latebind.config.file import load, standalone_text, tables_of
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
 
-_TARGETS = re.compile(
-    r"^(?P<head>\[(?:tool\.latebind\.)?targets\]\s.*?^include\s*=\s*)\[[^\]]*\]", re.DOTALL | re.MULTILINE
-)
 _NAMED = ("-c", "user.name=latebind", "-c", "user.email=latebind@localhost", "-c", "commit.gpgsign=false")
 _SHOWN = 3
 
@@ -83,20 +81,15 @@ def clone_project(config: Config, folder: Path, rids: Sequence[str], tag: str) -
     run_git(folder, "add", "--all")
     run_git(folder, *_NAMED, "commit", "--quiet", "--no-verify", "--allow-empty", "--message", f"Rehearse {tag}")
     run_git(folder, *_NAMED, "tag", "--force", "--message", tag, tag)
-    limited = load(file)
-    if list(limited.document.targets.include) != list(rids):
-        advice = "Write them in one table [targets], or: --target all."
-        raise InputError("its list of targets was not found", where=str(config.file), advice=advice)
-    return limited
+    return load(file)
 
 
 def limit_targets(text: str, rids: Sequence[str]) -> str:
-    """A configuration with fewer targets. Raises InputError where the list of targets is not found."""
-    listed = ", ".join(f'"{rid}"' for rid in rids)
-    limited, number = _TARGETS.subn(lambda match: f"{match['head']}[{listed}]", text, count=1)
-    if number == 0:
-        raise InputError("has no `include` in a table [targets]", advice="Write the targets there, or: --target all.")
-    return limited
+    """A configuration with fewer targets; everything else is as it was."""
+    document = tomlkit.parse(text)
+    tables: Any = document.get("tool", {}).get("latebind", document)
+    tables["targets"]["include"] = list(rids)
+    return tomlkit.dumps(document)
 
 
 def run_git(folder: Path, *arguments: str) -> str:

@@ -41,7 +41,7 @@ def plan(folder, version, table=TABLE):
 def test_a_version_that_maven_orders_differently_is_refused_where_it_is_written(tmp_path, version, message, advice):
     with pytest.raises(LatebindError, match=message) as refused:
         plan(tmp_path, version)
-    assert refused.value.where == "latebind.toml:3"
+    assert refused.value.where == "latebind.toml: project.version"
     assert advice in refused.value.advice
     assert version not in KEPT
 

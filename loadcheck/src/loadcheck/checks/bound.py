@@ -47,6 +47,8 @@ def _find_misplaced(image: Image) -> Iterator[Hit]:
     )
     if names:
         yield Hit(
+            cause="libm",
+            names=tuple(names),
             message=f"looks for {first(names)} of libm.so.6 in {_LIBC}, because it does not link libm.so.6",
             evidence=some([f"{name} of {_LIBC}" for name in names]),
             fix="Link with -lm.",
@@ -61,10 +63,14 @@ def _find_undefined_versions(package: Contents, file: File, image: Image) -> Ite
         defined = {export.version for other in suppliers for export in other.exports if export.version}
         exported = {export.name for other in suppliers for export in other.exports}
         used = {symbol.version for symbol in image.imports if symbol.library == library and symbol.name in exported}
-        is_common = platforms.is_system(library) or platforms.is_common(library.lower())  # another copy may be loaded
+        is_common = platforms.is_system(library, image.libc) or platforms.is_common(
+            library.lower()
+        )  # another copy may be loaded
         lacking = sorted((set(versions) & used) - defined) if defined else []
         if lacking:
             yield Hit(
+                cause=f"versions of {library}",
+                names=tuple(lacking),
                 message=f"needs version {first(lacking)} of {library}, which the copy in the package does not define",
                 evidence=tuple(f"VERNEED {name} of {library}" for name in lacking),
                 fix=f"Link with the packaged {library}, or package the {library} that was linked.",
@@ -92,6 +98,8 @@ def _find_missing(package: Contents, image: Image) -> Iterator[Hit]:
         late = is_late(image, library)
         if missing:
             yield Hit(
+                cause=f"exports of {library}",
+                names=tuple(missing),
                 message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {first(missing)}"
                 + "; the file loads anyway" * late,
                 evidence=some(missing),

@@ -56,7 +56,7 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
                 yield _copied_links(files, soname)
             else:
                 message = f"has the same bytes as another file: {names[0]}"
-                yield Hit(inner=names[1], message=message, evidence=names, severity="note")
+                yield Hit(cause="bytes", inner=names[1], message=message, evidence=names, severity="note")
 
 
 def _list_users(package: Contents) -> dict[str, list[File]]:
@@ -89,6 +89,7 @@ def _shared_name(files: Sequence[File], soname: str, *, is_needed: bool) -> Hit:
     are_links = len({(file.folder, _VERSIONS.sub("", file.base)) for file in files}) == 1
     names = tuple(file.name for file in files)
     return Hit(
+        cause="name",
         inner=names[1],
         message=f"has the name of another library: {names[0]}",
         evidence=(*names, soname),
@@ -107,6 +108,7 @@ def _find_soname(files: Sequence[File]) -> str:
 def _copied_links(files: Sequence[File], soname: str) -> Hit:
     copies = [file.name for file in files if file.base != soname]
     return Hit(
+        cause="links",
         inner=copies[0],
         message=f"{plural(len(copies), 'link')} to {soname} became {'a copy' if len(copies) == 1 else 'copies'}",
         evidence=tuple(file.name for file in files),

@@ -71,10 +71,10 @@ def relro_missing(image: Image) -> Iterator[Hit | Skip]:
     if image.is_static and not image.imports:
         return  # nothing is bound at load time
     if image.relro == "none":
-        yield Hit(message="has no RELRO", evidence=("no GNU_RELRO segment",))
+        yield Hit(cause="none", message="has no RELRO", evidence=("no GNU_RELRO segment",))
     elif image.relro == "partial":
         message = "has only partial RELRO: functions are bound lazily"
-        yield Hit(message=message, evidence=("GNU_RELRO without BIND_NOW",))
+        yield Hit(cause="partial", message=message, evidence=("GNU_RELRO without BIND_NOW",))
 
 
 @check(
@@ -97,15 +97,17 @@ def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
     """
     if image.aslr == "none":
         seen = "the flag MH_PIE is not set" if image.format == "macho" else "DYNAMIC_BASE is not set"
-        yield Hit(message="disables ASLR: it is always loaded at the same address", evidence=(seen,))
+        yield Hit(cause="ASLR", message="disables ASLR: it is always loaded at the same address", evidence=(seen,))
     elif image.aslr == "32-bit":
         yield Hit(
+            cause="64-bit ASLR",
             message="weakens ASLR: it does not support randomized 64-bit addresses",
             evidence=("HIGH_ENTROPY_VA is not set",),
             severity="note",
         )
     if not image.is_nx:
         yield Hit(
+            cause="NX",
             message="does not ask for NX, which keeps data from being executed",
             evidence=("NX_COMPAT is not set",),
             severity="warning" if image.arch == "i686" else "note",

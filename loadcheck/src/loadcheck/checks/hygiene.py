@@ -45,13 +45,25 @@ FOR_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|
 def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     """Installers refuse an unreadable file, or they read it differently and install content that was not audited."""
     if package.damage:
-        yield Hit(inner="", message=f"cannot be read: {package.damage.rpartition(': ')[2]}", evidence=(package.damage,))
+        yield Hit(
+            cause="package",
+            inner="",
+            message=f"cannot be read: {package.damage.rpartition(': ')[2]}",
+            evidence=(package.damage,),
+        )
     for problem in package.problems:
         if problem.kind in _UNREADABLE:
-            yield Hit(inner=problem.member, message=f"cannot be read: {problem.detail}", evidence=(problem.kind,))
+            yield Hit(
+                cause=problem.kind,
+                inner=problem.member,
+                message=f"cannot be read: {problem.detail}",
+                evidence=(problem.kind,),
+            )
     for file in package.files:
         if file.problem and file.format is None:
-            yield Hit(inner=file.name, message=f"cannot be read: {file.problem}", evidence=(file.problem,))
+            yield Hit(
+                cause="file", inner=file.name, message=f"cannot be read: {file.problem}", evidence=(file.problem,)
+            )
 
 
 @check(
@@ -72,7 +84,12 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """
     for problem in package.problems:
         if problem.kind in _UNSAFE:
-            yield Hit(inner=problem.member, message=problem.detail, evidence=(f"{problem.kind}: {problem.member!r}",))
+            yield Hit(
+                cause=problem.kind,
+                inner=problem.member,
+                message=problem.detail,
+                evidence=(f"{problem.kind}: {problem.member!r}",),
+            )
 
 
 @check(
@@ -92,11 +109,18 @@ def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
     for problem in package.problems:
         if problem.kind == "case-collision":
             severity: Severity = "note" if for_linux else "warning"
-            yield Hit(inner=problem.member, message=problem.detail, evidence=(problem.member,), severity=severity)
+            yield Hit(
+                cause="case",
+                inner=problem.member,
+                message=problem.detail,
+                evidence=(problem.member,),
+                severity=severity,
+            )
     for file in package.files:
         bad = [part for part in file.name.split("/") if _is_unportable(part)]
         if bad:
             yield Hit(
+                cause="Windows",
                 inner=file.name,
                 message=f"{bad[0]!r} is not a valid file name on Windows",
                 evidence=(file.name,),
@@ -119,7 +143,7 @@ def _is_unportable(part: str) -> bool:
     fix="Build the binary again, and compare its size and hash with the build's output.",
 )
 def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
-    """The file starts like a native binary but is damaged, so it does not load.
+    """The file starts like a native binary but is damaged, so it does not load, or is larger than loadcheck reads.
 
     The finding is a note for a file in a folder of tests. It is a warning for an empty file that is named like a Python
     module, if the package has other modules.
@@ -127,13 +151,15 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
     for file in package.files:
         if file.problem and file.format is not None:
             yield Hit(
+                cause="damaged",
                 inner=file.name,
-                message=f"is a damaged {file.format} file: {file.problem.removeprefix('damaged member: ')}",
+                message=f"cannot be read as {file.format}: {file.problem.removeprefix('damaged member: ')}",
                 evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
                 severity="note" if FOR_TESTS.search(file.name) else "error",
             )
         elif not file.size and pythonabi.module_abi(file.base):
             yield Hit(
+                cause="empty",
                 inner=file.name,
                 message="is an empty file, which Python cannot import as a module",
                 evidence=("size 0",),
@@ -170,7 +196,14 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
             message, slow = f"was not audited: the reader {file.died}", is_slow(file.died)
             fix, severity = (SLOW_FIX, SLOW_SEVERITY) if slow else ("", None)
             others = tuple(f"{name}: {how}" for name, how in package.lost.items() if name != file.name)
-            yield Hit(inner=file.name, message=message, evidence=(file.died, *others), fix=fix, severity=severity)
+            yield Hit(
+                cause="slow" if slow else "crash",
+                inner=file.name,
+                message=message,
+                evidence=(file.died, *others),
+                fix=fix,
+                severity=severity,
+            )
 
 
 @check(
@@ -205,6 +238,7 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
     for file in package.native:
         if file.paths:
             yield Hit(
+                cause="copied" * file.is_grafted,
                 inner=file.name,
                 message="contains paths of the build machine",
                 evidence=file.paths,

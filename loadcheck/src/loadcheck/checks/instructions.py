@@ -54,6 +54,7 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
     """
     if image.isa:
         yield Hit(
+            cause=image.isa,
             message=f"needs {image.isa}, so glibc refuses to load it on some processors that the package admits",
             evidence=(f"GNU_PROPERTY_X86_ISA_1_NEEDED {image.isa}",),
             fix="Link without -Wl,-z,x86-64-v2, -v3 and -v4.",
@@ -65,6 +66,7 @@ def illegal_instructions(package: Contents, file: File, image: Image) -> Iterato
     has_rosetta_only = image.format == "macho" and numeric(image.min_os or "0") >= _ALL_MACS_HAVE_AVX
     where = "under Rosetta before macOS 15" if has_rosetta_only else "on others that the package admits"
     yield Hit(
+        cause=level,
         message=f"is compiled entirely for processors with {level}, and crashes with an illegal instruction {where}: "
         f"{code.share}% of its vector code is VEX-encoded",
         evidence=tuple(_show(code)),

@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from loadcheck.engine.reader import find_reader
 from loadcheck.engine.registry import INSTALLED, Hit, Skip, check
 from loadcheck.errors import InputError
-from loadcheck.readers.record import read_headers
+from loadcheck.readers.record import read_metadata
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def find_missing_file(package: Contents) -> Iterator[Hit]:
     names = [file.name for file in package.files if _LICENSE.search(file.name)]
     if names and all(name.endswith(f"/{_NOTICE}") for name in names):
         text = f"contains no license file except that of latebind's loader, {_NOTICE}"
-        yield Hit(message=text, evidence=tuple(names))
+        yield Hit(cause="only the loader's", message=text, evidence=tuple(names))
     elif not names:
         seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
         yield Hit(message="contains no license file", evidence=(seen,))
@@ -71,40 +71,48 @@ def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
     """
     name = f"{package.dist_info}/METADATA"
     try:
-        fields = read_headers(package.texts.get(name, b""), name)
+        fields = read_metadata(package.texts.get(name, b""), name)
     except InputError:
         return  # LB502 reports it
-    for message, evidence in _find_refused_fields(package, fields):
-        yield Hit(inner=name, message=message, evidence=(evidence,))
+    for case, message, evidence in _find_refused_fields(package, fields):
+        yield Hit(cause=case, inner=name, message=message, evidence=(evidence,))
     for file, data in package.texts.items():
         if file.startswith(f"{package.dist_info}/sboms/"):
             try:
                 json.loads(data)
             except (ValueError, RecursionError) as error:
-                yield Hit(inner=file, message=f"is not JSON: {error}", evidence=(file,), severity="note", fix=_SBOM)
+                yield Hit(
+                    cause="sbom",
+                    inner=file,
+                    message=f"is not JSON: {error}",
+                    evidence=(file,),
+                    severity="note",
+                    fix=_SBOM,
+                )
 
 
 _SBOM = "Write the SBOM again, as JSON in UTF-8."
 
 
-def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
-    """What is wrong, with the line."""
-    written = "".join(fields.get("metadata-version", ())[:1])
+def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
+    """The case, what is wrong, and the line."""
+    written = "".join(fields.get("metadata_version", ())[:1])
     try:
         is_new = Version(written) >= _PEP_639
     except InvalidVersion:
         return
-    for text in fields.get("license-expression", ()):
+    for text in fields.get("license_expression", ()):
         line = f"License-Expression: {text}"
         if not is_new:
-            yield f"has License-Expression, which metadata version {written} does not define", line
+            yield "version", f"has License-Expression, which metadata version {written} does not define", line
         if fields.get("license"):
-            yield "has both License and License-Expression", line
+            yield "both", "has both License and License-Expression", line
         try:
             canonicalize_license_expression(text)
         except InvalidLicenseExpression as error:
-            yield f"has an invalid SPDX license expression: {error}", line
+            yield "expression", f"has an invalid SPDX license expression: {error}", line
     files = {file.name for file in package.files}
-    for text in fields.get("license-file", ()) if is_new else ():
+    for text in fields.get("license_files", ()) if is_new else ():
         if f"{package.dist_info}/licenses/{text}" not in files:
-            yield f"names the license file {text}, which is not in licenses/", f"License-File: {text}"
+            message = f"names the license file {text}, which is not in licenses/"
+            yield f"file {text}", message, f"License-File: {text}"

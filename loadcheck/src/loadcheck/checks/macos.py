@@ -68,6 +68,7 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
     if promises and needed and floors.pad_version(needed) > floors.pad_version(min(promises)[0]):
         floor, promiser = min(promises)
         yield Hit(
+            cause=f"minimum {image.min_os}",
             message=f"needs macOS {image.min_os}, but {promiser} promises {floors.version_text(floor)}",
             evidence=(f"minimum OS version {image.min_os}", f"promised by {promiser}"),
         )
@@ -90,6 +91,8 @@ def _judge_functions(image: Image, floor: floors.Version, promiser: str) -> Iter
     if newer:
         names, worst = name_newest(newer)
         yield Hit(
+            cause="functions",
+            names=tuple(sorted(newer)),
             message=f"uses {names}, added in macOS {worst}, but {promiser} promises {floors.version_text(floor)}",
             evidence=(*some(sorted(newer)), f"promised by {promiser}"),
             fix="Compile with Apple's headers and MACOSX_DEPLOYMENT_TARGET set to the promised version, or raise the "
@@ -125,9 +128,12 @@ def signature_wrong(image: Image) -> Iterator[Hit | Skip]:
     is_arm = image.arch in ("aarch64", "arm64e")
     pages = image.signed_pages
     if is_arm and not image.is_signed:
-        yield Hit(message=f"is {image.arch} code without a signature", evidence=("no LC_CODE_SIGNATURE",))
+        yield Hit(
+            cause="unsigned", message=f"is {image.arch} code without a signature", evidence=("no LC_CODE_SIGNATURE",)
+        )
     elif pages and pages.changed:
         yield Hit(
+            cause="changed",
             message=f"was changed after it was signed: the signature is wrong for {pages.changed} of "
             f"{plural(pages.total, 'page')}",
             evidence=tuple(f"{pages.algorithm} of the page at byte {place}" for place in pages.places),

@@ -71,6 +71,7 @@ def search_path_twice(image: Image) -> Iterator[Hit]:
     if twice:
         times = image.rpath.count(twice[0])
         yield Hit(
+            names=tuple(twice),
             message=f"has the search path {twice[0]} {times} times, which macOS 15.4 and newer refuse",
             evidence=tuple(f"LC_RPATH {path}" for path in twice),
         )
@@ -96,11 +97,13 @@ def unmappable(package: Contents, image: Image) -> Iterator[Hit]:
     largest = _LARGEST_PAGES.get(image.arch, 0)
     if 0 < image.page <= _SMALL < largest:
         yield Hit(
+            cause="pages",
             message=f"has segments aligned to {image.page} bytes, but some kernels for {image.arch} have larger pages",
             evidence=(f"PT_LOAD p_align {image.page:#x}",),
         )
     if image.is_skewed and any(tag.floor < _LENIENT for tag in list_linux_tags(package, "glibc")):
         yield Hit(
+            cause="skew",
             message="has a segment that glibc before 2.35 refuses: its address does not match its file offset",
             evidence=("PT_LOAD whose p_vaddr and p_offset differ modulo p_align",),
         )

@@ -49,7 +49,7 @@ def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit 
     mode = f"{file.mode & 0o777:03o}"
     if package.wheel is not None and SCRIPTS in file.name and not misfits(package, file):
         text = f"is a program with the mode {mode} in the scripts folder, where pip, unlike uv, keeps the mode"
-        yield Hit(message=text, evidence=(f"mode {mode}",), fix="Pack the program with the mode 755.")
+        yield Hit(cause="scripts", message=text, evidence=(f"mode {mode}",), fix="Pack the program with the mode 755.")
     if "chmod" in package.helpers:
         return
     manifest = read_manifest(package)
@@ -57,7 +57,7 @@ def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit 
         if SCRIPTS not in file.name and not _FOR_TESTS.search(file.name) and not misfits(package, file):
             text = f"is a program with the mode {mode}, which pip keeps, so the system does not start it"
             assumption = "no compiled code changes the mode before it starts the program"
-            yield Hit(message=text, evidence=(f"mode {mode}",), assumption=assumption)
+            yield Hit(cause="wheel", message=text, evidence=(f"mode {mode}",), assumption=assumption)
     elif manifest is not None and not _is_made_executable(manifest, file.name.partition("/")[2]):
         is_part = not manifest.fields.get("bin") and not manifest.table("scripts")
         text = (
@@ -66,6 +66,7 @@ def not_executable(package: Contents, file: File, image: Image) -> Iterator[Hit 
             else 'and "bin" does not name it'
         )
         yield Hit(
+            cause="part" if is_part else "npm",
             message=f"is a program with the mode {mode}, {text}",
             evidence=(f"mode {mode}",),
             assumption="the package that starts the program does not change the mode",

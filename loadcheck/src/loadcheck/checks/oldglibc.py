@@ -30,7 +30,7 @@ def list_newer_than_tag(package: Contents, image: Image) -> dict[str, Version]:
     if image.format != "elf" or tag is None:
         return {}
     inside = provided_libraries(package)
-    if any(posixpath.basename(name) not in inside and not platforms.is_system(name) for name in image.needed):
+    if any(posixpath.basename(name) not in inside and not platforms.is_system(name, "glibc") for name in image.needed):
         return {}
     names = sorted({symbol.name for symbol in image.open_imports} - package.exported)
     return {name: since for name in names if (since := symbols.glibc_since(name)) > tag.floor}
@@ -43,6 +43,8 @@ def judge_old_glibc(package: Contents, file: File, image: Image, newer: dict[str
     is_bound_at_once = image.relro == "full"
     listed = some([f"undefined {name}, of glibc {version_text(since)}" for name, since in newer.items()])
     return Hit(
+        cause="glibc",
+        names=tuple(newer),
         message=f"uses {names}, added in glibc {worst}, but the tag promises {version_text(tag.floor) if tag else ''}",
         evidence=(*listed, *(["BIND_NOW"] if is_bound_at_once else [])),
         fix="Also compile the static libraries in the image for that manylinux tag, and link with libc.",

@@ -55,6 +55,7 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
                 severity = _judge_misfit(package, file, lacking, is_other_system=wanted_format != file.format)
                 is_alone = severity == "warning" and not _must_fit(package, file)
                 yield Hit(
+                    cause=f"{file.format} {' '.join(archs)}",
                     inner=file.name,
                     message=f"is for {seen}, but {promiser} promises {name_platform(wanted_format, wanted_archs)}",
                     evidence=(f"binary: {seen}", f"promised: {promiser}"),

@@ -74,6 +74,7 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
         if opened := find_opened_first(package, file, image, name):
             assumption = assume_opened(opened)
         yield Hit(
+            cause=posixpath.basename(name),
             message=f"needs {posixpath.basename(name)}, which is in the package as {holders[0]}, where the loader "
             "does not search",
             evidence=(needs(image, name), *(paths or ["no search path"])),
@@ -90,6 +91,7 @@ def _judge_opened(package: Contents, file: File) -> Iterator[Hit]:
             expected = posixpath.normpath(posixpath.join(_place(script.folder), path))
             if expected not in {posixpath.join(_place(other.folder), other.base) for other in package.files}:
                 yield Hit(
+                    cause=f"opened {expected}",
                     message=f"is opened by {script.name} as {expected}, but the package has it elsewhere",
                     evidence=(f"opened: {path}", f"file: {file.name}"),
                     fix=f"Put the library at {expected}, or open it where it is.",
@@ -124,6 +126,7 @@ def _judge_windows(package: Contents, file: File, image: Image) -> Iterator[Hit]
         where = "where Windows does not search after pip install --user" if in_data else "where Windows does not search"
         late = " on first use" * is_late(image, name)
         yield Hit(
+            cause=f"data {name}" if in_data else name,
             message=f"needs {name}{late}, which is in the package as {holders[0]}, {where}",
             evidence=(needs(image, name), f"folders: {', '.join(sorted(folders)) or 'the root'}"),
             fix="Put the DLL into the folder of the module, or call os.add_dll_directory() before the import.",

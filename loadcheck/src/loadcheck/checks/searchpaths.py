@@ -67,6 +67,8 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
             is_unused = severity == "note" and not _list_searched(image)
             who += "; no needed library is searched for there" * is_unused
             yield Hit(
+                cause=f"{table} unsafe" if unsafe else table,
+                names=tuple(bad) if severity == "error" else (),
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
                 fix=_PATH_FIXES[image.format],
@@ -148,6 +150,7 @@ def search_path_present(package: Contents, file: File, image: Image) -> Iterator
         if good:
             purpose = "finds libraries of the package" if serves else "is not needed to find a library of the package"
             yield Hit(
+                cause=f"{table} serves" if serves else table,
                 message=f"{table} {purpose}: {':'.join(good)}",
                 evidence=tuple(f"{table} {path}" for path in good),
             )

@@ -19,6 +19,10 @@ _SECRET_NAMES = re.compile(
 )
 _KEY_STORES = re.compile(r"(^|/)(\.npmrc|[^/]*\.(pfx|p12|snk|keystore|jks))$", re.IGNORECASE)
 """These often hold no secret: npm settings, certificates, public strong names."""
+_STRONG_NAME = (b"\x07\x02\0\0\0\x24\0\0RSA2", b"\0\x24\0\0\x04\x80\0\0")
+"""How .snk files begin: a private key (PRIVATEKEYBLOB), and a public key of a strong name."""
+_JAVA = (b"\xfe\xed\xfe\xed", 12, b"\0\0\0\1", b"\0\0\0\2")
+"""A JKS file: how it begins, and where the type of its first entry is, which is a private key or a certificate."""
 _PRIVATE_KEY = re.compile(rb"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
 _SETTING = re.compile(rb"^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*[\"']?([^\s\"'#]+)", re.MULTILINE)
 _SECRET_SETTING = re.compile(
@@ -33,8 +37,9 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
     "Secret included",
     "error",
     profiles=("loads",),
-    because="Anyone who has the package can use the secret. The finding is a warning for key stores, and for a .env "
-    "whose first settings do not look like secrets; it is a note for test data.",
+    because="Anyone who has the package can use the secret. The finding is a warning for key stores, which a password "
+    "may protect, and for a .env whose first settings do not look like secrets. It is a note for test data, and for "
+    "key stores whose first bytes do not say what they have.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn/.env",
     fix="Remove the file, revoke the secrets in it, and delete the published package.",
@@ -50,13 +55,27 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
         is_test = FOR_TESTS.search(file.name) is not None
         if match := _PRIVATE_KEY.search(file.head):
             severity: Severity = "note" if is_test else "error"
-            message, evidence = "contains a private key", match[0].decode()
-        elif _SECRET_NAMES.search(file.name) or _KEY_STORES.search(file.name):
+            case, message, evidence = "key", "contains a private key", match[0].decode()
+        elif _SECRET_NAMES.search(file.name):
             severity = "note" if is_test else "error" if _names_secret(file) else "warning"
-            message, evidence = "has a name typical of files with secrets", file.name
+            case, message, evidence = "name", "has a name typical of files with secrets", file.name
+        elif _KEY_STORES.search(file.name) and (is_key := _has_key(file.head)) is not False:
+            severity = "warning" if is_key and not is_test else "note"
+            case = "key" if is_key else "store"
+            message = "contains a private key" if is_key else "is of a kind that may contain a private key"
+            evidence = file.name
         else:
             continue
-        yield Hit(inner=file.name, message=message, evidence=(evidence,), severity=severity)
+        yield Hit(cause=case, inner=file.name, message=message, evidence=(evidence,), severity=severity)
+
+
+def _has_key(head: bytes) -> bool | None:
+    """Whether a key store has a private key, by its first bytes; None where these do not tell."""
+    magic, start, key, certificate = _JAVA
+    if head.startswith(magic):
+        return {key: True, certificate: False}.get(head[start : start + 4])
+    private, public = _STRONG_NAME
+    return True if head.startswith(private) else False if head.startswith(public) else None
 
 
 def _names_secret(file: File) -> bool:

@@ -68,11 +68,14 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
         if not any(fnmatchcase(name, glob) for glob in allowed)
         if name not in entries and not (entries and name.startswith(_CXX))
     ]
+    is_for_macos = image.format == "macho" and all(name.startswith(_CXX) for name in surplus)
     if surplus:
         yield Hit(
+            cause="of macOS" * is_for_macos,
+            names=tuple(surplus),
             message=f"exports {plural(len(surplus), 'symbol')} that `exports` does not list: {first(surplus)}",
             evidence=(f"allowed: {', '.join(allowed) or 'none'}", *some(surplus)),
-            fix=_FIX_ON_MACOS * (image.format == "macho" and all(name.startswith(_CXX) for name in surplus)),
+            fix=_FIX_ON_MACOS * is_for_macos,
         )
 
 
@@ -104,19 +107,26 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
         for name in merged
         if name.startswith(_ALLOCATION) and name not in _PLACEMENT and _HEAP_OF_TCMALLOC not in name
     ]
+    place = "copied" if file.is_grafted else image.format
     fix = (
         "This library was copied into the package: build it with hidden visibility, or ask its project to do so."
         * file.is_grafted
     ) or {"macho": _FIX_ON_MACOS, "pe": _FIX_ON_WINDOWS}.get(image.format, "")
     if allocation:
         yield Hit(
+            cause=f"allocation {place}",
             message=f"exports operator new or delete among {plural(len(names), 'C++ symbol')}: {first(allocation)}",
             evidence=some(allocation),
             fix=fix,
             severity="warning",
         )
     elif names:
-        yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {first(names)}", evidence=some(names), fix=fix)
+        yield Hit(
+            cause=place,
+            message=f"exports {plural(len(names), 'C++ symbol')}: {first(names)}",
+            evidence=some(names),
+            fix=fix,
+        )
 
 
 @check(
@@ -171,6 +181,7 @@ def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
         missing = lacking(listed, [image for _, image in libraries])
         if missing:
             yield Hit(
+                names=tuple(missing),
                 message=f"does not export {', '.join(missing)}, which the configuration lists",
                 evidence=some([f"exports {name}" for name in names]) or ("exports nothing",),
                 inner=libraries[0][0].name,

@@ -12,7 +12,7 @@ from loadcheck.engine.supply import must_load
 from loadcheck.readers.package_json import read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from loadcheck.binary import Image
     from loadcheck.engine.policy import Policy
@@ -43,6 +43,8 @@ def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy)
     if "GLIBC_PRIVATE" in versions:
         names = _because(image, "GLIBC_PRIVATE")
         yield Hit(
+            cause="GLIBC_PRIVATE",
+            names=names,
             message=f"needs GLIBC_PRIVATE for {_list(names)}, which another build of glibc may lack or change",
             evidence=names,
             severity="warning",
@@ -52,6 +54,8 @@ def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy)
     if needed and promised and needed > promised:
         names = _because(image, why)
         yield Hit(
+            cause=why,
+            names=names,
             message=f"needs {why} for {_list(names)}, but {_promise(package)} glibc {floors.version_text(promised)}",
             evidence=(f"VERNEED {why}", *names),
             fix=_name_older_glibc(image, promised),
@@ -85,36 +89,70 @@ def unjudged_platform(package: Contents, file: File) -> str:
 
 @check(
     "LB304",
-    "Newer C++ run-time library needed than promised",
+    "Symbol that the system libraries of the tag lack",
     "error",
     profiles=("loads",),
     because="The library does not load on some systems that the tag includes. The finding is a warning if the package "
-    "works without the library.",
+    "works without the library, or if the symbol is needed on first use only.",
     kinds=("wheel",),
     example="libspeech.so needs GLIBCXX_3.4.30; manylinux_2_28 promises 3.4.24",
-    fix="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",
+    fix="Build in a manylinux image, whose compiler links newer parts statically, or link the library statically.",
 )
-def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A manylinux tag implies a version of libstdc++. Old systems of the tag lack newer GLIBCXX or CXXABI versions."""
-    tags = list_linux_tags(package, "glibc")
-    if not tags:
-        return
-    limits = platforms.cxx_limits(min(tags, key=lambda tag: tag.floor))
-    for prefix, limit in limits.items():
+def symbol_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """A tag promises symbol versions of libstdc++, libgcc, libatomic and zlib, which old systems of the tag have.
+
+    It also forbids symbols without a version that some of these systems lack, such as zlib's internal ones. The limits
+    are those of auditwheel, by architecture. A library in the package has what it has.
+    """
+    glibc, musl = list_linux_tags(package, "glibc"), list_linux_tags(package, "musl")
+    own = {image.soname.lower() for _, image in package.images} | package.bases
+    if glibc:
+        yield from _judge_versions(package, file, image, min(glibc, key=lambda tag: tag.floor), own)
+    for tag in (min(tags, key=lambda tag: tag.floor) for tags in (glibc, musl) if tags):
+        yield from _judge_forbidden(package, file, image, tag, own)
+
+
+def _judge_versions(
+    package: Contents, file: File, image: Image, tag: platforms.LinuxTag, own: Collection[str]
+) -> Iterator[Hit]:
+    limits = platforms.symbol_limits(tag)
+    for family in platforms.list_families():
+        limit = limits.get(family, ())
         versions = [
             name
             for library, names in image.version_needs.items()
-            if library.lower() not in package.bases  # a copy of its own has every version that it needs
+            if library.lower() not in own  # a copy of its own has every version that it needs
             for name in names
-            if floors.numeric(name.removeprefix(f"{prefix}_")) > limit and name.startswith(f"{prefix}_")
+            if floors.numeric(name.removeprefix(f"{family}_")) > limit and name.startswith(f"{family}_")
         ]
         if versions:
             worst = max(versions, key=lambda name: floors.numeric(name.rpartition("_")[2]))
             names = _because(image, worst)
+            promised = f"{family}_{floors.version_text(limit)}" if limit else f"no version of {family}"
             yield Hit(
-                message=f"needs {worst} for {_list(names)}, but the tag promises {prefix}_{floors.version_text(limit)}",
+                cause=worst,
+                names=names,
+                message=f"needs {worst} for {_list(names)}, but the tag promises {promised}",
                 evidence=(*(f"VERNEED {name}" for name in sorted(versions)), *names),
                 severity=_floor_severity(package, file, image),
+            )
+
+
+def _judge_forbidden(
+    package: Contents, file: File, image: Image, tag: platforms.LinuxTag, own: Collection[str]
+) -> Iterator[Hit]:
+    is_bound_at_once = image.relro == "full"
+    for library in image.needed:
+        lacking = platforms.list_forbidden(tag, library) if library.lower() not in own else frozenset[str]()
+        names = tuple(sorted({symbol.name for symbol in image.open_imports} & lacking - package.exported))
+        if names:
+            yield Hit(
+                cause=f"forbidden {library}",
+                names=names,
+                message=f"uses {_list(names)} of {library}, which some systems of the tag lack",
+                evidence=(*names, *(["BIND_NOW"] if is_bound_at_once else [])),
+                severity=_floor_severity(package, file, image) if is_bound_at_once else "warning",
+                fix=f"Use the public functions of {library}, link it statically, or add it to the package.",
             )
 
 
@@ -140,6 +178,7 @@ def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Sk
     if promised and image.libc not in promised:
         promiser = rid or ", ".join(list_platforms(package))
         yield Hit(
+            cause=image.libc,
             message=f"is linked against {image.libc}, but {promiser} promises {', '.join(sorted(promised))}",
             evidence=tuple(f"NEEDED {name}" for name in image.needed) or (f"interpreter {image.interpreter}",),
             severity="error" if not _has_other_libc(package, promised) or file.is_module else "note",

@@ -52,7 +52,7 @@ def _find_differences(first: TwinFacts, second: TwinFacts) -> Iterator[Hit]:
             (path, digest), (other, other_digest) = ours[name], theirs[name]
             if digest != other_digest:
                 seen = (f"{first.kind} sha256 {digest}", f"{second.kind} sha256 {other_digest}")
-                yield Hit(inner=path, message=f"differs from {other}", evidence=seen)
+                yield Hit(cause=f"{second.kind} {rid}", inner=path, message=f"differs from {other}", evidence=seen)
 
 
 @check(
@@ -104,6 +104,7 @@ def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
             stated = f"{pin.id} {pin.range}"
             if not pin.version or _version(pin.version) != _version(whole.version):
                 yield Hit(
+                    cause=f"pin {pin.id}",
                     inner=whole.subject,
                     message=f"depends on {stated} instead of exactly its own version",
                     evidence=(stated, f"version: {whole.version}"),
@@ -111,12 +112,22 @@ def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
                 )
             elif parts and (pin.id.lower(), _version(pin.version)) not in audited and _is_needed(whole, pin, parts):
                 seen = ", ".join(sorted(part.subject for part in parts))
-                yield Hit(inner=whole.subject, message=f"depends on {stated}, which is missing", evidence=(seen,))
+                yield Hit(
+                    cause=f"missing {pin.id}",
+                    inner=whole.subject,
+                    message=f"depends on {stated}, which is missing",
+                    evidence=(seen,),
+                )
         pinned = {pin.id for pin in whole.pins}
         for part in parts if whole.lists_all and whole.id == whole.project else ():
             if part.id not in pinned and _version(part.version) == _version(whole.version):
                 text = f"does not depend on {part.id}, so nothing installs it"
-                yield Hit(inner=whole.subject, message=text, evidence=(f"missing: {part.id} {part.version}",))
+                yield Hit(
+                    cause=f"unlisted {part.id}",
+                    inner=whole.subject,
+                    message=text,
+                    evidence=(f"missing: {part.id} {part.version}",),
+                )
         if whole.pins and not parts:
             yield Skip(inner=whole.subject, reason="this audit includes none of its parts")
 
@@ -138,6 +149,7 @@ def _find_lacking(
 ) -> Iterator[Hit]:
     for name in sorted(files.keys() - others.keys()):
         yield Hit(
+            cause=f"{other.kind} {rid}",
             inner=files[name][0],
             message=f"is not in {other.subject} for {rid}",
             evidence=(f"{other.subject} has for {rid}: {', '.join(sorted(others)) or 'nothing'}",),

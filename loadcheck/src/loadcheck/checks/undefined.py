@@ -30,7 +30,7 @@ from loadcheck.text import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from loadcheck.binary import Image
+    from loadcheck.binary import Format, Image
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
 
@@ -110,6 +110,8 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
     if _OF_HOST.search(file.base):
         ending = file.base.rpartition(".")[2]
         return Hit(
+            cause="plugin",
+            names=tuple(names),
             message=f"has {count}, which the program that loads .{ending} files has to define: {first(names)}",
             evidence=some(names),
             severity="note",
@@ -117,6 +119,8 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
         )
     if all(map(_OF_MPI.match, names)) and not must_load(package, file, image):
         return Hit(
+            cause="MPI",
+            names=tuple(names),
             message=f"has {count} of MPI, but needs no MPI library: {first(names)}",
             evidence=some(names),
             severity="note",
@@ -124,6 +128,8 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
         )
     if all(map(_LIKE_APPLE.fullmatch, names)) and links_framework(package, image):
         return Hit(
+            cause="frameworks",
+            names=tuple(names),
             message=f"has {count} that frameworks of macOS may define: {first(names)}",
             evidence=some(names),
             severity="note",
@@ -131,6 +137,7 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
             "the symbols",
         )
     return Hit(
+        names=tuple(names),
         message=f"has {count} that nothing provides: {first(names)}",
         evidence=some(names),
         severity="error" if must_load(package, file, image) and not _are_apples(image, names) else "warning",
@@ -166,12 +173,14 @@ def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -
 def _judge_old_cxx(package: Contents, image: Image, names: set[str]) -> Iterator[Hit]:
     """Symbols of libstdc++ without a version, which the loader finds in it where it is new enough."""
     tag = lowest_tag(package)
-    limit = platforms.cxx_limits(tag).get("GLIBCXX", ()) if tag else ()
+    limit = platforms.symbol_limits(tag).get("GLIBCXX", ()) if tag else ()
     if not limit or "libstdc++.so.6" in package.bases:
         return
     newer = {name: since for name in sorted(names) if (since := symbols.cxx_since(name)) > limit}
     if newer:
         yield Hit(
+            cause="libstdc++",
+            names=tuple(newer),
             message=f"has {plural(len(newer), 'symbol')} of libstdc++ without a version, but the tag promises "
             f"GLIBCXX_{version_text(limit)}, which lacks them: {first([*newer])}",
             evidence=some([f"{name} of GLIBCXX_{version_text(since)}" for name, since in newer.items()]),
@@ -198,6 +207,8 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
         if lacking and tag is not None and tag.floor < numeric(version):
             names = names.difference(lacking)
             yield Hit(
+                cause="librt",
+                names=tuple(lacking),
                 message=f"uses {', '.join(lacking[:3])}, but does not link librt, which glibc before {version} needs "
                 f"for this; the tag promises glibc {version_text(tag.floor)}",
                 evidence=some(lacking),
@@ -209,6 +220,8 @@ def _judge_parts_of_glibc(package: Contents, names: set[str]) -> Iterator[Hit]:
         others = f" and {plural(len(listed[3:]), 'more function')}" if listed[3:] else ""
         word = "them" if listed[1:] else "it"
         yield Hit(
+            cause="unlinked",
+            names=tuple(listed),
             message=f"uses {', '.join(listed[:3])}{others} of glibc, but links no library that defines {word}",
             evidence=some(listed),
             fix="Link with the library that defines the symbol: -lm, or for glibc before 2.34 -ldl, -lpthread or -lrt.",
@@ -223,6 +236,8 @@ def _judge_old_musl(package: Contents, names: set[str]) -> Iterator[Hit]:
     if newer and floor is not None:
         newest, worst = name_newest(newer)
         yield Hit(
+            cause="musl",
+            names=tuple(newer),
             message=f"uses {newest}, added in musl {worst}, but the tag promises {version_text(floor)}",
             evidence=some([*newer]),
             fix="Build in an older Alpine, or look the function up with dlsym().",
@@ -251,13 +266,14 @@ def _has_unknown_library(package: Contents, image: Image) -> bool:
     if image.format == "macho" and any(symbol.library for symbol in image.imports):
         return False  # the linker binds a symbol to the library that defines it, so no linked library defines the rest
     inside = {name for path in provided_libraries(package) for name in (path, path.lower())}
-    is_system_library = _is_c_library_of_linux if image.format == "elf" else _is_c_library_of_macos
-    return any(posixpath.basename(name) not in inside and not is_system_library(name) for name in image.needed)
+    of_musl = platforms.is_loaded_by_musl(package, image)
+    return any(
+        posixpath.basename(name) not in inside and not _is_c_library(image.format, name, of_musl=of_musl)
+        for name in image.needed
+    )
 
 
-def _is_c_library_of_linux(name: str) -> bool:
-    return is_glibc(name) or platforms.is_musl(name)
-
-
-def _is_c_library_of_macos(name: str) -> bool:
-    return name.startswith(("/usr/lib/libSystem.", "/usr/lib/libc++."))
+def _is_c_library(form: Format, name: str, *, of_musl: bool) -> bool:
+    if form != "elf":
+        return name.startswith(("/usr/lib/libSystem.", "/usr/lib/libc++."))
+    return platforms.is_musl(name) if of_musl else is_glibc(name)

@@ -60,6 +60,7 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
     late = [name for name in libraries if is_late(image, name)]
     at_load = [name for name in libraries if name not in late]
     yield Hit(
+        cause=source,
         message=f"needs the run-time library of Visual C++{' on first use' * (not at_load)}, which "
         + (f"{source} installs" if source else "Windows does not include")
         + f": {first(at_load or late)}"
@@ -112,6 +113,7 @@ def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterato
         evidence = tuple(needs(image, name) for name in libraries)
         late = " on first use" * all(is_late(image, name) for name in libraries)
         yield Hit(
+            cause=" ".join(libraries),
             message=f"needs {', '.join(libraries)}{late}, which only developers' machines have",
             evidence=evidence,
             severity="error" if must_load(package, file, image) and not late else "warning",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.engine.cause import finding_identity, package_of, stable
+from loadcheck.engine.cause import fingerprint, package_of, stable
 from loadcheck.errors import InputError
 from loadcheck.text import encodable
 
@@ -20,24 +20,22 @@ if TYPE_CHECKING:
     from loadcheck.engine.choice import Choice
     from loadcheck.model import AuditReport, Finding
 
-_FORMAT = 1
+_KEY, _FORMAT = "loadcheck_baseline", 1
+_OLD_KEY = "latebind_audit_baseline"
+"""What the file's key was when baselines knew findings by the words of their messages."""
 
 
 class _Entry(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
-    """A known finding. `message` is only for readers."""
+    """A known finding. Its fingerprint identifies it. The check, the file and the message are for readers."""
 
     code: str
     subject: str
     fingerprint: str
     message: str
 
-    @property
-    def key(self) -> tuple[str, str, str]:
-        return self.code, self.subject, self.fingerprint
-
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    latebind_audit_baseline: int
+    loadcheck_baseline: int
     findings: tuple[_Entry, ...]
 
 
@@ -53,15 +51,18 @@ def read_baseline(path: Path) -> Baseline:
     """Read a baseline. Raises InputError for a file that cannot be read, or is not a baseline in this format."""
     advice = f"Write a new baseline: loadcheck --write-baseline {path}"
     try:
-        file = msgspec.json.decode(path.read_bytes(), type=_File)
+        document = msgspec.json.decode(path.read_bytes())
+        if isinstance(document, dict) and _OLD_KEY in document:
+            text = "is a baseline of an older loadcheck, which knew findings by the words of their messages"
+            raise InputError(text, where=str(path), advice=advice)
+        file = msgspec.convert(document, type=_File)
     except OSError as error:
         raise InputError(f"the baseline cannot be read: {error.strerror}", where=str(path), advice=advice) from error
     except DECODE_ERRORS as error:
         raise InputError(f"is not a baseline of loadcheck: {error}", where=str(path), advice=advice) from error
-    if file.latebind_audit_baseline != _FORMAT:
+    if file.loadcheck_baseline != _FORMAT:
         text = (
-            f"is a baseline of format {file.latebind_audit_baseline}, but this version of loadcheck reads format "
-            f"{_FORMAT}"
+            f"is a baseline of format {file.loadcheck_baseline}, but this version of loadcheck reads format {_FORMAT}"
         )
         raise InputError(text, where=str(path), advice=advice)
     return Baseline(name=path.name, entries=file.findings)
@@ -69,10 +70,10 @@ def read_baseline(path: Path) -> Baseline:
 
 def baseline_text(findings: Iterable[Finding]) -> str:
     """The text of a baseline with these findings, one per line."""
-    entries = sorted({entry.key: entry for entry in map(_entry, findings)}.values())
+    entries = sorted({entry.fingerprint: entry for entry in map(_entry, findings)}.values())
     lines = ",\n".join(f"    {json.dumps(msgspec.to_builtins(entry), ensure_ascii=False)}" for entry in entries)
     inner = f"\n{lines}\n  " if lines else ""
-    return encodable(f'{{\n  "latebind_audit_baseline": {_FORMAT},\n  "findings": [{inner}]\n}}\n')
+    return encodable(f'{{\n  "{_KEY}": {_FORMAT},\n  "findings": [{inner}]\n}}\n')
 
 
 def without_known(report: AuditReport, baseline: Baseline, choice: Choice) -> AuditReport:
@@ -80,10 +81,10 @@ def without_known(report: AuditReport, baseline: Baseline, choice: Choice) -> Au
 
     Its `gone` lists the entries that no longer occur, if their package was audited and their check was chosen.
     """
-    entries = {entry.key: entry for entry in baseline.entries}
-    keys = {finding: _entry(finding).key for finding in report.findings}
+    entries = {entry.fingerprint: entry for entry in baseline.entries}
+    keys = {finding: fingerprint(finding) for finding in report.findings}
     audited = [stable(name, name) for name in report.packages]
-    seen = set(keys.values()) | {_entry(waived.finding).key for waived in report.waived}
+    seen = set(keys.values()) | {fingerprint(waived.finding) for waived in report.waived}
     gone = sorted(
         f"{baseline.name}: {entry.code} {entry.subject} {entry.message}"
         for key, entry in entries.items()
@@ -100,4 +101,4 @@ def without_known(report: AuditReport, baseline: Baseline, choice: Choice) -> Au
 def _entry(finding: Finding) -> _Entry:
     package = finding.subject.partition("!")[0]
     subject, message = (encodable(stable(text, package)) for text in (finding.subject, finding.message))
-    return _Entry(code=finding.code, subject=subject, fingerprint=finding_identity(finding), message=message)
+    return _Entry(code=finding.code, subject=subject, fingerprint=fingerprint(finding), message=message)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import posixpath
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
     from loadcheck.model import AuditReport, Finding, Severity
 
-_SIZE = re.compile(r"\b\d[\d,]*(?:\.\d+)? (?:[kMG]B|bytes?)\b")
-_COUNT = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-])")
-_PLURAL = re.compile(r"s\b")
 _RELEASE = re.compile(r"[-.]\d.*")
 """Everything after the project's name in a package's file name."""
 _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-.*?(?P<platform>[^-]+)\.whl")
@@ -32,7 +28,7 @@ _PYTHON = re.compile(r"(?<=\.cpython-)3\d+t?|(?<=\.cp)3\d+t?(?=-)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Findings of one check for one reason: the same message, apart from counts and names of files."""
+    """Findings of one check for one reason, whatever their messages say."""
 
     id: str
     findings: tuple[Finding, ...]
@@ -98,21 +94,12 @@ def package_of(subject: str, packages: Collection[str]) -> str:
 
 def cause_id(finding: Finding) -> str:
     """A stable id of the cause: the same in all files, builds and versions of a package."""
-    package = finding.subject.partition("!")[0]
-    reason = _general(finding, finding.message.partition(": ")[0])
-    return _digest(finding.code, reason, stable(finding.fix, package))
+    return _digest(finding, finding.cause)
 
 
-def finding_identity(finding: Finding) -> str:
-    """What must stay equal for a finding to count as the same.
-
-    For an error, that is its whole text apart from sizes; for a warning or note, its cause.
-    """
-    if finding.severity != "error":
-        return cause_id(finding)
-    package = finding.subject.partition("!")[0]
-    texts = (_SIZE.sub("*", stable(text, package)) for text in (finding.message, *finding.evidence))
-    return _digest(finding.code, *texts)
+def fingerprint(finding: Finding) -> str:
+    """A stable id of the finding: its check, cause and file, and the names that it is about."""
+    return _digest(finding, finding.cause, finding.subject, *sorted(finding.names))
 
 
 def stable(text: str, package: str) -> str:
@@ -137,12 +124,7 @@ def _read_release(package: str) -> tuple[str, re.Pattern[str] | None]:
     return f"{package[:start]}*{package[end:]}", version
 
 
-def _general(finding: Finding, text: str) -> str:
-    package, _, inner = finding.subject.partition("!")
-    if inner:
-        text = text.replace(posixpath.basename(inner), "*")
-    return _PLURAL.sub("", _COUNT.sub("*", _SIZE.sub("*", stable(text, package))))
-
-
-def _digest(*texts: str) -> str:
+def _digest(finding: Finding, *keys: str) -> str:
+    package = finding.subject.partition("!")[0]
+    texts = (finding.code, *(stable(key, package) for key in keys))
     return hashlib.sha256("\0".join(texts).encode("utf-8", "backslashreplace")).hexdigest()[:12]

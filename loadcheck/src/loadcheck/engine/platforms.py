@@ -36,12 +36,14 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     musl_libraries: frozenset[str]
     macos_folders: tuple[str, ...]
     windows_libraries: frozenset[str]
+    windows_intel_libraries: frozenset[str]
     windows_linked: frozenset[str]
     driver_libraries: tuple[str, ...]
     common_libraries: tuple[str, ...]
     essential_libraries: frozenset[str]
     desktop_libraries: frozenset[str]
-    cxx: dict[str, dict[str, str]]
+    symbol_versions: dict[str, dict[str, str]]
+    forbidden_symbols: dict[str, frozenset[str]]
     rid_systems: frozenset[str]
     rid_distributions: frozenset[str]
     rid_archs: dict[str, str]
@@ -131,9 +133,11 @@ def npm_systems(binary_format: str) -> tuple[str, ...]:
     return data().npm_systems.get(binary_format, ())
 
 
-def is_system(library: str) -> bool:
-    """Whether every system that manylinux and musllinux tags cover has this library."""
-    return is_glibc(library) or library in data().system_libraries or is_musl(library)
+def is_system(library: str, libc: str) -> bool:
+    """Whether every system has a library that the tags for a C library cover; without one, those of either kind."""
+    of_musl = is_musl(library) or library in data().musl_libraries
+    of_glibc = is_glibc(library) or library in data().system_libraries
+    return of_musl if libc == "musl" else of_glibc if libc == "glibc" else of_musl or of_glibc
 
 
 def is_macos(library: str) -> bool:
@@ -141,10 +145,11 @@ def is_macos(library: str) -> bool:
     return library.startswith(data().macos_folders)
 
 
-def is_windows(library: str) -> bool:
-    """Whether every Windows has a library of that name. Windows itself resolves the names of API sets."""
-    name = library.lower()
-    return name in data().windows_libraries or name in data().windows_linked or name.startswith(_API_SETS)
+def is_windows(library: str, arch: str) -> bool:
+    """Whether every Windows for a processor has a library of that name. It resolves the names of API sets itself."""
+    name, own = library.lower(), data()
+    on_intel = arch in ("x86_64", "i686") and name in own.windows_intel_libraries
+    return on_intel or name in own.windows_libraries or name in own.windows_linked or name.startswith(_API_SETS)
 
 
 def is_driver(library: str) -> bool:
@@ -200,7 +205,7 @@ def macos_floor(platform: str, arch: str) -> Version:
 
 def is_musl(library: str) -> bool:
     """Whether a library is musl's."""
-    return library in data().musl_libraries or library.startswith(("libc.musl-", "ld-musl-"))
+    return library == "libc.so" or library.startswith(("libc.musl-", "ld-musl-"))
 
 
 def is_loaded_by_musl(package: Contents, image: Image) -> bool:
@@ -210,15 +215,32 @@ def is_loaded_by_musl(package: Contents, image: Image) -> bool:
     return image.libc == "musl" or (image.libc == "unknown" and is_tagged)
 
 
-def cxx_limits(tag: LinuxTag) -> Mapping[str, Version]:
-    """The highest GLIBCXX and CXXABI of a manylinux tag, by prefix."""
-    limits_by_floor = {
+def symbol_limits(tag: LinuxTag) -> Mapping[str, Version]:
+    """The highest version of each family of symbols that a manylinux tag promises: GLIBCXX, CXXABI, GCC, ZLIB, ...
+
+    It promises none of a family that is left out.
+    """
+    by_floor = {
         numeric(name): limits
-        for name, _, arch, limits in ((*key.partition(" "), limits) for key, limits in data().cxx.items())
+        for name, _, arch, limits in ((*key.partition(" "), limits) for key, limits in data().symbol_versions.items())
         if numeric(name) <= tag.floor and arch in ("", tag.arch)
     }
-    return (
-        {prefix: numeric(limit) for prefix, limit in limits_by_floor[max(limits_by_floor)].items()}
-        if limits_by_floor
-        else {}
-    )
+    return {family: numeric(limit) for family, limit in by_floor[max(by_floor)].items()} if by_floor else {}
+
+
+def list_forbidden(tag: LinuxTag, library: str) -> frozenset[str]:
+    """The symbols of an allowed library that some systems of a tag lack."""
+    kind = "manylinux" if tag.libc == "glibc" else "musllinux"
+    rows = {tuple(key.split(" ")): names for key, names in data().forbidden_symbols.items()}
+    by_floor = {
+        numeric(floor): names
+        for (of_kind, floor, of_library), names in rows.items()
+        if (of_kind, of_library) == (kind, library) and numeric(floor) <= tag.floor
+    }
+    return by_floor[max(by_floor)] if by_floor else frozenset()
+
+
+@cache
+def list_families() -> tuple[str, ...]:
+    """The families of symbol versions that tags limit, besides glibc's own."""
+    return tuple(sorted({family for limits in data().symbol_versions.values() for family in limits}))

@@ -47,6 +47,13 @@ class Hit:
     """A problem that a check found. The registry makes a Finding of it."""
 
     message: str
+    cause: str = ""
+    """What tells this cause from the others of the check: a word, or what is missing. "" if the check has one cause.
+
+    Reports group findings by it, and a baseline knows them by it. It must not depend on how the message is worded.
+    """
+    names: tuple[str, ...] = ()
+    """The names that it is about, such as symbols, where one more name is a new problem for a baseline."""
     evidence: tuple[str, ...] = ()
     fix: str = ""
     """How to fix this case; "" for the check's own."""
@@ -137,6 +144,8 @@ class Check:
             severity="warning" if seen.assumption and severity == "error" else severity,
             subject=subject,
             message=seen.message,
+            cause=seen.cause,
+            names=seen.names,
             evidence=seen.evidence,
             fix=seen.fix or self.fix,
             assumption=seen.assumption,

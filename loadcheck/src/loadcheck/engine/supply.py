@@ -22,7 +22,7 @@ from packaging.version import InvalidVersion, Version
 from loadcheck.engine import platforms
 from loadcheck.errors import InputError
 from loadcheck.readers.package_json import read_manifest
-from loadcheck.readers.record import read_headers
+from loadcheck.readers.record import read_metadata
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def requirement_rows(package: Contents) -> tuple[tuple[str, Requirement], ...]:
 def _requirements(metadata: bytes) -> tuple[tuple[str, Requirement], ...]:
     requirements: list[tuple[str, Requirement]] = []
     with contextlib.suppress(InputError):
-        for text in read_headers(metadata, "METADATA").get("requires-dist", ()):
+        for text in read_metadata(metadata, "METADATA").get("requires_dist", ()):
             with contextlib.suppress(InvalidRequirement):
                 requirements.append((text, Requirement(text)))
     return tuple(requirements)

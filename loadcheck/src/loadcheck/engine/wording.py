@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary.floors import version_text
 from loadcheck.engine.cause import causes, package_of
-from loadcheck.model import SEVERITIES
+from loadcheck.model import PASSED_OVER, SEVERITIES
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
         parts[-1] += " not shown (-v)"
     for count, what in ((len(report.waived), "waived"), (len(report.known), "in the baseline")):
         parts += [f"{count} {what}"] if count else []
-    if skipped := len({skip.check for skip in report.skipped}):
+    if skipped := len({skip.check for skip in report.skipped if skip.check != PASSED_OVER}):
         parts.append(f"{plural(skipped, 'check')} skipped for some files")
     what = report.packages[0] if len(report.packages) == 1 else plural(report.subjects, "package")
     options, _, ran = report.choice.partition(": ")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from loadcheck.binary import floors
 from loadcheck.formats import SDK_FILE
 from loadcheck.model import Kind
+from loadcheck.readers.imports import find_imported
 from loadcheck.readers.opened import list_opened
 from loadcheck.readers.places import list_beside, resolve_from
 
@@ -131,7 +132,7 @@ class WheelName:
     platforms: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)  # so that a result for it can be kept
 class Contents:
     """One thing that is audited: a package, a folder or a binary, with its files and their images."""
 
@@ -274,6 +275,12 @@ class Contents:
             for name in seen:
                 found.setdefault(name, set()).add(start)
         return {name: frozenset(rows) for name, rows in found.items()}
+
+    @cached_property
+    def imported(self) -> Mapping[str, str]:
+        """The modules that importing a top-level name of the wheel loads in any case, each with that name."""
+        names = [file.name for file in self.native] if self.modules else []
+        return find_imported(self.path, names) if names and self.kind == "wheel" else {}
 
     @cached_property
     def modules(self) -> frozenset[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import mmap
+import re
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
@@ -19,7 +21,7 @@ from loadcheck.readers.javascript import ANY_ADDON, SCRIPTS, find_addons
 from loadcheck.readers.nested import is_archive, native_members
 from loadcheck.readers.numpyapi import find_numpy_use
 from loadcheck.readers.opened import find_opened
-from loadcheck.readers.sources import Raw, open_source
+from loadcheck.readers.sources import open_source
 from loadcheck.readers.strings import Sought, find_strings, helper_names, provider_names, search_helpers
 from loadcheck.text import human_size
 
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadcheck.binary import Data
+    from loadcheck.containers import Raw
 
+_VARIANT = re.compile(r"(?P<plain>.+)-[0-9a-z_.]+\.whl")
 _HEAD = 128
 _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
@@ -36,6 +40,10 @@ _MAX_BINARY = 2 * 1024**3
 _MAX_IN_MEMORY = 64 * 1024**2
 _MAX_SCRIPT = 1024**2
 _SCRIPTS = (".py", ".sh", ".js", ".cjs", ".mjs", ".rb", ".pth")
+
+
+class NothingToAuditError(InputError):
+    """Something that is neither a package nor a native binary, and contains none."""
 
 
 def kind_of(path: Path) -> SubjectKind:
@@ -55,7 +63,7 @@ def kind_of(path: Path) -> SubjectKind:
     if head.startswith(b"PK\3\4"):
         return "archive"
     if sniff(head) is None:
-        raise InputError(
+        raise NothingToAuditError(
             "is neither a package nor a native binary",
             where=str(path),
             advice="Name wheels, nupkgs, npm packages, JARs, sdists, SDKs, zip archives, folders, or ELF, Mach-O or PE "
@@ -103,10 +111,16 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
 
 
 def wheel_name(file_name: str) -> WheelName | None:
-    """The parts of a wheel's file name, or None if it is not a valid wheel name."""
-    try:
-        project, version, _, tags = parse_wheel_filename(file_name)
-    except InvalidWheelFilename:
+    """The parts of a wheel's file name, or None if it is not a valid wheel name.
+
+    The label of a wheel variant, after the platform (PEP 825), is left out.
+    """
+    plain = _VARIANT.sub(r"\g<plain>.whl", file_name)
+    for name in (file_name, plain):
+        with suppress(InvalidWheelFilename):
+            project, version, _, tags = parse_wheel_filename(name)
+            break
+    else:
         return None
     return WheelName(
         project=project,
@@ -162,7 +176,12 @@ def _copy(raw: Raw, whole: IO[bytes], died: str, *, keep: bool) -> tuple[File, b
         for block in raw.blocks():
             if is_start := size < _PEEK:
                 head += block[: _PEEK - size]
-                kept = kept or (sniff(head) is not None and raw.size <= _MAX_BINARY)
+                is_native = sniff(head) is not None
+                if is_native and raw.size > _MAX_BINARY:
+                    problem = f"has {human_size(raw.size)}, but loadcheck reads at most {human_size(_MAX_BINARY)}"
+                    size = raw.size
+                    break
+                kept = kept or is_native
                 kept = kept or (is_archive(raw.name, head) and raw.size <= _MAX_TEXT) or _is_script(raw, head[:2])
             if is_start or kept:
                 whole.write(block)

@@ -1,73 +1,29 @@
-"""Opens wheels, nupkgs, archives, folders and single files as streams of files. Links are never followed."""
+"""Opens packages, folders and single files as streams of files. Links are never followed."""
 
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loadcheck.archive import ZipReader
+from loadcheck.containers import Raw, Source, Zip
 from loadcheck.errors import InputError
 from loadcheck.formats import find_format
-from loadcheck.tarball import TarReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from loadcheck.archive import ArchiveProblem
     from loadcheck.readers.contents import SubjectKind
 
 _BLOCK = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Raw:
-    """A file whose bytes are not yet read."""
-
-    name: str
-    size: int
-    mode: int
-    blocks: Callable[[], Iterator[bytes]]
-
-
-class Source(ABC):
-    """Something that holds files."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.problems: list[ArchiveProblem] = []
-        self.links: list[str] = []
-
-    @abstractmethod
-    def files(self) -> Iterator[Raw]:
-        """The files, in their stored order."""
 
 
 def open_source(path: Path, kind: SubjectKind) -> Source:
     """The files of a path. Raises InputError when it is not of that kind."""
     outside: Mapping[SubjectKind, Callable[[Path], Source]] = {"folder": _Folder, "binary": _Bare}
     form = find_format(path.name)
-    return outside.get(kind, _Tar if form is not None and form.container == "tar" else _Zip)(path)
-
-
-class _Zip(Source):
-    """A wheel, a nupkg or another zip archive."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._zip = ZipReader(path)
-        self.problems = self._zip.problems
-
-    def files(self) -> Iterator[Raw]:
-        """The members that are files."""
-        with self._zip:
-            for member in self._zip.members:
-                if not member.is_folder:
-                    blocks = partial(self._zip.blocks, member.name)
-                    yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
+    return outside.get(kind, form.container if form is not None else Zip)(path)
 
 
 class _Bare(Source):
@@ -103,17 +59,3 @@ def _blocks(path: Path) -> Iterator[bytes]:
                 yield block
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
-
-
-class _Tar(Source):
-    """A compressed tar archive."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._tar = TarReader(path)
-        self.problems, self.links = self._tar.problems, self._tar.links
-
-    def files(self) -> Iterator[Raw]:
-        """The regular files with plain names; everything else becomes a problem."""
-        for member, blocks in self._tar.files():
-            yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from loadcheck.engine.cause import package_of, sections
 from loadcheck.engine.wording import CUT, assumption_line, count_line, demangle, others, place
+from loadcheck.model import PASSED_OVER
 from loadcheck.text import plural, printable
 
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
         lines += _section(shown, report, verbose=verbose)
     lines += _add_title("waived", _list_waivers(report))
     lines += _add_title("in the baseline, but not found", report.gone if verbose else _few(report.gone))
+    others = [f"{skip.subject}: {skip.reason}" for skip in report.skipped if skip.check == PASSED_OVER]
+    lines += _add_title("not audited", others if verbose else _few(others))
     if verbose:
-        lines += _add_title("skipped", _list_skips(report.skipped))
+        skips = [skip for skip in report.skipped if skip.check != PASSED_OVER]
+        lines += _add_title("skipped", _list_skips(skips))
     lines.append(count_line(report, notes_hidden=not verbose))
     # A line feed in a hostile name would start a line that looks like a finding.
     return "".join(printable(line).replace("\n", "\\n") + "\n" for line in lines)
@@ -133,7 +137,7 @@ def _list_waivers(report: AuditReport) -> list[str]:
     ]
 
 
-def _list_skips(skips: tuple[Skipped, ...]) -> list[str]:
+def _list_skips(skips: Iterable[Skipped]) -> list[str]:
     """One line for each subject and reason, with the names of up to four checks, else their number."""
     groups: dict[tuple[str, str], list[str]] = {}
     for skip in skips:

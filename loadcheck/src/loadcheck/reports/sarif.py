@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from loadcheck import __version__
 from loadcheck.engine.catalog import checks
-from loadcheck.engine.cause import cause_id
+from loadcheck.engine.cause import cause_id, fingerprint
 from loadcheck.engine.wording import details
 from loadcheck.text import encodable, printable
 
@@ -69,7 +68,6 @@ def _rule(check: Check) -> dict[str, Any]:
 
 
 def _result(finding: Finding, numbers: Mapping[str, int]) -> dict[str, Any]:
-    identity = f"{finding.code}\x00{finding.subject}\x00{finding.message}"
     return {
         "ruleId": finding.code,
         "ruleIndex": numbers[finding.code],
@@ -77,8 +75,8 @@ def _result(finding: Finding, numbers: Mapping[str, int]) -> dict[str, Any]:
         "message": {"text": "\n".join([finding.message, *details(finding)])},
         "locations": [_location(finding.subject)],
         "partialFingerprints": {
-            "finding/v1": hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest(),
-            "cause/v1": cause_id(finding),
+            "finding/v2": fingerprint(finding),
+            "cause/v2": cause_id(finding),
         },
     }
 

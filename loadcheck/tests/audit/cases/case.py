@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from tests.audit.corpus import Bench
 
 from loadcheck.audit import audit_here
+from loadcheck.engine.cause import cause_id, fingerprint
 from loadcheck.engine.policy import Policy, default_policy
+from loadcheck.engine.registry import Hit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from loadcheck.model import Finding
 
@@ -56,6 +61,36 @@ def check_case(case: Case, bench: Bench) -> None:
         path.unlink()
     good = _list_findings(case, case.good(bench))
     assert {finding.severity for finding in good} == {case.good_severity} - {""}, good
+
+
+def check_causes(case: Case, bench: Bench) -> None:
+    """Assert that findings are identified by causes: by the same ones in other words, by others in one file."""
+    paths = case.bad(bench)
+    before = audit_here(paths, case.policy).findings
+    with _in_other_words():
+        after = audit_here(paths, case.policy).findings
+    assert {finding.message for finding in before}.isdisjoint(finding.message for finding in after)
+    assert sorted(map(fingerprint, before)) == sorted(map(fingerprint, after))
+    assert sorted(map(cause_id, before)) == sorted(map(cause_id, after))
+
+    messages: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for finding in before:
+        messages[fingerprint(finding)].add((finding.subject, finding.message))
+    assert [several for several in messages.values() if len(several) > 1] == []
+
+
+@contextmanager
+def _in_other_words() -> Iterator[None]:
+    """Makes every check write other words, whatever it says."""
+    write = Hit.__init__
+
+    def reword(hit: Hit, **values: Any) -> None:
+        texts = {key: f"in other words: {values[key]}" for key in ("message", "fix", "assumption") if values.get(key)}
+        evidence = tuple(f"in other words: {text}" for text in values.get("evidence", ()))
+        write(hit, **{**values, **texts, "evidence": evidence})
+
+    with mock.patch.object(Hit, "__init__", reword):
+        yield
 
 
 def _list_findings(case: Case, paths: Sequence[Path]) -> list[Finding]:

@@ -73,6 +73,31 @@ def with_rpath(path: str, *flags: str, needed: bool = True):
     return make
 
 
+TWO = "cp311.cp312-none-manylinux_2_28_x86_64"
+CP312 = "cp312-cp312-manylinux_2_28_x86_64"
+MUSL = "py3-none-musllinux_1_2_x86_64"
+
+
+@made_by
+def needy(bench: Bench, name: str) -> bytes:
+    """A module of Python that needs a library which nothing supplies."""
+    odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    source = f"extern int odd(void);\nvoid *PyInit_{name}(void) {{ odd(); return (void *)0; }}\n"
+    return bench.compiler.library(source, odd).read_bytes()
+
+
+@made_by
+def able(bench: Bench, name: str) -> bytes:
+    """A module of Python that needs nothing."""
+    return bench.compiler.library(f"void *PyInit_{name}(void) {{ return 0; }}\n").read_bytes()
+
+
+def imports(init: str, inner: str = ""):
+    """A wheel with two modules, of which `_a` lacks a library, and with the code of the package and of a part."""
+    files = {"latenn/_a.so": needy("_a"), "latenn/_b.so": able("_b")}
+    return wheel({**files, "latenn/__init__.py": init.encode(), "latenn/inner/__init__.py": inner.encode()}, tag=CP312)
+
+
 INITIAL_EXEC = '__attribute__((tls_model("initial-exec")))'
 
 
@@ -142,8 +167,8 @@ def needing(bench: Bench, name: str) -> bytes:
     return bench.compiler.library(STRANGER, library).read_bytes()
 
 
-def alone(name: str):
-    return wheel({LIB: needing(name)})
+def alone(name: str, **how: str):
+    return wheel({LIB: needing(name)}, **how)
 
 
 PROVIDER = "latenn/libonnxruntime_providers_odd.so"
@@ -280,10 +305,9 @@ CASES = [
     Case("LB107", "the search path leads to a distribution that is not required",
          wheel({LIB: contents(shared(STRANGER, shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3",
              name="libodd.so"), "-Wl,-rpath,$ORIGIN/../acme/lib"))}), odd_user(""), at=f"!{LIB}",
-         says="does not require", severity="warning", good_severity="error"),
+         says="libodd.so.3, which is not in the package", good_severity="error"),
     Case("LB107", "expected from a dependency of an extra", odd_user("Requires-Dist: libodd; extra == 'odd'"),
-         odd_user("Requires-Dist: libodd"), at=f"!{ODD}", says="only the extra odd", severity="warning",
-         good_severity="note"),
+         odd_user("Requires-Dist: libodd"), at=f"!{ODD}", says="only the extra odd", good_severity="note"),
     Case("LB107", "a library that even small containers have, but no tag allows", alone("libuuid.so.1"),
          alone("libz.so.1"), at=f"!{LIB}",
          says="which the base systems of Linux distributions have, but no manylinux tag allows", severity="warning"),
@@ -302,6 +326,30 @@ CASES = [
     Case("LB107", "other libraries of the package load without it", wheel({ODD: with_odd, LIB: good()}),
          wheel({ODD: with_odd, "latenn/libodd.so.3": odd}), at=f"!{ODD}", says="other parts load without it",
          severity="warning"),
+    Case("LB107", "two modules without a library, neither of which excuses the other",
+         wheel({"latenn/_a.so": needy("_a"), "latenn/_b.so": needy("_b")}, tag=CP312),
+         wheel({"latenn/_a.so": needy("_a"), "latenn/_b.so": able("_b")}, tag=CP312), at="!latenn/_a.so",
+         says="libodd.so.3, which is not in the package", good_severity="warning"),
+    Case("LB107", "both modules for one of two Pythons",
+         wheel({"latenn/_a.cpython-311.so": needy("_a"), "latenn/_a.cpython-312.so": able("_a")}, tag=TWO),
+         wheel({"latenn/_a.cpython-311.so": able("_a"), "latenn/_a.cpython-312.so": able("_a")}, tag=TWO),
+         at="!latenn/_a.cpython-311.so", says="libodd.so.3"),
+    Case("LB107", "the import needs one of two modules, through another module; it can do without in a try",
+         imports("from latenn.inner import f\n", "from .. import _a\nf = 1\n"),
+         imports("from latenn.inner import f\n", "try:\n    from .. import _a\nexcept ImportError:\n    pass\nf = 1\n"),
+         at="!latenn/_a.so", says="import latenn fails without it", good_severity="warning"),
+    Case("LB107", "the import takes a value of the same name as a module",
+         imports("from . import _a\n"), imports("from latenn.inner import _a\n", "_a = 1\n"),
+         at="!latenn/_a.so", says="import latenn fails without it", good_severity="warning"),
+    Case("LB107", "only an extra brings what the one module needs; the module needs it on its own",
+         wheel({"latenn/_a.so": needy("_a")}, tag=CP312, metadata="Requires-Dist: libodd; extra == 'odd'\n"),
+         wheel({"latenn/_a.so": needy("_a"), "latenn/_b.so": able("_b")}, tag=CP312,
+               metadata="Requires-Dist: libodd; extra == 'odd'\n"), at="!latenn/_a.so",
+         says="only the extra odd requires; nothing in the package loads without it", good_severity="warning"),
+    Case("LB107", "musllinux promises zlib, and no libstdc++", alone("libstdc++.so.6", tag=MUSL),
+         alone("libz.so.1", tag=MUSL), at=f"!{LIB}", says="libstdc++.so.6, which is not in the package"),
+    Case("LB107", "musllinux promises no OpenGL; manylinux does", alone("libGL.so.1", tag=MUSL), alone("libGL.so.1"),
+         at=f"!{LIB}", says="libGL.so.1, which is not in the package", good_severity="note"),
     Case("LB108", "RPATH is in a folder that all users can write to", with_rpath("/Users/Shared/lib"),
          with_rpath("/home/ci/lib"), at=f"!{LIB}", says="other users can write there", good_severity="warning"),
     Case("LB108", "RPATH means the current folder", with_rpath("lib"), with_rpath("$ORIGIN"), at=f"!{LIB}",

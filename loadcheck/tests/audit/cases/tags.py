@@ -48,6 +48,24 @@ def libc_user(bench: Bench, version: str) -> bytes:
     return bench.compiler.library(source, library).read_bytes()
 
 
+@made_by
+def versioned(bench: Bench, version: str, *, tag: str = "py3-none-manylinux_2_28_x86_64"):
+    """A wheel with a user of a system library whose one function carries that version."""
+    soname = {"ZLIB": "libz.so.1", "LIBATOMIC": "libatomic.so.1"}[version.partition("_")[0]]
+    script = bench.compiler.text(f"{version} {{ global: *; }};\n")
+    flags = (f"-Wl,-soname,{soname}", f"-Wl,--version-script={script}")
+    library = bench.compiler.library("int odd(void) { return 1; }\n", *flags, name=f"of_{version}.so")
+    source = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
+    return bench.wheel({LIB: bench.compiler.library(source, library).read_bytes()}, tag=tag)
+
+
+@made_by
+def of_zlib(bench: Bench, source: str):
+    stand_in = "int inflate_fast(void) { return 1; }\nint adler32(void) { return 1; }\n"
+    library = bench.compiler.library(stand_in, "-Wl,-soname,libz.so.1", name="libzed.so")
+    return bench.wheel({LIB: bench.compiler.library(source, library, "-Wl,-z,now").read_bytes()})
+
+
 def musl_user(bench: Bench) -> bytes:
     """A library that needs musl, by a stand-in of its name."""
     libc = bench.compiler.library(
@@ -296,6 +314,16 @@ CASES = [
          says="Root-Is-Purelib: true", severity="note"),
     Case("LB304", "a newer libstdc++ than the tag promises", wheel({LIB: cxx_user("3.4.30")}),
          wheel({LIB: cxx_user("3.4.24")}), at=f"!{LIB}", says="GLIBCXX_3.4.30"),
+    Case("LB304", "a version of zlib that the tag does not promise", versioned("ZLIB_1.2.12"), versioned("ZLIB_1.2.9"),
+         at=f"!{LIB}", says="needs ZLIB_1.2.12 for odd, but the tag promises ZLIB_1.2.9"),
+    Case("LB304", "a version of a family of which the tag promises none",
+         versioned("LIBATOMIC_1.0", tag="py3-none-manylinux_2_5_x86_64"), versioned("LIBATOMIC_1.0"),
+         at=f"!{LIB}", says="the tag promises no version of LIBATOMIC"),
+    Case("LB304", "a function of zlib that old ones keep to themselves; one that is called if it is there",
+         of_zlib("extern int inflate_fast(void);\nint latenn_f(void) { return inflate_fast(); }\n"),
+         of_zlib("__attribute__((weak)) extern int inflate_fast(void);\nextern int adler32(void);\n"
+                 "int latenn_f(void) { return inflate_fast ? inflate_fast() : adler32(); }\n"),
+         at=f"!{LIB}", says="uses inflate_fast of libz.so.1, which some systems of the tag lack"),
     Case("LB305", "a musl library under a manylinux tag", wheel({LIB: musl_user}),
          wheel({LIB: musl_user}, tag="py3-none-musllinux_1_2_x86_64"), at=f"!{LIB}", says="libc.musl-x86_64.so.1"),
     Case("LB305", "a glibc library in the folder of linux-musl-x64",

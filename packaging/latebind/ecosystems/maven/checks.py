@@ -40,7 +40,7 @@ def second_runtime(package: Contents) -> Iterator[Hit | Skip]:
         places = [file.name for file in package.files if _is_taken(file.name, supply.folder, runtime)]
         if places:
             text = f"contains files in the folder of {supply.packages[0]}: {supply.folder}"
-            yield Hit(inner=places[0], message=text, evidence=some(places))
+            yield Hit(cause=runtime.name, inner=places[0], message=text, evidence=some(places))
 
 
 def _is_taken(name: str, folder: str, runtime: RuntimePreset) -> bool:

@@ -30,14 +30,19 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
         stated = f"{dependency.id} {dependency.version}"
         if text.startswith(("[", "(")) and (high or "," not in text):
             message = f"pins or caps {dependency.id}: {dependency.version}"
-            yield Hit(inner=pom[0], message=message, evidence=(stated,))
+            yield Hit(cause=f"cap {dependency.id}", inner=pom[0], message=message, evidence=(stated,))
         elif minimum and not is_inherited(text, pom[1]) and comparable_version(low) != comparable_version(minimum):
             asked = f"{low} or newer" if low else "in any version"
             message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
-            yield Hit(inner=pom[0], message=message, evidence=(stated, f"minimum: {minimum}"))
+            yield Hit(
+                cause=f"minimum {dependency.id}",
+                inner=pom[0],
+                message=message,
+                evidence=(stated, f"minimum: {minimum}"),
+            )
     if minimum and not dependencies and policy.bound.get(package.project) == runtime.name:
         message = f"does not depend on {suppliers[0]}, whose configured minimum is {minimum}"
-        yield Hit(inner=pom[0], message=message, evidence=(f"missing: {suppliers[0]}",))
+        yield Hit(cause=f"none {suppliers[0]}", inner=pom[0], message=message, evidence=(f"missing: {suppliers[0]}",))
 
 
 def _list_suppliers(runtime: RuntimePreset) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
     if low == text or comparable_version(low) != comparable_version(minimum):
         what = f"has the {kind} {name} {text}" if text else f"has no {kind} {name}"
         yield Hit(
+            cause=kind if text else "none",
             inner=manifest.inner,
             message=f"{what}, but the configured minimum is {minimum}",
             evidence=(f"{key}: {name} {text or 'missing'}", f"minimum: {minimum}"),

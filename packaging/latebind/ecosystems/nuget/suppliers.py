@@ -32,11 +32,13 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
         stated = f"{dependency.id} {dependency.version}"
         if text.startswith(("[", "(")) and (high or "," not in text):
             message = f"pins or caps {dependency.id}: {dependency.version}"
-            yield Hit(inner=inner, message=message, evidence=(stated,))
+            yield Hit(cause=f"cap {dependency.id}", inner=inner, message=message, evidence=(stated,))
         elif minimum and comparable_version(low) != comparable_version(minimum):
             asked = f"{low} or newer" if low else "in any version"
             message = f"requires {dependency.id} {asked}, but the configured minimum is {minimum}"
-            yield Hit(inner=inner, message=message, evidence=(stated, f"minimum: {minimum}"))
+            yield Hit(
+                cause=f"minimum {dependency.id}", inner=inner, message=message, evidence=(stated, f"minimum: {minimum}")
+            )
 
 
 SUPPLIERS = (

@@ -76,7 +76,7 @@ def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
         if file.is_provider
         else []
     ):
-        yield Hit(message=f"exports {plural(len(more), 'other symbol')}", evidence=some(more))
+        yield Hit(names=tuple(more), message=f"exports {plural(len(more), 'other symbol')}", evidence=some(more))
 
 
 @check(
@@ -109,7 +109,12 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
         missing = [] if "*" in names else [name for name in _PYTHON_HELPERS if name not in names]
     if missing:
         what = "no assembly has" if package.kind == "nupkg" else "the module lacks"
-        yield Hit(inner=inner, message=f"{what} {' and '.join(missing)}", evidence=(f"library {providers[0].name}",))
+        yield Hit(
+            names=tuple(missing),
+            inner=inner,
+            message=f"{what} {' and '.join(missing)}",
+            evidence=(f"library {providers[0].name}",),
+        )
 
 
 @check(
@@ -129,6 +134,7 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
         named = find_constants(package, inner, _LIBRARY)
         if named and not any(name.lower() in package.bases for name in named):
             yield Hit(
+                names=tuple(named),
                 inner=inner,
                 message=f"names {', '.join(named)}, but the wheel contains {file.base}",
                 evidence=(f"library {file.name}",),
@@ -153,6 +159,7 @@ def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
         wrong = [name for name in named if not any(other.endswith(name) for other in inside)]
         if wrong:
             yield Hit(
+                names=tuple(wrong),
                 inner=inner,
                 message=f"names {', '.join(wrong)}, which {package.providers[0].base} does not contain",
                 evidence=tuple(f"string {name!r}" for name in sorted(inside)),
@@ -190,6 +197,7 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     for dependency in nuspec[1].dependencies if nuspec else ():
         if dependency.id.lower().removesuffix(".managed") in ids:
             yield Hit(
+                cause=dependency.id,
                 message=f"depends on {dependency.id} {dependency.version}",
                 evidence=(f"{dependency.id} {dependency.version}",),
             )
@@ -216,9 +224,9 @@ def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip
     inner = names[0] if names else ""
     if minimum and not re.search(rf"(?<![\d.]){re.escape(minimum)}(?!\d|\.\d)", text):
         message = f"does not name {minimum}, the configured minimum"
-        yield Hit(inner=inner, message=message, evidence=(f"minimum = {minimum}",), severity="error")
+        yield Hit(cause="minimum", inner=inner, message=message, evidence=(f"minimum = {minimum}",), severity="error")
     elif not _RANGE.search(text):
-        yield Hit(inner=inner, message="names no version of ONNX Runtime", evidence=tuple(names))
+        yield Hit(cause="none", inner=inner, message="names no version of ONNX Runtime", evidence=tuple(names))
 
 
 @check(
@@ -240,6 +248,7 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
         if rid and rid not in provider_rids | seen:
             seen.add(rid)
             yield Hit(
+                cause=rid,
                 inner=file.name,
                 message=f"{rid} has native files, but no execution provider",
                 evidence=(f"providers: {', '.join(sorted(provider_rids))}",),

@@ -42,7 +42,7 @@ def module_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
     if not any(path.startswith((f"{root}/", f"{root}.")) or not root for path in code):
         seen = sorted({path.partition("/")[0] for path in code})
         what = f"module {name}, which {package.project} is imported as" if name else "Python module"
-        yield Hit(message=f"has no {what}", evidence=(f"Python files in: {', '.join(seen) or 'none'}",))
+        yield Hit(cause=name, message=f"has no {what}", evidence=(f"Python files in: {', '.join(seen) or 'none'}",))
 
 
 @check(

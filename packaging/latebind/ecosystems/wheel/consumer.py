@@ -28,7 +28,7 @@ from latebind.verify.run.protocol import ProcessView, run_consumer
 from latebind.verify.run.runner import Runner
 from loadcheck.archive import ZipReader
 from loadcheck.decoding import DECODE_ERRORS
-from loadcheck.readers.record import read_headers
+from loadcheck.readers.record import read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,8 +87,8 @@ def _read_requires_python(wheel: Path) -> SpecifierSet:
     try:
         with ZipReader(wheel) as archive:
             names = [member.name for member in archive.members if member.name.endswith(".dist-info/METADATA")]
-            fields = read_headers(archive.read(names[0]), names[0]) if names else {}
-        return SpecifierSet(next(iter(fields.get("requires-python", ())), ""))
+            fields = read_metadata(archive.read(names[0]), names[0]) if names else {}
+        return SpecifierSet(next(iter(fields.get("requires_python", ())), ""))
     except (LatebindError, InvalidSpecifier):
         return SpecifierSet()
 

@@ -33,10 +33,13 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
         if closed:
             severity = _pin_severity(minimum, closed)
             message = f"pins or caps {requirement.name}: {', '.join(closed)}"
-            yield Hit(inner=inner, message=message, evidence=(text,), severity=severity)
+            yield Hit(
+                cause=f"cap {requirement.name}", inner=inner, message=message, evidence=(text,), severity=severity
+            )
         elif minimum and (len(lower) != 1 or comparable_version(lower[0]) != comparable_version(minimum)):
             asked = f">={lower[0]}" if lower else "any version"
             yield Hit(
+                cause=f"minimum {requirement.name}",
                 inner=inner,
                 message=f"requires {requirement.name} {asked}, but the configured minimum is {minimum}",
                 evidence=(text, f"minimum: {minimum}"),

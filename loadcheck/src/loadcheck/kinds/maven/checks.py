@@ -37,15 +37,19 @@ def metadata_broken(package: Contents) -> Iterator[Hit | Skip]:
     places, found = list_metadata(package), find_pom(package)
     if found is None:
         what = "has no readable pom.xml" if len(places) < 2 else f"has {len(places)} pom.xml files"  # noqa: PLR2004  # one
-        yield Hit(message=f"{what} in META-INF/maven", evidence=some(places) or ("missing: META-INF/maven",))
+        yield Hit(
+            cause="several" if places[1:] else "absent",
+            message=f"{what} in META-INF/maven",
+            evidence=some(places) or ("missing: META-INF/maven",),
+        )
         return
     inner, pom = found
     if not package.path.name.startswith(f"{pom.name}-"):
         text = f"is named {pom.name} in its POM, but the file is {package.path.name}"
-        yield Hit(inner=inner, message=text, evidence=(f"artifactId: {pom.name}",))
+        yield Hit(cause="name", inner=inner, message=text, evidence=(f"artifactId: {pom.name}",))
     elif not is_inherited(pom.version, pom) and not _has_version(package.path.name, pom):
         text = f"has version {pom.version} in its POM, but the file is {package.path.name}"
-        yield Hit(inner=inner, message=text, evidence=(f"version: {pom.version}",), severity="error")
+        yield Hit(cause="version", inner=inner, message=text, evidence=(f"version: {pom.version}",), severity="error")
 
 
 def _has_version(file_name: str, pom: Pom) -> bool:
@@ -75,4 +79,4 @@ def unknown_platform(package: Contents) -> Iterator[Hit | Skip]:
         match = NATIVE.fullmatch(file.name)
         if match and match["platform"] not in known:
             text = f"is in the folder {match['platform']}, which is not the name of a platform"
-            yield Hit(inner=file.name, message=text, evidence=(file.name,))
+            yield Hit(cause=match["platform"], inner=file.name, message=text, evidence=(file.name,))

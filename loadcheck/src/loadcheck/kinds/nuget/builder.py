@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents
     from loadcheck.readers.opc import ParsedNuspec
 
-    Refused = Iterator[tuple[str, str, str]]
-    """NuGet's code, the file inside the package ("" for the nuspec), and what is wrong."""
+    Refused = Iterator[tuple[str, str, str, str]]
+    """NuGet's code, the cause, the file inside the package ("" for the nuspec), and what is wrong."""
 
 CODES = ("NU1012", "NU5038", "NU5039", "NU5040", "NU5045", "NU5046", "NU5047")
 _FRAMEWORK_FOLDER = re.compile(r"(?:lib|ref)/([^/]+)/.+", re.IGNORECASE)
@@ -30,7 +30,7 @@ def creation_errors(package: Contents, spec: ParsedNuspec) -> Refused:
 def _no_platform_version(package: Contents, spec: ParsedNuspec) -> Refused:
     for inner, framework in [*(("", name) for name in spec.frameworks), *places(package)]:
         if re.fullmatch(r"net\d+\.\d+-[a-z]+", framework, re.IGNORECASE):
-            yield "NU1012", inner, f"{framework} needs the platform's version, such as {framework}7.0"
+            yield "NU1012", framework, inner, f"{framework} needs the platform's version, such as {framework}7.0"
 
 
 def places(package: Contents) -> Iterator[tuple[str, str]]:
@@ -44,17 +44,17 @@ def places(package: Contents) -> Iterator[tuple[str, str]]:
 def _icon(package: Contents, spec: ParsedNuspec) -> Refused:
     icon = spec.fields.get("icon", "")
     if icon and not icon.lower().endswith((".png", ".jpg", ".jpeg")):
-        yield "NU5045", "", f"the icon {icon} does not end with .png, .jpg or .jpeg"
+        yield "NU5045", "", "", f"the icon {icon} does not end with .png, .jpg or .jpeg"
     yield from _missing(package, icon, "icon", ("NU5046", "NU5047"))
     for file in package.files:
         if file.name == _normal(icon) and file.size > _LARGEST_ICON:
-            yield "NU5047", file.name, "the icon is larger than 1 MB"
+            yield "NU5047", "size", file.name, "the icon is larger than 1 MB"
 
 
 def _readme(package: Contents, spec: ParsedNuspec) -> Refused:
     readme = spec.fields.get("readme", "")
     if posixpath.splitext(readme)[1].lower() not in ("", ".md"):
-        yield "NU5038", "", f"the readme {readme} does not end with .md"
+        yield "NU5038", "", "", f"the readme {readme} does not end with .md"
     yield from _missing(package, readme, "readme", ("NU5039", "NU5040"))
 
 
@@ -62,9 +62,9 @@ def _missing(package: Contents, path: str, what: str, codes: tuple[str, str]) ->
     """Check a file that the nuspec names: the first code if it is missing, the second if it is empty."""
     sizes = {file.name: file.size for file in package.files}
     if path and _normal(path) not in sizes:
-        yield codes[0], "", f"the {what} {path} is not in the package"
+        yield codes[0], "", "", f"the {what} {path} is not in the package"
     elif path and not sizes[_normal(path)]:
-        yield codes[1], _normal(path), f"the {what} is empty"
+        yield codes[1], "", _normal(path), f"the {what} is empty"
 
 
 def _normal(name: str) -> str:

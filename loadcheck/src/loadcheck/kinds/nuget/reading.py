@@ -96,7 +96,12 @@ def _find_license_problems(package: Contents) -> Iterator[Hit]:
     if not license_ and not spec.fields.get("licenseUrl"):
         yield Hit(inner=inner, message="names no license", evidence=("missing: <license>",))
     elif spec.license_type == "file" and license_.replace("\\", "/") not in {file.name for file in package.files}:
-        yield Hit(inner=inner, message=f"names the license file {license_}, which is missing", evidence=(license_,))
+        yield Hit(
+            cause=license_,
+            inner=inner,
+            message=f"names the license file {license_}, which is missing",
+            evidence=(license_,),
+        )
 
 
 READERS = (

@@ -53,10 +53,18 @@ def not_relocatable(package: Contents) -> Iterator[Hit | Skip]:
     for reference in sdk_paths(package):
         if reference.is_absolute:
             yield Hit(
-                inner=reference.file, message=f"contains the absolute path {reference.path}", evidence=(reference.line,)
+                cause=reference.path,
+                inner=reference.file,
+                message=f"contains the absolute path {reference.path}",
+                evidence=(reference.line,),
             )
         elif not _is_inside(reference.path, top):
-            yield Hit(inner=reference.file, message="names a path outside of the archive", evidence=(reference.line,))
+            yield Hit(
+                cause=f"outside {reference.path}",
+                inner=reference.file,
+                message="names a path outside of the archive",
+                evidence=(reference.line,),
+            )
 
 
 def _is_inside(path: str, top: str) -> bool:
@@ -90,17 +98,27 @@ def names_missing(package: Contents) -> Iterator[Hit | Skip]:
         if is_judged and reference.path not in names | folders:
             inner = reference.path.removeprefix(f"{top}/")
             yield Hit(
-                inner=reference.file, message=f"names {inner}, which is not in the archive", evidence=(reference.line,)
+                cause=inner,
+                inner=reference.file,
+                message=f"names {inner}, which is not in the archive",
+                evidence=(reference.line,),
             )
     for file, text in sdk_texts(package, ".cmake"):
         for soname in _SONAME.findall(text):
             if posixpath.basename(soname) not in bases:
-                yield Hit(inner=file, message=f"names {soname}, which is not in the archive", evidence=(soname,))
+                yield Hit(
+                    cause=soname, inner=file, message=f"names {soname}, which is not in the archive", evidence=(soname,)
+                )
     for file, text in sdk_texts(package, ".pc"):
         libraries = find_libraries(text)
         if libraries and not any(form.format(name) in bases for name in libraries for form in _LINKED):
             shown = " ".join(f"-l{name}" for name in libraries)
-            yield Hit(inner=file, message=f"links {shown}, but the archive has no such library", evidence=(shown,))
+            yield Hit(
+                cause=shown,
+                inner=file,
+                message=f"links {shown}, but the archive has no such library",
+                evidence=(shown,),
+            )
     yield from _own_names_missing(package, bases)
     yield from _headers_missing(package, names)
 
@@ -117,10 +135,12 @@ def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
             continue
         if soname not in bases:
             text = f"makes programs load {soname}, which is not in the archive"
-            yield Hit(inner=file.name, message=text, evidence=(own_name(image),))
+            yield Hit(cause=soname, inner=file.name, message=text, evidence=(own_name(image),))
         elif image.format == "macho" and image.soname == soname:
             text = f"makes programs load {soname}, which they look for in their working folder"
-            yield Hit(inner=file.name, message=text, evidence=(own_name(image),), fix=_RPATH)
+            yield Hit(
+                cause=f"relative {soname}", inner=file.name, message=text, evidence=(own_name(image),), fix=_RPATH
+            )
 
 
 def _headers_missing(package: Contents, names: set[str]) -> Iterator[Hit]:
@@ -135,7 +155,9 @@ def _headers_missing(package: Contents, names: set[str]) -> Iterator[Hit]:
                 path = path.removeprefix("../")
             if not any(name.endswith(f"/{path}") for name in by_base.get(posixpath.basename(path), ())):
                 message = f"includes {named}, which is not in the archive"
-                yield Hit(inner=file, message=message, evidence=(f'#include "{named}"',), severity="warning")
+                yield Hit(
+                    cause=named, inner=file, message=message, evidence=(f'#include "{named}"',), severity="warning"
+                )
 
 
 def _parents(folder: str) -> Iterator[str]:
@@ -180,7 +202,7 @@ def lacks_parts(package: Contents) -> Iterator[Hit | Skip]:
     if package.sdk is None:
         return
     if not any("/include/" in f"/{file.name}" for file in package.files):
-        yield Hit(message="has no header in include/", evidence=("missing: include/",))
+        yield Hit(cause="headers", message="has no header in include/", evidence=("missing: include/",))
     for file in package.native:
         if file.format == "pe" and file.base.lower().endswith(".dll"):
             yield from _without_import_library(package, file, rid_arch(package.sdk["rid"]))
@@ -195,13 +217,23 @@ def _without_import_library(package: Contents, file: File, arch: str) -> Iterato
         if posixpath.basename(name).lower() in expected or file.base.lower() in libraries
     }
     if not import_libraries:
-        yield Hit(inner=file.name, message="has no import library", evidence=(f"missing: lib/{expected[0]}",))
+        yield Hit(
+            cause="import library",
+            inner=file.name,
+            message="has no import library",
+            evidence=(f"missing: lib/{expected[0]}",),
+        )
     for name, (archs, libraries) in import_libraries.items():
         if arch not in archs:
             seen = ", ".join(sorted(archs)) or "no code"
             yield Hit(
-                inner=name, message=f"is an import library for {seen}, not {arch}", evidence=(f"machine: {seen}",)
+                cause="machine",
+                inner=name,
+                message=f"is an import library for {seen}, not {arch}",
+                evidence=(f"machine: {seen}",),
             )
         elif libraries and file.base.lower() not in libraries:
             seen = ", ".join(sorted(libraries))
-            yield Hit(inner=name, message=f"imports from {seen}, not from {file.base}", evidence=(seen,))
+            yield Hit(
+                cause="library", inner=name, message=f"imports from {seen}, not from {file.base}", evidence=(seen,)
+            )

@@ -9,7 +9,7 @@ from loadcheck.checks.licenses import find_missing_file
 from loadcheck.engine import platforms
 from loadcheck.engine.reader import Description, NativeFiles, PackageReader, TwinFacts
 from loadcheck.errors import InputError
-from loadcheck.readers.record import has_description, read_headers
+from loadcheck.readers.record import read_metadata
 
 if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents
@@ -39,9 +39,9 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
 _PAGE = {
     "summary": ("summary",),
     "README": ("description",),
-    "author": ("author", "author-email", "maintainer", "maintainer-email"),
-    "link": ("home-page", "project-url"),
-    "license": ("license", "license-expression"),
+    "author": ("author", "author_email", "maintainer", "maintainer_email"),
+    "link": ("home_page", "project_urls"),
+    "license": ("license", "license_expression"),
 }
 """What the page of a project on PyPI shows, and the fields of METADATA that have it."""
 
@@ -54,12 +54,11 @@ def _find_description(package: Contents) -> Description | None:
     if data is None:
         return None
     try:
-        fields = read_headers(data, name)
+        fields = read_metadata(data, name)
     except InputError:
         return None  # LB502 reports it
-    found = {what: any(map(fields.get, keys)) for what, keys in _PAGE.items()}
-    found["README"] |= has_description(data)
-    found["license"] |= any(text.startswith("License ::") for text in fields.get("classifier", ()))
+    found = {what: any(any(fields.get(key, ())) for key in keys) for what, keys in _PAGE.items()}
+    found["license"] |= any(text.startswith("License ::") for text in fields.get("classifiers", ()))
     return Description(inner=name, fields=found)
 
 

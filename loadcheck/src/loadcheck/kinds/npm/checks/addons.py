@@ -100,10 +100,11 @@ def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
             what = f"ABI version {versions[0]}" if versions else "one ABI version"
             shown = f"exports node_register_module_v{versions[0]}" if versions else "imports node_module_register"
             message = f"is for {what} of Node.js, and no other version loads it"
-            yield Hit(inner=file.name, message=message, evidence=(shown,))
+            yield Hit(cause="one", inner=file.name, message=message, evidence=(shown,))
     if by_number and not has_others and max(by_number) < _OF_NODE_18:
         numbers = ", ".join(map(str, sorted(by_number)))
         yield Hit(
+            cause="old",
             inner=by_number[max(by_number)],
             message=f"is for an old Node.js, as are all add-ons here (ABI {numbers}); Node.js 18 and newer find none",
             evidence=tuple(f"ABI version {number}: {name}" for number, name in sorted(by_number.items())),

@@ -63,21 +63,33 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     inner, manifest = manifest_path(package), read_manifest(package)
     if manifest is None:
         what = "is not a JSON object" if inner else f"has no {MANIFEST} in its folder"
-        yield Hit(inner=inner, message=what, evidence=(inner or f"missing: package/{MANIFEST}",))
+        yield Hit(
+            cause="object" if inner else "absent",
+            inner=inner,
+            message=what,
+            evidence=(inner or f"missing: package/{MANIFEST}",),
+        )
         return
     name, version = manifest.text("name"), manifest.text("version").strip().lstrip("=v")  # as npm reads it
     if not _NAME.fullmatch(name):
-        yield Hit(inner=inner, message=f"has {name!r} as its name, which npm refuses", evidence=(f"name: {name}",))
+        yield Hit(
+            cause="name",
+            inner=inner,
+            message=f"has {name!r} as its name, which npm refuses",
+            evidence=(f"name: {name}",),
+        )
     if not _VERSION.fullmatch(version):
         text = f"has {version!r} as its version, which is not SemVer"
-        yield Hit(inner=inner, message=text, evidence=(f"version: {version}",))
+        yield Hit(cause="version", inner=inner, message=text, evidence=(f"version: {version}",))
     match = _FILE.fullmatch(package.path.name)
     plain = name.rpartition("/")[2]
     shown = version.partition("+")[0]  # npm leaves build metadata out
     usual = {f"{stem}-{shown}.tgz" for stem in (name.removeprefix("@").replace("/", "-"), plain)}
     if match and package.path.name not in usual:
         message = f"is {name} {version}, which differs from the file name"
-        yield Hit(inner=inner, message=message, evidence=(f"file {package.path.name}",), severity="warning")
+        yield Hit(
+            cause="file name", inner=inner, message=message, evidence=(f"file {package.path.name}",), severity="warning"
+        )
 
 
 @check(
@@ -110,6 +122,7 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
             is_needed = name in ON_INSTALL and (bool(missing) or not works_without)
             is_needed = is_needed and not _changes_nothing(package, command)
             yield Hit(
+                cause=f"{name} without file" if missing else name,
                 inner=manifest.inner,
                 message=f"has the script {name}" + (f", whose file {missing} is missing" if missing else ""),
                 evidence=(f"{name}: {command}",),
@@ -117,6 +130,8 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
             )
     if unbuilt := _list_unbuilt(manifest, installed):
         yield Hit(
+            cause="unbuilt",
+            names=tuple(unbuilt),
             inner=manifest.inner,
             message=f"has the script install, which fails on {', '.join(unbuilt)}: nothing is prebuilt for "
             f"{'it' if len(unbuilt) == 1 else 'them'}, and there is no binding.gyp to compile",
@@ -126,7 +141,12 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
         )
     path = installed.get("binding.gyp", "")
     if path and not {"install", "preinstall"} & scripts.keys() and manifest.fields.get("gypfile") is not False:
-        yield Hit(inner=path, message="makes npm run node-gyp", evidence=("binding.gyp and no script install",))
+        yield Hit(
+            cause="node-gyp",
+            inner=path,
+            message="makes npm run node-gyp",
+            evidence=("binding.gyp and no script install",),
+        )
 
 
 def _list_unbuilt(manifest: Manifest, installed: Collection[str]) -> list[str]:
@@ -191,15 +211,20 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     """
     if package.links:
         what = f"{plural(len(package.links), 'link')} that npm leaves out: {', '.join(package.links[:3])}"
-        yield Hit(message=f"has {what}", evidence=some([*package.links]))
+        yield Hit(cause="links", message=f"has {what}", evidence=some([*package.links]))
     tops = sorted({file.name.partition("/")[0] for file in package.files})
     if len(tops) > 1:
-        yield Hit(message=f"has {len(tops)} folders, which npm unpacks into one", evidence=some(tops))
+        yield Hit(cause="folders", message=f"has {len(tops)} folders, which npm unpacks into one", evidence=some(tops))
     manifest = read_manifest(package)
     names = [file.name for file in package.files if "/node_modules/" in file.name]
     bundled = manifest and (manifest.fields.get("bundleDependencies") or manifest.fields.get("bundledDependencies"))
     if names and not bundled:
-        yield Hit(inner=names[0], message="is below node_modules, but no dependency is bundled", evidence=some(names))
+        yield Hit(
+            cause="node_modules",
+            inner=names[0],
+            message="is below node_modules, but no dependency is bundled",
+            evidence=some(names),
+        )
 
 
 @check(
@@ -226,6 +251,7 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
             if key == "main" and "index.js" in installed:
                 severity = "warning"  # noqa: PLW2901  # Node.js falls back to it
             yield Hit(
+                cause=f"{key} {named}",
                 inner=manifest.inner,
                 message=f"names {named} as {key}, but that file is missing",
                 evidence=(f"{key}: {named}",),

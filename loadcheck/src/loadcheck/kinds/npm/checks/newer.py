@@ -62,6 +62,7 @@ def newer_than_node(package: Contents, file: File, image: Image, policy: Policy)
             names = floors.because(image, worst)
             is_unused = _is_unused(package, file)
             yield Hit(
+                cause=worst,
                 message=f"needs {worst} for {first(names)}, but Node.js runs with {floors.version_text(limit)}",
                 evidence=(*(f"VERNEED {name}" for name in sorted(newer)), *names[:8]),
                 severity="note" if is_unused else "warning",

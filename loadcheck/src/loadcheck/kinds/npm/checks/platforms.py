@@ -71,10 +71,10 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
             everywhere = "on every system" if key == "os" else "on every processor"
             text = f"has no {key}, so npm installs it {everywhere}"
             severity: Severity = "warning" if any(package.native) else "note"
-            yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity=severity)
+            yield Hit(cause=f"no {key}", inner=manifest.inner, message=text, evidence=evidence, severity=severity)
         elif value and not admits(fields[key], value):
             text = f"is for {key} {', '.join(fields[key])}, but its name says {value}"
-            yield Hit(inner=manifest.inner, message=text, evidence=evidence)
+            yield Hit(cause=f"other {key}", inner=manifest.inner, message=text, evidence=evidence)
     yield from _judge_unknown_values(manifest, fields)
     yield from _judge_lacking_cpus(package, manifest, fields["cpu"])
     misfits = {file.name: seen for file in package.native if (seen := _misfit(file, fields))}
@@ -82,6 +82,7 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
     for name, seen in misfits.items():
         promised = " and ".join(f"{key} {', '.join(value)}" for key, value in fields.items() if value)
         yield Hit(
+            cause="binary",
             inner=name,
             message=f"is for {seen}, but {MANIFEST} says {promised}",
             evidence=(f"binary: {seen}", *(f"{key}: {', '.join(value)}" for key, value in fields.items())),
@@ -96,6 +97,8 @@ def _judge_unknown_values(manifest: Manifest, fields: dict[str, tuple[str, ...]]
         if unknown:
             usual = _USUAL.get(unknown[0].removeprefix("!").lower(), "")
             yield Hit(
+                cause=f"unknown {key}",
+                names=tuple(unknown),
                 inner=manifest.inner,
                 message=f"names {key} {', '.join(unknown)}, which Node.js does not use"
                 + (f"; Node.js calls it {usual}" if usual else ""),
@@ -113,6 +116,8 @@ def _judge_lacking_cpus(package: Contents, manifest: Manifest, named: tuple[str,
     if addons and lacking and "" not in compiled_for and compiled_for & {*named} and not gets_others:
         has, them = ", ".join(sorted(compiled_for)), "it" if len(lacking) == 1 else "them"
         yield Hit(
+            cause="no add-on",
+            names=tuple(lacking),
             inner=manifest.inner,
             message=f"names cpu {', '.join(lacking)}, but has no add-on for {them}",
             evidence=(f"cpu: {', '.join(named)}", f"add-ons: {has}"),
@@ -164,12 +169,18 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
             severity: Severity = ("warning" if is_program(image) else "note") if fits else "error"
             text = f"is linked against {image.libc}, but {MANIFEST} says libc {', '.join(chosen)}"
             evidence = (*(f"NEEDED {name}" for name in image.needed), *filter(None, [image.interpreter]))
-            yield Hit(inner=file.name, message=text, evidence=evidence or (f"libc {image.libc}",), severity=severity)
+            yield Hit(
+                cause=image.libc,
+                inner=file.name,
+                message=text,
+                evidence=evidence or (f"libc {image.libc}",),
+                severity=severity,
+            )
     if not chosen and len(seen) == 1 and "linux" in (manifest.platform[1], *_only(manifest.read_values("os"))):
         (libc,) = seen
         text = f"has no field libc, so npm also installs it on systems without {libc}"
         evidence = tuple(file.name for file, _ in binaries[:3])
-        yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
+        yield Hit(cause=f"only {libc}", inner=manifest.inner, message=text, evidence=evidence, severity="warning")
     elif not chosen:
         is_compiled = any("node-gyp" in str(command) for command in manifest.table("scripts").values())
         yield from _judge_prebuilt(package, "note" if is_compiled else "warning")
@@ -191,7 +202,7 @@ def _judge_prebuilt(package: Contents, severity: Severity) -> Iterator[Hit]:
         is_tagged = ".glibc." in file.base
         if lacking and image.libc == "glibc" and not is_tagged and posixpath.dirname(file.name) not in with_musl:
             text = f"is also opened on musl systems, which lack {first(lacking)}"
-            yield Hit(inner=file.name, message=text, evidence=tuple(lacking[:8]), severity=severity)
+            yield Hit(cause="musl", inner=file.name, message=text, evidence=tuple(lacking[:8]), severity=severity)
 
 
 def is_for_musl(file: File, image: Image) -> bool:
@@ -231,6 +242,7 @@ def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
         folder = posixpath.dirname(file.name)
         seen = name_platform(file.format or "", [image.arch for image in file.images])
         yield Hit(
+            cause="folder",
             inner=file.name,
             message=f"is for {seen}, but its folder is {posixpath.basename(folder)}",
             evidence=(f"binary: {seen}", f"folder: {folder}"),
@@ -241,7 +253,9 @@ def prebuilt_for_other(package: Contents) -> Iterator[Hit | Skip]:
         if match is not None and file not in misfits and not _fits(file, match["platform"]):
             seen = name_platform(file.format or "", [image.arch for image in file.images])
             message = f"is for {seen}, but its name says {match['platform']}"
-            yield Hit(inner=file.name, message=message, evidence=(f"binary: {seen}", f"name: {file.base}"))
+            yield Hit(
+                cause="name", inner=file.name, message=message, evidence=(f"binary: {seen}", f"name: {file.base}")
+            )
 
 
 def _fits(file: File, folder: str) -> bool:

@@ -46,12 +46,13 @@ def build_path_lacking(package: Contents) -> Iterator[Hit | Skip]:
         try:
             paths = dict.fromkeys(_own_paths(parse(data, inner)))
         except InputError as error:
-            yield Hit(inner=inner, message=error.message, evidence=(inner,))
+            yield Hit(cause="unreadable", inner=inner, message=error.message, evidence=(inner,))
             continue
         for path in paths:
             inside = posixpath.normpath(posixpath.join(posixpath.dirname(inner), path.replace("\\", "/")))
             if not inside.startswith("..") and not _is_there(inside.lower(), names):
                 yield Hit(
+                    cause=inside,
                     inner=inner,
                     message=f"names {inside}, which matches no file of the package",
                     evidence=(f"$(MSBuildThisFileDirectory){path}",),

@@ -31,12 +31,14 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
     root = [name for name in names if "/" not in name]
     if len(root) != 1:
         seen = plural(len(root), ".nuspec file")
-        yield Hit(message=f"has {seen} at the root, but needs exactly 1", evidence=tuple(names) or ("none",))
+        yield Hit(
+            cause="number", message=f"has {seen} at the root, but needs exactly 1", evidence=tuple(names) or ("none",)
+        )
     for name in (name for name in root if name in package.texts):  # LB601 reports one that cannot be read
         try:
             spec = nuspecs(package)[name]
         except InputError as error:
-            yield Hit(inner=name, message=error.message, evidence=(name,))
+            yield Hit(cause="unreadable", inner=name, message=error.message, evidence=(name,))
             continue
         # NuGet itself writes no authors to the nuspec of a symbol package.
         required = (
@@ -44,7 +46,13 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
         )
         missing = [field for field in required if not spec.fields.get(field)]
         if missing:
-            yield Hit(inner=name, message=f"lacks {', '.join(missing)}", evidence=tuple(missing))
+            yield Hit(
+                cause="fields",
+                names=tuple(missing),
+                inner=name,
+                message=f"lacks {', '.join(missing)}",
+                evidence=tuple(missing),
+            )
 
 
 @check(

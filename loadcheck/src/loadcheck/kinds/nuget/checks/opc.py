@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from loadcheck.readers.contents import Contents
 
+_NO_PARTS = ("[Content_Types].xml", ".signature.p7s")
+"""The list of types itself, and the signature, which NuGet adds without a type."""
 _PSMDCP = "package/services/metadata/core-properties/"
 
 
@@ -33,24 +35,39 @@ def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
         defaults, overrides = content_types(package)
         targets = relationships(package)
     except InputError as error:
-        yield Hit(inner=error.where, message=error.message, evidence=(error.where,))
+        yield Hit(cause="unreadable", inner=error.where, message=error.message, evidence=(error.where,))
         return
     for part in ("_rels/.rels", "[Content_Types].xml"):
         if part not in names:
-            yield Hit(message=f"has no {part}", evidence=(f"missing: {part}",))
+            yield Hit(cause=f"no {part}", message=f"has no {part}", evidence=(f"missing: {part}",))
     if not any(name.startswith(_PSMDCP) and name.endswith(".psmdcp") for name in names):
-        yield Hit(message="has no core properties part (.psmdcp)", evidence=(f"missing: {_PSMDCP}*.psmdcp",))
+        yield Hit(
+            cause="no psmdcp",
+            message="has no core properties part (.psmdcp)",
+            evidence=(f"missing: {_PSMDCP}*.psmdcp",),
+        )
     for target in targets:
         if target not in names:
-            yield Hit(inner="_rels/.rels", message=f"names {target}, which is missing", evidence=(target,))
+            yield Hit(
+                cause=f"missing {target}",
+                inner="_rels/.rels",
+                message=f"names {target}, which is missing",
+                evidence=(target,),
+            )
     if targets and not any(target.lower().endswith(".nuspec") for target in targets):
-        yield Hit(inner="_rels/.rels", message="does not name the nuspec as the manifest", evidence=tuple(targets))
+        yield Hit(
+            cause="manifest",
+            inner="_rels/.rels",
+            message="does not name the nuspec as the manifest",
+            evidence=tuple(targets),
+        )
     if "[Content_Types].xml" in names:
         untyped = sorted(name for name in names if not _is_typed(name, defaults, overrides))
         for name in untyped:
             extension = _find_extension(name)
             element = f'Default Extension="{extension}"' if extension else f'Override PartName="/{name}"'
             yield Hit(
+                cause="type",
                 inner=name,
                 message="has no content type in [Content_Types].xml",
                 evidence=(name,),
@@ -60,7 +77,7 @@ def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
 
 def _is_typed(name: str, defaults: set[str], overrides: set[str]) -> bool:
     is_listed = f"/{name}".lower() in overrides or _find_extension(name) in defaults
-    return name == "[Content_Types].xml" or is_listed
+    return name in _NO_PARTS or is_listed
 
 
 def _find_extension(name: str) -> str:

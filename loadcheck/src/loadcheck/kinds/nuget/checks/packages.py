@@ -73,10 +73,14 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     for file in package.files if package.is_symbols else ():
         name = file.name.lower()
         if not name.endswith(_OF_SYMBOLS) and file.name != "[Content_Types].xml":
-            yield Hit(inner=file.name, message="is not allowed in a symbol package", evidence=(file.name,))
+            yield Hit(
+                cause="kind", inner=file.name, message="is not allowed in a symbol package", evidence=(file.name,)
+            )
         elif name.endswith(".pdb") and not file.head.startswith(_PORTABLE):
             head = file.head[:16].decode("ascii", "replace")
-            yield Hit(inner=file.name, message="is not a portable PDB", evidence=(f"begins with {head!r}",))
+            yield Hit(
+                cause="pdb", inner=file.name, message="is not a portable PDB", evidence=(f"begins with {head!r}",)
+            )
 
 
 @check(

@@ -32,6 +32,7 @@ def not_portable(package: Contents) -> Iterator[Hit | Skip]:
     for rid, inner in _rids(package):
         if _judge(rid) == "not portable":
             yield Hit(
+                cause=rid,
                 inner=inner,
                 message=f"{rid} names a version or a distribution, so .NET 8 and newer ignore the folder",
                 evidence=(f"runtimes/{rid}/",),
@@ -53,7 +54,9 @@ def unknown(package: Contents) -> Iterator[Hit | Skip]:
     """.NET looks only for RIDs of its catalog, and ignores the files without a warning."""
     for rid, inner in _rids(package):
         if _judge(rid) == "unknown":
-            yield Hit(inner=inner, message=f"{rid} is not in the RID catalog", evidence=(f"runtimes/{rid}/",))
+            yield Hit(
+                cause=rid, inner=inner, message=f"{rid} is not in the RID catalog", evidence=(f"runtimes/{rid}/",)
+            )
 
 
 def _rids(package: Contents) -> Iterator[tuple[str, str]]:

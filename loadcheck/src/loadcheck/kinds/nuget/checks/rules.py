@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents
     from loadcheck.readers.opc import ParsedNuspec
 
-    Broken = Iterator[tuple[str, str]]
-    """The file inside the package, "" for the nuspec, and what is wrong."""
+    Broken = Iterator[tuple[str, str, str]]
+    """The cause, the file inside the package ("" for the nuspec), and what is wrong."""
 
 _BUILD_FILE = re.compile(r"build/(?:([^/]+)/)?[^/]+\.(?:props|targets)", re.IGNORECASE)
 _KNOWN_FRAMEWORK = re.compile(
@@ -77,8 +77,9 @@ def nuget_rule_broken(package: Contents) -> Iterator[Hit | Skip]:
         return
     name, spec = nuspec_file
     for rule in RULES:
-        for inner, message in rule.broken(package, spec):
+        for cause, inner, message in rule.broken(package, spec):
             yield Hit(
+                cause=f"{rule.code} {cause}",
                 inner=inner or name,
                 message=f"{rule.code}: {message}",
                 evidence=(f"{rule.code} {inner or name}",),
@@ -93,11 +94,11 @@ def _names(package: Contents) -> list[str]:
 def _sample_value(_: Contents, spec: ParsedNuspec) -> Broken:
     for key, sample in _SAMPLES.items():
         if spec.fields.get(key) == sample:
-            yield "", f"{key} is still the sample value {sample!r}"
+            yield key, "", f"{key} is still the sample value {sample!r}"
     if any(
         (dependency.id, dependency.version) == ("SampleDependency", "[1.0]") for dependency in spec.dependencies[:1]
     ):
-        yield "", "the dependency is still the sample SampleDependency 1.0"
+        yield "dependency", "", "the dependency is still the sample SampleDependency 1.0"
 
 
 def _unknown_framework(package: Contents, spec: ParsedNuspec) -> Broken:
@@ -107,7 +108,7 @@ def _unknown_framework(package: Contents, spec: ParsedNuspec) -> Broken:
         folder, _, inside = rest.partition("/")
         is_known = folder.lower() == language or _KNOWN_FRAMEWORK.fullmatch(folder)
         if lib.lower() == "lib" and inside and not is_known:
-            yield name, f"lib/{folder} names no framework, so projects ignore its files"
+            yield folder, name, f"lib/{folder} names no framework, so projects ignore its files"
 
 
 def _prerelease_dependency(_: Contents, spec: ParsedNuspec) -> Broken:
@@ -116,7 +117,8 @@ def _prerelease_dependency(_: Contents, spec: ParsedNuspec) -> Broken:
         return
     for dependency in spec.dependencies:
         if any("-" in bound for bound in dependency.version.strip("[]()").split(",")):
-            yield "", f"the stable package {version} depends on the prerelease {dependency.id} {dependency.version}"
+            why = f"the stable package {version} depends on the prerelease {dependency.id} {dependency.version}"
+            yield dependency.id, "", why
 
 
 def _placeholder_in_use(package: Contents, _: ParsedNuspec) -> Broken:
@@ -124,20 +126,20 @@ def _placeholder_in_use(package: Contents, _: ParsedNuspec) -> Broken:
     for name in names:
         folder, base = posixpath.split(name)
         if base == "_._" and sum(other.lower().startswith(f"{folder.lower()}/") for other in names) > 1:
-            yield name, "this placeholder for an empty folder is next to other files; remove it"
+            yield "", name, "this placeholder for an empty folder is next to other files; remove it"
 
 
 def _any_version(_: Contents, spec: ParsedNuspec) -> Broken:
     for dependency in spec.dependencies[:1]:  # NuGet checks only the first
         if not dependency.version:
-            yield "", f"the dependency {dependency.id} names no version"
+            yield dependency.id, "", f"the dependency {dependency.id} names no version"
 
 
 def _long_path(package: Contents, spec: ParsedNuspec) -> Broken:
     prefix = f"{spec.fields.get('id', '')}/{spec.fields.get('version', '')}/"
     for name in _names(package):
         if len(prefix) + len(name) > _LONGEST_PATH:
-            yield name, f"its path in the package cache, {prefix}…, is longer than {_LONGEST_PATH} characters"
+            yield "", name, f"its path in the package cache, {prefix}…, is longer than {_LONGEST_PATH} characters"
 
 
 def _unknown_license(_: Contents, spec: ParsedNuspec) -> Broken:
@@ -146,17 +148,17 @@ def _unknown_license(_: Contents, spec: ParsedNuspec) -> Broken:
         try:
             canonicalize_license_expression(expression)
         except InvalidLicenseExpression as error:
-            yield "", f"{expression!r} is not an SPDX license expression: {error}"
+            yield "", "", f"{expression!r} is not an SPDX license expression: {error}"
 
 
 def _license_url(_: Contents, spec: ParsedNuspec) -> Broken:
     if spec.fields.get("licenseUrl") and not spec.fields.get("license"):
-        yield "", "licenseUrl is deprecated; write <license>"
+        yield "", "", "licenseUrl is deprecated; write <license>"
 
 
 def _icon_url(_: Contents, spec: ParsedNuspec) -> Broken:
     if spec.fields.get("iconUrl") and not spec.fields.get("icon"):
-        yield "", "iconUrl is deprecated; write <icon> and add the image to the package"
+        yield "", "", "iconUrl is deprecated; write <icon> and add the image to the package"
 
 
 def _no_library(package: Contents, _: ParsedNuspec) -> Broken:
@@ -167,7 +169,7 @@ def _no_library(package: Contents, _: ParsedNuspec) -> Broken:
     if frameworks:
         names = ", ".join(frameworks)
         text = f"build/ names {names}, but without lib/ the package fits all frameworks; add lib/{frameworks[0]}/_._"
-        yield "", text
+        yield "", "", text
 
 
 def _groups_differ(package: Contents, spec: ParsedNuspec) -> Broken:
@@ -175,17 +177,21 @@ def _groups_differ(package: Contents, spec: ParsedNuspec) -> Broken:
     missing, surplus = sorted(files - groups), sorted(groups - files)
     if missing:
         names = ", ".join(missing)
-        yield "", f"lib/ or ref/ has files for {names}, but the nuspec has no dependency group for {names}"
+        yield "files", "", f"lib/ or ref/ has files for {names}, but the nuspec has no dependency group for {names}"
     if surplus:
         names = ", ".join(surplus)
-        yield "", f"the nuspec has a dependency group for {names}, but lib/ and ref/ have no files for {names}"
+        yield (
+            "groups",
+            "",
+            f"the nuspec has a dependency group for {names}, but lib/ and ref/ have no files for {names}",
+        )
 
 
 def _find_undotted(package: Contents, spec: ParsedNuspec) -> Broken:
     named = [*(("", name) for name in spec.frameworks), *places(package)]
     for inner, framework in named:
         if re.fullmatch(r"net[5-9]\d*(-.*)?", framework, re.IGNORECASE):
-            yield inner, f"{framework} needs a dot: {framework[:4]}.{framework[4:5] or '0'}"
+            yield framework, inner, f"{framework} needs a dot: {framework[:4]}.{framework[4:5] or '0'}"
 
 
 def _file_frameworks(package: Contents) -> set[str]:
@@ -214,25 +220,25 @@ def _references(package: Contents, spec: ParsedNuspec) -> Broken:
     for framework in sorted((files.keys() | names.keys()) - {""}) if names else ():
         named, present = names.get(framework, names.get("", set())), files.get(framework, set())
         for name in sorted(named ^ present):
-            yield "", f"{name} is only in {'<references>' if name in named else 'ref/'} for {framework}"
+            where = "<references>" if name in named else "ref/"
+            yield f"{framework} {name}", "", f"{name} is only in {where} for {framework}"
     if not files:
-        yield from (("", f"{name} is in <references>, but there is no ref/") for name in sorted(names.get("", set())))
+        for name in sorted(names.get("", set())):
+            yield name, "", f"{name} is in <references>, but there is no ref/"
 
 
 def _make_rule(code: str) -> Rule:
     return Rule(
         code,
         "warning",
-        lambda package, spec: (
-            (file, why) for broken_code, file, why in creation_errors(package, spec) if broken_code == code
-        ),
+        lambda package, spec: (refused[1:] for refused in creation_errors(package, spec) if refused[0] == code),
     )
 
 
 def _files(pattern: str, message: str) -> Callable[[Contents, ParsedNuspec], Broken]:
     """A rule broken by files whose whole name matches a pattern, in upper or lower case."""
     wrong = re.compile(pattern, re.IGNORECASE | re.DOTALL)
-    return lambda package, _: ((name, message) for name in _names(package) if wrong.fullmatch(name))
+    return lambda package, _: (("", name, message) for name in _names(package) if wrong.fullmatch(name))
 
 
 _FOLDERS = r"lib|analyzers|ref|runtimes|native|build|buildcrosstargeting|buildtransitive|tools|contentfiles|embed"

@@ -47,6 +47,7 @@ def tag_that_nobody_accepts(wheel: WheelName) -> Iterator[Hit]:
     lost = [name for name in refused if _MACOS.fullmatch(name) and not served & {_arch(name), "universal2"}]
     if lost:
         yield Hit(
+            names=tuple(lost),
             message=f"is tagged {lost[0]}, which no installer accepts; the nearest accepted one is {_nearest(lost[0])}",
             evidence=tuple(lost),
             severity="error" if len(refused) == len(wheel.platforms) else "warning",

@@ -62,6 +62,7 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
         message = f"has native code for {served} only"
         message += f", but the tag any also admits {_join(missing)}" if missing else ", in a wheel tagged any"
         yield Hit(
+            cause="tag",
             message=message,
             evidence=tuple(native[:_SHOWN]),
             severity="warning" if missing and not _OF_SYSTEM.search(wheel.project) else "note",
@@ -69,6 +70,7 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     for name, text in package.texts.items():
         if name.endswith("/WHEEL") and b"root-is-purelib: true" in text.lower():
             yield Hit(
+                cause="purelib",
                 inner=name,
                 message="has Root-Is-Purelib: true, but the wheel contains native code",
                 evidence=("Root-Is-Purelib: true", *native[:_SHOWN]),

@@ -39,8 +39,13 @@ def outside_package(package: Contents) -> Iterator[Hit | Skip]:
             "/" not in file.name and not file.is_native and not top.endswith(_AT_ROOT)
         ):
             message = f"{file.name.partition('/')[0]} is installed directly in site-packages"
-            yield Hit(inner=file.name, message=message, evidence=(file.name,), severity="note")
+            yield Hit(cause="site-packages", inner=file.name, message=message, evidence=(file.name,), severity="note")
     for file in package.native:
         in_data = ".data/" in file.name and not any(scheme in file.name for scheme in _SCHEMES)
         if in_data or ("/" not in file.name and not file.is_module and file.format != "pe"):
-            yield Hit(inner=file.name, message="is a native library outside a package folder", evidence=(file.name,))
+            yield Hit(
+                cause="library",
+                inner=file.name,
+                message="is a native library outside a package folder",
+                evidence=(file.name,),
+            )

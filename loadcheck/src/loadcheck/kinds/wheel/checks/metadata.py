@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from loadcheck.engine.registry import Hit, Skip, check
 from loadcheck.engine.supply import comparable_version
 from loadcheck.errors import InputError
-from loadcheck.readers.record import RecordLine, read_headers, read_record
+from loadcheck.readers.record import RecordLine, read_headers, read_metadata, read_record
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from loadcheck.model import Severity
     from loadcheck.readers.contents import Contents, File
 
-_OTHER_TAGS = "has tags that differ from the file name's"
+_TAGS = "Tag"
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 
 
@@ -47,12 +47,12 @@ def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
     info = package.dist_info
     name = f"{info}/RECORD"
     if not info or name not in package.texts:
-        yield Hit(message="has no RECORD", evidence=(f"missing: {name.lstrip('/') or 'RECORD'}",))
+        yield Hit(cause="absent", message="has no RECORD", evidence=(f"missing: {name.lstrip('/') or 'RECORD'}",))
         return
     try:
         records = read_record(package.texts[name], name)
     except InputError as error:
-        yield Hit(inner=name, message=error.message, evidence=(name,))
+        yield Hit(cause="unreadable", inner=name, message=error.message, evidence=(name,))
         return
     for hit in _lines(records, {file.name: file for file in package.files}, info):
         yield replace(hit, severity="warning")
@@ -62,17 +62,24 @@ def _lines(records: Sequence[RecordLine], files: Mapping[str, File], info: str) 
     name = f"{info}/RECORD"
     counts = Counter(record.path for record in records)
     for path in sorted(path for path, count in counts.items() if count > 1):
-        yield Hit(inner=name, message=f"lists {path} {counts[path]} times", evidence=(path,))
+        yield Hit(cause=f"twice {path}", inner=name, message=f"lists {path} {counts[path]} times", evidence=(path,))
     for record in records:
         if record.path.endswith("/"):
             continue  # a folder: nothing is installed for it
         if record.path not in files:
-            yield Hit(inner=name, message=f"lists {record.path}, which is not in the wheel", evidence=(record.path,))
+            yield Hit(
+                cause=f"lacks {record.path}",
+                inner=name,
+                message=f"lists {record.path}, which is not in the wheel",
+                evidence=(record.path,),
+            )
         else:
             yield from _compare(record, files[record.path], info)
     for path in sorted(files.keys() - counts.keys()):
         if path not in (f"{info}/{plain}" for plain in _UNHASHED[1:]):
-            yield Hit(inner=path, message="is in the wheel, but RECORD does not list it", evidence=(path,))
+            yield Hit(
+                cause="unlisted", inner=path, message="is in the wheel, but RECORD does not list it", evidence=(path,)
+            )
 
 
 def _compare(record: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
@@ -83,6 +90,7 @@ def _compare(record: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
         return  # LB601 reports it
     if not digest or method in ("md5", "sha1"):
         yield Hit(
+            cause="hash",
             inner=record.path,
             message="has no SHA-256 or stronger hash in RECORD",
             evidence=(f"{record.path},{record.digest}",),
@@ -91,12 +99,14 @@ def _compare(record: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
         seen = base64.urlsafe_b64encode(bytes.fromhex(file.sha256)).rstrip(b"=").decode()
         if digest.rstrip("=") != seen and not file.problem:
             yield Hit(
+                cause="differs",
                 inner=record.path,
                 message="differs from its hash in RECORD",
                 evidence=(f"RECORD: sha256={digest}", f"file: sha256={seen}"),
             )
     if record.size and record.size != str(file.size) and not file.problem:
         yield Hit(
+            cause="size",
             inner=record.path,
             message=f"has {plural(file.size, 'byte')}, but RECORD says {record.size}",
             evidence=(f"RECORD: {record.size}", f"file: {file.size}"),
@@ -118,6 +128,7 @@ def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
     """Installers choose a wheel by its file name and install it by its metadata, so the two must agree."""
     if package.wheel is None:
         yield Hit(
+            cause="name",
             message="is not a valid wheel name: project-version-python-abi-platform.whl",
             evidence=(f"file name: {package.path.name}",),
         )
@@ -126,25 +137,27 @@ def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
     folders = sorted(top for top in tops if top.endswith(".dist-info"))
     if len(folders) != 1:
         yield Hit(
-            message=f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1", evidence=tuple(folders)
+            cause="folders",
+            message=f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1",
+            evidence=tuple(folders),
         )
-    for part, judge in (("WHEEL", _judge_wheel), ("METADATA", _judge_metadata)):
+    for part, read, judge in (("WHEEL", read_headers, _judge_wheel), ("METADATA", read_metadata, _judge_metadata)):
         name = f"{package.dist_info}/{part}"
         if name not in package.texts:
-            yield Hit(message=f"has no {part}", evidence=(f"missing: {part}",))
+            yield Hit(cause=f"no {part}", message=f"has no {part}", evidence=(f"missing: {part}",))
             continue
         try:
-            fields = read_headers(package.texts[name], name)
+            fields = read(package.texts[name], name)
         except InputError as error:
-            yield Hit(inner=name, message=error.message, evidence=(name,))
+            yield Hit(cause="unreadable", inner=name, message=error.message, evidence=(name,))
             continue
-        for message, evidence in judge(package, fields):
-            severity: Severity = "note" if message == _OTHER_TAGS else "error"
+        for case, message, evidence in judge(package, fields):
+            severity: Severity = "note" if case == _TAGS else "error"
             shown = (evidence, f"file name: {package.path.name}")
-            yield Hit(inner=name, message=message, evidence=shown, severity=severity)
+            yield Hit(cause=case, inner=name, message=message, evidence=shown, severity=severity)
 
 
-def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
     name = package.wheel
     if name is None:
         return
@@ -157,26 +170,27 @@ def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> It
     }
     named = {(python, abi, platform) for python in name.pythons for abi in name.abis for platform in name.platforms}
     if declared != named:
-        yield _OTHER_TAGS, f"Tag: {', '.join(fields.get('tag', ('none',)))}"
+        yield _TAGS, "has tags that differ from the file name's", f"Tag: {', '.join(fields.get('tag', ('none',)))}"
     if not fields.get("wheel-version"):
-        yield "lacks Wheel-Version", "missing: Wheel-Version"
+        yield "Wheel-Version", "lacks Wheel-Version", "missing: Wheel-Version"
 
 
-def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
     name = package.wheel
-    for field in ("metadata-version", "name", "version"):
+    for field in ("metadata_version", "name", "version"):
         if not fields.get(field):
-            yield f"lacks {field.title()}", f"missing: {field.title()}"
-    for text in fields.get("requires-dist", ()):
+            title = field.title().replace("_", "-")
+            yield f"no {field}", f"lacks {title}", f"missing: {title}"
+    for text in fields.get("requires_dist", ()):
         try:
             Requirement(text)
         except InvalidRequirement:
-            yield "has a requirement that cannot be read", f"Requires-Dist: {text}"
+            yield text, "has a requirement that cannot be read", f"Requires-Dist: {text}"
     if name is None:
         return
     for project in fields.get("name", ())[:1]:
         if canonicalize_name(project) != name.project:
-            yield f"names the project {project}", f"Name: {project}"
+            yield "Name", f"names the project {project}", f"Name: {project}"
     for project in fields.get("version", ())[:1]:
         if comparable_version(project) != comparable_version(name.version):
-            yield f"has the version {project}", f"Version: {project}"
+            yield "Version", f"has the version {project}", f"Version: {project}"

@@ -54,6 +54,7 @@ def newer_than_first_release(package: Contents, image: Image, wheel: WheelName) 
     if newer and _admits(requires_python(package), minor, max(newer.values())[-1]):
         names, worst = name_newest(newer)
         yield Hit(
+            names=tuple(sorted(newer)),
             message=f"uses {names}, new in CPython {worst}, but the tag {format_tags(wheel)} includes 3.{minor}.0",
             evidence=some(sorted(newer)),
         )

@@ -77,7 +77,11 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
         return
     table = pythonabi.stable_names()
     # Another library that it needs may define names like Python's, such as shiboken's PyEnumMeta_Check.
-    others = {name.lower() for name in image.needed if not platforms.is_system(name) and not platforms.is_python(name)}
+    others = {
+        name.lower()
+        for name in image.needed
+        if not platforms.is_system(name, image.libc) and not platforms.is_python(name)
+    }
     from_others = {name for name in used if used[name] in others or (image.format == "elf" and others)}
     strange = sorted(name for name in used if name not in table and name not in from_others)
     lacking = {name: minors for name in strange if (minors := _list_lacking(package, wheel, image, name))}
@@ -94,6 +98,8 @@ def outside_stable_abi(package: Contents, file: File, image: Image, wheel: Wheel
     if seen:
         promise = f"cp{floor[0]}{floor[1]}-{'.'.join(wheel.abis)}"
         yield Hit(
+            cause="breaks",
+            names=tuple(text.removeprefix("imports ").partition(" ")[0] for text in seen),
             message=f"breaks {promise} with {plural(len(seen), 'import')}: {seen[0]}",
             evidence=some(seen),
             fix=_EXPORT if tied and tied[-1].endswith(_ONLY_WITH_GIL) else "",
@@ -135,6 +141,8 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
     ]
     if foreign:
         yield Hit(
+            cause="library",
+            names=tuple(foreign),
             message=f"imports {foreign[0]}, which {_name_pythons(promised)} does not have",
             evidence=tuple(f"imports {name}" for name in foreign),
         )
@@ -143,11 +151,14 @@ def other_python_than_tag(package: Contents, file: File, image: Image, wheel: Wh
     threaded, with_gil = sorted(used & _FREE_THREADED), _WITH_GIL in used
     if threaded and not any(abi.endswith("t") for abi in promised):
         yield Hit(
+            cause="free-threaded",
+            names=tuple(threaded),
             message=f"was compiled for free-threaded CPython; {_name_pythons(promised)} lacks {threaded[0]}",
             evidence=tuple(f"imports {name}" for name in threaded),
         )
     if with_gil and not threaded and all(abi.endswith("t") for abi in promised):
         yield Hit(
+            cause="GIL",
             message=f"was compiled for CPython with the GIL; {_name_pythons(promised)} lays out objects differently",
             evidence=(f"imports {_WITH_GIL}, but none of {', '.join(sorted(_FREE_THREADED))}",),
             fix="Compile it with Py_GIL_DISABLED=1.",
@@ -181,6 +192,8 @@ def _find_foreign(package: Contents, image: Image, promised: set[str]) -> Iterat
     if lacking:
         known = ", ".join(f"3.{minor}" for minor in sorted(symbols.pythons_with(lacking[0])))
         yield Hit(
+            cause="functions",
+            names=tuple(lacking),
             message=f"uses {lacking[0]}, which is in CPython {known}, but not in {_name_pythons(promised)}",
             evidence=tuple(f"imports {name}" for name in lacking),
             fix="Update Cython, pybind11 or the other tool that generates the code, and compile for that CPython.",
@@ -220,6 +233,8 @@ def _report_early(
     """Names that older versions of CPython export, though their stable ABI does not have them."""
     (first_name, version), *_ = since.items()
     return Hit(
+        cause="early",
+        names=tuple(since),
         message=f"uses {first_name}, which joined the stable ABI in {_format_python(version)}; "
         f"{format_tags(wheel)} begins with {_format_python(floor)}, which also exports it",
         evidence=some([f"{name} joined the stable ABI in {_format_python(added)}" for name, added in since.items()]),
@@ -253,7 +268,14 @@ def _judge_twins(package: Contents, wheel: WheelName, served: list[int]) -> Iter
         lacking = format_minors(missing)
         message = f"has variants for {format_minors(served)}, but none for {lacking}, which {tags} includes"
         fix = "Add a variant for each Python that the tag includes, or limit Requires-Python."
-        yield Hit(message=message, evidence=(f"tag {tags}",), severity="warning", fix=fix)
+        yield Hit(
+            cause="variants",
+            names=tuple(map(str, missing)),
+            message=message,
+            evidence=(f"tag {tags}",),
+            severity="warning",
+            fix=fix,
+        )
 
 
 def _floor(wheel: WheelName) -> pythonabi.PythonVersion | None:

@@ -77,6 +77,7 @@ def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     if of_1 and refused:
         admits = "Requires-Dist admits" if source == _NUMPY else f"{source}, which is required, installs"
         yield Hit(
+            cause="NumPy 1",
             message=f"has {plural(len(of_1), 'module')} compiled for NumPy 1, but {admits} NumPy 2, which "
             f"{'they refuse' if len(of_1) > 1 else 'it refuses'}",
             evidence=(*required, *some([file.name for file in of_1])),
@@ -118,6 +119,7 @@ def _judge_oldest(users: list[File], admitted: Mapping[int, list[Version]], requ
     for oldest, rows in groupby((row for row in by_oldest if row[0] < Version(needed)), lambda row: row[0]):
         pythons = format_minors([minor for _, minor in rows])
         yield Hit(
+            cause=f"NumPy {needed}",
             message=f"has modules compiled for NumPy {needed} and newer, but Requires-Dist admits NumPy {oldest} with "
             f"{pythons}",
             evidence=(*required, *some([f"{name}: {use.evidence}" for use, name in needs if use.minimum == needed])),

@@ -58,17 +58,22 @@ def module_in_generic_wheel(package: Contents, file: File, image: Image, wheel: 
     missing = find_missing(package, wheel, served) if served is not None else []
     if served is None and is_generic:
         is_stable = pythonabi.module_abi(file.base) in ("abi3", "abi3t")
-        message = f"is the Python module {image.python_module}, but the wheel's ABI tag is none"
+        case, message = "none", f"is the Python module {image.python_module}, but the wheel's ABI tag is none"
         severity = "note" if is_stable else "warning"
     elif missing and file.base == max(package.twins[file.folder, file.stem]):
         module = image.python_module
-        message = f"there is no {module} for {format_minors(missing)}, which the tag {format_tags(wheel)} includes"
+        case, message = (
+            "missing",
+            f"there is no {module} for {format_minors(missing)}, which the tag {format_tags(wheel)} includes",
+        )
         severity = "warning" if "any" in wheel.platforms else "error"
     else:
         return
     limits = requires_python(package)
     evidence = (f"exports PyInit_{image.python_module}", f"file {file.base}")
     yield Hit(
+        cause=case,
+        names=tuple(map(str, missing)),
         message=message,
         evidence=(*evidence, *([f"Requires-Python {limits}"] if limits else [])),
         severity=severity,
@@ -100,12 +105,12 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     abi = pythonabi.module_abi(file.base)
     if image.python_module and (ending := _find_short_ending(package, file, wheel)):
         message = f"has a file name without a system: no CPython looks for {ending}"
-        yield Hit(message=message, evidence=(f"file {file.base}",), fix=_OF_PLATFORM)
+        yield Hit(cause="ending", message=message, evidence=(f"file {file.base}",), fix=_OF_PLATFORM)
         return
     if image.python_module and (platform := _find_other_platform(package, file, wheel)):
         tags = ".".join(wheel.platforms)
         message = f"is named for {platform}, so Python does not find it on {tags}"
-        yield Hit(message=message, evidence=(f"file {file.base}", f"tag {tags}"), fix=_OF_PLATFORM)
+        yield Hit(cause="platform", message=message, evidence=(f"file {file.base}", f"tag {tags}"), fix=_OF_PLATFORM)
         return
     lost = _find_lost_pythons(abi, wheel)
     if not image.python_module or not abi or (abi in wheel.abis and not lost) or "none" in wheel.abis:
@@ -113,20 +118,20 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
     tags = format_tags(wheel)
     evidence = (f"file {file.base}", f"tag {tags}")
     if lost:
-        yield Hit(message=f"is not found: the tag {tags} includes {lost}", evidence=evidence)
+        yield Hit(cause="lost", message=f"is not found: the tag {tags} includes {lost}", evidence=evidence)
         return
     if abi in ("abi3", "abi3t"):
         message = f"is a stable-ABI module, but the tag {tags} excludes other CPythons that could load it"
-        yield Hit(message=message, evidence=evidence, severity="note")
+        yield Hit(cause="stable", message=message, evidence=evidence, severity="note")
         return
     served = list_served(package, file)
     missing = find_missing(package, wheel, served) if served is not None else []
     twins = package.twins[file.folder, file.stem]
     if len(twins) == 1:
-        yield Hit(message=f"is named for {abi}, but the wheel is installed for {tags}", evidence=evidence)
+        yield Hit(cause=abi, message=f"is named for {abi}, but the wheel is installed for {tags}", evidence=evidence)
     elif missing and file.base == max(twins):
         message = f"has variants for several Pythons, but none for {format_minors(missing)}, which {tags} includes"
-        yield Hit(message=message, evidence=evidence, severity="warning")
+        yield Hit(cause="variants", message=message, evidence=evidence, severity="warning")
 
 
 def _find_short_ending(package: Contents, file: File, wheel: WheelName) -> str:

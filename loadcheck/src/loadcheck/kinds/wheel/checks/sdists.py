@@ -47,28 +47,35 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
     setup, project = "setup.py" in names, "pyproject.toml" in names
     ours = "latebind.toml" in names
     if not project and not setup:
-        yield Hit(message="has neither pyproject.toml nor setup.py at its root", evidence=("PKG-INFO",))
+        yield Hit(
+            cause="neither", message="has neither pyproject.toml nor setup.py at its root", evidence=("PKG-INFO",)
+        )
         return
     backend = _backend(package.texts.get(f"{top}/pyproject.toml", b"")) if project else _FALLBACK
     if ours and backend == _FALLBACK:
         why = "names no build backend" if project else "is not at the root"
         yield Hit(
-            message=f"pyproject.toml {why}, so installers build with setuptools, not latebind", evidence=(backend,)
+            cause="fallback",
+            message=f"pyproject.toml {why}, so installers build with setuptools, not latebind",
+            evidence=(backend,),
         )
     elif _lacks_backend(package, top, backend):
         yield Hit(
+            cause=f"lost {backend}",
             inner=f"{top}/pyproject.toml",
             message=f"names the build backend {backend}, but no folder in backend-path has it",
             evidence=(f"build-backend = {backend}",),
         )
     elif not project:
         yield Hit(
+            cause="setup.py",
             message="has no pyproject.toml, so installers build with setuptools",
             evidence=("setup.py",),
             severity="warning",
         )
     elif setup and not backend.startswith("setuptools"):
         yield Hit(
+            cause=f"second {backend}",
             inner=f"{top}/setup.py",
             message=f"is a second build system next to {backend}",
             evidence=("setup.py", f"build-backend = {backend}"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from loadcheck.errors import InputError
-from loadcheck.readers.record import read_headers
+from loadcheck.readers.record import read_metadata
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def format_tags(wheel: WheelName) -> str:
 def requires_python(package: Contents) -> str:
     """What METADATA says in Requires-Python; "" where it says nothing, or cannot be read."""
     try:
-        fields = read_headers(package.texts.get(f"{package.dist_info}/METADATA", b""), "METADATA")
+        fields = read_metadata(package.texts.get(f"{package.dist_info}/METADATA", b""), "METADATA")
     except InputError:
         return ""
-    return next(iter(fields.get("requires-python", ())), "")
+    return next(iter(fields.get("requires_python", ())), "")
 
 
 def list_promised(package: Contents, wheel: WheelName) -> set[int]:
