@@ -66,7 +66,7 @@ def latenn(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the quick tests; `-- tests/audit`, `-- loadcheck/tests -k LB101`, `-- -m slow` for others."""
+    """Run the quick tests; `-- tests/verify`, `-- loadcheck/tests -k LB101`, `-- -m slow` for others."""
     install(session, "native", "verify", groups=("headers", "machines", "test", "docs", "workflows"))
     run_tests(session)
 
