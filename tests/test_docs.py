@@ -1,6 +1,7 @@
 """The documents say what is so: names, links, commands and examples are held against the code, and examples run."""
 
 import importlib.metadata
+import itertools
 import json
 import os
 import re
@@ -110,9 +111,9 @@ def test_every_dependency_has_a_row_that_says_whether_it_is_pinned():
         assert dependencies[Requirement(entry).name].startswith("pinned") == ("==" in entry), entry
 
 
-def test_hooks_have_the_pins_of_the_lint_group():
+def test_hooks_have_the_pins_of_the_lint_session():
     groups = PROJECT["dependency-groups"]
-    pins = {entry for entry in [*groups["headers"], *groups["lint"]] if "==" in entry}
+    pins = {entry for name in ("headers", "lint", "workflows") for entry in groups[name] if "==" in entry}
     hooked = re.findall(r"additional_dependencies: \[([^\]]+)\]", text_of(ROOT / ".pre-commit-config.yaml"))
     assert set(hooked) == pins
 
@@ -162,9 +163,9 @@ def test_every_key_reason_and_property_of_verification_is_named():
 def test_sessions_that_are_shown_exist():
     noxfile = text_of(ROOT / "noxfile.py")
     sessions = set(re.findall(r"^@nox\.session.*\ndef (\w+)", noxfile, re.MULTILINE))
-    shown = [command for _, command in shown_commands() if command[:2] == ["python3", "noxfile.py"]]
+    shown = [command[3:] for _, command in shown_commands() if command[:3] == ["python3", "noxfile.py", "-s"]]
     assert len(shown) >= 4
-    named = {command[index + 1] for command in shown for index, argument in enumerate(command) if argument == "-s"}
+    named = {word for words in shown for word in itertools.takewhile(lambda word: word != "--", words)}
     assert named <= sessions, named - sessions
 
 

@@ -143,7 +143,7 @@ def test_the_sdist_of_an_unpacked_sdist_is_the_same(sdist, source_tree, tmp_path
 @pytest.mark.parametrize(
     ("requires", "remaining"),
     [
-        ('["hatchling>=1.28", "latebind>=0.1"]', []),
+        ('["hatchling>=1.29", "latebind>=0.1"]', []),
         ('["hatchling", "latebind"]', []),
         ('["hatchling>=1.30", "latebind", "nanobind>=3.1"]', ["hatchling>=1.30", "nanobind>=3.1"]),
         ('["hatchling", "msgspec==0.20"]', ["msgspec==0.20"]),

@@ -234,11 +234,12 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     (tmp_path / "gh").chmod(0o755)
     path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
     run_checked(*script, "release", "folder", cwd=clone, env={**os.environ, "PATH": path})
-    run_checked(sys.executable, "noxfile.py", "-s", "release", "--", "--check", tmp_path / "files/dry-run", cwd=clone)
+    check = ("-s", "latenn", "--", "release", "--check", tmp_path / "files/dry-run")
+    run_checked(sys.executable, "noxfile.py", *check, cwd=clone)
 
     other = tmp_path / "other"
     run_checked(git, "clone", "--quiet", ROOT, other)
-    run_checked(sys.executable, "noxfile.py", "-s", "package", "--", "--target", "all", cwd=other)
+    run_checked(sys.executable, "noxfile.py", "-s", "latenn", "--", "pack", "--target", "all", cwd=other)
     expected = {path.relative_to(other): path.read_bytes() for path in (other / "dist").rglob("*") if path.is_file()}
     files = {path.relative_to(clone): path.read_bytes() for path in (clone / "dist").rglob("*") if path.is_file()}
     assert files == expected

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
     reason="not run: strace may not watch here, or is missing: apt-get install strace",
 )
 for needed in ("onnxruntime", "openvino", "ai_edge_litert"):
-    pytest.importorskip(needed, reason=f"not run: {needed} is not installed; noxfile.py -s gen installs it")
+    pytest.importorskip(needed, reason=f"not run: {needed} is not installed; noxfile.py -s tests installs it")
 
 OPENS = """
 import sys, subprocess

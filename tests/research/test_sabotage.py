@@ -70,7 +70,6 @@ def test_the_audit_finds_what_the_page_says(good, tmp_path, name):
     ("name", "stage"),
     [
         ("requires-core", "install"),
-        ("backend-of-another", "load"),
         ("prints-at-load", "load"),
         ("numbers-off", "inference"),
         ("npm-binding-lacking", "load"),

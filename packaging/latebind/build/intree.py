@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BACKEND_REQUIREMENTS = (
-    "hatchling>=1.28,<2",
-    "filelock>=3.13",
-    "msgspec>=0.19,<1",
+    "hatchling>=1.29,<2",
+    "filelock>=3.20.1",
+    "msgspec>=0.21,<1",
     "packaging>=24.2",
     "tomli>=2; python_version < '3.11'",
 )

@@ -2,12 +2,13 @@
 
 import io
 import json
+import shutil
 import zipfile
 
 import pytest
 
 from latebind.ecosystems.maven.layouts import LAYOUTS
-from tests.client import CONFIG, copy_client
+from tests.client import CONFIG, copy_client, pack_project
 from tests.needs import require_programs
 
 pytestmark = pytest.mark.slow
@@ -45,13 +46,28 @@ public class Main {
 """
 
 
-@pytest.fixture
-def project(tmp_path):
-    require_programs("java", "javac")
+def write_project(folder):
     config = CONFIG.replace('exports = ["tiny_*"]', 'exports = ["tiny_*", "Java_*"]') + TABLES
-    folder = copy_client("tiny", tmp_path, latebind=config, tiny=SOURCE)
+    copy_client("tiny", folder, latebind=config, tiny=SOURCE)
     (folder / "java").mkdir()
     (folder / "java" / "Main.java").write_text(PROGRAM.replace("EXPECTED", "5"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    require_programs("java", "javac")
+    folder = write_project(tmp_path_factory.mktemp("packed") / "tiny")
+    pack_project(folder)
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path, packed):
+    """A fresh copy of the project that is packed already: `verify` makes only what a test changes."""
+    folder = write_project(tmp_path / "tiny")
+    for name in ("stage", "dist"):
+        shutil.copytree(packed / name, folder / name)
     return folder
 
 
@@ -77,7 +93,6 @@ def test_it_computes_in_each_layout(project, latebind, layout):
 
 @pytest.mark.slow
 def test_an_image_needs_a_module(project, latebind):
-    assert latebind("-C", project, "pack", "--target", "linux-x64").returncode == 0
     change_bundle(project, "1.2.3.jar", lambda name, data: (name, rewrite(data, rename_module)))
     outcome, text = run_verify(latebind, project, "--dist", project / "dist", case="java-jlink/*/consumed")
     assert (outcome, "Module io.github.acme.tiny not found" in text) == ("failed", True), text
@@ -103,7 +118,6 @@ def test_a_wrong_number_fails_it(project, latebind):
     ids=["platform", "dependency", "pom"],
 )
 def test_a_broken_package_fails_it(project, latebind, suffix, change, says):
-    assert latebind("-C", project, "pack", "--target", "linux-x64").returncode == 0
     change_bundle(project, suffix, change)
     outcome, text = run_verify(latebind, project, "--dist", project / "dist")
     assert (outcome, says in text) == ("failed", True), text

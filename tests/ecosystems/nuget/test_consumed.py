@@ -132,10 +132,9 @@ def test_an_upgrade_replaces_a_library_of_the_same_size(tmp_path, environment, v
     assert len(sizes) == 1, "else the size would tell them apart"
 
 
-@pytest.mark.parametrize(
-    ("shape", "rid"), [*(("whole", rid) for rid in NATIVE_FILES), ("split", "linux-x64"), ("split", "win-arm64")]
-)
+@pytest.mark.parametrize(("shape", "rid"), [("whole", "osx-arm64"), ("split", "linux-x64"), ("split", "win-arm64")])
 def test_publishing_for_a_target_lays_out_its_file_alone(tmp_path, feeds, native, environment, shape, rid):
+    """tests/verify/run/test_layouts.py publishes a whole package for every target."""
     project = write_project(
         tmp_path / "app", feeds / shape, own(environment, tmp_path), properties="<UseAppHost>false</UseAppHost>"
     )
@@ -190,8 +189,8 @@ CLASSIC_ROWS = [
     ({"PlatformTarget": "x64"}, (AS_ON_WINDOWS,), {DLL}, "win-x64"),
     ({"PlatformTarget": "ARM64"}, (AS_ON_WINDOWS,), {DLL}, "win-arm64"),
 ]
-SPLIT_ROWS = [CLASSIC_ROWS[0], CLASSIC_ROWS[2], CLASSIC_ROWS[7], CLASSIC_ROWS[-1]]
-"""A part's build file has the same conditions: all processors and one, on either system."""
+SPLIT_ROWS = [CLASSIC_ROWS[0], CLASSIC_ROWS[-1]]
+"""A part's build file has the same conditions: all processors here, one on Windows."""
 
 
 @on_linux

@@ -1,5 +1,6 @@
 """Metadata of wheels and sdists: its version, and extras that installers can resolve on every target."""
 
+import os
 import sys
 import tarfile
 import zipfile
@@ -129,7 +130,8 @@ def test_uv_syncs_all_extras_where_a_distribution_does_not_exist(distributions, 
     )
     links = ["--find-links", tmp_path, "--find-links", distributions["wheel"].parent]
     python = ["--python", sys.executable, "--project", tmp_path]
-    run_checked(sys.executable, "-m", "uv", "sync", "--all-extras", "--offline", "--no-index", *python, *links)
+    env = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(tmp_path / ".venv")}  # uv 0.5 takes the one that it runs in
+    run_checked(sys.executable, "-m", "uv", "sync", "--all-extras", "--offline", "--no-index", *python, *links, env=env)
     installed = run_checked(sys.executable, "-m", "uv", "pip", "list", "--python", tmp_path / ".venv")
     assert "onnxruntime" in installed
     assert "directml" not in installed
