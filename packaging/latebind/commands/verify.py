@@ -142,7 +142,7 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     import msgspec
 
     from latebind.pack.record import read_record
-    from latebind.preconditions import refuse_missing, refuse_unfinished
+    from latebind.preconditions import refuse_missing
     from latebind.verify.choose import choose_cases, list_cases
     from latebind.verify.report.files import read_log, write_reports
     from latebind.verify.verify import start_verification, verify
@@ -155,7 +155,6 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
         return 0
     source = _describe_source(project.config)
     refuse_missing(project.config, sources=False)
-    refuse_unfinished(project.config)
     artifacts = _artifacts(project, request.rids, arguments.dist)
     source = msgspec.structs.replace(source, sources=read_record(arguments.dist or project.dist).digest)
     if chosen is None:
