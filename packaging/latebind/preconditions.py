@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from latebind.config.extension import program_keys
-from latebind.errors import ConfigError, InputError
+from latebind.errors import ConfigError
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from latebind.config.config import Config
     from latebind.config.runtime import RuntimeUse
-
-
-_UNFINISHED = re.compile(r"^UNFINISHED = True\b", re.MULTILINE)
-"""A line of templates/init/smoke.py.j2."""
 
 
 def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> None:
@@ -43,26 +37,10 @@ def find_missing_files(config: Config, *, sources: bool = True, scripts: bool = 
     return [(key, name) for key, name in named if name and not (config.root / name).exists()]
 
 
-def refuse_unfinished(config: Config) -> None:
-    """Refuse to verify with the script that `latebind init` wrote, before a person finished it. Raises InputError."""
-    script = config.document.verify.python
-    if script and is_unfinished(config.root / script):
-        raise InputError(
-            "isn't finished: its run_cases() does not call the library",
-            where=script,
-            advice="Write run_cases(), and delete the line `UNFINISHED = True`.",
-        )
-
-
 def list_sources(config: Config) -> set[str]:
     """The files and folders that a configuration names for packages to be made from, besides the native code."""
     named = {name for key, name in _sources(config) if not key.endswith(".wheel.source")}
     return {name for name in (*named, *config.wheel_sources.values()) if name}
-
-
-def is_unfinished(script: Path) -> bool:
-    """Whether a consumer is as `latebind init` wrote it."""
-    return script.is_file() and _UNFINISHED.search(script.read_text("utf-8", "replace")) is not None
 
 
 def _sources(config: Config) -> Iterator[tuple[str, str]]:

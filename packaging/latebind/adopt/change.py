@@ -1,10 +1,15 @@
-"""A change of one file, and the change with which a package opens the runtime before it calls the stub."""
+"""A change of one file, shown as an exact diff, and how a package opens the runtime before it calls the stub."""
 
 from __future__ import annotations
 
 import ast
+import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from latebind.errors import InputError
+from loadcheck.archive import write_text
+from loadcheck.text import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,24 +22,23 @@ load_runtime()  # before a module that links the stub calls it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One file before (None: it is not there) and after."""
+class NewFile:
+    """A file that is not there yet, and its text."""
 
     path: Path
-    before: str | None
-    after: str
+    text: str
 
-    @property
-    def is_own(self) -> bool:
-        """Whether the project already has this file, so that only --apply changes it."""
-        return self.before is not None
+    def render_diff(self, root: Path) -> str:
+        """The file as a unified diff that `git apply` accepts."""
+        name = self.path.relative_to(root).as_posix()
+        lines = difflib.unified_diff([], self.text.splitlines(keepends=True), "/dev/null", f"b/{name}")
+        return printable("".join(lines), kept="\n\t")
 
-
-def load_before_others(package: Path) -> Change:
-    """The change of a package's __init__.py that opens the runtime for the stub."""
-    path = package / "__init__.py"
-    text = path.read_text("utf-8", "surrogateescape")
-    return Change(path=path, before=text, after=load_first(text))
+    def write(self) -> None:
+        """Write the file. Raises InputError if it is there by now."""
+        if self.path.exists():
+            raise InputError("was written meanwhile", where=str(self.path), advice="Run latebind init again.")
+        write_text(self.path, self.text)
 
 
 def load_first(text: str) -> str:

@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from latebind.adopt.facts import git_output
+from latebind.adopt.git import git_output
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.adopt.workflow import DEPENDABOT, WORKFLOW, render_workflow
 from latebind.config.document import AUTHOR

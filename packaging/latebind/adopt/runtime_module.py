@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.config.config import import_name
-from latebind.config.file import tables_of
 from latebind.templates import render
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.tables.presets import RuntimePreset
     from loadcheck.model import System
 
@@ -36,12 +32,3 @@ def render_runtime_module(runtime: RuntimePreset, distribution: str = "") -> str
         if distribution
         else f"pip install {runtime.python.distribution}",
     )
-
-
-def find_package(root: Path, pyproject: str) -> Path | None:
-    """The folder of the Python package that a project's wheel holds, as hatchling chooses it; None if unclear."""
-    tables = tables_of(pyproject) or {}
-    wheel = tables.get("tool", {}).get("hatch", {}).get("build", {}).get("targets", {}).get("wheel", {})
-    name = import_name(str(tables.get("project", {}).get("name", "")))
-    folders = [root / str(path) for path in wheel.get("packages", ())] or [root / "src" / name, root / name]
-    return next((folder for folder in folders if (folder / "__init__.py").is_file()), None)

@@ -16,8 +16,7 @@ from urllib.request import url2pathname
 from packaging.version import InvalidVersion, Version
 
 from latebind import __version__
-from latebind.adopt.configuration import list_packages
-from latebind.adopt.facts import git_output
+from latebind.adopt.git import git_output
 from latebind.ecosystems.wheel.publishing import name_distribution
 from latebind.registry import collect
 from latebind.tables.actions import actions
@@ -117,14 +116,14 @@ def list_native_targets(tables: dict[str, Any]) -> list[Target]:
 
 def list_publishers(tables: dict[str, Any]) -> list[Publisher]:
     """The jobs that publish what the project packs, without repetition."""
-    packages = list_packages(tables).values()
+    packages = _list_packages(tables).values()
     publishers: tuple[Publisher, ...] = collect("publishing", "PUBLISHERS")
     return [publisher for publisher in publishers if any(publisher.is_for(package) for package in packages)]
 
 
 def _find_page(publisher: Publisher, tables: dict[str, Any]) -> str:
     """The page of the first package that a job publishes."""
-    return next(publisher.page(package) for package in list_packages(tables).values() if publisher.is_for(package))
+    return next(publisher.page(package) for package in _list_packages(tables).values() if publisher.is_for(package))
 
 
 def has_updater(root: Path) -> bool:
@@ -139,7 +138,7 @@ def find_tests(root: Path) -> str:
 
 def plan_tests(tables: dict[str, Any], folder: str) -> ProjectTests | None:
     """How a workflow runs the tests in a folder of the repository; None for a project without wheels."""
-    wheels = tuple(filter(None, map(name_distribution, list_packages(tables).values())))
+    wheels = tuple(filter(None, map(name_distribution, _list_packages(tables).values())))
     included = [targets()[rid] for rid in tables.get("targets", {}).get("include", ()) if rid in targets()]
     presets = [preset(runtime["preset"]).python for runtime in tables.get("runtime", ()) if "preset" in runtime]
     supplies = [supply for supply in presets if supply.extras]
@@ -259,3 +258,10 @@ def _check_publishers(jobs: dict[str, int], publishers: list[Publisher]) -> Iter
                 message=f"has no job `{publisher.job}` to publish packages that the configuration lists",
                 advice="Run latebind ci --force, or remove the job `release` if you publish elsewhere.",
             )
+
+
+def _list_packages(configuration: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The tables [package.<name>]."""
+    packages = configuration.get("package", {})
+    tables = packages.items() if isinstance(packages, dict) else ()
+    return {name: table for name, table in tables if isinstance(table, dict)}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _API = ".cmake/api/v1"
 _CLIENT = "client-latebind"
-_CMAKE_FILES, _CODEMODEL = "cmakeFiles-v1", "codemodel-v2"
+_CMAKE_FILES, _CODEMODEL, _CACHE = "cmakeFiles-v1", "codemodel-v2", "cache-v2"
 _NODE = re.compile(r'^"[^"]+" \[label="(.*)"\]$', re.MULTILINE)
 _LIMIT = 60.0
 
@@ -41,7 +41,7 @@ def request_codemodel(tree: Path) -> None:
     """Have CMake write what read_codemodel() reads when it configures a build tree (cmake-file-api(7))."""
     folder = tree / _API / "query" / _CLIENT
     folder.mkdir(parents=True, exist_ok=True)
-    for kind in (_CMAKE_FILES, _CODEMODEL):
+    for kind in (_CMAKE_FILES, _CODEMODEL, _CACHE):
         (folder / kind).touch()
 
 
@@ -72,9 +72,19 @@ def list_targets(tree: Path) -> list[dict[str, Any]]:
     return _list_objects(tree, "targets")
 
 
+def list_directories(tree: Path) -> list[dict[str, Any]]:
+    """The folders of a configured tree with their install() rules, as cmake-file-api(7) describes "directory"."""
+    return _list_objects(tree, "directories")
+
+
+def read_cache(tree: Path) -> dict[str, str]:
+    """The variables in the cache of a configured tree."""
+    return {entry["name"]: entry["value"] for entry in _reply(tree, _CACHE)["entries"]}
+
+
 def list_installers(tree: Path) -> list[dict[str, Any]]:
     """The install() rules of a configured tree, as cmake-file-api(7) describes "installers"."""
-    return [rule for folder in _list_objects(tree, "directories") for rule in folder["installers"]]
+    return [rule for folder in list_directories(tree) for rule in folder["installers"]]
 
 
 def _list_objects(tree: Path, kind: str) -> list[dict[str, Any]]:

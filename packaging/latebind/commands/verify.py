@@ -138,7 +138,7 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 def _run(arguments: argparse.Namespace, project: Project) -> int:
     from latebind.build.commit import source_commit
     from latebind.commands.packages import find_packages
-    from latebind.preconditions import refuse_missing, refuse_unfinished
+    from latebind.preconditions import refuse_missing
     from latebind.verify.choose import choose_cases, list_cases
     from latebind.verify.report.files import read_log, write_reports
     from latebind.verify.verify import start_verification, verify
@@ -150,7 +150,6 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
         print(list_cases(chosen))
         return 0
     refuse_missing(project.config, sources=False)
-    refuse_unfinished(project.config)
     commit = source_commit(project.config)  # as it is before minutes of packing
     artifacts, sources = find_packages(project, request.rids, arguments.dist)
     source = _describe_source(project.config, commit, sources)

@@ -1,0 +1,253 @@
+"""Has CMake configure a project, with stubs in the runtimes' place, and reads what CMake did.
+
+CMake answers in two ways: the file API lists each target with its link line, each install(), and the line of the
+project that asked for it (cmake-file-api(7)); `--trace-expand` lists each command that ran (cmake(1)).
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind.build.cmake import cmake_value
+from latebind.build.codemodel import list_directories, list_targets, read_cache, request_codemodel
+from latebind.build.downloads import DISCONNECTED, OFFLINE, source_definitions
+from latebind.build.extension import FIND_PYTHON
+from latebind.build.stub import IN_FRONT, Stub
+from latebind.build.stubtable import stub_source
+from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, installers_toolchain, require, toolchain
+from latebind.config.file import FILE_NAME, load
+from latebind.config.runtime import RuntimeUse
+from latebind.system.cache import user_cache
+from latebind.system.log import LOG
+from latebind.system.resources import cmake_dir
+from latebind.system.run import run
+from latebind.tables.presets import presets
+from latebind.tables.targets import host_rid, target
+from loadcheck.engine.policy import fits_any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from latebind.compilers.choose import Toolchain
+    from latebind.tables.presets import RuntimePreset
+
+LIMIT = 600.0
+"""The seconds that CMake may take."""
+PACKED = frozenset({"SHARED_LIBRARY", "MODULE_LIBRARY"})
+"""The types of targets that a package holds."""
+_FETCHES = frozenset({"fetchcontent_declare", "externalproject_add", "cpmaddpackage"})
+_TRACE = ".trace"
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A target whose link line has a runtime."""
+
+    target: str
+    kind: str
+    """CMake's type of the target: SHARED_LIBRARY."""
+    runtime: str
+    item: str
+    """What the link line has: the stub's file, or another one."""
+    is_late: bool
+    """Whether that is the stub."""
+    place: str
+    """The file and line of the command that linked it."""
+    component: str | None
+    """The component that installs the target; None if nothing does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configured:
+    """What CMake did with a project."""
+
+    project: Mapping[str, str]
+    """Name, version and description, as project() stated them."""
+    links: tuple[Link, ...] = ()
+    bundled: tuple[tuple[str, str], ...] = ()
+    """Each install() of a runtime's own file: its place, and the file."""
+    downloads: tuple[tuple[str, str], ...] = ()
+    """Each download that ran or was declared: its place, and what is downloaded."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """The version that find_package() asks for, by runtime."""
+    outside: tuple[str, ...] = ()
+    """Source files outside of the project's folder."""
+    error: str = ""
+    """What CMake printed about its first error; "" if it configured the project."""
+
+
+class _Call(msgspec.Struct):
+    """A line of CMake's trace; the first line gives the trace's version instead."""
+
+    file: str = ""
+    line: int = 0
+    cmd: str = ""
+    args: list[str] = []
+
+
+def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
+    """Configure the project for this machine in the empty folder `scratch`; nothing is written into the project.
+
+    Raises NotRun where no compiler is there, ToolError at the time limit.
+    """
+    cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+    host = target(host_rid())
+    sources = [path for path in root.rglob("*") if path.suffix in (".cc", ".cpp", ".cxx")]
+    compiler = toolchain(installers_toolchain("zig", host, sources, is_sdist=True), host)
+    stubs = {name: _make_stub(name, preset, compiler, scratch) for name, preset in presets().items() if preset.stub}
+    tree = scratch / "tree"
+    request_codemodel(tree)
+    trace = tree.with_suffix(_TRACE)
+    front = [cmake_dir() / "defaults.cmake", *(prefix / IN_FRONT for prefix in stubs.values())]
+    variables: dict[str, str | Path] = {
+        "CMAKE_BUILD_TYPE": "Release",
+        "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": ";".join(map(str, front)),
+        "latebind_DIR": cmake_dir(),
+        "LATEBIND_SOURCE_DIR": root,
+        **({} if may_download else DISCONNECTED),
+        **{f"{name}_EXECUTABLE": Path(sys.executable) for name in FIND_PYTHON},
+        **_read_definitions(root),
+    }
+    traced = ["--trace-expand", "--trace-format=json-v1", f"--trace-redirect={trace}"]
+    options = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *compiler.configure(host, host.floor, scratch / "toolchain")]
+    defined = [f"-D{name}={value}" for name, value in variables.items()]
+    with LOG.step("configuring the project with CMake", "configured the project with CMake"):
+        ended = run(
+            [cmake, "-S", root, "-B", tree, "-G", "Ninja", *traced, *options, *defined],
+            env={**compiler.environment(tree), **({} if may_download else OFFLINE)},
+            timeout=LIMIT,
+            check=False,
+        )
+    calls = list(_read_calls(trace, root)) if trace.is_file() else []
+    downloads = tuple((f"{_relative(call.file, root)}:{call.line}", what) for call in calls if (what := _fetched(call)))
+    if ended.returncode:
+        return Configured(project={}, downloads=downloads, error=_first_error(ended.output))
+    cache = read_cache(tree)
+    targets = list_targets(tree)
+    paths = {(root / source["path"]).resolve() for item in targets for source in item.get("sources", ())}
+    return Configured(
+        project={key.lower(): cache.get(f"CMAKE_PROJECT_{key}", "") for key in ("NAME", "VERSION", "DESCRIPTION")},
+        links=tuple(_list_links(targets, tree, root, stubs)),
+        bundled=tuple(_list_bundled(tree, root)),
+        downloads=downloads,
+        asked=dict(_list_asked(calls)),
+        outside=tuple(sorted(str(path) for path in paths if not {root, scratch} & {*path.parents})),
+    )
+
+
+def _read_definitions(root: Path) -> dict[str, str]:
+    """The CMake variables of the project's latebind.toml for this machine."""
+    if not (root / FILE_NAME).is_file():
+        return {}
+    config = load(root / FILE_NAME)
+    values = config.definitions(host_rid()) | source_definitions(config)
+    return {name: cmake_value(value) for name, value in values.items()}
+
+
+def _make_stub(name: str, preset: RuntimePreset, compiler: Toolchain, scratch: Path) -> Path:
+    """The folder with the stub of a runtime."""
+    host = target(host_rid())
+    source, _ = stub_source(RuntimeUse(preset=name, minimum=preset.floor, drop_in=True), scratch)
+    stub = Stub(source=source, target=host, floor=host.floor, toolchain=compiler, loader=cmake_dir())
+    prefix = (user_cache() or scratch) / "stubs" / stub.key
+    if not prefix.is_dir():
+        prefix.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=prefix.parent, prefix=".") as aside:
+            stub.make(Path(aside) / "stub")
+            with suppress(OSError):  # another process was faster
+                (Path(aside) / "stub").rename(prefix)
+    return prefix
+
+
+def _read_calls(trace: Path, root: Path) -> Iterator[_Call]:
+    """The commands that ran in the project's own files."""
+    decoder = msgspec.json.Decoder(_Call)
+    with trace.open("rb") as lines:
+        calls = map(decoder.decode, lines)
+        yield from (call for call in calls if Path(call.file).is_relative_to(root))
+
+
+def _fetched(call: _Call) -> str:
+    """What a command downloads; "" for others."""
+    if call.cmd.lower() == "file" and call.args[:1] == ["DOWNLOAD"]:
+        return call.args[1]
+    return call.args[0] if call.cmd.lower() in _FETCHES and call.args else ""
+
+
+def _list_asked(calls: list[_Call]) -> Iterator[tuple[str, str]]:
+    names = {package: name for name, preset in presets().items() if preset.stub for package in preset.stub.packages}
+    for call in calls:
+        if call.cmd.lower() == "find_package" and call.args[1:] and call.args[0] in names:
+            yield names[call.args[0]], call.args[1]
+
+
+def _list_links(targets: list[dict[str, Any]], tree: Path, root: Path, stubs: Mapping[str, Path]) -> Iterator[Link]:
+    rules = [rule for folder in list_directories(tree) for rule in folder["installers"] if rule["type"] == "target"]
+    components = {rule["targetId"]: rule["component"] for rule in rules}
+    for item in targets:
+        fragments = item.get("link", {}).get("commandFragments", ())
+        searched = [fragment["fragment"] for fragment in fragments if fragment["role"] == "libraryPath"]
+        for fragment in (one for one in fragments if one["role"] == "libraries" and "backtrace" in one):
+            text = fragment["fragment"].strip().strip('"')
+            stub = next((name for name, prefix in stubs.items() if prefix.as_posix() in text), "")
+            if runtime := stub or _find_runtime(text):
+                yield Link(
+                    target=item["name"],
+                    kind=item["type"],
+                    runtime=runtime,
+                    item=text,
+                    is_late=bool(stub) or (text.startswith("-l") and _is_first(runtime, searched, stubs)),
+                    place=_find_place(item["backtraceGraph"], fragment["backtrace"], root),
+                    component=components.get(item["id"]),
+                )
+
+
+def _is_first(runtime: str, searched: list[str], stubs: Mapping[str, Path]) -> bool:
+    """Whether the linker finds the stub of a runtime by -l: no other folder is searched before the stub's."""
+    ours = [next((name for name, prefix in stubs.items() if prefix.as_posix() in text), "") for text in searched]
+    return runtime in ours and "" not in ours[: ours.index(runtime)]
+
+
+def _find_runtime(item: str) -> str:
+    """The runtime whose file an item of a link line is, by its path or as -l; "" if it is another library."""
+    name = PurePosixPath(item.replace("\\", "/")).name
+    name = f"lib{item[2:]}.so" if item.startswith("-l") else name
+    return next((key for key, preset in presets().items() if fits_any(name, preset.linked_globs)), "")
+
+
+def _list_bundled(tree: Path, root: Path) -> Iterator[tuple[str, str]]:
+    for folder in list_directories(tree):
+        for rule in folder["installers"]:
+            for path in rule.get("paths", ()) if rule["type"] == "file" else ():
+                name = PurePosixPath(path if isinstance(path, str) else path["from"]).name
+                if any(fits_any(name, preset.file_globs) for preset in presets().values()):
+                    yield _find_place(folder["backtraceGraph"], rule["backtrace"], root), name
+
+
+def _find_place(graph: Mapping[str, Any], index: int | None, root: Path) -> str:
+    """`CMakeLists.txt:6`: the command that a backtrace starts at, or the one of the project that led to it."""
+    while index is not None:
+        node = graph["nodes"][index]
+        path = root / graph["files"][node["file"]]
+        if path.is_relative_to(root) and "line" in node:
+            return f"{_relative(path, root)}:{node['line']}"
+        index = node.get("parent")
+    return "CMakeLists.txt"
+
+
+def _relative(path: str | Path, root: Path) -> str:
+    return Path(path).relative_to(root).as_posix()
+
+
+def _first_error(output: str) -> str:
+    """What CMake printed from its first error on, a few lines of it."""
+    lines = output[max(output.find("CMake Error"), 0) :].splitlines()
+    return "\n".join([line for line in lines if line.strip()][:_SHOWN])
