@@ -112,12 +112,13 @@ static int lb_trust_of(const lb_search* search, lb_source source) {
 }
 
 /* Whether a candidate may be opened. The exceptions are systems' own: a very file that the user named has none. */
-static int lb_is_allowed(const lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
+static int lb_is_allowed(lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
   int trust = lb_trust_of(search, source);
   if (trust == LB_TRUST_NAMED && search->is_file) return 1;
   if (lb_os_is_refused(path, why, why_size)) return 0;
   if (trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised)) return 1;
-  return lb_os_is_trusted(path, why, why_size);
+  if (!search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
+  return lb_os_is_trusted(search->judge, path, why, why_size);
 }
 
 int lb_try_file(lb_search* search, lb_source source, const char* path) {

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "internal.h"
-#include "neighbours.h"
 #include "os.h"
 #include "places.h"
 
@@ -37,7 +36,7 @@ static int lb_try_listed(lb_search* search, lb_source source, const char* folder
   return refused ? -1 : bound;
 }
 
-static int lb_try_folder(lb_search* search, lb_source source, const char* folder) {
+int lb_try_folder(lb_search* search, lb_source source, const char* folder) {
   char why[LB_LOOK_SIZE] = "";
   size_t present = 0;
   int bound = 0;
@@ -119,30 +118,28 @@ static int lb_search_host(lb_search* search) {
   return 0;
 }
 
-/* The folder of a file of this library. Takes `file`. */
-static int lb_search_next_to(lb_search* search, char* file) {
+const lb_own_names* lb_own_names_of(lb_search* search) {
+  if (!search->has_own) search->own = lb_os_own_names();
+  search->has_own = 1;
+  return &search->own;
+}
+
+static int lb_search_next_to(lb_search* search, const char* file) {
   char* folder = file ? lb_os_folder_of(file) : NULL;
   int bound = folder ? lb_try_folder(search, LB_SOURCE_BESIDE, folder) : 0;
   lb_free(folder);
-  lb_free(file);
   return bound;
 }
 
 /* Where this library is, and where it was opened: links may lead to it. */
 static int lb_search_beside(lb_search* search) {
-  lb_own_names own = lb_os_own_names();
-  if (!own.file) search->record->unknown = lb_os_why_unknown();
-  if (!lb_search_next_to(search, own.file)) return lb_search_next_to(search, own.name);
-  lb_free(own.name);
-  return 1;
+  const lb_own_names* own = lb_own_names_of(search);
+  if (!own->file) search->record->unknown = lb_os_why_unknown();
+  return lb_search_next_to(search, own->file) || lb_search_next_to(search, own->name);
 }
 
 static int lb_search_package(lb_search* search) {
-  const lb_neighbours* around = search->around;
-  for (size_t i = 0; around && i < around->count; i++) {
-    if (lb_try_folder(search, LB_SOURCE_PACKAGE, around->folders[i])) return 1;
-  }
-  return 0;
+  return search->around && search->around->look(search);
 }
 
 typedef struct lb_system_search {
@@ -197,9 +194,10 @@ int lb_search_run(lb_search* search) {
 }
 
 void lb_search_clear(lb_search* search) {
+  lb_free(search->own.file);
+  lb_free(search->own.name);
+  lb_free(search->judge);
   lb_free(search->seen);
-  search->seen = NULL;
-  search->seen_count = search->seen_capacity = 0;
 }
 
 static int lb_count_one(void* context, const char* path, void* handle, void* entry) {

@@ -57,21 +57,9 @@ static int lb_search_run_paths(lb_visit_folder each, void* context) {
   return paths.stop;
 }
 
-/* A visit of folders that someone named. */
-typedef struct lb_visit {
-  lb_visit_folder each;
-  void* context;
-} lb_visit;
-
-static int lb_visit_one(void* context, const char* folder) {
-  const lb_visit* visit = context;
-  return visit->each(visit->context, folder, LB_TRUST_NAMED);
-}
-
 static int lb_search_list(const char* variable, const char* otherwise, lb_visit_folder each, void* context) {
   char* listed = lb_os_environment(variable);
-  lb_visit visit = {each, context};
-  int stop = lb_each_folder(listed ? listed : otherwise, ":", lb_visit_one, &visit);
+  int stop = lb_each_folder(listed ? listed : otherwise, ":", each, context);
   lb_free(listed);
   return stop;
 }
