@@ -55,21 +55,6 @@ char* lb_narrow_path(const wchar_t* path) {
   return narrow;
 }
 
-static lb_place lb_place_of_error(DWORD error) {
-  switch (error) {
-    case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND:
-    case ERROR_INVALID_NAME:
-    case ERROR_BAD_PATHNAME:
-    case ERROR_DIRECTORY:
-    case ERROR_FILENAME_EXCED_RANGE:
-    case ERROR_BAD_NETPATH:
-    case ERROR_BAD_NET_NAME:
-    case ERROR_NOT_READY: return LB_PLACE_ABSENT;
-    default: return LB_PLACE_REFUSED;
-  }
-}
-
 HANDLE lb_open(const char* path, DWORD access, DWORD flags) {
   wchar_t* wide = lb_wide_path(path);
   if (!wide) {
@@ -88,11 +73,7 @@ lb_place lb_os_look(const char* path, lb_identity* identity, char* why, size_t w
   BY_HANDLE_FILE_INFORMATION found;
   why[0] = 0;
   HANDLE file = lb_open(path, FILE_READ_ATTRIBUTES, 0);
-  if (file == INVALID_HANDLE_VALUE) {
-    DWORD error = GetLastError();
-    lb_say_error(error, why, why_size);
-    return lb_place_of_error(error);
-  }
+  if (file == INVALID_HANDLE_VALUE) return lb_say_error(GetLastError(), why, why_size);
   lb_place place = LB_PLACE_OTHER;
   if (GetFileType(file) == FILE_TYPE_DISK && GetFileInformationByHandle(file, &found)) {
     identity->device = found.dwVolumeSerialNumber;
@@ -189,9 +170,8 @@ static void lb_inspect_file(void* context, const lb_file* file) {
 lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
   lb_inspection inspection = {LB_OUTCOME_REFUSED, why, why_size};
   if (!lb_with_file(path, lb_inspect_file, &inspection)) {
-    DWORD error = GetLastError();
-    lb_say_error(error, why, why_size);
-    return lb_place_of_error(error) == LB_PLACE_ABSENT ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_REFUSED;
+    lb_place place = lb_say_error(GetLastError(), why, why_size);
+    return place == LB_PLACE_ABSENT ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_REFUSED;
   }
   return inspection.outcome;
 }

@@ -48,7 +48,6 @@ typedef struct lb_names {
   const char* const* globs; /* NULL-terminated; set before the names are read */
   char** names;
   size_t count;
-  size_t capacity;
 } lb_names;
 
 /* Reads the names in a folder that match one of the globs, newest first. Returns 0 on success. */
@@ -147,7 +146,7 @@ typedef struct lb_identity {
 /* The library (or program) that this loader is compiled into; each is NULL if it doesn't lead to the mapped file. */
 typedef struct lb_own_names {
   char* file; /* the kernel's name, without links */
-  char* name; /* by which it was opened, with its links; may be the same */
+  char* name; /* by which it was opened, with its links */
 } lb_own_names;
 
 struct lb_judge;
@@ -161,7 +160,6 @@ typedef struct lb_search {
   lb_record* record;
   lb_identity* seen; /* files that were tried, so that links to them are not tried again */
   size_t seen_count;
-  size_t seen_capacity;
   int is_file; /* the place that was given last is a file, not a folder */
   int trust;   /* lb_trust of the folder of the system that is searched */
   int has_own;
@@ -172,7 +170,7 @@ typedef struct lb_search {
   lb_version version;
 } lb_search;
 
-/* Each returns 1 when the candidate is bound, 0 when the search goes on. */
+/* Each returns 1 when the candidate is bound, 0 when the search goes on; -1 when there is no such file. */
 int lb_try_file(lb_search* search, lb_source source, const char* path);
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry);
 

@@ -1,6 +1,7 @@
 /* neighbours.c: looks into folders of other packages; must not judge what is in them. */
 #include "neighbours.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "cpu.h"
@@ -51,7 +52,7 @@ static void lb_try_below(lb_search* search, char* parent, const char* below) {
 static void lb_try_each(lb_search* search, const char* parent, const char* pattern, const char* below) {
   char why[128];
   const char* const globs[] = {pattern, NULL};
-  lb_names list = {globs, NULL, 0, 0};
+  lb_names list = {globs, NULL, 0};
   if (!search->handle) lb_names_read(&list, parent, why, sizeof why);
   for (size_t i = 0; i < list.count; i++) lb_try_below(search, lb_os_join(parent, list.names[i]), below);
   lb_names_clear(&list);
@@ -72,13 +73,11 @@ static void lb_try_sites(lb_search* search, char* prefix, const char* below) {
 
 /* What the npm package `npm` has for this platform, in a folder where Node.js would find it: napi-v6/linux/x64. */
 static void lb_try_module(lb_search* search, const char* folder, const char* npm) {
-  char* modules = *npm ? lb_os_join(folder, "node_modules") : NULL;
-  char* package = modules ? lb_os_join(modules, npm) : NULL;
-  char* parent = package ? lb_os_join(package, "bin") : NULL;
+  char bin[256]; /* npm's names are at most 214 bytes long */
+  snprintf(bin, sizeof bin, "node_modules/%s/bin", npm);
+  char* parent = *npm ? lb_os_join(folder, bin) : NULL;
   if (parent) lb_try_each(search, parent, "napi-v*", LB_NODE);
   lb_free(parent);
-  lb_free(package);
-  lb_free(modules);
 }
 
 /* The base folder of a .NET application if `folder` is its native one for this platform, else NULL. */
@@ -131,7 +130,7 @@ int lb_search_packages(lb_search* search) {
 static int lb_is_application(const char* folder) {
   static const char* const files[] = {"*.deps.json", "*.exe.config", NULL};
   char why[128];
-  lb_names list = {files, NULL, 0, 0};
+  lb_names list = {files, NULL, 0};
   lb_names_read(&list, folder, why, sizeof why);
   int is_one = list.count > 0;
   lb_names_clear(&list);

@@ -213,21 +213,33 @@ char* lb_system_folder(int which) {
   return length && length < MAX_PATH ? lb_narrow(folder) : NULL;
 }
 
-void lb_say_error(DWORD error, char* why, size_t why_size) {
-  switch (error) {
-    case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND: snprintf(why, why_size, "no such file or folder"); break;
-    case ERROR_INVALID_NAME:
-    case ERROR_BAD_PATHNAME:
-    case ERROR_DIRECTORY: snprintf(why, why_size, "no such file or folder: the path is not a valid one"); break;
-    case ERROR_FILENAME_EXCED_RANGE: snprintf(why, why_size, "the path is too long"); break;
-    case ERROR_BAD_NETPATH:
-    case ERROR_BAD_NET_NAME:
-    case ERROR_NOT_READY: snprintf(why, why_size, "no such drive or server"); break;
-    case ERROR_ACCESS_DENIED: snprintf(why, why_size, "permission denied"); break;
-    case ERROR_SHARING_VIOLATION: snprintf(why, why_size, "another program has it open"); break;
-    case ERROR_NOT_ENOUGH_MEMORY:
-    case ERROR_OUTOFMEMORY: snprintf(why, why_size, "out of memory"); break;
-    default: snprintf(why, why_size, "system error %lu", (unsigned long)error); break;
+/* What errors mean. The system's own words are in the user's language. */
+static const struct {
+  DWORD error;
+  lb_place place;
+  const char* words;
+} lb_errors[] = {
+    {ERROR_FILE_NOT_FOUND, LB_PLACE_ABSENT, "no such file or folder"},
+    {ERROR_PATH_NOT_FOUND, LB_PLACE_ABSENT, "no such file or folder"},
+    {ERROR_INVALID_NAME, LB_PLACE_ABSENT, "no such file or folder: the path is not a valid one"},
+    {ERROR_BAD_PATHNAME, LB_PLACE_ABSENT, "no such file or folder: the path is not a valid one"},
+    {ERROR_DIRECTORY, LB_PLACE_ABSENT, "no such file or folder: the path is not a valid one"},
+    {ERROR_FILENAME_EXCED_RANGE, LB_PLACE_ABSENT, "the path is too long"},
+    {ERROR_BAD_NETPATH, LB_PLACE_ABSENT, "no such drive or server"},
+    {ERROR_BAD_NET_NAME, LB_PLACE_ABSENT, "no such drive or server"},
+    {ERROR_NOT_READY, LB_PLACE_ABSENT, "no such drive or server"},
+    {ERROR_ACCESS_DENIED, LB_PLACE_REFUSED, "permission denied"},
+    {ERROR_SHARING_VIOLATION, LB_PLACE_REFUSED, "another program has it open"},
+    {ERROR_NOT_ENOUGH_MEMORY, LB_PLACE_REFUSED, "out of memory"},
+    {ERROR_OUTOFMEMORY, LB_PLACE_REFUSED, "out of memory"},
+};
+
+lb_place lb_say_error(DWORD error, char* why, size_t why_size) {
+  snprintf(why, why_size, "system error %lu", (unsigned long)error);
+  for (size_t i = 0; i < sizeof lb_errors / sizeof *lb_errors; i++) {
+    if (lb_errors[i].error != error) continue;
+    snprintf(why, why_size, "%s", lb_errors[i].words);
+    return lb_errors[i].place;
   }
+  return LB_PLACE_REFUSED;
 }

@@ -45,7 +45,7 @@ int lb_is_elevated(void);
 /* The system's own folders, which are searched for what the runtime needs and never for the runtime. */
 char* lb_system_folder(int which); /* 0, 1: its two kinds; NULL where there is none */
 
-/* Words of our own for an error: the system's are in the user's language. */
-void lb_say_error(DWORD error, char* why, size_t why_size);
+/* Words of our own for an error, and whether it means that nothing is there: LB_PLACE_ABSENT or LB_PLACE_REFUSED. */
+lb_place lb_say_error(DWORD error, char* why, size_t why_size);
 
 #endif

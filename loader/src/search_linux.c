@@ -59,11 +59,8 @@ static int lb_search_cache(const char* name, lb_visit_folder each, void* context
  * it, default folders. NULL when it cannot tell. */
 static Dl_serinfo* lb_system_folders(void) {
   static const char anchor = 0;
-  Dl_info info;
   Dl_serinfo size;
-  struct link_map* map = NULL;
-  if (!dladdr1(&anchor, &info, (void**)&map, RTLD_DL_LINKMAP) || !map) return NULL;
-  void* own = dlopen(*map->l_name ? map->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
+  void* own = lb_os_hold(&anchor);
   if (!own) return NULL;
   Dl_serinfo* folders = dlinfo(own, RTLD_DI_SERINFOSIZE, &size) ? NULL : lb_allocate(size.dls_size);
   if (folders) memcpy(folders, &size, offsetof(Dl_serinfo, dls_serpath)); /* its size and their number */

@@ -35,10 +35,7 @@ static void lb_read_run_paths(void* context, const lb_file* file) {
 char* lb_os_program_file(void) {
   char named[4096];
   uint32_t size = sizeof named;
-  char* real = _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL);
-  char* file = real ? lb_duplicate(real) : NULL;
-  free(real);
-  return file;
+  return _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL); /* lb_free() frees it, too */
 }
 
 static int lb_search_run_paths(lb_visit_folder each, void* context) {

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #if defined(__linux__)
-#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #endif
 #if defined(__APPLE__)
@@ -42,26 +42,19 @@ typedef struct lb_party {
 
 typedef struct lb_parties {
   lb_party list[LB_PARTIES];
-  size_t count; /* LB_PARTIES + 1: there are more, which nobody knows */
+  size_t count;
+  int has_others; /* there are more, which nobody knows */
 } lb_parties;
 
 static void lb_add_party(lb_parties* parties, lb_party_kind kind, unsigned number, unsigned rights) {
-  if (parties->count < LB_PARTIES) parties->list[parties->count] = (lb_party){kind, number, rights};
-  if (parties->count <= LB_PARTIES) parties->count++;
-}
-
-/* The first party, from `at` on, with a right; NULL at the end. */
-static const lb_party* lb_next_party(const lb_parties* parties, size_t* at, unsigned right) {
-  for (; *at < parties->count && *at < LB_PARTIES; ++*at) {
-    if (parties->list[*at].rights & right) return &parties->list[(*at)++];
-  }
-  return NULL;
+  if (parties->count == LB_PARTIES) parties->has_others = 1;
+  if (!parties->has_others) parties->list[parties->count++] = (lb_party){kind, number, rights};
 }
 
 static int lb_has_party(const lb_parties* parties, lb_party_kind kind, unsigned number, unsigned right) {
-  const lb_party* party = NULL;
-  for (size_t at = 0; (party = lb_next_party(parties, &at, right)) != NULL;) {
-    if (party->kind == kind && party->number == number) return 1;
+  for (size_t i = 0; i < parties->count; i++) {
+    const lb_party* party = &parties->list[i];
+    if (party->kind == kind && party->number == number && party->rights & right) return 1;
   }
   return 0;
 }
@@ -113,19 +106,20 @@ static const char* lb_field(const char* line, int index) {
 /* Whether exactly one line of such a file has a number in a field, and begins with a text in another. Read as a file:
  * the C library's functions for it open libraries of the administrator's choice. */
 static int lb_only_line_has(const char* path, int index, unsigned number, int other, const char* start) {
-  char line[4096];
+  char* line = NULL;
+  size_t size = 0;
   int count = 0;
   int has_start = 0;
   FILE* file = fopen(path, "re");
-  while (file && fgets(line, sizeof line, file)) {
+  while (file && getline(&line, &size, file) > 0) {
     char* end = NULL;
     const char* field = lb_field(line, index);
-    int is_whole = (strchr)(line, '\n') != NULL; /* one that is too long counts, too */
-    if (is_whole && (strtoul(field, &end, 10) != number || end == field)) continue;
+    if (strtoul(field, &end, 10) != number || end == field) continue;
     count++;
-    has_start = is_whole && !strncmp(lb_field(line, other), start, strlen(start));
+    has_start = !strncmp(lb_field(line, other), start, strlen(start));
   }
   if (file) fclose(file);
+  free(line);
   return count == 1 && has_start;
 }
 
@@ -158,7 +152,7 @@ static void lb_read_list(const char* path, lb_node* node) {
   unsigned mask = (unsigned)node->status.st_mode >> 3 & 7;
   ssize_t size = mask && !S_ISLNK(node->status.st_mode) ? lgetxattr(path, "system.posix_acl_access", list, SIZE) : 0;
   node->has_list = size > 0 || (size < 0 && errno != ENODATA && errno != ENOTSUP);
-  if (size < 0 && node->has_list) node->parties.count = LB_PARTIES + 1;
+  node->parties.has_others = size < 0 && node->has_list;
   for (const unsigned char* at = list + 4; at + 8 <= list + (size > 0 ? size : 0); at += 8) {
     unsigned number = at[4] | (unsigned)at[5] << 8 | (unsigned)at[6] << 16 | (unsigned)at[7] << 24;
     if (at[0] == USER) lb_add_party(&node->parties, LB_USER, number, at[2] & mask);
@@ -179,7 +173,7 @@ static void lb_read_list(const char* path, lb_node* node) {
     acl_permset_t permissions = NULL;
     if (acl_get_tag_type(entry, &tag) || tag != ACL_EXTENDED_ALLOW || acl_get_permset(entry, &permissions)) continue;
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
-      if (acl_get_perm_np(permissions, writes[i]) == 1) node->parties.count = LB_PARTIES + 1;
+      if (acl_get_perm_np(permissions, writes[i]) == 1) node->parties.has_others = 1;
     }
   }
   acl_free(list);
@@ -308,31 +302,21 @@ static void lb_trust_party(lb_judge* judge, const char* file, lb_party party) {
 
 /* Those who may write to a place on the way to a file. */
 static void lb_trust_writers(lb_judge* judge, const char* file, const lb_node* node, int with_everybody) {
-  const lb_party* party = NULL;
-  for (size_t at = 0; (party = lb_next_party(&node->parties, &at, LB_MAY_WRITE)) != NULL;) {
-    int counts = party->kind != LB_EVERYBODY || with_everybody;
+  for (size_t i = 0; i < node->parties.count; i++) {
+    const lb_party* party = &node->parties.list[i];
+    int counts = party->rights & LB_MAY_WRITE && (party->kind != LB_EVERYBODY || with_everybody);
     if (counts && lb_have_all(node, party, LB_MAY_WRITE)) lb_trust_party(judge, file, *party);
   }
-}
-
-/* Whether the file system is mounted for reading alone. */
-static int lb_is_read_only(const char* place) {
-#if defined(__linux__)
-  struct statvfs mounted;
-  return statvfs(place, &mounted) || mounted.f_flag & ST_RDONLY;
-#else
-  (void)place;
-  return 0;
-#endif
 }
 
 /* The owner of the file, and those who may write to it or, unless it is sticky, to its folder; everybody only if they
  * may write to this library's own. On a file system that is mounted for reading alone, nobody may. */
 static int lb_trust_file(void* context, const char* place, const lb_node* node) {
   lb_judge* judge = context;
+  struct statvfs mounted;
   if (!node->is_last) return 1;
   lb_trust_party(judge, place, (lb_party){LB_USER, node->status.st_uid, LB_MAY_WRITE});
-  if (lb_is_read_only(place)) return 1;
+  if (statvfs(place, &mounted) || mounted.f_flag & ST_RDONLY) return 1;
   lb_trust_writers(judge, place, node, judge->own_file && !strcmp(place, judge->own_file));
   if (!lb_is_sticky(node->folder)) lb_trust_writers(judge, place, node->folder, 0);
   return 1;
@@ -392,14 +376,14 @@ static int lb_judge_owner(const lb_judge* judge, const char* place, const lb_nod
 }
 
 static int lb_judge_writers(const lb_judge* judge, const char* place, const lb_node* node) {
-  const lb_party* party = NULL;
-  for (size_t at = 0; (party = lb_next_party(&node->parties, &at, LB_MAY_WRITE)) != NULL;) {
-    if (lb_is_trusted(judge, party->kind, party->number)) continue;
+  for (size_t i = 0; i < node->parties.count; i++) {
+    const lb_party* party = &node->parties.list[i];
+    if (!(party->rights & LB_MAY_WRITE) || lb_is_trusted(judge, party->kind, party->number)) continue;
     if (party->kind == LB_EVERYBODY) return lb_refuse(judge, "every user may write to", place);
     if (party->kind == LB_GROUP && lb_is_private(party->number, node->status.st_uid)) continue;
     return lb_refuse(judge, "other users of its group may write to", place);
   }
-  if (node->parties.count <= LB_PARTIES) return 1;
+  if (!node->parties.has_others) return 1;
   return lb_refuse(judge, "an access control list may let others write to", place);
 }
 
