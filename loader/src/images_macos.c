@@ -116,6 +116,13 @@ void* lb_os_hold(const void* address) {
   return dladdr(address, &info) && info.dli_fname ? lb_hold(info.dli_fname, info.dli_fbase) : NULL;
 }
 
+/* The kernel's own path of the program: dyld keeps it apart from the arguments. */
+char* lb_os_program_file(void) {
+  char named[LB_PATH_MAX];
+  uint32_t size = sizeof named;
+  return _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL); /* lb_free() frees it, too */
+}
+
 /* For the program itself, dyld's name may be as relative as the one that it was started by; the kernel's is asked. */
 char* lb_os_file_of(const void* address) {
   Dl_info info;

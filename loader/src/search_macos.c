@@ -5,9 +5,6 @@
  * DYLD_LIBRARY_PATH; the run paths of this library and of the program; DYLD_FALLBACK_LIBRARY_PATH, else /usr/local/lib
  * and /usr/lib. A process with raised rights has only the last of them, and absolute run paths.
  */
-#include <mach-o/dyld.h>
-#include <stdlib.h>
-
 #include "file_head.h"
 #include "os.h"
 
@@ -29,13 +26,6 @@ static int lb_visit_run_path(void* context, const char* path) {
 
 static void lb_read_run_paths(void* context, const lb_file* file) {
   lb_macho_run_paths(file, lb_visit_run_path, context);
-}
-
-/* The kernel's own path of the program: dyld keeps it apart from the arguments. */
-char* lb_os_program_file(void) {
-  char named[4096];
-  uint32_t size = sizeof named;
-  return _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL); /* lb_free() frees it, too */
 }
 
 static int lb_search_run_paths(lb_visit_folder each, void* context) {
