@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -267,20 +266,16 @@ static void lb_unescape(lb_mapping* mapping) {
   *into = 0;
 }
 
-/* The kernel adds this to the name of a file that is no more: another one of that name is another's. */
-static int lb_is_deleted(const char* path) {
+/* The path if it has no links. To the name of a file that is no more, the kernel adds a mark: another file of that name
+ * is another's. */
+static char* lb_keep_real(const char* path) {
   static const char mark[] = " (deleted)";
   size_t length = strlen(path);
-  return length >= sizeof mark - 1 && !strcmp(path + length - (sizeof mark - 1), mark);
-}
-
-/* The path of a mapping if it leads there without links. */
-static char* lb_real_file(const lb_mapping* mapping) {
-  int leads = mapping && !lb_is_deleted(mapping->path) && lb_leads_to(mapping->path, mapping);
-  char* real = leads ? realpath(mapping->path, NULL) : NULL;
-  char* file = real && !strcmp(real, mapping->path) ? lb_duplicate(real) : NULL;
+  int is_deleted = length >= sizeof mark - 1 && !strcmp(path + length - (sizeof mark - 1), mark);
+  char* real = *path == '/' && !is_deleted ? realpath(path, NULL) : NULL;
+  char* kept = real && !strcmp(real, path) ? lb_duplicate(path) : NULL;
   free(real);
-  return file;
+  return kept;
 }
 
 lb_own_names lb_os_own_names(void) {
@@ -288,7 +283,8 @@ lb_own_names lb_os_own_names(void) {
   Dl_info info;
   lb_mapping* mapping = lb_find_mapping(&anchor);
   lb_unescape(mapping);
-  lb_own_names own = {lb_real_file(mapping), NULL};
+  lb_own_names own = {NULL, NULL};
+  if (mapping && lb_leads_to(mapping->path, mapping)) own.file = lb_keep_real(mapping->path);
   const char* name = dladdr(&anchor, &info) && info.dli_fname ? info.dli_fname : "";
   if (mapping && lb_leads_to(name, mapping)) own.name = lb_duplicate(name);
   lb_free(mapping);
@@ -300,11 +296,14 @@ const char* lb_os_why_unknown(void) {
 }
 
 char* lb_os_program_file(void) {
-  lb_mapping* mapping = lb_find_mapping((const void*)getauxval(AT_ENTRY));
-  lb_unescape(mapping);
-  char* file = lb_real_file(mapping);
-  lb_free(mapping);
-  return file;
+  char path[PATH_MAX];
+  struct stat named;
+  struct stat running;
+  ssize_t length = lb_has_proc() ? readlink("/proc/self/exe", path, sizeof path - 1) : 0;
+  if (length <= 0) return NULL;
+  path[length] = 0;
+  if (stat("/proc/self/exe", &running) || lstat(path, &named)) return NULL;
+  return named.st_dev == running.st_dev && named.st_ino == running.st_ino ? lb_keep_real(path) : NULL;
 }
 
 /* By the kernel's name where the system's loader has another: it calls a program by the first of its arguments. */

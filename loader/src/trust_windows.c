@@ -196,14 +196,17 @@ lb_judge* lb_os_find_trusted(const char* own_file) {
 }
 
 int lb_os_is_trusted(lb_judge* judge, const char* path, char* why, size_t why_size) {
-  snprintf(why, why_size, "nothing is known of %s", path);
-  if (!judge || !judge->get_security) return 0;
+  if (!judge || !judge->get_security) {
+    snprintf(why, why_size, "nothing is known of %s", path);
+    return 0;
+  }
   judge->why = why;
   judge->why_size = why_size;
   judge->has_links = 0;
   if (!lb_judge_path(judge, path)) return 0;
-  char* real = judge->has_links ? lb_real_path(path) : NULL;
-  int is_trusted = real ? lb_judge_path(judge, real) : !judge->has_links;
+  if (!judge->has_links) return 1;
+  char* real = lb_real_path(path);
+  int is_trusted = real ? lb_judge_path(judge, real) : lb_refuse(judge, "nothing is known of", path);
   lb_free(real);
   return is_trusted;
 }
