@@ -111,7 +111,8 @@ static int lb_is_allowed(lb_search* search, lb_source source, const char* path, 
   if (lb_os_is_refused(path, why, why_size)) return 0;
   if (trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised)) return 1;
   if (!search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
-  return lb_os_is_trusted(search->judge, path, why, why_size);
+  snprintf(why, why_size, "nothing is known of %s", path);
+  return search->judge && lb_os_is_trusted(search->judge, path, why, why_size);
 }
 
 int lb_try_file(lb_search* search, lb_source source, const char* path) {

@@ -88,7 +88,7 @@ typedef struct lb_judge lb_judge;
 lb_judge* lb_os_find_trusted(const char* own_file);
 /*
  * 1 when nobody else may change the way to `path`: each folder from the top, each link, the file. Otherwise `why` says
- * who may.
+ * who may; it stays as it is where something can't be read.
  */
 int lb_os_is_trusted(lb_judge* judge, const char* path, char* why, size_t why_size);
 

@@ -403,8 +403,6 @@ static int lb_judge_place(void* context, const char* place, const lb_node* node)
 }
 
 int lb_os_is_trusted(lb_judge* judge, const char* path, char* why, size_t why_size) {
-  snprintf(why, why_size, "nothing is known of %s", path);
-  if (!judge) return 0;
   judge->why = why;
   judge->why_size = why_size;
   return lb_walk(path, lb_judge_place, judge);
