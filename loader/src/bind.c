@@ -65,22 +65,12 @@ lb_version lb_bound_version(const lb_binding* binding) {
   return state ? state->version : none;
 }
 
-static int lb_same_place(const char* left, const char* right) {
-  char why[128];
-  lb_identity first = {0, 0};
-  lb_identity second = {0, 0};
-  lb_place kind = lb_os_look(left, &first, why, sizeof why);
-  if (kind != LB_PLACE_FILE && kind != LB_PLACE_FOLDER) return 0;
-  return lb_os_look(right, &second, why, sizeof why) == kind && first.device == second.device &&
-         first.file == second.file;
-}
-
 int lb_is_bound_from(const lb_binding* binding, const char* path) {
   const lb_state* state = lb_state_of(binding);
   if (!state || !path || !state->record->path) return 0;
-  if (lb_same_place(path, state->record->path)) return 1;
+  if (lb_is_same_place(path, state->record->path)) return 1;
   char* folder = lb_os_folder_of(state->record->path);
-  int same = folder && lb_same_place(path, folder);
+  int same = folder && lb_is_same_place(path, folder);
   lb_free(folder);
   return same;
 }
@@ -119,9 +109,11 @@ static int lb_answer_bound(const lb_binding* binding, const lb_runtime* runtime,
   return lb_report_older(state, runtime, options, report);
 }
 
-static int lb_finish_unbound(const lb_search* search, lb_report* report) {
+static int lb_finish_unbound(lb_search* search, lb_report* report) {
   lb_record* record = search->record;
-  lb_record_conclude(record, search->options->advice);
+  char* advice = search->around ? search->around->advise(search) : NULL;
+  lb_record_conclude(record, advice ? advice : search->options->advice);
+  lb_free(advice);
   const lb_attempt* telling = lb_record_telling(record);
   int outcome = telling ? (int)telling->outcome : (int)LB_OUTCOME_NOT_FOUND;
   if (report) {
@@ -171,7 +163,7 @@ static int lb_finish_bound(lb_binding* binding, const lb_search* search, lb_repo
 }
 
 static int lb_bind_now(lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
-                       const struct lb_neighbours* around, lb_report* report) {
+                       const lb_around* around, lb_report* report) {
   lb_search search;
   memset(&search, 0, sizeof search);
   search.runtime = runtime;
@@ -184,8 +176,9 @@ static int lb_bind_now(lb_binding* binding, const lb_runtime* runtime, const lb_
     return LB_OUTCOME_LOAD_FAILED;
   }
   lb_search_run(&search);
+  int outcome = search.handle ? lb_finish_bound(binding, &search, report) : lb_finish_unbound(&search, report);
   lb_search_clear(&search);
-  return search.handle ? lb_finish_bound(binding, &search, report) : lb_finish_unbound(&search, report);
+  return outcome;
 }
 
 static int lb_is_zero(const void* from, const void* to) {
@@ -222,8 +215,8 @@ static const char* lb_misuse(const lb_binding* binding, const lb_runtime* runtim
   return options ? lb_misuse_of_options(options) : NULL;
 }
 
-int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
-                   const struct lb_neighbours* around, lb_report* report) {
+int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, const lb_around* around,
+                   lb_report* report) {
   static const lb_options none; /* zeros */
   lb_options copy;
   if (report) lb_report_clear(report);

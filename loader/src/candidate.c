@@ -22,14 +22,10 @@ static int lb_is_seen(const lb_search* search, lb_identity identity) {
 
 /* Without memory, a file is tried twice, which does no harm. */
 static void lb_note_seen(lb_search* search, lb_identity identity) {
-  if (search->seen_count == search->seen_capacity) {
-    size_t capacity = search->seen_capacity ? search->seen_capacity * 2 : 8;
-    lb_identity* seen = lb_resize(search->seen, capacity * sizeof *seen);
-    if (!seen) return;
-    search->seen = seen;
-    search->seen_capacity = capacity;
-  }
-  search->seen[search->seen_count++] = identity;
+  lb_identity* seen = lb_resize(search->seen, (search->seen_count + 1) * sizeof *seen);
+  if (!seen) return;
+  search->seen = seen;
+  seen[search->seen_count++] = identity;
 }
 
 static lb_outcome lb_judge_version(const lb_search* search, lb_version version) {
@@ -103,41 +99,35 @@ static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   return 0;
 }
 
-/* How the place of a step is trusted; in a step with several folders, each has its own trust. */
-static int lb_trust_of(const lb_search* search, lb_source source) {
-#define LB_TRUST_OF(step, source, name, rule) \
-  case LB_SOURCE_##source: return LB_TRUST_##rule == LB_TRUST_FOLDER ? search->trust : LB_TRUST_##rule;
-  switch (source) { LB_PLACES(LB_TRUST_OF) }
-  return LB_TRUST_JUDGED;
-}
+/* How the place of a step is trusted. */
+#define LB_TRUST_OF(step, source, name, rule) [LB_SOURCE_##source] = LB_TRUST_##rule,
+static const lb_trust lb_trusts[] = {LB_PLACES(LB_TRUST_OF)};
 
 /* Whether a candidate may be opened. The exceptions are systems' own: a very file that the user named has none. */
-static int lb_is_allowed(const lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
-  int trust = lb_trust_of(search, source);
+static int lb_is_allowed(lb_search* search, lb_source source, const char* path, char* why, size_t why_size) {
+  lb_trust trust = lb_trusts[source];
+  if (trust == LB_TRUST_FOLDER) trust = search->trust;
   if (trust == LB_TRUST_NAMED && search->is_file) return 1;
   if (lb_os_is_refused(path, why, why_size)) return 0;
   if (trust == LB_TRUST_NAMED || (trust == LB_TRUST_HOST && !search->record->raised)) return 1;
-  return lb_os_is_trusted(path, why, why_size);
+  if (!search->judge) search->judge = lb_os_find_trusted(lb_own_names_of(search)->file);
+  snprintf(why, why_size, "nothing is known of %s", path);
+  return search->judge && lb_os_is_trusted(search->judge, path, why, why_size);
 }
 
 int lb_try_file(lb_search* search, lb_source source, const char* path) {
   char why[LB_WHY_SIZE] = "";
   lb_identity identity = {0, 0};
   lb_outcome outcome = LB_OUTCOME_REFUSED;
-  switch (lb_os_look(path, &identity, why, sizeof why)) {
-    case LB_PLACE_ABSENT: outcome = LB_OUTCOME_NOT_FOUND; break;
-    case LB_PLACE_REFUSED: break;
-    case LB_PLACE_FOLDER:
-    case LB_PLACE_OTHER:
-      outcome = LB_OUTCOME_NOT_A_LIBRARY;
-      snprintf(why, sizeof why, "not a regular file");
-      break;
-    case LB_PLACE_FILE:
-      if (lb_is_seen(search, identity)) return 0;
-      if (!lb_is_allowed(search, source, path, why, sizeof why)) break; /* the way of another step may be allowed */
-      lb_note_seen(search, identity);
-      outcome = lb_os_inspect(path, why, sizeof why);
-      break;
+  lb_place place = lb_os_look(path, &identity, why, sizeof why);
+  if (place == LB_PLACE_ABSENT) return -1;
+  if (place == LB_PLACE_FILE && lb_is_seen(search, identity)) return 0;
+  if (place == LB_PLACE_FOLDER || place == LB_PLACE_OTHER) {
+    outcome = LB_OUTCOME_NOT_A_LIBRARY;
+    snprintf(why, sizeof why, "not a regular file");
+  } else if (place == LB_PLACE_FILE && lb_is_allowed(search, source, path, why, sizeof why)) {
+    lb_note_seen(search, identity); /* what is not allowed may be on the way of another step */
+    outcome = lb_os_inspect(path, why, sizeof why);
   }
   if (outcome == LB_OUTCOME_BOUND) return lb_try_open(search, source, path);
   lb_record_add(search->record, source, outcome, path, NULL, why);

@@ -55,29 +55,14 @@ char* lb_narrow_path(const wchar_t* path) {
   return narrow;
 }
 
-static lb_place lb_place_of_error(DWORD error) {
-  switch (error) {
-    case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND:
-    case ERROR_INVALID_NAME:
-    case ERROR_BAD_PATHNAME:
-    case ERROR_DIRECTORY:
-    case ERROR_FILENAME_EXCED_RANGE:
-    case ERROR_BAD_NETPATH:
-    case ERROR_BAD_NET_NAME:
-    case ERROR_NOT_READY: return LB_PLACE_ABSENT;
-    default: return LB_PLACE_REFUSED;
-  }
-}
-
-static HANDLE lb_open(const char* path, DWORD access) {
+HANDLE lb_open(const char* path, DWORD access, DWORD flags) {
   wchar_t* wide = lb_wide_path(path);
   if (!wide) {
     SetLastError(ERROR_NOT_ENOUGH_MEMORY);
     return INVALID_HANDLE_VALUE;
   }
   HANDLE file = CreateFileW(wide, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
-                            FILE_FLAG_BACKUP_SEMANTICS, NULL);
+                            FILE_FLAG_BACKUP_SEMANTICS | flags, NULL);
   DWORD error = GetLastError();
   lb_free(wide);
   SetLastError(error);
@@ -87,12 +72,8 @@ static HANDLE lb_open(const char* path, DWORD access) {
 lb_place lb_os_look(const char* path, lb_identity* identity, char* why, size_t why_size) {
   BY_HANDLE_FILE_INFORMATION found;
   why[0] = 0;
-  HANDLE file = lb_open(path, FILE_READ_ATTRIBUTES);
-  if (file == INVALID_HANDLE_VALUE) {
-    DWORD error = GetLastError();
-    lb_say_error(error, why, why_size);
-    return lb_place_of_error(error);
-  }
+  HANDLE file = lb_open(path, FILE_READ_ATTRIBUTES, 0);
+  if (file == INVALID_HANDLE_VALUE) return lb_say_error(GetLastError(), why, why_size);
   lb_place place = LB_PLACE_OTHER;
   if (GetFileType(file) == FILE_TYPE_DISK && GetFileInformationByHandle(file, &found)) {
     identity->device = found.dwVolumeSerialNumber;
@@ -117,9 +98,7 @@ char* lb_os_folder_of(const char* path) {
   while (length && !lb_is_slash(path[length - 1])) length--;
   if (!length) return NULL;
   if (!(length == 3 && path[1] == ':')) length--; /* the slash of C:\ belongs to it */
-  lb_text folder = {NULL, 0, 0, 0};
-  lb_text_add_bytes(&folder, path, length);
-  return lb_text_take(&folder);
+  return lb_copy(path, length);
 }
 
 char* lb_os_absolute(const char* path) {
@@ -167,7 +146,7 @@ static size_t lb_read(const lb_file* file, void* into, size_t size, uint64_t at)
 
 int lb_with_file(const char* path, void (*use)(void* context, const lb_file* file), void* context) {
   LARGE_INTEGER size;
-  HANDLE handle = lb_open(path, GENERIC_READ);
+  HANDLE handle = lb_open(path, GENERIC_READ, 0);
   if (handle == INVALID_HANDLE_VALUE) return 0;
   size.QuadPart = 0;
   GetFileSizeEx(handle, &size);
@@ -191,9 +170,8 @@ static void lb_inspect_file(void* context, const lb_file* file) {
 lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
   lb_inspection inspection = {LB_OUTCOME_REFUSED, why, why_size};
   if (!lb_with_file(path, lb_inspect_file, &inspection)) {
-    DWORD error = GetLastError();
-    lb_say_error(error, why, why_size);
-    return lb_place_of_error(error) == LB_PLACE_ABSENT ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_REFUSED;
+    lb_place place = lb_say_error(GetLastError(), why, why_size);
+    return place == LB_PLACE_ABSENT ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_REFUSED;
   }
   return inspection.outcome;
 }

@@ -1,23 +1,20 @@
 /*
- * folders.c: lists of folders, as environment variables and files hold them; must not look whether they are there.
+ * folders.c: lists of folders, as environment variables and files hold them, and places compared; must not open them.
  *
- * Only absolute folders count. To the systems' own loaders an empty or relative element means the current folder, where
- * anybody may have put a library.
+ * Of a list, only absolute folders count. To the systems' own loaders an empty or relative element means the current
+ * folder, where anybody may have put a library.
  */
 #include <string.h>
 
-#include "internal.h"
+#include "os.h"
 
-int lb_each_folder(const char* list, const char* separators, int (*each)(void* context, const char* folder),
-                   void* context) {
+int lb_each_folder(const char* list, const char* separators, lb_visit_folder each, void* context) {
   int stop = 0;
   while (!stop) {
     size_t length = strcspn(list, separators);
     if (*list == '/') {
-      lb_text folder = {NULL, 0, 0, 0};
-      lb_text_add_bytes(&folder, list, length);
-      char* text = lb_text_take(&folder);
-      stop = text ? each(context, text) : 0;
+      char* text = lb_copy(list, length);
+      stop = text ? each(context, text, LB_TRUST_NAMED) : 0;
       lb_free(text);
     }
     list += length;
@@ -46,4 +43,23 @@ char* lb_run_path(const char* path, const char* loader, const char* program) {
   lb_text_add(&whole, start);
   lb_text_add(&whole, rest);
   return lb_text_take(&whole);
+}
+
+int lb_is_same_place(const char* left, const char* right) {
+  char why[128];
+  lb_identity first = {0, 0};
+  lb_identity second = {0, 0};
+  lb_place kind = lb_os_look(left, &first, why, sizeof why);
+  if (kind != LB_PLACE_FILE && kind != LB_PLACE_FOLDER) return 0;
+  return lb_os_look(right, &second, why, sizeof why) == kind && first.device == second.device &&
+         first.file == second.file;
+}
+
+char* lb_take_above(char* folder) {
+  char* above = lb_os_folder_of(folder);
+  int is_top = above && strlen(above) >= strlen(folder);
+  lb_free(folder);
+  if (!is_top) return above;
+  lb_free(above);
+  return NULL;
 }

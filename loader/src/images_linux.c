@@ -55,12 +55,9 @@ static int lb_is_static(void) {
 
 /* glibc replaces $ORIGIN, $LIB and $PLATFORM in paths, too: what was judged would not be what is opened. */
 static int lb_is_rewritten(const char* path) {
-  static const char* const tokens[] = {"ORIGIN", "LIB", "PLATFORM", NULL};
-  for (const char* at = path; (at = (strchr)(at, '$')) != NULL;) {
-    at += at[1] == '{' ? 2 : 1;
-    for (const char* const* token = tokens; *token; token++) {
-      if (!strncmp(at, *token, strlen(*token))) return 1;
-    }
+  static const char* const tokens[] = {"$ORIGIN", "${ORIGIN", "$LIB", "${LIB", "$PLATFORM", "${PLATFORM", NULL};
+  for (const char* const* token = tokens; *token; token++) {
+    if ((strstr)(path, *token)) return 1;
   }
   return 0;
 }
@@ -220,19 +217,21 @@ static int lb_has_proc(void) {
   return !statfs("/proc/self", &status) && status.f_type == PROC_SUPER_MAGIC;
 }
 
-static int lb_find_mapping(const void* address, lb_mapping* mapping) {
-  char line[PATH_MAX + 256];
+/* What is mapped at an address; NULL where it is not a file. The caller frees. */
+static lb_mapping* lb_find_mapping(const void* address) {
+  char* line = NULL;
+  size_t size = 0;
+  lb_mapping* mapping = lb_allocate(sizeof *mapping);
+  FILE* maps = mapping && lb_has_proc() ? fopen("/proc/self/maps", "re") : NULL;
   int found = 0;
-  FILE* maps = lb_has_proc() ? fopen("/proc/self/maps", "re") : NULL;
-  int is_start = 1; /* what follows the beginning of a long line does not count */
-  while (maps && !found && fgets(line, sizeof line, maps)) {
-    int was_start = is_start;
-    is_start = (strchr)(line, '\n') != NULL;
-    found = was_start && is_start && lb_read_mapping(line, mapping) && (uintptr_t)address >= mapping->start &&
-            (uintptr_t)address < mapping->end;
+  while (maps && !found && getline(&line, &size, maps) > 0) {
+    found = lb_read_mapping(line, mapping) && (uintptr_t)address >= mapping->start && (uintptr_t)address < mapping->end;
   }
   if (maps) fclose(maps);
-  return found && mapping->file;
+  free(line);
+  if (found && mapping->file) return mapping;
+  lb_free(mapping);
+  return NULL;
 }
 
 /* Whether a path leads to a mapped file. Where stat() has other numbers than maps, as on btrfs and overlayfs, the file
@@ -246,9 +245,9 @@ static int lb_leads_to(const char* path, const lb_mapping* mapping) {
   }
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   void* page = file < 0 ? MAP_FAILED : mmap(NULL, 1, PROT_READ, MAP_PRIVATE, file, 0);
-  lb_mapping* other = page == MAP_FAILED ? NULL : lb_allocate(sizeof *other);
-  int is_same = other && lb_find_mapping(page, other) && other->file == mapping->file &&
-                other->major == mapping->major && other->minor == mapping->minor;
+  lb_mapping* other = page == MAP_FAILED ? NULL : lb_find_mapping(page);
+  int is_same =
+      other && other->file == mapping->file && other->major == mapping->major && other->minor == mapping->minor;
   lb_free(other);
   if (page != MAP_FAILED) munmap(page, 1);
   if (file >= 0) close(file);
@@ -257,7 +256,7 @@ static int lb_leads_to(const char* path, const lb_mapping* mapping) {
 
 /* The kernel writes a newline in a path as \012, and leaves a backslash alone: what leads to the file was meant. */
 static void lb_unescape(lb_mapping* mapping) {
-  if (!(strstr)(mapping->path, "\\012") || lb_leads_to(mapping->path, mapping)) return;
+  if (!mapping || !(strstr)(mapping->path, "\\012") || lb_leads_to(mapping->path, mapping)) return;
   char* into = mapping->path;
   for (const char* at = mapping->path; *at; into++) {
     int is_newline = strncmp(at, "\\012", 4) == 0;
@@ -267,16 +266,13 @@ static void lb_unescape(lb_mapping* mapping) {
   *into = 0;
 }
 
-/* The kernel adds this to the name of a file that is no more: another one of that name is another's. */
-static int lb_is_deleted(const char* path) {
+/* The path if it has no links. To the name of a file that is no more, the kernel adds a mark: another file of that name
+ * is another's. */
+static char* lb_keep_real(const char* path) {
   static const char mark[] = " (deleted)";
   size_t length = strlen(path);
-  return length >= sizeof mark - 1 && !strcmp(path + length - (sizeof mark - 1), mark);
-}
-
-/* The path if it has no links. */
-static char* lb_keep_real(const char* path) {
-  char* real = *path == '/' && !lb_is_deleted(path) ? realpath(path, NULL) : NULL;
+  int is_deleted = length >= sizeof mark - 1 && !strcmp(path + length - (sizeof mark - 1), mark);
+  char* real = *path == '/' && !is_deleted ? realpath(path, NULL) : NULL;
   char* kept = real && !strcmp(real, path) ? lb_duplicate(path) : NULL;
   free(real);
   return kept;
@@ -285,14 +281,12 @@ static char* lb_keep_real(const char* path) {
 lb_own_names lb_os_own_names(void) {
   static const char anchor = 0;
   Dl_info info;
+  lb_mapping* mapping = lb_find_mapping(&anchor);
+  lb_unescape(mapping);
   lb_own_names own = {NULL, NULL};
-  lb_mapping* mapping = lb_allocate(sizeof *mapping);
-  if (mapping && lb_find_mapping(&anchor, mapping)) {
-    lb_unescape(mapping);
-    if (lb_leads_to(mapping->path, mapping)) own.file = lb_keep_real(mapping->path);
-    const char* name = dladdr(&anchor, &info) && info.dli_fname ? info.dli_fname : "";
-    if (strcmp(name, mapping->path) != 0 && lb_leads_to(name, mapping)) own.name = lb_duplicate(name);
-  }
+  if (mapping && lb_leads_to(mapping->path, mapping)) own.file = lb_keep_real(mapping->path);
+  const char* name = dladdr(&anchor, &info) && info.dli_fname ? info.dli_fname : "";
+  if (mapping && lb_leads_to(name, mapping)) own.name = lb_duplicate(name);
   lb_free(mapping);
   return own;
 }
@@ -315,15 +309,10 @@ char* lb_os_program_file(void) {
 /* By the kernel's name where the system's loader has another: it calls a program by the first of its arguments. */
 char* lb_os_file_of(const void* address) {
   Dl_info info;
-  lb_mapping* mapping = lb_allocate(sizeof *mapping);
-  char* file = NULL;
+  lb_mapping* mapping = lb_find_mapping(address);
+  lb_unescape(mapping);
   const char* opened = dladdr(address, &info) && info.dli_fname && *info.dli_fname == '/' ? info.dli_fname : NULL;
-  if (mapping && lb_find_mapping(address, mapping)) {
-    lb_unescape(mapping);
-    file = lb_duplicate(opened && lb_leads_to(opened, mapping) ? opened : mapping->path);
-  } else if (opened) {
-    file = lb_duplicate(opened);
-  }
+  char* file = lb_duplicate(mapping && !(opened && lb_leads_to(opened, mapping)) ? mapping->path : opened);
   lb_free(mapping);
   return file;
 }

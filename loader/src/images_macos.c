@@ -116,29 +116,28 @@ void* lb_os_hold(const void* address) {
   return dladdr(address, &info) && info.dli_fname ? lb_hold(info.dli_fname, info.dli_fbase) : NULL;
 }
 
-/* For the program itself, dyld's name may be as relative as the one that it was started by; the kernel's is asked. */
-char* lb_os_file_of(const void* address) {
+/* The kernel's own path of the program: dyld keeps it apart from the arguments. */
+char* lb_os_program_file(void) {
   char named[LB_PATH_MAX];
   uint32_t size = sizeof named;
+  return _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL); /* lb_free() frees it, too */
+}
+
+/* For the program itself, dyld's name may be as relative as the one that it was started by; the kernel's is asked. */
+char* lb_os_file_of(const void* address) {
   Dl_info info;
   if (!dladdr(address, &info) || !info.dli_fname || !*info.dli_fname) return NULL;
-  if (!lb_is_program(info.dli_fbase)) return lb_duplicate(info.dli_fname);
-  char* real = _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL);
-  char* path = real ? lb_duplicate(real) : NULL;
-  free(real);
-  return path;
+  return lb_is_program(info.dli_fbase) ? lb_os_program_file() : lb_duplicate(info.dli_fname);
 }
 
 /* dyld keeps the name; that it still leads to the mapped file is not compared on macOS. */
 lb_own_names lb_os_own_names(void) {
   static const char anchor = 0;
-  lb_own_names own = {NULL, lb_os_file_of(&anchor)};
-  char* real = own.name && *own.name == '/' ? realpath(own.name, NULL) : NULL;
-  own.file = real ? lb_duplicate(real) : NULL;
+  char* name = lb_os_file_of(&anchor);
+  char* real = name && *name == '/' ? realpath(name, NULL) : NULL;
+  lb_own_names own = {lb_duplicate(real), real ? lb_duplicate(name) : NULL};
   free(real);
-  if (own.file && strcmp(own.file, own.name) != 0) return own;
-  lb_free(own.name);
-  own.name = NULL;
+  lb_free(name);
   return own;
 }
 

@@ -178,14 +178,10 @@ void* lb_os_hold(const void* address) {
 
 int lb_os_is_refused(const char* path, char* why, size_t why_size) {
   char* folder = lb_os_folder_of(path);
-  lb_identity place = {0, 0};
   int refused = 0;
   for (int which = 0; folder && which < 2 && !refused; which++) {
-    lb_identity system = {0, 0};
     char* system_folder = lb_system_folder(which);
-    refused = system_folder && lb_os_look(folder, &place, why, why_size) == LB_PLACE_FOLDER &&
-              lb_os_look(system_folder, &system, why, why_size) == LB_PLACE_FOLDER && place.device == system.device &&
-              place.file == system.file;
+    refused = system_folder && lb_is_same_place(folder, system_folder);
     lb_free(system_folder);
   }
   lb_free(folder);
@@ -206,9 +202,7 @@ static int lb_search_one(const char* start, size_t length, lb_visit_folder each,
   int drive = length >= 3 && start[1] == ':' && (start[2] == '\\' || start[2] == '/');
   int server = length >= 3 && start[0] == '\\' && start[1] == '\\';
   if (!drive && !server) return 0;
-  lb_text folder = {NULL, 0, 0, 0};
-  lb_text_add_bytes(&folder, start, length);
-  char* text = lb_text_take(&folder);
+  char* text = lb_copy(start, length);
   int stop = text ? each(context, text, LB_TRUST_JUDGED) : 0;
   lb_free(text);
   return stop;

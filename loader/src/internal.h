@@ -15,7 +15,8 @@
 void* lb_allocate(size_t size);
 void* lb_resize(void* memory, size_t size);
 void lb_free(void* memory);
-char* lb_duplicate(const char* text); /* NULL when out of memory, and for NULL */
+char* lb_duplicate(const char* text);           /* NULL when out of memory, and for NULL */
+char* lb_copy(const char* bytes, size_t count); /* a text of so many bytes */
 
 /* ---- text.c: text that grows; a failed allocation is remembered and all later additions are ignored -------- */
 
@@ -47,7 +48,6 @@ typedef struct lb_names {
   const char* const* globs; /* NULL-terminated; set before the names are read */
   char** names;
   size_t count;
-  size_t capacity;
 } lb_names;
 
 /* Reads the names in a folder that match one of the globs, newest first. Returns 0 on success. */
@@ -56,9 +56,10 @@ void lb_names_clear(lb_names* list);
 
 /* ---- folders.c ------------------------------------------------------------------------------------------------ */
 
-/* Calls `each` for every absolute folder of a list until it returns non-zero; returns what it returned last. */
-int lb_each_folder(const char* list, const char* separators, int (*each)(void* context, const char* folder),
-                   void* context);
+/* Whether two paths lead to the same file, or to the same folder. */
+int lb_is_same_place(const char* left, const char* right);
+/* The folder above; NULL at the top. Takes `folder`. */
+char* lb_take_above(char* folder);
 /* A run path of macOS as a folder, given the folders of the image that has it and of the program (NULL: refuse paths
  * that begin there). NULL for a relative one. The caller frees. */
 char* lb_run_path(const char* path, const char* loader, const char* program);
@@ -130,10 +131,10 @@ void lb_after_fork_in_child(void);
 /* The record of what is bound, which lives for ever; NULL when nothing is. */
 const lb_record* lb_bound_record(const lb_binding* binding);
 
-struct lb_neighbours;
+struct lb_around;
 /* lb_bind(), which also looks into packages; `around` may be NULL. */
 int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
-                   const struct lb_neighbours* around, lb_report* report);
+                   const struct lb_around* around, lb_report* report);
 
 /* ---- candidate.c, search.c -------------------------------------------------------------------------------------- */
 
@@ -142,26 +143,50 @@ typedef struct lb_identity {
   uint64_t file;
 } lb_identity;
 
+/* The library (or program) that this loader is compiled into; each is NULL if it doesn't lead to the mapped file. */
+typedef struct lb_own_names {
+  char* file; /* the kernel's name, without links */
+  char* name; /* by which it was opened, with its links */
+} lb_own_names;
+
+struct lb_judge;
+
 /* One run of the search. Holds what was found in `handle` and `entry`. */
 typedef struct lb_search {
   const lb_runtime* runtime;
   const lb_options* options;
-  const struct lb_neighbours* around; /* or NULL */
+  const struct lb_around* around; /* or NULL */
   lb_version minimum;
   lb_record* record;
   lb_identity* seen; /* files that were tried, so that links to them are not tried again */
   size_t seen_count;
-  size_t seen_capacity;
   int is_file; /* the place that was given last is a file, not a folder */
   int trust;   /* lb_trust of the folder of the system that is searched */
+  int has_own;
+  lb_own_names own;       /* lb_own_names_of() */
+  struct lb_judge* judge; /* who is trusted; NULL as long as nobody asked */
   void* handle;
   void* entry;
   lb_version version;
 } lb_search;
 
-/* Each returns 1 when the candidate is bound, 0 when the search goes on. */
+/* Each returns 1 when the candidate is bound, 0 when the search goes on; -1 when there is no such file. */
 int lb_try_file(lb_search* search, lb_source source, const char* path);
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry);
+
+/* Tries the files in a folder that have the runtime's names. */
+int lb_try_folder(lb_search* search, lb_source source, const char* folder);
+/* This library's names. The kernel is asked once. */
+const lb_own_names* lb_own_names_of(lb_search* search);
+
+/* What a stub adds to a search. */
+typedef struct lb_around {
+  const struct lb_packages* packages;
+  /* Looks into the packages around this library; returns 1 when the runtime is bound. */
+  int (*look)(lb_search* search);
+  /* After a failure: the command of what installed this library; NULL: the runtime's own. The caller frees. */
+  char* (*advise)(lb_search* search);
+} lb_around;
 
 int lb_search_run(lb_search* search);
 void lb_search_clear(lb_search* search); /* frees what the search noted; not the handle, not the record */

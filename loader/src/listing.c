@@ -9,16 +9,12 @@ static int lb_note_name(void* context, const char* name) {
   int matches = 0;
   for (const char* const* glob = list->globs; glob && *glob && !matches; glob++) matches = lb_glob_match(*glob, name);
   if (!matches) return 0;
-  if (list->count == list->capacity) {
-    size_t capacity = list->capacity ? list->capacity * 2 : 8;
-    char** names = lb_resize(list->names, capacity * sizeof *names);
-    if (!names) return 1;
-    list->names = names;
-    list->capacity = capacity;
-  }
+  char** names = lb_resize(list->names, (list->count + 1) * sizeof *names);
+  if (!names) return 1;
+  list->names = names;
   char* copy = lb_duplicate(name);
   if (!copy) return 1;
-  list->names[list->count++] = copy;
+  names[list->count++] = copy;
   return 0;
 }
 
@@ -36,5 +32,5 @@ void lb_names_clear(lb_names* list) {
   for (size_t i = 0; i < list->count; i++) lb_free(list->names[i]);
   lb_free(list->names);
   list->names = NULL;
-  list->count = list->capacity = 0;
+  list->count = 0;
 }

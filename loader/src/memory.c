@@ -26,10 +26,12 @@ void lb_free(void* memory) {
   free(memory);
 }
 
-char* lb_duplicate(const char* text) {
-  if (!text) return NULL;
-  size_t size = strlen(text) + 1;
-  char* copy = lb_allocate(size);
-  if (copy) memcpy(copy, text, size);
+char* lb_copy(const char* bytes, size_t count) {
+  char* copy = lb_allocate(count + 1);
+  if (copy) memcpy(copy, bytes, count);
   return copy;
+}
+
+char* lb_duplicate(const char* text) {
+  return text ? lb_copy(text, strlen(text)) : NULL;
 }

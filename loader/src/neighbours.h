@@ -2,7 +2,7 @@
 #ifndef LATEBIND_NEIGHBOURS_H
 #define LATEBIND_NEIGHBOURS_H
 
-#include <stddef.h>
+#include "internal.h"
 
 /* The packages that have the runtime; "" where there is none. */
 typedef struct lb_packages {
@@ -14,20 +14,17 @@ typedef struct lb_packages {
 /* What installed this library, as far as its folder shows. */
 typedef enum lb_installer { LB_INSTALLER_OTHER, LB_INSTALLER_NPM, LB_INSTALLER_NUGET } lb_installer;
 
-typedef struct lb_neighbours {
-  char** folders; /* where the runtime may be */
-  size_t count;
-  lb_installer installer;
-} lb_neighbours;
+/* For advice. */
+lb_installer lb_installer_of(const lb_own_names* own);
 
 /*
- * The folders that exist, nearest first: those of a .NET application, around this library; in each folder above this
- * library, the npm package in its node_modules and `below` (the same site-packages, `pip install --target` folder or
- * frozen application); then `below` in the site-packages of the active environment and of the user, for a library that
- * is installed elsewhere (editable, or in a program's own folder); and the folder for libraries of an active conda
+ * Tries the folders that exist, nearest first: those of a .NET application, around this library; in each folder above
+ * this library, the npm package in its node_modules and `below` (the same site-packages, `pip install --target` folder
+ * or frozen application); then `below` in the site-packages of the active environment and of the user, for a library
+ * that is installed elsewhere (editable, or in a program's own folder); and the folder for libraries of an active conda
  * environment. This library is looked for where it is and where it was opened, which differ if links lead to it.
+ * Returns 1 when the runtime is bound.
  */
-lb_neighbours lb_neighbours_of(lb_packages packages);
-void lb_neighbours_clear(lb_neighbours* around);
+int lb_search_packages(lb_search* search);
 
 #endif

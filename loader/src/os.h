@@ -77,12 +77,20 @@ int lb_os_is_refused(const char* path, char* why, size_t why_size);
 
 /* ---- trusted places: docs/threats.md has the rule ---------------------------------------------------------------- */
 
+/* Who is trusted: the administrator, this user, and those who may replace this library or this program. */
+typedef struct lb_judge lb_judge;
+
 /*
- * 1 when nobody may change the way to `path` but the administrator, this user, and those who may replace this library
- * or this program: each folder from the top, each link, the file. In a process with raised rights, and on POSIX in one
- * whose real, effective and saved ids differ, only the administrator counts. Otherwise `why` says who may.
+ * Asks the system who is trusted. In a process with raised rights, and on POSIX in one whose real, effective and saved
+ * ids differ, it is the administrator alone. `own_file` is this library's, NULL where it is unknown, and must outlive
+ * the judge. NULL when out of memory; lb_free() frees it.
  */
-int lb_os_is_trusted(const char* path, char* why, size_t why_size);
+lb_judge* lb_os_find_trusted(const char* own_file);
+/*
+ * 1 when nobody else may change the way to `path`: each folder from the top, each link, the file. Otherwise `why` says
+ * who may; it stays as it is where something can't be read.
+ */
+int lb_os_is_trusted(lb_judge* judge, const char* path, char* why, size_t why_size);
 
 /* How a place is trusted: places.h has that of each step, lb_os_search() that of each of its folders. */
 typedef enum lb_trust {
@@ -94,6 +102,10 @@ typedef enum lb_trust {
 } lb_trust;
 
 typedef int (*lb_visit_folder)(void* context, const char* folder, lb_trust trust);
+
+/* Calls `each` for every absolute folder of a list that someone named (LB_TRUST_NAMED) until it returns non-zero;
+ * returns what it returned last. */
+int lb_each_folder(const char* list, const char* separators, lb_visit_folder each, void* context);
 
 /*
  * Calls `each` for every folder where the system's own search would look for `name`, in its order, until it returns
@@ -125,12 +137,6 @@ void* lb_os_hold(const void* address);
 
 /* The file of the image that holds `address`, by the name by which it was opened; NULL when unknown. For reports. */
 char* lb_os_file_of(const void* address);
-/* The library (or program) that this loader is compiled into; each is NULL if it doesn't lead to the mapped file. */
-typedef struct lb_own_names {
-  char* file; /* the kernel's name, without links */
-  char* name; /* by which it was opened, with its links; NULL, too, if that is the same */
-} lb_own_names;
-
 /* The caller frees both. */
 lb_own_names lb_os_own_names(void);
 /* Why lb_own_names.file is NULL, as a part of a message. */

@@ -98,10 +98,7 @@ char* lb_os_join(const char* folder, const char* name) {
 
 char* lb_os_folder_of(const char* path) {
   const char* slash = (strrchr)(path, '/');
-  if (!slash) return NULL;
-  lb_text folder = {NULL, 0, 0, 0};
-  lb_text_add_bytes(&folder, path, slash == path ? 1 : (size_t)(slash - path));
-  return lb_text_take(&folder);
+  return slash ? lb_copy(path, slash == path ? 1 : (size_t)(slash - path)) : NULL;
 }
 
 char* lb_os_absolute(const char* path) {

@@ -73,24 +73,27 @@ char* lb_narrow(const wchar_t* text) {
 
 /* ---- the environment -------------------------------------------------------------------------------------------- */
 
-/* By name, so that a library with this loader links nothing but KERNEL32. */
-int lb_is_elevated(void) {
+void lb_find_security(const char* name, void* function, size_t size) {
+  HMODULE library = LoadLibraryExW(L"advapi32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+  void* address = library ? lb_os_symbol((void*)library, name) : NULL;
+  memcpy(function, &address, size);
+}
+
+int lb_ask_token(TOKEN_INFORMATION_CLASS kind, void* into, DWORD size) {
   lb_open_token open_token = NULL;
   lb_get_token get_token = NULL;
-  TOKEN_ELEVATION_TYPE type = TokenElevationTypeFull;
   HANDLE token = NULL;
-  DWORD size = 0;
-  HMODULE library = LoadLibraryExW(L"advapi32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
-  void* open_address = library ? lb_os_symbol((void*)library, "OpenProcessToken") : NULL;
-  void* get_address = library ? lb_os_symbol((void*)library, "GetTokenInformation") : NULL;
-  memcpy(&open_token, &open_address, sizeof open_token);
-  memcpy(&get_token, &get_address, sizeof get_token);
-  if (open_token && get_token && open_token(GetCurrentProcess(), TOKEN_QUERY, &token)) {
-    if (!get_token(token, TokenElevationType, &type, sizeof type, &size)) type = TokenElevationTypeFull;
-    CloseHandle(token);
-  }
-  if (library) FreeLibrary(library);
-  return type == TokenElevationTypeFull;
+  lb_find_security("OpenProcessToken", &open_token, sizeof open_token);
+  lb_find_security("GetTokenInformation", &get_token, sizeof get_token);
+  if (!open_token || !get_token || !open_token(GetCurrentProcess(), TOKEN_QUERY, &token)) return 0;
+  int is_known = get_token(token, kind, into, size, &size) != 0;
+  CloseHandle(token);
+  return is_known;
+}
+
+int lb_is_elevated(void) {
+  TOKEN_ELEVATION_TYPE type = TokenElevationTypeFull;
+  return !lb_ask_token(TokenElevationType, &type, sizeof type) || type == TokenElevationTypeFull;
 }
 
 /* Wine gives every process an elevated token, though none has more rights than the user of the system below. */
@@ -151,20 +154,12 @@ char* lb_os_file_of(const void* address) {
 
 /* A path without links, in one of the kinds of GetFinalPathNameByHandleW(). */
 static char* lb_final_path(const char* path, DWORD kind) {
-  wchar_t* wide = lb_wide_path(path);
+  HANDLE file = lb_open(path, 0, 0);
+  if (file == INVALID_HANDLE_VALUE) return NULL;
   wchar_t* real = lb_allocate(LONGEST * sizeof *real);
-  char* narrow = NULL;
-  HANDLE file = INVALID_HANDLE_VALUE;
-  if (wide && real) {
-    file = CreateFileW(wide, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
-                       FILE_FLAG_BACKUP_SEMANTICS, NULL);
-  }
-  if (file != INVALID_HANDLE_VALUE) {
-    DWORD length = GetFinalPathNameByHandleW(file, real, LONGEST, FILE_NAME_NORMALIZED | kind);
-    if (length && length < LONGEST) narrow = lb_narrow_path(real);
-    CloseHandle(file);
-  }
-  lb_free(wide);
+  DWORD length = real ? GetFinalPathNameByHandleW(file, real, LONGEST, FILE_NAME_NORMALIZED | kind) : 0;
+  char* narrow = length && length < LONGEST ? lb_narrow_path(real) : NULL;
+  CloseHandle(file);
   lb_free(real);
   return narrow;
 }
@@ -200,14 +195,10 @@ lb_own_names lb_os_own_names(void) {
   static const char anchor = 0;
   lb_own_names own = {NULL, lb_os_file_of(&anchor)};
   own.file = own.name ? lb_real_path(own.name) : NULL;
-  if (own.file && !lb_is_mapped_at(own.file, &anchor)) {
-    lb_free(own.file);
-    own.file = NULL;
-  }
-  if (own.file && strcmp(own.file, own.name) != 0) return own;
+  if (own.file && lb_is_mapped_at(own.file, &anchor)) return own;
+  lb_free(own.file);
   lb_free(own.name);
-  own.name = NULL;
-  return own;
+  return (lb_own_names){NULL, NULL};
 }
 
 const char* lb_os_why_unknown(void) {
@@ -222,21 +213,33 @@ char* lb_system_folder(int which) {
   return length && length < MAX_PATH ? lb_narrow(folder) : NULL;
 }
 
-void lb_say_error(DWORD error, char* why, size_t why_size) {
-  switch (error) {
-    case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND: snprintf(why, why_size, "no such file or folder"); break;
-    case ERROR_INVALID_NAME:
-    case ERROR_BAD_PATHNAME:
-    case ERROR_DIRECTORY: snprintf(why, why_size, "no such file or folder: the path is not a valid one"); break;
-    case ERROR_FILENAME_EXCED_RANGE: snprintf(why, why_size, "the path is too long"); break;
-    case ERROR_BAD_NETPATH:
-    case ERROR_BAD_NET_NAME:
-    case ERROR_NOT_READY: snprintf(why, why_size, "no such drive or server"); break;
-    case ERROR_ACCESS_DENIED: snprintf(why, why_size, "permission denied"); break;
-    case ERROR_SHARING_VIOLATION: snprintf(why, why_size, "another program has it open"); break;
-    case ERROR_NOT_ENOUGH_MEMORY:
-    case ERROR_OUTOFMEMORY: snprintf(why, why_size, "out of memory"); break;
-    default: snprintf(why, why_size, "system error %lu", (unsigned long)error); break;
+/* What errors mean. The system's own words are in the user's language. */
+static const struct {
+  DWORD error;
+  lb_place place;
+  const char* words;
+} lb_errors[] = {
+    {ERROR_FILE_NOT_FOUND, LB_PLACE_ABSENT, "no such file or folder"},
+    {ERROR_PATH_NOT_FOUND, LB_PLACE_ABSENT, "no such file or folder"},
+    {ERROR_INVALID_NAME, LB_PLACE_ABSENT, "no such file or folder: the path is not a valid one"},
+    {ERROR_BAD_PATHNAME, LB_PLACE_ABSENT, "no such file or folder: the path is not a valid one"},
+    {ERROR_DIRECTORY, LB_PLACE_ABSENT, "no such file or folder: the path is not a valid one"},
+    {ERROR_FILENAME_EXCED_RANGE, LB_PLACE_ABSENT, "the path is too long"},
+    {ERROR_BAD_NETPATH, LB_PLACE_ABSENT, "no such drive or server"},
+    {ERROR_BAD_NET_NAME, LB_PLACE_ABSENT, "no such drive or server"},
+    {ERROR_NOT_READY, LB_PLACE_ABSENT, "no such drive or server"},
+    {ERROR_ACCESS_DENIED, LB_PLACE_REFUSED, "permission denied"},
+    {ERROR_SHARING_VIOLATION, LB_PLACE_REFUSED, "another program has it open"},
+    {ERROR_NOT_ENOUGH_MEMORY, LB_PLACE_REFUSED, "out of memory"},
+    {ERROR_OUTOFMEMORY, LB_PLACE_REFUSED, "out of memory"},
+};
+
+lb_place lb_say_error(DWORD error, char* why, size_t why_size) {
+  snprintf(why, why_size, "system error %lu", (unsigned long)error);
+  for (size_t i = 0; i < sizeof lb_errors / sizeof *lb_errors; i++) {
+    if (lb_errors[i].error != error) continue;
+    snprintf(why, why_size, "%s", lb_errors[i].words);
+    return lb_errors[i].place;
   }
+  return LB_PLACE_REFUSED;
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "internal.h"
-#include "neighbours.h"
 #include "os.h"
 #include "places.h"
 
@@ -10,26 +9,20 @@ enum { LB_LOOK_SIZE = 512 };
 
 /* ---- one folder --------------------------------------------------------------------------------------------- */
 
-/* Tries folder/name when there is such a file. `*present` counts those that are there. */
+/* Tries folder/name. `*present` counts those that are there. */
 static int lb_try_in(lb_search* search, lb_source source, const char* folder, const char* name, size_t* present) {
-  char why[LB_LOOK_SIZE];
-  lb_identity identity;
   char* path = lb_os_join(folder, name);
-  int bound = 0;
-  if (!path) {
-    search->record->out_of_memory = 1;
-  } else if (lb_os_look(path, &identity, why, sizeof why) != LB_PLACE_ABSENT) {
-    (*present)++;
-    bound = lb_try_file(search, source, path);
-  }
+  int outcome = path ? lb_try_file(search, source, path) : -1;
+  if (!path) search->record->out_of_memory = 1;
+  if (outcome >= 0) (*present)++;
   lb_free(path);
-  return bound;
+  return outcome > 0;
 }
 
 /* Tries what matches, newest first. 1 when it is bound, -1 when the folder can't be read: `why` says why. */
 static int lb_try_listed(lb_search* search, lb_source source, const char* folder, const char* const* globs,
                          size_t* present, char why[LB_LOOK_SIZE]) {
-  lb_names list = {globs, NULL, 0, 0};
+  lb_names list = {globs, NULL, 0};
   int bound = 0;
   int refused = globs && *globs ? lb_names_read(&list, folder, why, LB_LOOK_SIZE) : 0;
   for (size_t i = 0; i < list.count && !bound; i++) bound = lb_try_in(search, source, folder, list.names[i], present);
@@ -37,7 +30,7 @@ static int lb_try_listed(lb_search* search, lb_source source, const char* folder
   return refused ? -1 : bound;
 }
 
-static int lb_try_folder(lb_search* search, lb_source source, const char* folder) {
+int lb_try_folder(lb_search* search, lb_source source, const char* folder) {
   char why[LB_LOOK_SIZE] = "";
   size_t present = 0;
   int bound = 0;
@@ -60,15 +53,17 @@ static int lb_try_place(lb_search* search, lb_source source, const char* given) 
   char why[LB_LOOK_SIZE];
   lb_identity identity;
   char* path = lb_os_absolute(given);
+  lb_place place = path ? lb_os_look(path, &identity, why, sizeof why) : LB_PLACE_OTHER;
   int bound = 0;
-  if (!path) {
-    search->record->out_of_memory = 1;
-  } else if (lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FOLDER) {
+  if (place == LB_PLACE_FOLDER) {
     bound = lb_try_folder(search, source, path);
-  } else {
+  } else if (place == LB_PLACE_ABSENT) {
+    lb_record_add(search->record, source, LB_OUTCOME_NOT_FOUND, path, NULL, why);
+  } else if (path) {
     search->is_file = 1;
-    bound = lb_try_file(search, source, path);
+    bound = lb_try_file(search, source, path) > 0;
   }
+  if (!path) search->record->out_of_memory = 1;
   lb_free(path);
   return bound;
 }
@@ -119,30 +114,32 @@ static int lb_search_host(lb_search* search) {
   return 0;
 }
 
-/* The folder of a file of this library. Takes `file`. */
-static int lb_search_next_to(lb_search* search, char* file) {
+const lb_own_names* lb_own_names_of(lb_search* search) {
+  lb_own_names* own = &search->own;
+  if (!search->has_own) *own = lb_os_own_names();
+  search->has_own = 1;
+  if (!own->file || !own->name || strcmp(own->file, own->name) != 0) return own;
+  lb_free(own->name);
+  own->name = NULL;
+  return own;
+}
+
+static int lb_search_next_to(lb_search* search, const char* file) {
   char* folder = file ? lb_os_folder_of(file) : NULL;
   int bound = folder ? lb_try_folder(search, LB_SOURCE_BESIDE, folder) : 0;
   lb_free(folder);
-  lb_free(file);
   return bound;
 }
 
 /* Where this library is, and where it was opened: links may lead to it. */
 static int lb_search_beside(lb_search* search) {
-  lb_own_names own = lb_os_own_names();
-  if (!own.file) search->record->unknown = lb_os_why_unknown();
-  if (!lb_search_next_to(search, own.file)) return lb_search_next_to(search, own.name);
-  lb_free(own.name);
-  return 1;
+  const lb_own_names* own = lb_own_names_of(search);
+  if (!own->file) search->record->unknown = lb_os_why_unknown();
+  return lb_search_next_to(search, own->file) || lb_search_next_to(search, own->name);
 }
 
 static int lb_search_package(lb_search* search) {
-  const lb_neighbours* around = search->around;
-  for (size_t i = 0; around && i < around->count; i++) {
-    if (lb_try_folder(search, LB_SOURCE_PACKAGE, around->folders[i])) return 1;
-  }
-  return 0;
+  return search->around && search->around->look(search);
 }
 
 typedef struct lb_system_search {
@@ -162,27 +159,21 @@ static int lb_try_system_folder(void* context, const char* folder, lb_trust trus
   return lb_try_listed(system->search, LB_SOURCE_SYSTEM, folder, globs, &system->present, why) > 0;
 }
 
-/* The folders that the system would search for a name, so that each candidate is inspected before. */
-static int lb_search_name(lb_search* search, const char* name) {
-  lb_system_search system = {search, name, 0};
-  int bound = lb_os_search(name, lb_try_system_folder, &system);
-  if (!system.present) {
-    lb_record_add(search->record, LB_SOURCE_SYSTEM, LB_OUTCOME_NOT_FOUND, name, NULL, lb_os_searched());
+/* The folders that the system would search for names, so that each candidate is inspected before. */
+static int lb_search_names(lb_search* search, const char* const* names) {
+  for (; names && *names; names++) {
+    lb_system_search system = {search, *names, 0};
+    if (lb_os_search(*names, lb_try_system_folder, &system)) return 1;
+    if (system.present) continue;
+    lb_record_add(search->record, LB_SOURCE_SYSTEM, LB_OUTCOME_NOT_FOUND, *names, NULL, lb_os_searched());
   }
-  return bound;
+  return 0;
 }
 
 static int lb_search_system(lb_search* search) {
   if (search->options->flags & LB_FLAG_NO_SYSTEM) return 0;
-  for (const char* const* name = search->runtime->file_names; name && *name; name++) {
-    if (lb_search_name(search, *name)) return 1;
-  }
   /* Debian's package has the version in the name: libonnxruntime.so.1.21 */
-  for (const char* const* glob = search->runtime->file_globs; glob && *glob; glob++) {
-    lb_system_search system = {search, *glob, 0};
-    if (lb_os_search(*glob, lb_try_system_folder, &system)) return 1;
-  }
-  return 0;
+  return lb_search_names(search, search->runtime->file_names) || lb_search_names(search, search->runtime->file_globs);
 }
 
 int lb_search_run(lb_search* search) {
@@ -197,9 +188,10 @@ int lb_search_run(lb_search* search) {
 }
 
 void lb_search_clear(lb_search* search) {
+  lb_free(search->own.file);
+  lb_free(search->own.name);
+  lb_free(search->judge);
   lb_free(search->seen);
-  search->seen = NULL;
-  search->seen_count = search->seen_capacity = 0;
 }
 
 static int lb_count_one(void* context, const char* path, void* handle, void* entry) {

@@ -18,26 +18,24 @@
 #include "file_head.h"
 #include "os.h"
 
-/* A visit of folders that all deserve the same trust. */
-typedef struct lb_visit {
-  lb_visit_folder each;
-  void* context;
-  lb_trust trust;
-} lb_visit;
+enum { LB_LARGEST = 64 << 20 };
 
-static int lb_visit_one(void* context, const char* folder) {
-  const lb_visit* visit = context;
-  return visit->each(visit->context, folder, visit->trust);
+typedef struct lb_content {
+  char* data; /* a zero follows */
+  size_t size;
+} lb_content;
+
+static void lb_read_content(void* context, const lb_file* file) {
+  lb_content* content = context;
+  size_t size = file->size <= LB_LARGEST ? (size_t)file->size : 0;
+  content->data = lb_allocate(size + 1);
+  if (content->data && lb_read_whole(file, content->data, size, 0)) content->size = size;
 }
 
 #if defined(__GLIBC__)
-enum { LB_CACHE_LARGEST = 64 << 20 };
-
 typedef struct lb_lookup {
-  const char* name;
   lb_visit_folder each;
   void* context;
-  int stop;
 } lb_lookup;
 
 static int lb_visit_cached(void* context, const char* path) {
@@ -48,31 +46,21 @@ static int lb_visit_cached(void* context, const char* path) {
   return stop;
 }
 
-static void lb_read_cache(void* context, const lb_file* file) {
-  lb_lookup* lookup = context;
-  size_t size = file->size <= LB_CACHE_LARGEST ? (size_t)file->size : 0;
-  unsigned char* data = size ? lb_allocate(size) : NULL;
-  if (data && lb_read_whole(file, data, size, 0)) {
-    lookup->stop = lb_cache_find(data, size, lookup->name, lb_visit_cached, lookup);
-  }
-  lb_free(data);
-}
-
 static int lb_search_cache(const char* name, lb_visit_folder each, void* context) {
-  lb_lookup lookup = {name, each, context, 0};
-  lb_with_file("/etc/ld.so.cache", lb_read_cache, &lookup);
-  return lookup.stop;
+  lb_content cache = {NULL, 0};
+  lb_lookup lookup = {each, context};
+  lb_with_file("/etc/ld.so.cache", lb_read_content, &cache);
+  int stop = lb_cache_find((const unsigned char*)cache.data, cache.size, name, lb_visit_cached, &lookup);
+  lb_free(cache.data);
+  return stop;
 }
 
 /* What the system's loader would search for this library: run paths, LD_LIBRARY_PATH as the process was started with
  * it, default folders. NULL when it cannot tell. */
 static Dl_serinfo* lb_system_folders(void) {
   static const char anchor = 0;
-  Dl_info info;
   Dl_serinfo size;
-  struct link_map* map = NULL;
-  if (!dladdr1(&anchor, &info, (void**)&map, RTLD_DL_LINKMAP) || !map) return NULL;
-  void* own = dlopen(*map->l_name ? map->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
+  void* own = lb_os_hold(&anchor);
   if (!own) return NULL;
   Dl_serinfo* folders = dlinfo(own, RTLD_DI_SERINFOSIZE, &size) ? NULL : lb_allocate(size.dls_size);
   if (folders) memcpy(folders, &size, offsetof(Dl_serinfo, dls_serpath)); /* its size and their number */
@@ -115,22 +103,12 @@ const char* lb_os_searched(void) {
 #else
 #define LB_MUSL_PATHS "/etc/ld-musl-" LB_MUSL_CPU ".path"
 
-enum { LB_PATHS_LARGEST = 1 << 20 };
-
-static void lb_read_paths(void* context, const lb_file* file) {
-  size_t size = file->size <= LB_PATHS_LARGEST ? (size_t)file->size : 0;
-  char* text = size ? lb_allocate(size + 1) : NULL;
-  if (text && !lb_read_whole(file, text, size, 0)) *text = 0;
-  *(char**)context = text;
-}
-
 static int lb_search_own(const char* name, lb_visit_folder each, void* context) {
-  char* listed = NULL;
+  lb_content listed = {NULL, 0};
   (void)name;
-  lb_with_file(LB_MUSL_PATHS, lb_read_paths, &listed);
-  lb_visit visit = {each, context, LB_TRUST_NAMED};
-  int stop = lb_each_folder(listed ? listed : "/lib:/usr/local/lib:/usr/lib", ":\n", lb_visit_one, &visit);
-  lb_free(listed);
+  lb_with_file(LB_MUSL_PATHS, lb_read_content, &listed);
+  int stop = lb_each_folder(listed.data ? listed.data : "/lib:/usr/local/lib:/usr/lib", ":\n", each, context);
+  lb_free(listed.data);
   return stop;
 }
 
@@ -141,8 +119,7 @@ const char* lb_os_searched(void) {
 
 int lb_os_search(const char* name, lb_visit_folder each, void* context) {
   char* listed = lb_os_environment("LD_LIBRARY_PATH");
-  lb_visit visit = {each, context, LB_TRUST_NAMED};
-  int stop = listed ? lb_each_folder(listed, ":;\n", lb_visit_one, &visit) : 0;
+  int stop = listed ? lb_each_folder(listed, ":;\n", each, context) : 0;
   lb_free(listed);
   return stop ? stop : lb_search_own(name, each, context);
 }

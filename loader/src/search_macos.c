@@ -5,9 +5,6 @@
  * DYLD_LIBRARY_PATH; the run paths of this library and of the program; DYLD_FALLBACK_LIBRARY_PATH, else /usr/local/lib
  * and /usr/lib. A process with raised rights has only the last of them, and absolute run paths.
  */
-#include <mach-o/dyld.h>
-#include <stdlib.h>
-
 #include "file_head.h"
 #include "os.h"
 
@@ -31,16 +28,6 @@ static void lb_read_run_paths(void* context, const lb_file* file) {
   lb_macho_run_paths(file, lb_visit_run_path, context);
 }
 
-/* The kernel's own path of the program: dyld keeps it apart from the arguments. */
-char* lb_os_program_file(void) {
-  char named[4096];
-  uint32_t size = sizeof named;
-  char* real = _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL);
-  char* file = real ? lb_duplicate(real) : NULL;
-  free(real);
-  return file;
-}
-
 static int lb_search_run_paths(lb_visit_folder each, void* context) {
   static const char anchor = 0;
   char* files[] = {lb_os_file_of(&anchor), lb_os_program_file()};
@@ -57,21 +44,9 @@ static int lb_search_run_paths(lb_visit_folder each, void* context) {
   return paths.stop;
 }
 
-/* A visit of folders that someone named. */
-typedef struct lb_visit {
-  lb_visit_folder each;
-  void* context;
-} lb_visit;
-
-static int lb_visit_one(void* context, const char* folder) {
-  const lb_visit* visit = context;
-  return visit->each(visit->context, folder, LB_TRUST_NAMED);
-}
-
 static int lb_search_list(const char* variable, const char* otherwise, lb_visit_folder each, void* context) {
   char* listed = lb_os_environment(variable);
-  lb_visit visit = {each, context};
-  int stop = lb_each_folder(listed ? listed : otherwise, ":", lb_visit_one, &visit);
+  int stop = lb_each_folder(listed ? listed : otherwise, ":", each, context);
   lb_free(listed);
   return stop;
 }

@@ -134,14 +134,15 @@ void lb_keep_message(lb_stub* stub, const char* message) {
 
 /* The command that users of npm or .NET type where one of them installed this library; else NULL: the runtime's own
  * advice. */
-static char* lb_stub_advice(const lb_stub* stub, lb_installer installer) {
-  const char *npm = stub->packages.npm, *nuget = stub->packages.nuget;
+static char* lb_stub_advice(lb_search* search) {
+  const char *npm = search->around->packages->npm, *nuget = search->around->packages->nuget;
+  lb_installer installer = lb_installer_of(lb_own_names_of(search));
   lb_text text = {NULL, 0, 0, 0};
   if (installer == LB_INSTALLER_NPM && *npm) {
     lb_text_add(&text, "npm install \"");
     lb_text_add(&text, npm);
     lb_text_add(&text, "@>=");
-    lb_text_add_version(&text, stub->runtime->minimum);
+    lb_text_add_version(&text, search->runtime->minimum);
     lb_text_add(&text, "\"");
   } else if (installer == LB_INSTALLER_NUGET && *nuget) {
     lb_text_add(&text, "dotnet add package "); /* takes the newest */
@@ -223,12 +224,10 @@ static void lb_fill_once(lb_stub* stub) {
 static int lb_search_and_bind(lb_stub* stub) {
   lb_report report = {.size = sizeof report};
   lb_options options = {.size = sizeof options};
-  lb_neighbours around = lb_neighbours_of(stub->packages);
+  lb_around around = {&stub->packages, lb_search_packages, lb_stub_advice};
   (void)lb_stub_mark[0];
   options.flags = stub->flags;
   options.path = lb_os_load(&stub->path);
-  char* advice = lb_stub_advice(stub, around.installer);
-  options.advice = advice;
   int outcome = lb_bind_around(&stub->binding, stub->runtime, &options, &around, &report);
   lb_keep_report(stub, &report);
   if (outcome) {
@@ -237,8 +236,6 @@ static int lb_search_and_bind(lb_stub* stub) {
     lb_fill_once(stub);
   }
   lb_report_clear(&report);
-  lb_neighbours_clear(&around);
-  lb_free(advice);
   return outcome;
 }
 

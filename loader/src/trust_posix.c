@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #if defined(__linux__)
-#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #endif
 #if defined(__APPLE__)
@@ -29,8 +29,7 @@
 
 enum { LB_PARTIES = 128, LB_LINKS_MAX = 40, LB_MAY_WRITE = 2, LB_MAY_PASS = 1 };
 
-/* ---- who ----------------------------------------------------------------------------------------------------------
- */
+/* ---- who --------------------------------------------------------------------------------------------------------- */
 
 typedef enum lb_party_kind { LB_USER, LB_GROUP, LB_EVERYBODY } lb_party_kind;
 
@@ -43,26 +42,19 @@ typedef struct lb_party {
 
 typedef struct lb_parties {
   lb_party list[LB_PARTIES];
-  size_t count; /* LB_PARTIES + 1: there are more, which nobody knows */
+  size_t count;
+  int has_others; /* there are more, which nobody knows */
 } lb_parties;
 
 static void lb_add_party(lb_parties* parties, lb_party_kind kind, unsigned number, unsigned rights) {
-  if (parties->count < LB_PARTIES) parties->list[parties->count] = (lb_party){kind, number, rights};
-  if (parties->count <= LB_PARTIES) parties->count++;
-}
-
-/* The first party, from `at` on, with a right; NULL at the end. */
-static const lb_party* lb_next_party(const lb_parties* parties, size_t* at, unsigned right) {
-  for (; *at < parties->count && *at < LB_PARTIES; ++*at) {
-    if (parties->list[*at].rights & right) return &parties->list[(*at)++];
-  }
-  return NULL;
+  if (parties->count == LB_PARTIES) parties->has_others = 1;
+  if (!parties->has_others) parties->list[parties->count++] = (lb_party){kind, number, rights};
 }
 
 static int lb_has_party(const lb_parties* parties, lb_party_kind kind, unsigned number, unsigned right) {
-  const lb_party* party = NULL;
-  for (size_t at = 0; (party = lb_next_party(parties, &at, right)) != NULL;) {
-    if (party->kind == kind && party->number == number) return 1;
+  for (size_t i = 0; i < parties->count; i++) {
+    const lb_party* party = &parties->list[i];
+    if (party->kind == kind && party->number == number && party->rights & right) return 1;
   }
   return 0;
 }
@@ -77,35 +69,33 @@ static unsigned lb_read_overflow(const char* path) {
 }
 
 #if defined(__linux__)
-/* Whether the process's first thread has these ids, all four of them: other threads may have ids of their own. */
-static int lb_has_ids(const char* name, unsigned number) {
-  char line[256];
-  int is_same = 1;
-  FILE* file = fopen("/proc/self/status", "re");
-  while (file && fgets(line, sizeof line, file)) {
-    unsigned ids[4];
-    size_t length = strlen(name);
-    if (strncmp(line, name, length) != 0) continue;
-    is_same = sscanf(line + length, "%u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4;
-    for (size_t i = 0; i < 4 && is_same; i++) is_same = ids[i] == number;
-  }
-  if (file) fclose(file);
-  return is_same;
+/* Whether a line of /proc/self/status, read by a format, has another number than this one. */
+static int lb_differs(const char* line, const char* format, unsigned number) {
+  unsigned ids[4]; /* real, effective, saved, for files */
+  if (sscanf(line, format, &ids[0], &ids[1], &ids[2], &ids[3]) != 4) return 0;
+  return ids[0] != number || ids[1] != number || ids[2] != number || ids[3] != number;
 }
-#endif
 
-/* A daemon that works for a client for a while: the client's files are not the daemon's. */
+/* A daemon that works for a client for a while: the client's files are not the daemon's. Threads may have ids of their
+ * own: this one's are asked for, and the first one's are read. */
 static int lb_has_mixed_ids(void) {
-#if defined(__linux__)
+  char line[256];
   uid_t users[3];
   gid_t groups[3];
   if (getresuid(&users[0], &users[1], &users[2]) || getresgid(&groups[0], &groups[1], &groups[2])) return 1;
-  if (users[0] != users[1] || users[1] != users[2] || groups[0] != groups[1] || groups[1] != groups[2]) return 1;
-  return !lb_has_ids("Uid:", users[0]) || !lb_has_ids("Gid:", groups[0]);
-#else
-  return getuid() != geteuid() || getgid() != getegid(); /* macOS does not report the saved ones */
-#endif
+  int is_mixed = users[0] != users[1] || users[1] != users[2] || groups[0] != groups[1] || groups[1] != groups[2];
+  FILE* file = fopen("/proc/self/status", "re");
+  while (file && !is_mixed && fgets(line, sizeof line, file)) {
+    is_mixed = lb_differs(line, "Uid: %u %u %u %u", users[0]) || lb_differs(line, "Gid: %u %u %u %u", groups[0]);
+  }
+  if (file) fclose(file);
+  return is_mixed;
 }
+#else
+static int lb_has_mixed_ids(void) {
+  return getuid() != geteuid() || getgid() != getegid(); /* macOS does not report the saved ones */
+}
+#endif
 
 /* Field number `index` of a line of /etc/passwd or /etc/group; "" where there are fewer. Fields may be empty. */
 static const char* lb_field(const char* line, int index) {
@@ -113,22 +103,24 @@ static const char* lb_field(const char* line, int index) {
   return line;
 }
 
-/* The only line of such a file with a number in a field; 0 where there is none, or several, or one that is too long.
- * Read as a file: the C library's functions for it open libraries of the administrator's choice. */
-static int lb_find_line(const char* path, int index, unsigned number, char line[4096]) {
-  char text[4096];
-  int found = 0;
+/* Whether exactly one line of such a file has a number in a field, and begins with a text in another. Read as a file:
+ * the C library's functions for it open libraries of the administrator's choice. */
+static int lb_only_line_has(const char* path, int index, unsigned number, int other, const char* start) {
+  char* line = NULL;
+  size_t size = 0;
+  int count = 0;
+  int has_start = 0;
   FILE* file = fopen(path, "re");
-  while (file && fgets(text, sizeof text, file)) {
+  while (file && getline(&line, &size, file) > 0) {
     char* end = NULL;
-    const char* field = lb_field(text, index);
-    int is_whole = (strchr)(text, '\n') || feof(file);
-    if (is_whole && (strtoul(field, &end, 10) != number || end == field)) continue;
-    found += is_whole ? 1 : 2;
-    memcpy(line, text, sizeof text);
+    const char* field = lb_field(line, index);
+    if (strtoul(field, &end, 10) != number || end == field) continue;
+    count++;
+    has_start = !strncmp(lb_field(line, other), start, strlen(start));
   }
   if (file) fclose(file);
-  return found == 1;
+  free(line);
+  return count == 1 && has_start;
 }
 
 /*
@@ -136,16 +128,17 @@ static int lb_find_line(const char* path, int index, unsigned number, char line[
  * user's own when it has no other member. Groups of a directory service are in no file, and so are not known.
  */
 static int lb_is_private(unsigned group, unsigned user) {
-  char line[4096];
-  return group && group == user && lb_find_line("/etc/group", 2, group, line) &&
-         !lb_field(line, 3)[strspn(lb_field(line, 3), "\n")] && lb_find_line("/etc/passwd", 3, group, line) &&
-         strtoul(lb_field(line, 2), NULL, 10) == user;
+  char number[16];
+  snprintf(number, sizeof number, "%u:", user);
+  return group && group == user && lb_only_line_has("/etc/group", 2, group, 3, "\n") &&
+         lb_only_line_has("/etc/passwd", 3, group, 2, number);
 }
 
-/* ---- what: a folder, a link or a file, and who may do something with it -------------------------------------------
- */
+/* ---- what: a folder, a link or a file, and who may do something with it ------------------------------------------ */
 
 typedef struct lb_node {
+  const struct lb_node* folder; /* the one before on the way */
+  int is_last;                  /* the file, or a link to it */
   struct stat status;
   lb_parties parties; /* but for the owner, who may take every right */
   int has_list;       /* an access control list */
@@ -159,7 +152,7 @@ static void lb_read_list(const char* path, lb_node* node) {
   unsigned mask = (unsigned)node->status.st_mode >> 3 & 7;
   ssize_t size = mask && !S_ISLNK(node->status.st_mode) ? lgetxattr(path, "system.posix_acl_access", list, SIZE) : 0;
   node->has_list = size > 0 || (size < 0 && errno != ENODATA && errno != ENOTSUP);
-  if (size < 0 && node->has_list) node->parties.count = LB_PARTIES + 1;
+  node->parties.has_others = size < 0 && node->has_list;
   for (const unsigned char* at = list + 4; at + 8 <= list + (size > 0 ? size : 0); at += 8) {
     unsigned number = at[4] | (unsigned)at[5] << 8 | (unsigned)at[6] << 16 | (unsigned)at[7] << 24;
     if (at[0] == USER) lb_add_party(&node->parties, LB_USER, number, at[2] & mask);
@@ -180,7 +173,7 @@ static void lb_read_list(const char* path, lb_node* node) {
     acl_permset_t permissions = NULL;
     if (acl_get_tag_type(entry, &tag) || tag != ACL_EXTENDED_ALLOW || acl_get_permset(entry, &permissions)) continue;
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
-      if (acl_get_perm_np(permissions, writes[i]) == 1) node->parties.count = LB_PARTIES + 1;
+      if (acl_get_perm_np(permissions, writes[i]) == 1) node->parties.has_others = 1;
     }
   }
   acl_free(list);
@@ -206,69 +199,64 @@ static int lb_is_sticky(const lb_node* node) {
 
 /* ---- the way to a file ------------------------------------------------------------------------------------------- */
 
-/* `is_last`: the file, or a link to it. */
-typedef int (*lb_visit_place)(void* context, const char* place, const lb_node* node, int is_last);
+typedef int (*lb_visit_place)(void* context, const char* place, const lb_node* node);
 
-/* The link's target, and after it what follows the link; NULL where it can't be read. The caller frees. */
-static char* lb_follow(const char* link, const char* rest) {
+/* The way with a link, which its first `length` bytes name, replaced by the target; NULL where it can't be read. The
+ * caller frees. */
+static char* lb_follow(char* way, size_t length) {
   char target[PATH_MAX];
   lb_text path = {NULL, 0, 0, 0};
-  ssize_t length = readlink(link, target, sizeof target);
-  if (length <= 0 || length == sizeof target) return NULL;
-  if (*target != '/') lb_text_add_bytes(&path, link, (size_t)((strrchr)(link, '/') + 1 - link));
-  lb_text_add_bytes(&path, target, (size_t)length);
-  lb_text_add(&path, rest);
+  char after = way[length];
+  way[length] = 0;
+  ssize_t size = readlink(way, target, sizeof target);
+  size_t folder = (size_t)((strrchr)(way, '/') + 1 - way);
+  way[length] = after;
+  if (size <= 0 || size == sizeof target) return NULL;
+  if (*target != '/') lb_text_add_bytes(&path, way, folder);
+  lb_text_add_bytes(&path, target, (size_t)size);
+  lb_text_add(&path, way + length);
   return lb_text_take(&path);
 }
 
-/* Visits the first `length` bytes of the way. A link is replaced by its target: then the way begins again. */
-static int lb_step_on(char** way, size_t* length, struct stat* last, lb_visit_place each, void* context) {
-  lb_node node;
-  lb_text text = {NULL, 0, 0, 0};
-  const char* rest = *way + *length;
-  lb_text_add_bytes(&text, *way, *length);
-  char* place = lb_text_take(&text);
-  int result = place && lb_read_node(place, &node) ? 1 : -1;
-  if (result == 1) {
-    *last = node.status;
-    result = each(context, place, &node, !rest[strspn(rest, "/")]);
+/* Visits the places on a way, up to the first link or to the end: returns the length so far. 0 when `each` returned 0,
+ * or where something can't be read. `node` is the last place. */
+static size_t lb_walk_to_link(const char* way, lb_visit_place each, void* context, lb_node* node) {
+  size_t length = 1;
+  for (;;) {
+    const lb_node folder = *node;
+    size_t next = length + strspn(way + length, "/");
+    char* place = lb_copy(way, length);
+    int goes_on = place && lb_read_node(place, node);
+    node->folder = &folder;
+    node->is_last = !way[next];
+    goes_on = goes_on && each(context, place, node);
+    lb_free(place);
+    if (!goes_on) return 0;
+    if (node->is_last || S_ISLNK(node->status.st_mode)) return length;
+    length = next + strcspn(way + next, "/");
   }
-  if (result == 1 && S_ISLNK(node.status.st_mode)) {
-    char* target = lb_follow(place, rest);
-    lb_free(*way);
-    *way = target;
-    *length = 0;
-  }
-  lb_free(place);
-  return result;
 }
 
 /*
- * Calls `each` for all that the kernel goes through from the top to a file: folders, links, the file. Returns 1 at the
- * end, 0 when `each` returned 0, and -1 where something can't be read.
+ * Calls `each` for all that the kernel goes through from the top to a file: folders, links, the file. After a link, the
+ * way begins again, with the target. Returns 1 at the end, 0 when `each` did, or where something can't be read.
  */
 static int lb_walk(const char* path, lb_visit_place each, void* context) {
-  char* way = *path == '/' ? lb_duplicate(path) : NULL;
-  struct stat last = {0};
+  lb_node node;
   struct stat reached;
-  int result = 1;
-  int links = 0;
-  for (size_t length = 1; way && result == 1;) {
-    result = lb_step_on(&way, &length, &last, each, context);
-    if (!length && ++links > LB_LINKS_MAX) result = -1;
-    if (!length || !way) {
-      length = 1;
-      continue;
-    }
-    size_t next = length + strspn(way + length, "/");
-    if (!way[next]) break;
-    length = next + strcspn(way + next, "/");
+  memset(&node, 0, sizeof node);
+  char* way = *path == '/' ? lb_duplicate(path) : NULL;
+  size_t length = way ? lb_walk_to_link(way, each, context, &node) : 0;
+  for (int links = 0; length && S_ISLNK(node.status.st_mode); links++) {
+    char* target = links < LB_LINKS_MAX ? lb_follow(way, length) : NULL;
+    lb_free(way);
+    way = target;
+    length = way ? lb_walk_to_link(way, each, context, &node) : 0;
   }
-  if (!way) result = result == 0 ? 0 : -1;
   lb_free(way);
-  if (result != 1) return result;
+  if (!length || stat(path, &reached)) return 0;
   /* The text of a link of /proc/<pid> isn't where the kernel goes. */
-  return !stat(path, &reached) && reached.st_dev == last.st_dev && reached.st_ino == last.st_ino ? 1 : -1;
+  return reached.st_dev == node.status.st_dev && reached.st_ino == node.status.st_ino;
 }
 
 /* ---- those who may replace this library or this program ---------------------------------------------------------- */
@@ -287,165 +275,135 @@ static int lb_have_all(const lb_node* node, const lb_party* party, unsigned righ
 }
 
 /* Whether a party surely gets through a folder. */
-static int lb_lets_pass(void* context, const char* place, const lb_node* node, int is_last) {
+static int lb_lets_pass(void* context, const char* place, const lb_node* node) {
   const lb_party* party = context;
   (void)place;
-  if (is_last) return 1;
+  if (node->is_last) return 1;
   if (party->kind == LB_USER && node->status.st_uid == party->number) return (node->status.st_mode & S_IXUSR) != 0;
   return lb_have_all(node, party, LB_MAY_PASS);
 }
 
-typedef struct lb_own_place {
+struct lb_judge {
   lb_parties trusted;
-  lb_node folder;     /* the place before */
-  unsigned nobody[2]; /* the numbers of unknown users and groups */
-  int has_everybody;  /* everybody counts, too */
-} lb_own_place;
-
-/* A party counts if it has a number of its own and reaches the file. */
-static void lb_trust_party(lb_own_place* own, const char* file, lb_party party) {
-  int is_known =
-      party.kind == LB_EVERYBODY || (party.number != own->nobody[party.kind] && party.number != (unsigned)-1);
-  if (!is_known || lb_has_party(&own->trusted, party.kind, party.number, 1)) return;
-  if (lb_walk(file, lb_lets_pass, &party) == 1) lb_add_party(&own->trusted, party.kind, party.number, 1);
-}
-
-/* Those who may write to a place on the way to a file. */
-static void lb_trust_writers(lb_own_place* own, const char* file, const lb_node* node) {
-  const lb_party* party = NULL;
-  for (size_t at = 0; (party = lb_next_party(&node->parties, &at, LB_MAY_WRITE)) != NULL;) {
-    int counts = party->kind != LB_EVERYBODY || own->has_everybody;
-    if (counts && lb_have_all(node, party, LB_MAY_WRITE)) lb_trust_party(own, file, *party);
-  }
-}
-
-/* Whether the file system is mounted for reading alone. */
-static int lb_is_read_only(const char* place) {
-#if defined(__linux__)
-  struct statvfs mounted;
-  return statvfs(place, &mounted) || mounted.f_flag & ST_RDONLY;
-#else
-  (void)place;
-  return 0;
-#endif
-}
-
-/* The owner of the file, and those who may write to it or, unless it is sticky, to its folder. On a file system that is
- * mounted for reading alone, nobody may. */
-static int lb_trust_file(void* context, const char* place, const lb_node* node, int is_last) {
-  lb_own_place* own = context;
-  if (is_last) lb_trust_party(own, place, (lb_party){LB_USER, node->status.st_uid, LB_MAY_WRITE});
-  if (is_last && !lb_is_read_only(place)) {
-    lb_trust_writers(own, place, node);
-    own->has_everybody = 0;
-    if (!lb_is_sticky(&own->folder)) lb_trust_writers(own, place, &own->folder);
-  }
-  own->folder = *node;
-  return 1;
-}
-
-/* In a process with raised rights, and in one with mixed ones: root alone. */
-static void lb_find_trusted(lb_own_place* own, const char* own_file) {
-  own->nobody[LB_USER] = lb_read_overflow("/proc/sys/kernel/overflowuid");
-  own->nobody[LB_GROUP] = lb_read_overflow("/proc/sys/kernel/overflowgid");
-  lb_add_party(&own->trusted, LB_USER, 0, 1);
-#if defined(__APPLE__)
-  lb_add_party(&own->trusted, LB_GROUP, 80, 1); /* those who may become root */
-#endif
-  if (lb_os_is_raised() || lb_has_mixed_ids()) return;
-  if (geteuid() != own->nobody[LB_USER]) lb_add_party(&own->trusted, LB_USER, geteuid(), 1);
-  own->has_everybody = 1;
-  if (own_file) lb_walk(own_file, lb_trust_file, own);
-  own->has_everybody = 0;
-  char* program = lb_os_program_file();
-  if (program) lb_walk(program, lb_trust_file, own);
-  lb_free(program);
-}
-
-/* ---- the judgement ------------------------------------------------------------------------------------------------
- */
-
-typedef struct lb_judgement {
-  lb_own_place own;
+  unsigned nobody[2];   /* the numbers of unknown users and groups */
   const char* own_file; /* NULL where that is unknown */
   dev_t own_device;
   char* why;
   size_t why_size;
-} lb_judgement;
+};
 
-static int lb_refuse(const lb_judgement* judgement, const char* reason, const char* path) {
-  snprintf(judgement->why, judgement->why_size, "%s %s", reason, path);
+/* A party counts if it has a number of its own and reaches the file. */
+static void lb_trust_party(lb_judge* judge, const char* file, lb_party party) {
+  int is_known =
+      party.kind == LB_EVERYBODY || (party.number != judge->nobody[party.kind] && party.number != (unsigned)-1);
+  if (!is_known || lb_has_party(&judge->trusted, party.kind, party.number, 1)) return;
+  if (lb_walk(file, lb_lets_pass, &party)) lb_add_party(&judge->trusted, party.kind, party.number, 1);
+}
+
+/* Those who may write to a place on the way to a file. */
+static void lb_trust_writers(lb_judge* judge, const char* file, const lb_node* node, int with_everybody) {
+  for (size_t i = 0; i < node->parties.count; i++) {
+    const lb_party* party = &node->parties.list[i];
+    int counts = party->rights & LB_MAY_WRITE && (party->kind != LB_EVERYBODY || with_everybody);
+    if (counts && lb_have_all(node, party, LB_MAY_WRITE)) lb_trust_party(judge, file, *party);
+  }
+}
+
+/* The owner of the file, and those who may write to it or, unless it is sticky, to its folder; everybody only if they
+ * may write to this library's own. On a file system that is mounted for reading alone, nobody may. */
+static int lb_trust_file(void* context, const char* place, const lb_node* node) {
+  lb_judge* judge = context;
+  struct statvfs mounted;
+  if (!node->is_last) return 1;
+  lb_trust_party(judge, place, (lb_party){LB_USER, node->status.st_uid, LB_MAY_WRITE});
+  if (statvfs(place, &mounted) || mounted.f_flag & ST_RDONLY) return 1;
+  lb_trust_writers(judge, place, node, judge->own_file && !strcmp(place, judge->own_file));
+  if (!lb_is_sticky(node->folder)) lb_trust_writers(judge, place, node->folder, 0);
+  return 1;
+}
+
+/* In a process with raised rights, and in one with mixed ones: root alone. */
+lb_judge* lb_os_find_trusted(const char* own_file) {
+  struct stat status;
+  lb_judge* judge = lb_allocate(sizeof *judge);
+  if (!judge) return NULL;
+  judge->nobody[LB_USER] = lb_read_overflow("/proc/sys/kernel/overflowuid");
+  judge->nobody[LB_GROUP] = lb_read_overflow("/proc/sys/kernel/overflowgid");
+  judge->own_file = own_file && !lstat(own_file, &status) ? own_file : NULL;
+  if (judge->own_file) judge->own_device = status.st_dev;
+  lb_add_party(&judge->trusted, LB_USER, 0, 1);
+#if defined(__APPLE__)
+  lb_add_party(&judge->trusted, LB_GROUP, 80, 1); /* those who may become root */
+#endif
+  if (lb_os_is_raised() || lb_has_mixed_ids()) return judge;
+  if (geteuid() != judge->nobody[LB_USER]) lb_add_party(&judge->trusted, LB_USER, geteuid(), 1);
+  char* program = lb_os_program_file();
+  if (judge->own_file) lb_walk(judge->own_file, lb_trust_file, judge);
+  if (program) lb_walk(program, lb_trust_file, judge);
+  lb_free(program);
+  return judge;
+}
+
+/* ---- the judgement ----------------------------------------------------------------------------------------------- */
+
+static int lb_refuse(const lb_judge* judge, const char* reason, const char* path) {
+  snprintf(judge->why, judge->why_size, "%s %s", reason, path);
   return 0;
 }
 
-static int lb_is_trusted(const lb_judgement* judgement, lb_party_kind kind, unsigned number) {
-  const lb_parties* trusted = &judgement->own.trusted;
-  return lb_has_party(trusted, LB_EVERYBODY, 0, 1) || lb_has_party(trusted, kind, number, 1);
+static int lb_is_trusted(const lb_judge* judge, lb_party_kind kind, unsigned number) {
+  return lb_has_party(&judge->trusted, LB_EVERYBODY, 0, 1) || lb_has_party(&judge->trusted, kind, number, 1);
 }
 
 /* What only a team could put there, which may replace this library, and what still bears the team's group. */
-static int lb_is_of_team(const lb_judgement* judgement, const lb_node* node) {
-  const lb_node* folder = &judgement->own.folder;
+static int lb_is_of_team(const lb_judge* judge, const lb_node* node) {
   unsigned group = node->status.st_gid;
-  return group && lb_is_trusted(judgement, LB_GROUP, group) && !lb_is_sticky(folder) &&
-         lb_has_party(&folder->parties, LB_GROUP, group, LB_MAY_WRITE) &&
-         !lb_has_party(&folder->parties, LB_EVERYBODY, 0, LB_MAY_WRITE);
+  return group && lb_is_trusted(judge, LB_GROUP, group) && !lb_is_sticky(node->folder) &&
+         lb_has_party(&node->folder->parties, LB_GROUP, group, LB_MAY_WRITE) &&
+         !lb_has_party(&node->folder->parties, LB_EVERYBODY, 0, LB_MAY_WRITE);
 }
 
 /* Those who may write to a folder above this library can replace it already, but for what is mounted below. */
-static int lb_is_above_own(const lb_judgement* judgement, const char* folder, const lb_node* node) {
+static int lb_is_above_own(const lb_judge* judge, const char* folder, const lb_node* node) {
   size_t length = strcmp(folder, "/") ? strlen(folder) : 0;
-  return judgement->own_file && node->status.st_dev == judgement->own_device &&
-         !strncmp(judgement->own_file, folder, length) && judgement->own_file[length] == '/';
+  return judge->own_file && node->status.st_dev == judge->own_device && !strncmp(judge->own_file, folder, length) &&
+         judge->own_file[length] == '/';
 }
 
-static int lb_judge_owner(const lb_judgement* judgement, const char* place, const lb_node* node) {
-  if (lb_is_trusted(judgement, LB_USER, node->status.st_uid) || lb_is_of_team(judgement, node)) return 1;
-  return lb_refuse(judgement, "another user owns", place);
+static int lb_judge_owner(const lb_judge* judge, const char* place, const lb_node* node) {
+  if (lb_is_trusted(judge, LB_USER, node->status.st_uid) || lb_is_of_team(judge, node)) return 1;
+  return lb_refuse(judge, "another user owns", place);
 }
 
-static int lb_judge_writers(const lb_judgement* judgement, const char* place, const lb_node* node) {
-  const lb_party* party = NULL;
-  for (size_t at = 0; (party = lb_next_party(&node->parties, &at, LB_MAY_WRITE)) != NULL;) {
-    if (lb_is_trusted(judgement, party->kind, party->number)) continue;
-    if (party->kind == LB_EVERYBODY) return lb_refuse(judgement, "every user may write to", place);
+static int lb_judge_writers(const lb_judge* judge, const char* place, const lb_node* node) {
+  for (size_t i = 0; i < node->parties.count; i++) {
+    const lb_party* party = &node->parties.list[i];
+    if (!(party->rights & LB_MAY_WRITE) || lb_is_trusted(judge, party->kind, party->number)) continue;
+    if (party->kind == LB_EVERYBODY) return lb_refuse(judge, "every user may write to", place);
     if (party->kind == LB_GROUP && lb_is_private(party->number, node->status.st_uid)) continue;
-    return lb_refuse(judgement, "other users of its group may write to", place);
+    return lb_refuse(judge, "other users of its group may write to", place);
   }
-  if (node->parties.count <= LB_PARTIES) return 1;
-  return lb_refuse(judgement, "an access control list may let others write to", place);
+  if (!node->parties.has_others) return 1;
+  return lb_refuse(judge, "an access control list may let others write to", place);
 }
 
 /*
  * The folder of the file gets no new files, which would be found next to it: there, sticky is not enough, and others
  * may not write even if it is above this library.
  */
-static int lb_judge_place(void* context, const char* place, const lb_node* node, int is_last) {
-  lb_judgement* judgement = context;
-  int is_trusted =
-      lb_is_above_own(judgement, place, node) ||
-      (lb_judge_owner(judgement, place, node) && (lb_is_sticky(node) || lb_judge_writers(judgement, place, node)));
-  char* folder = is_last && is_trusted ? lb_os_folder_of(place) : NULL;
-  if (folder) is_trusted = lb_judge_writers(judgement, folder, &judgement->own.folder);
+static int lb_judge_place(void* context, const char* place, const lb_node* node) {
+  const lb_judge* judge = context;
+  int is_trusted = lb_is_above_own(judge, place, node) ||
+                   (lb_judge_owner(judge, place, node) && (lb_is_sticky(node) || lb_judge_writers(judge, place, node)));
+  if (!is_trusted || !node->is_last) return is_trusted;
+  char* folder = lb_os_folder_of(place);
+  is_trusted = folder && lb_judge_writers(judge, folder, node->folder);
   lb_free(folder);
-  judgement->own.folder = *node;
   return is_trusted;
 }
 
-int lb_os_is_trusted(const char* path, char* why, size_t why_size) {
-  lb_judgement* judgement = lb_allocate(sizeof *judgement);
-  snprintf(why, why_size, "nothing is known of %s", path);
-  if (!judgement) return 0;
-  judgement->why = why;
-  judgement->why_size = why_size;
-  lb_own_names own = lb_os_own_names();
-  struct stat status;
-  judgement->own_file = own.file && !lstat(own.file, &status) ? own.file : NULL;
-  if (judgement->own_file) judgement->own_device = status.st_dev;
-  lb_find_trusted(&judgement->own, judgement->own_file);
-  int is_trusted = lb_walk(path, lb_judge_place, judgement) == 1;
-  lb_free(own.file);
-  lb_free(own.name);
-  lb_free(judgement);
-  return is_trusted;
+int lb_os_is_trusted(lb_judge* judge, const char* path, char* why, size_t why_size) {
+  judge->why = why;
+  judge->why_size = why_size;
+  return lb_walk(path, lb_judge_place, judge);
 }

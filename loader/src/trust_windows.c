@@ -13,16 +13,24 @@ typedef DWORD(WINAPI* lb_get_security)(HANDLE handle, int object, DWORD what, vo
                                        void** system_list, void** descriptor);
 enum { LB_SID_SIZE = 68 }; /* SECURITY_MAX_SID_SIZE */
 
-typedef struct lb_judgement {
+struct lb_judge {
   lb_get_security get_security;
   unsigned char user[LB_SID_SIZE];  /* this process's */
   unsigned char owner[LB_SID_SIZE]; /* of this library's own file */
   int has_everybody;                /* everybody may write to this library's own file */
   int has_links;                    /* a place that was judged is a link or a junction */
-  char* file;                       /* this library's own; NULL where that is unknown */
+  const char* file;                 /* this library's own; NULL where that is unknown */
   char* why;
   size_t why_size;
-} lb_judgement;
+};
+
+/* What is known of a place. */
+typedef struct lb_security {
+  void* owner;
+  ACL* list;
+  void* descriptor; /* holds both; LocalFree() frees it */
+  int is_link;      /* or a junction */
+} lb_security;
 
 /* ---- who: a SID is a revision, a count, an authority of 6 bytes and that many numbers ---------------------------- */
 
@@ -98,73 +106,61 @@ static int lb_lets_everybody(const ACL* list, DWORD rights) {
   return 0;
 }
 
-static int lb_refuse(const lb_judgement* judgement, const char* reason, const char* path) {
-  snprintf(judgement->why, judgement->why_size, "%s %s", reason, path);
+static int lb_refuse(const lb_judge* judge, const char* reason, const char* path) {
+  snprintf(judge->why, judge->why_size, "%s %s", reason, path);
   return 0;
 }
 
-static int lb_judge_security(const lb_judgement* judgement, const char* path, const unsigned char* owner,
-                             const ACL* list, int is_nearest) {
-  if (judgement->has_everybody) return 1;
-  if (!owner || !(lb_is_administrator(owner) || lb_is_same_sid(owner, judgement->user) ||
-                  lb_is_same_sid(owner, judgement->owner))) {
-    return lb_refuse(judgement, "another user owns", path);
+static int lb_judge_security(const lb_judge* judge, const char* path, const lb_security* security, int is_nearest) {
+  const unsigned char* owner = security->owner;
+  if (judge->has_everybody) return 1;
+  if (!owner ||
+      !(lb_is_administrator(owner) || lb_is_same_sid(owner, judge->user) || lb_is_same_sid(owner, judge->owner))) {
+    return lb_refuse(judge, "another user owns", path);
   }
   DWORD rights = is_nearest ? LB_MAY_REPLACE | LB_MAY_ADD : LB_MAY_REPLACE;
-  if (lb_lets_everybody(list, rights)) return lb_refuse(judgement, "every user may write to", path);
+  if (lb_lets_everybody(security->list, rights)) return lb_refuse(judge, "every user may write to", path);
   return 1;
 }
 
-/* Opens a place itself, also where it is a link or a junction. */
-static HANDLE lb_open_place(const char* path) {
-  wchar_t* wide = lb_wide_path(path);
-  HANDLE place = wide ? CreateFileW(wide, READ_CONTROL, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-                                    OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL)
-                      : INVALID_HANDLE_VALUE;
-  lb_free(wide);
-  return place;
+/* Reads what is known of a place itself, also where it is a link or a junction. */
+static int lb_read_security(const lb_judge* judge, const char* path, lb_security* security) {
+  BY_HANDLE_FILE_INFORMATION file;
+  memset(security, 0, sizeof *security);
+  HANDLE place = judge->get_security ? lb_open(path, READ_CONTROL, FILE_FLAG_OPEN_REPARSE_POINT) : INVALID_HANDLE_VALUE;
+  if (place == INVALID_HANDLE_VALUE) return 0;
+  security->is_link = !GetFileInformationByHandle(place, &file) || file.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT;
+  DWORD error = judge->get_security(place, LB_OBJECT_FILE, LB_OWNER_AND_LIST, &security->owner, NULL, &security->list,
+                                    NULL, &security->descriptor);
+  CloseHandle(place);
+  return !error;
 }
 
-static int lb_judge_place(lb_judgement* judgement, const char* path, int is_nearest) {
-  void* owner = NULL;
-  void* descriptor = NULL;
-  ACL* list = NULL;
-  BY_HANDLE_FILE_INFORMATION file;
-  HANDLE place = lb_open_place(path);
-  if (place == INVALID_HANDLE_VALUE) return lb_refuse(judgement, "nothing is known of", path);
-  if (!GetFileInformationByHandle(place, &file) || file.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) {
-    judgement->has_links = 1;
-  }
-  DWORD error =
-      judgement->get_security(place, LB_OBJECT_FILE, LB_OWNER_AND_LIST, &owner, NULL, &list, NULL, &descriptor);
-  int is_trusted = error ? lb_refuse(judgement, "nothing is known of", path)
-                         : lb_judge_security(judgement, path, owner, list, is_nearest);
-  if (descriptor) LocalFree(descriptor);
-  CloseHandle(place);
+static int lb_judge_place(lb_judge* judge, const char* path, int is_nearest) {
+  lb_security security;
+  if (!lb_read_security(judge, path, &security)) return lb_refuse(judge, "nothing is known of", path);
+  judge->has_links |= security.is_link;
+  int is_trusted = lb_judge_security(judge, path, &security, is_nearest);
+  LocalFree(security.descriptor);
   return is_trusted;
 }
 
 /* Those who may write to a folder above this library can replace it already. */
-static int lb_is_above_own(const lb_judgement* judgement, const char* folder) {
+static int lb_is_above_own(const lb_judge* judge, const char* folder) {
   size_t length = strlen(folder);
-  return judgement->file && !_strnicmp(judgement->file, folder, length) &&
-         (judgement->file[length] == '\\' || folder[length - 1] == '\\');
+  return judge->file && !_strnicmp(judge->file, folder, length) &&
+         (judge->file[length] == '\\' || folder[length - 1] == '\\');
 }
 
 /* The place and each folder above it, up to a folder that this library is in, or to the top of the drive. */
-static int lb_judge_path(lb_judgement* judgement, const char* path) {
+static int lb_judge_path(lb_judge* judge, const char* path) {
   char* place = lb_duplicate(path);
-  int is_trusted = place ? 1 : lb_refuse(judgement, "out of memory: nothing is known of", path);
+  int is_trusted = place ? 1 : lb_refuse(judge, "out of memory: nothing is known of", path);
   for (int depth = 0; place && is_trusted; depth++) {
-    if (depth >= 2 && lb_is_above_own(judgement, place)) break;
-    is_trusted = lb_judge_place(judgement, place, depth < 2);
-    char* above = is_trusted ? lb_os_folder_of(place) : NULL;
-    if (above && (strlen(above) >= strlen(place) || (above[0] == '\\' && !strchr(above + 2, '\\')))) {
-      lb_free(above); /* the top of a drive, or a server */
-      above = NULL;
-    }
-    lb_free(place);
-    place = above;
+    int is_server = place[0] == '\\' && !strchr(place + 2, '\\');
+    if (is_server || (depth >= 2 && lb_is_above_own(judge, place))) break;
+    is_trusted = lb_judge_place(judge, place, depth < 2);
+    place = lb_take_above(place);
   }
   lb_free(place);
   return is_trusted;
@@ -172,68 +168,41 @@ static int lb_judge_path(lb_judgement* judgement, const char* path) {
 
 /* ---- this process ------------------------------------------------------------------------------------------------ */
 
-static void lb_find_address(HMODULE library, const char* name, void* function, size_t size) {
-  void* address = library ? lb_os_symbol((void*)library, name) : NULL;
-  memcpy(function, &address, size);
-}
-
-static void lb_find_user(HMODULE library, unsigned char* user) {
-  lb_open_token open_token = NULL;
-  lb_get_token get_token = NULL;
+static void lb_find_user(unsigned char* user) {
   union {
     TOKEN_USER user;
     unsigned char bytes[sizeof(TOKEN_USER) + LB_SID_SIZE];
   } answer;
-  HANDLE token = NULL;
-  DWORD size = 0;
-  lb_find_address(library, "OpenProcessToken", &open_token, sizeof open_token);
-  lb_find_address(library, "GetTokenInformation", &get_token, sizeof get_token);
-  if (!open_token || !get_token || !open_token(GetCurrentProcess(), TOKEN_QUERY, &token)) return;
-  if (get_token(token, TokenUser, &answer, sizeof answer, &size)) lb_copy_sid(user, answer.user.User.Sid);
-  CloseHandle(token);
+  if (lb_ask_token(TokenUser, &answer, sizeof answer)) lb_copy_sid(user, answer.user.User.Sid);
 }
 
 /* Those who may change this library's own file may choose the runtime, too. */
-static void lb_find_writers(lb_judgement* judgement) {
-  void* owner = NULL;
-  void* descriptor = NULL;
-  ACL* list = NULL;
-  lb_own_names names = lb_os_own_names();
-  HANDLE own = names.file ? lb_open_place(names.file) : INVALID_HANDLE_VALUE;
-  judgement->file = names.file;
-  lb_free(names.name);
-  if (own == INVALID_HANDLE_VALUE) return;
-  if (!judgement->get_security(own, LB_OBJECT_FILE, LB_OWNER_AND_LIST, &owner, NULL, &list, NULL, &descriptor)) {
-    lb_copy_sid(judgement->owner, owner);
-    judgement->has_everybody = lb_lets_everybody(list, LB_MAY_REPLACE | FILE_WRITE_DATA);
-  }
-  if (descriptor) LocalFree(descriptor);
-  CloseHandle(own);
+static void lb_find_writers(lb_judge* judge) {
+  lb_security security;
+  if (!lb_read_security(judge, judge->file, &security)) return;
+  lb_copy_sid(judge->owner, security.owner);
+  judge->has_everybody = lb_lets_everybody(security.list, LB_MAY_REPLACE | FILE_WRITE_DATA);
+  LocalFree(security.descriptor);
 }
 
-int lb_os_is_trusted(const char* path, char* why, size_t why_size) {
-  lb_judgement judgement;
-  HMODULE library = LoadLibraryExW(L"advapi32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
-  memset(&judgement, 0, sizeof judgement);
-  judgement.why = why;
-  judgement.why_size = why_size;
-  lb_find_address(library, "GetSecurityInfo", &judgement.get_security, sizeof judgement.get_security);
-  int is_trusted = 0;
-  if (!judgement.get_security) {
-    lb_refuse(&judgement, "Windows does not say who may write to", path);
-  } else {
-    lb_find_user(library, judgement.user);
-    lb_find_writers(&judgement);
-    is_trusted = lb_judge_path(&judgement, path);
-    char* real = is_trusted && judgement.has_links ? lb_real_path(path) : NULL;
-    if (real) {
-      is_trusted = lb_judge_path(&judgement, real);
-    } else if (is_trusted && judgement.has_links) {
-      is_trusted = lb_refuse(&judgement, "nothing is known of", path);
-    }
-    lb_free(real);
-  }
-  lb_free(judgement.file);
-  if (library) FreeLibrary(library);
+lb_judge* lb_os_find_trusted(const char* own_file) {
+  lb_judge* judge = lb_allocate(sizeof *judge);
+  if (!judge) return NULL;
+  judge->file = own_file;
+  lb_find_security("GetSecurityInfo", &judge->get_security, sizeof judge->get_security);
+  lb_find_user(judge->user);
+  if (own_file) lb_find_writers(judge);
+  return judge;
+}
+
+int lb_os_is_trusted(lb_judge* judge, const char* path, char* why, size_t why_size) {
+  judge->why = why;
+  judge->why_size = why_size;
+  judge->has_links = 0;
+  if (!lb_judge_path(judge, path)) return 0;
+  if (!judge->has_links) return 1;
+  char* real = lb_real_path(path);
+  int is_trusted = real ? lb_judge_path(judge, real) : lb_refuse(judge, "nothing is known of", path);
+  lb_free(real);
   return is_trusted;
 }

@@ -157,11 +157,15 @@ class Emulated:
             self.name_of(argument) if isinstance(argument, pathlib.Path) else str(argument) for argument in arguments
         ]
         done = self.emulator.run(path, *converted, env=environment or {}, cwd=cwd, feed=feed.encode())
-        if isinstance(self.emulator, wine_arm64.WineArm64) and LOST_TEB.match(done.stderr):
-            pytest.skip("not run: libraries of this wine for arm64 change the register x18, which ucrtbase.dll reads")
+        self.skip_if_lost(done.stderr)
         assert done.returncode == 0, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
         assert done.stderr.replace(NO_DXGI, b"") == b"", done.stderr[-2000:]
         return done.stdout
+
+    def skip_if_lost(self, stderr: bytes) -> None:
+        """Skip where this machine's wine lost the address of the thread's block: see LOST_TEB."""
+        if isinstance(self.emulator, wine_arm64.WineArm64) and LOST_TEB.match(stderr):
+            pytest.skip("not run: libraries of this wine for arm64 change the register x18, which ucrtbase.dll reads")
 
     def probe(self, *arguments: Any, program: str | pathlib.Path = "probe", **options: Any) -> dict[str, Any]:
         return json.loads(self.run(program, *arguments, **options))

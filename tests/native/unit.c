@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "internal.h"
 #include "latebind/onnxruntime.h"
 #include "latebind/ort_api.h"
+#include "os.h"
 
 static int failures;
 
@@ -59,8 +59,9 @@ static void test_names(void) {
   CHECK(lb_name_compare("so.99999999999999999999998", "so.99999999999999999999999") < 0);
 }
 
-static int note_folder(void* context, const char* folder) {
+static int note_folder(void* context, const char* folder, lb_trust trust) {
   char* noted = context;
+  CHECK(trust == LB_TRUST_NAMED);
   snprintf(noted + strlen(noted), 200 - strlen(noted), "[%s]", folder);
   return strcmp(folder, "/stop") == 0;
 }
