@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from latebind.adopt.change import load_first
-from latebind.adopt.runtime_module import find_package, render_runtime_module
+from latebind.adopt.runtime_module import render_runtime_module
 from latebind.tables.presets import preset, presets
 
 DOCS = Path(__file__).parents[2] / "docs" / "wheels.md"
@@ -254,19 +254,3 @@ def test_a_package_loads_the_runtime_before_it_imports_anything(text, expected):
 def test_the_documentation_shows_the_module_that_is_generated():
     (block,) = re.findall(r"```python title=\"_runtime.py\"\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     assert block == render_runtime_module(preset("onnxruntime"), "demo")
-
-
-@pytest.mark.parametrize(
-    ("folder", "settings", "expected"),
-    [
-        ("src/voice_box", "", "src/voice_box"),
-        ("voice_box", "", "voice_box"),
-        ("lib/voice", '[tool.hatch.build.targets.wheel]\npackages = ["lib/voice"]\n', "lib/voice"),
-        ("elsewhere/voice", "", None),
-    ],
-)
-def test_the_package_is_where_hatchling_finds_it(tmp_path, folder, settings, expected):
-    (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / folder / "__init__.py").touch()
-    package = find_package(tmp_path, f'[project]\nname = "Voice-Box"\n{settings}')
-    assert package == (tmp_path / expected if expected else None)

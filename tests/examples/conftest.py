@@ -68,8 +68,7 @@ def select_cases(*patterns):
 
 
 def packed_audited_verified(latebind, project, cases=CASES):
-    """Init, which has nothing to do, then build, pack, audit and verify, each green; what verify printed."""
-    assert "nothing to do" in run(latebind, "init", project, "--dry-run").stdout
+    """Build, pack, audit and verify, each green; what verify printed."""
     if not (project / "stage").exists():  # else it was imported
         run(latebind, "-C", project, "build")
     run(latebind, "-C", project, "pack")

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from latebind.commands.rehearse import summarize
+from latebind.config.file import tables_of
 from latebind.errors import InputError, NotRun
 from latebind.rehearse.clone import limit_targets
 from latebind.rehearse.rehearse import RehearsalError, rehearse
@@ -113,4 +114,5 @@ def begin(config, tmp_path):
     ],
 )
 def test_the_clone_has_this_machines_targets_only(text):
-    assert '["linux-x64"]' in limit_targets(text, ["linux-x64"])
+    limited = tables_of(limit_targets(text, ["linux-x64"]))
+    assert limited.get("tool", {}).get("latebind", limited)["targets"]["include"] == ["linux-x64"]

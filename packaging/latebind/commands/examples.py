@@ -9,8 +9,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind new demo --kind ep", "an execution provider for ONNX Runtime"),
     ),
     "init": (
-        ("latebind init", "show what would change in the CMake project here"),
-        ("latebind init --yes --apply", "make these changes"),
+        ("latebind init", "show how the CMake project here links its runtime, and what to write"),
+        ("latebind init --apply", "write the latebind.toml that is shown"),
     ),
     "ci": (
         ("latebind ci", "write .github/workflows/latebind.yml, to be edited"),

@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 
 from latebind.config.config import BACKEND
 from latebind.errors import LatebindError
+from loadcheck.text import DOCS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,7 @@ _BACKENDS = ("hatchling.build", BACKEND)
 """The build backends that run latebind's hooks. A project may wrap one in a backend of its own (`backend-path`)."""
 _HATCHLING = (
     'Write build-backend = "hatchling.build", requires = ["hatchling>=1.28", "latebind>=0.1"] and latebind\'s two '
-    "hooks. To see the change: latebind init --dry-run."
+    f"hooks: {DOCS}/howto/adopt.md"
 )
 
 
