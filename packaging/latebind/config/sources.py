@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BACKENDS = ("hatchling.build", BACKEND)
 """The build backends that run latebind's hooks. A project may wrap one in a backend of its own (`backend-path`)."""
 _HATCHLING = (
-    'Write build-backend = "hatchling.build", requires = ["hatchling>=1.28", "latebind>=0.1"] and latebind\'s two '
+    'Write build-backend = "hatchling.build", requires = ["hatchling>=1.29", "latebind>=0.1"] and latebind\'s two '
     f"hooks: {DOCS}/howto/adopt.md"
 )
 
