@@ -54,7 +54,9 @@ def backend_files(package: Path = PACKAGE) -> Mapping[str, Path]:
     for top in (package, LOADCHECK):
         name = "latebind" if top == package else "loadcheck"
         files = [path for path in _imported_files(package) if path.is_relative_to(top)]
-        files += (top / "tables").rglob("*.toml")
+        # A table next to a module of its name is read by that module alone.
+        tables = (path for path in (top / "tables").rglob("*.toml") if not path.with_suffix(".py").is_file())
+        files += [*tables, *(table for path in files if (table := path.with_suffix(".toml")).is_file())]
         paths |= {f"{name}/{path.relative_to(top).as_posix()}": path for path in files}
     paths |= {f"latebind/_data/templates/{path.name}": path for path in folder("templates").glob("*.in")}
     paths["latebind/_data/LICENSE"] = license_file()
