@@ -1,6 +1,5 @@
 """What `plan` says and what `pack` makes: the same files, whatever the configuration."""
 
-import re
 import shutil
 from dataclasses import dataclass
 
@@ -135,10 +134,7 @@ def test_plan_refuses_files_that_are_not_there(latebind, tiny, key, before, afte
     write_client(tiny, latebind=(CONFIG + "[verify]\n").replace(before, after))
     ended = latebind("-C", tiny, "plan")
     assert (ended.returncode, ended.stdout) == (2, "")
-    line, shown, marks, help_line = ended.stderr.splitlines()
-    assert re.fullmatch(rf"error: latebind\.toml:\d+: {re.escape(key)}", line)
-    assert shown[marks.index("^") : marks.rindex("^") + 1].strip('"') in after
-    assert help_line == "help: Correct the path or remove the key."
+    assert ended.stderr.splitlines() == [f"error: latebind.toml: {key}", "help: Correct the path or remove the key."]
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 _SECRET_NAMES = re.compile(
     r"(^|/)(\.env(\.[^/]*)?|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|\.git-credentials)$", re.IGNORECASE
 )
-_KEY_STORES = re.compile(r"(^|/)(\.npmrc|[^/]*\.(pfx|p12|snk|keystore|jks))$", re.IGNORECASE)
-"""These often hold no secret: npm settings, certificates, public strong names."""
+_KEY_STORES = re.compile(r"\.(pfx|p12|snk|keystore|jks)$", re.IGNORECASE)
+"""These often hold no secret: certificates, public strong names."""
+_NPM_TOKEN = re.compile(rb"_(?:authToken|auth|password)[ \t]*=[ \t]*(?!\$\{)[^\s]")
+"""In .npmrc; not the name of a variable."""
 _STRONG_NAME = (b"\x07\x02\0\0\0\x24\0\0RSA2", b"\0\x24\0\0\x04\x80\0\0")
 """How .snk files begin: a private key (PRIVATEKEYBLOB), and a public key of a strong name."""
 _JAVA = (b"\xfe\xed\xfe\xed", 12, b"\0\0\0\1", b"\0\0\0\2")
@@ -56,6 +58,9 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
         if match := _PRIVATE_KEY.search(file.head):
             severity: Severity = "note" if is_test else "error"
             case, message, evidence = "key", "contains a private key", match[0].decode()
+        elif file.base.lower() == ".npmrc" and (match := _NPM_TOKEN.search(file.head)):
+            severity = "note" if is_test else "error"
+            case, message, evidence = "token", "contains a token or a password for npm", file.name
         elif _SECRET_NAMES.search(file.name):
             severity = "note" if is_test else "error" if _names_secret(file) else "warning"
             case, message, evidence = "name", "has a name typical of files with secrets", file.name
