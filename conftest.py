@@ -3,4 +3,5 @@
 import os
 
 pytest_plugins = ["tests.plugin"]
-os.environ.pop("VIRTUAL_ENV", None)  # programs under test, such as uv, would install into the tests' own environment
+for name in ("VIRTUAL_ENV", "UV_PYTHON", "UV_PROJECT_ENVIRONMENT"):  # of nox
+    os.environ.pop(name, None)  # programs under test, such as uv, would install into the tests' own environment

@@ -22,11 +22,11 @@ def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True
     of them.
     """
     problems = [
-        config.problem_at(key, f"{key}: there is no file or folder {name!r}", "Correct the path or remove the key.")
+        config.problem_at(key, f"there is no file or folder {name!r}", "Correct the path or remove the key.")
         for key, name in find_missing_files(config, sources=sources, scripts=scripts)
     ]
     if sources:
-        problems += [config.problem_at(key, f"{key}: {text}", advice) for key, text, advice in _wrong_folders(config)]
+        problems += [config.problem_at(key, text, advice) for key, text, advice in _wrong_folders(config)]
     if problems:
         raise ConfigError(problems)
 
