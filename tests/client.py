@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tarfile
 import zipfile
@@ -92,6 +93,12 @@ def pack_project(folder: Path, *rids: str, workdir: Path | None = None) -> PackR
     config = load(file if file.exists() else folder / "pyproject.toml")
     stages = [stage_target(config, target(rid), workdir) for rid in rids or config.document.targets.include]
     return pack(config, stages, workdir, workdir / "dist")
+
+
+def copy_packed(source: Path, folder: Path) -> None:
+    """Give a project what another copy of it has built and packed."""
+    for name in ("stage", "dist"):
+        shutil.copytree(source / name, folder / name)
 
 
 def hashes(result: PackResult) -> dict[str, str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.client import built_wheel, pack_project, write_client
+from tests.client import built_wheel, copy_packed, pack_project, write_client
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -55,6 +54,5 @@ def packed_once(tmp_path_factory):
 @pytest.fixture
 def packed_tiny(tiny, packed_once):
     """A fresh copy of the small project that is packed already: packing it makes nothing."""
-    for name in ("stage", "dist"):
-        shutil.copytree(packed_once / name, tiny / name)
+    copy_packed(packed_once, tiny)
     return tiny

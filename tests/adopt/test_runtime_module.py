@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from latebind.adopt.change import load_first
 from latebind.adopt.runtime_module import render_runtime_module
 from latebind.tables.presets import preset, presets
 
@@ -228,27 +227,6 @@ def test_a_library_that_cannot_be_opened_is_a_warning(tmp_path, monkeypatch):
     monkeypatch.delenv("ONNXRUNTIME_LIB_PATH", raising=False)
     with pytest.warns(RuntimeWarning, match=r"ONNX Runtime cannot be opened: .*libonnxruntime\.so\.1"):
         runtime_module().load_runtime()
-
-
-LOAD = "from ._runtime import load_runtime\n\nload_runtime()  # before a module that links the stub calls it\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", LOAD),
-        ("from ._fast import *\n", f"{LOAD}\nfrom ._fast import *\n"),
-        ('"""Fast."""\n\nimport os\n', f'"""Fast."""\n\n{LOAD}\nimport os\n'),
-        (
-            '# MIT\n"""Fast."""\n\nfrom __future__ import annotations\nimport os\n',
-            f'# MIT\n"""Fast."""\n\nfrom __future__ import annotations\n\n{LOAD}\nimport os\n',
-        ),
-        (LOAD, LOAD),
-        ("def broken(\n", "def broken(\n"),
-    ],
-)
-def test_a_package_loads_the_runtime_before_it_imports_anything(text, expected):
-    assert load_first(text) == expected
 
 
 def test_the_documentation_shows_the_module_that_is_generated():

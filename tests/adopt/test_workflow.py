@@ -15,7 +15,6 @@ from latebind.adopt.workflow import (
     DEPENDABOT,
     WORKFLOW,
     find_tests,
-    has_updater,
     list_outdated,
     list_publishers,
     pin_latebind,
@@ -164,14 +163,6 @@ def test_new_projects_run_their_tests_and_renew_their_actions():
     assert "tests" in yaml.safe_load(files[WORKFLOW])["jobs"]
     (update,) = yaml.safe_load(files[DEPENDABOT])["updates"]
     assert update["package-ecosystem"] == "github-actions"
-
-
-@pytest.mark.parametrize("name", [".github/dependabot.yaml", "renovate.json", ".github/renovate.json5"])
-def test_what_already_renews_actions_is_seen(tmp_path, name):
-    assert not has_updater(tmp_path)
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).touch()
-    assert has_updater(tmp_path)
 
 
 def test_a_scheduled_run_has_the_newest_prereleases_and_ends_with_one_issue(text, tmp_path):

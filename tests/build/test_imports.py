@@ -14,7 +14,18 @@ from latebind.config.file import load
 from latebind.errors import BuildError, InputError
 from latebind.tables.targets import target
 from loadcheck.archive import sha256
-from tests.client import CMAKE, CONFIG, SOURCE, hashes, members, pack_project, rewritten, write_client, write_portable
+from tests.client import (
+    CMAKE,
+    CONFIG,
+    SOURCE,
+    copy_packed,
+    hashes,
+    members,
+    pack_project,
+    rewritten,
+    write_client,
+    write_portable,
+)
 from tests.programs import assert_refused, assert_success
 
 TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
@@ -25,8 +36,7 @@ TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c"
 def packed_machine(tiny, packed_once, tmp_path):
     """A project and what one machine made of it."""
     workdir = tmp_path / "machine"
-    for name in ("stage", "dist"):
-        shutil.copytree(packed_once / name, workdir / name)
+    copy_packed(packed_once, workdir)
     digests = {path.name: sha256(path) for path in (workdir / "dist").glob("[!.]*")}
     return load(tiny / "latebind.toml"), workdir, digests
 

@@ -32,15 +32,6 @@ if TYPE_CHECKING:
 
 WORKFLOW = ".github/workflows/latebind.yml"
 DEPENDABOT = ".github/dependabot.yml"
-_UPDATERS = (
-    DEPENDABOT,
-    ".github/dependabot.yaml",
-    "renovate.json",
-    "renovate.json5",
-    ".renovaterc",
-    ".github/renovate*",
-)
-"""What already renews the actions of a repository."""
 _TEST_FOLDERS = ("tests", "test")
 _REPOSITORY = "latebind/latebind"
 _USES = re.compile(r"^\s*(?:- )?uses: (?P<name>[\w.-]+/[\w./-]+)@(?P<ref>\S+)(?:\s+#\s*(?P<version>v\S+))?")
@@ -124,11 +115,6 @@ def list_publishers(tables: dict[str, Any]) -> list[Publisher]:
 def _find_page(publisher: Publisher, tables: dict[str, Any]) -> str:
     """The page of the first package that a job publishes."""
     return next(publisher.page(package) for package in _list_packages(tables).values() if publisher.is_for(package))
-
-
-def has_updater(root: Path) -> bool:
-    """Whether Dependabot or Renovate renews the actions of a repository."""
-    return any(any(root.glob(pattern)) for pattern in _UPDATERS)
 
 
 def find_tests(root: Path) -> str:

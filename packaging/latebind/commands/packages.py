@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from latebind.config.project import Project
     from latebind.model import Artifact
     from latebind.pack.pack import PackResult
+    from latebind.pack.record import Record
 
 
 def build_stages(project: Project, rids: Sequence[Rid]) -> list[Stage]:
@@ -55,7 +56,7 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
 
     record = read_record(folder or project.dist)
     if folder:
-        _refuse_outdated(project, folder)
+        _refuse_outdated(project, folder, record)
         return artifacts_in(folder, project.config), record.digest
     if not record.targets and project.dist.is_dir() and list_artifacts(project.dist):
         LOG.say(
@@ -72,12 +73,11 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
     return installed, read_record(project.dist).digest
 
 
-def _refuse_outdated(project: Project, folder: Path) -> None:
+def _refuse_outdated(project: Project, folder: Path, record: Record) -> None:
     from latebind.build.commit import source_commit
     from latebind.errors import InputError
-    from latebind.pack.record import hash_inputs, list_changes, read_record
+    from latebind.pack.record import hash_inputs, list_changes
 
-    record = read_record(folder)
     now = hash_inputs(project.config, project.workdir) if record.sources else {}
     if changes := list_changes(record, now, source_commit(project.config)):
         raise InputError(

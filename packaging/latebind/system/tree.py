@@ -9,8 +9,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from latebind.system.folders import find_repository
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -78,21 +76,6 @@ def list_tree(root: Path, *, without: frozenset[str] = frozenset(), outputs: Fol
     """
     files = _walk(root, without, outputs)
     return sorted(files, key=lambda path: path.relative_to(root).as_posix())
-
-
-def list_own_files(root: Path, *, without: frozenset[str] = frozenset()) -> list[Path]:
-    """The same, but only below the repository: in one that was cloned, a link may lead to `/` or to other projects."""
-    return list_tree(root, without=without, outputs=_Outside(find_repository(root.resolve())))
-
-
-class _Outside:
-    """All folders but those of a repository."""
-
-    def __init__(self, top: Path) -> None:
-        self._top = top
-
-    def __contains__(self, path: Path) -> bool:
-        return not path.is_relative_to(self._top)
 
 
 def is_scratch(name: str) -> bool:

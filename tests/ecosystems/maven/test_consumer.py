@@ -2,13 +2,12 @@
 
 import io
 import json
-import shutil
 import zipfile
 
 import pytest
 
 from latebind.ecosystems.maven.layouts import LAYOUTS
-from tests.client import CONFIG, copy_client, pack_project
+from tests.client import CONFIG, copy_client, copy_packed, pack_project
 from tests.needs import require_programs
 
 pytestmark = pytest.mark.slow
@@ -66,8 +65,7 @@ def packed(tmp_path_factory):
 def project(tmp_path, packed):
     """A fresh copy of the project that is packed already: `verify` makes only what a test changes."""
     folder = write_project(tmp_path / "tiny")
-    for name in ("stage", "dist"):
-        shutil.copytree(packed / name, folder / name)
+    copy_packed(packed, folder)
     return folder
 
 

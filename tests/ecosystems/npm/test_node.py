@@ -11,7 +11,7 @@ import tarfile
 import pytest
 
 from latebind.ecosystems.npm.layouts import LAYOUTS
-from tests.client import CONFIG, pack_project, write_client
+from tests.client import CONFIG, copy_packed, pack_project, write_client
 from tests.ecosystems.npm.tools import install_tools
 
 pytestmark = pytest.mark.slow
@@ -66,8 +66,7 @@ def packed(tmp_path_factory):
 def project(tmp_path, packed):
     """A fresh copy of the project that is packed already: `verify` makes only what a test changes."""
     folder = write_project(tmp_path / "tiny")
-    for name in ("stage", "dist"):
-        shutil.copytree(packed / name, folder / name)
+    copy_packed(packed, folder)
     return folder
 
 

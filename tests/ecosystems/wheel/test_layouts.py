@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from latebind.adopt.change import load_first
 from latebind.adopt.new import project_files
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.ecosystems.wheel import layouts
@@ -36,14 +35,15 @@ def write_binding(folder):
 
 
 def write_stub(folder):
-    """The example whose code is written for a linked runtime, as `latebind init` has its package load the runtime."""
+    """The example whose code is written for a linked runtime, with a package that loads the runtime first."""
     shutil.copytree(ROOT / "examples/linked-to-late", folder, dirs_exist_ok=True)
     header = needs.official_header(folder / "headers", "1.21")
     shutil.copytree(header.parent, folder / "native/include")
     package = folder / "python/tinyrun/src/tinyrun"
     (package / FILE_NAME).write_text(render_runtime_module(preset("onnxruntime"), "tinyrun"), encoding="utf-8")
     init = package / "__init__.py"
-    init.write_text(load_first(init.read_text("utf-8")), encoding="utf-8")
+    load = "from ._runtime import load_runtime\n\nload_runtime()\n\n"
+    init.write_text(load + init.read_text("utf-8"), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -63,9 +63,8 @@ def _find_undefined_versions(package: Contents, file: File, image: Image) -> Ite
         defined = {export.version for other in suppliers for export in other.exports if export.version}
         exported = {export.name for other in suppliers for export in other.exports}
         used = {symbol.version for symbol in image.imports if symbol.library == library and symbol.name in exported}
-        is_common = platforms.is_system(library, image.libc) or platforms.is_common(
-            library.lower()
-        )  # another copy may be loaded
+        # Another copy may be loaded.
+        is_common = platforms.is_system(library, image.libc) or platforms.is_common(library.lower())
         lacking = sorted((set(versions) & used) - defined) if defined else []
         if lacking:
             yield Hit(

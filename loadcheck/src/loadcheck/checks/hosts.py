@@ -68,4 +68,4 @@ def is_for_node(package: Contents, file: File) -> bool:
     if file.is_node_addon or read_manifest(package) is None:
         return file.is_node_addon
     programs = {other.name for other, image in package.images if image.file_type == "executable" or image.interpreter}
-    return programs.isdisjoint(package.users.get(file.name, frozenset({file.name})))
+    return programs.isdisjoint(package.users_of(file.name))

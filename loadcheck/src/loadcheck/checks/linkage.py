@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
 from loadcheck.engine.supply import other_folder, supplier
 from loadcheck.engine.wording import SYSTEMS, first, is_late, needs
 from loadcheck.readers.places import is_for_android
+from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from loadcheck.engine.supply import Supplier
     from loadcheck.readers.contents import Contents, File
 
-_FOR_ONE_PYTHON = re.compile(r"\.(cpython-\d+t?|cp\d+t?)[-.]")
+_FOR_MANY = frozenset({"", "abi3", "abi3t"})
+"""The ABIs that a module's file name states if it is not for one CPython alone."""
 _OF_THE_SYSTEM = "Document which system packages users have to install (apt, dnf), or add the library to the package."
 _OF_A_TAG = "Add the library to the package (auditwheel repair does that), or link it statically."
 _OF_A_PART = "Add the library to the package, or document what users have to install for this part."
@@ -62,15 +63,13 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     if is_for_android(file.folder):
         return
     yield from _judge_desktop(package, image)
-    files = {packaged.base.lower() for packaged, _ in package.images}
-    by_soname = {other.soname.lower(): packaged.base for packaged, other in package.images if other.soname}
     for name in image.needed:
         base = posixpath.basename(name).lower()
-        if base in files and is_absolute(image, name):
+        if base in package.own_libraries and is_absolute(image, name):
             yield from _judge_absolute(package, file, image, name)
-        if base in files or of_system(package, image, name):
+        if base in package.own_libraries or of_system(package, image, name):
             continue
-        if inside := by_soname.get(name.lower()):  # loaders look for the file name
+        if inside := package.by_soname.get(name.lower()):  # loaders look for the file name
             opened = find_opened_first(package, file, image, name)
             yield Hit(
                 cause=f"other name {name}",
@@ -113,8 +112,8 @@ def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> I
     copy = next(other for other in package.native if other.base.lower() == posixpath.basename(name).lower())
     if "DYLD_LIBRARY_PATH" in package.helpers:
         return
-    stops = bool(list_roots(package, file)) or leaves_nothing(package, file, image)
-    is_sure = stops and not any(other.soname == name for _, other in package.images)
+    is_known = any(other.soname == name for _, other in package.images)
+    is_sure = not is_known and bool(_describe_loss(package, file, image))
     yield Hit(
         cause=f"absolute {name}",
         message=f"needs {name}; the package has a copy as {copy.name}, where the loader does not look",
@@ -173,9 +172,9 @@ def _judge_extra(package: Contents, file: File, image: Image, name: str, provide
 
 def _describe_loss(package: Contents, file: File, image: Image) -> str:
     """What fails where a file does not load; "" if parts of the package can be used."""
-    if roots := list_roots(package, file):
+    if roots := _list_roots(package, file):
         return f"import {first(roots)} fails without it"
-    return "nothing in the package loads without it" if leaves_nothing(package, file, image) else ""
+    return "nothing in the package loads without it" if _leaves_nothing(package, file, image) else ""
 
 
 def _is_promised(package: Contents, image: Image) -> bool:
@@ -199,24 +198,24 @@ def _is_strong(image: Image, name: str) -> bool:
     return image.link_kinds.get(name) not in ("weak", "delay")
 
 
-def list_roots(package: Contents, file: File) -> list[str]:
+def _list_roots(package: Contents, file: File) -> list[str]:
     """The names that cannot be imported where a file does not load."""
-    users = package.users.get(file.name, frozenset({file.name}))
+    users = package.users_of(file.name)
     return sorted({package.imported[name] for name in users & package.imported.keys()})
 
 
-def leaves_nothing(package: Contents, file: File, image: Image) -> bool:
+def _leaves_nothing(package: Contents, file: File, image: Image) -> bool:
     """Whether all that a Python could load of the package needs this file, or another that does not load, either."""
-    users = package.users.get(file.name, frozenset({file.name}))
+    users = package.users_of(file.name)
     broken = _list_broken(package)
     return any(group <= broken and group & users for group in _list_groups(package.entries[image.format]))
 
 
 def _list_groups(entries: frozenset[str]) -> list[frozenset[str]]:
     """The files that users load, for each CPython for which some of them are."""
-    tags = {name: match[1] if (match := _FOR_ONE_PYTHON.search(name)) else "" for name in entries}
-    pythons = set(tags.values()) - {""} or {""}
-    return [frozenset(name for name in entries if tags[name] in ("", python)) for python in pythons]
+    abis = {name: pythonabi.module_abi(posixpath.basename(name)) for name in entries}
+    pythons = set(abis.values()) - _FOR_MANY or {""}
+    return [frozenset(name for name in entries if abis[name] in {*_FOR_MANY, python}) for python in pythons]
 
 
 @lru_cache(maxsize=1)  # asked for each library that a package lacks
@@ -227,20 +226,18 @@ def _list_broken(package: Contents) -> frozenset[str]:
         for file, image in package.images
         if image.is_linked and not is_for_android(file.folder) and any(_lacks(package, file, image))
     ]
-    return frozenset().union(*(package.users.get(name, frozenset({name})) for name in lacking))
+    return frozenset().union(*(package.users_of(name) for name in lacking))
 
 
 def _lacks(package: Contents, file: File, image: Image) -> Iterator[bool]:
     """For each library that an image needs to load, whether it is certain to be missing."""
-    sonames = {other.soname.lower() for _, other in package.images}
-    bases = {other.base.lower() for other, _ in package.images}
     for name in image.needed:
         base = posixpath.basename(name).lower()
         if not _is_strong(image, name) or is_late(image, name):
             continue
-        if base in bases:
+        if base in package.own_libraries:
             yield is_absolute(image, name) and "DYLD_LIBRARY_PATH" not in package.helpers
-        elif not of_system(package, image, name) and name.lower() not in sonames:
+        elif not of_system(package, image, name) and name.lower() not in package.by_soname:
             is_known = base.endswith(".exe") or is_opened_elsewhere(package, name)
             provider = _find_supplier(package, file, image, name)
             is_optional = provider is not None and bool(provider.extra)

@@ -111,7 +111,7 @@ def _judge_windows(package: Contents, file: File, image: Image) -> Iterator[Hit]
     """DLLs in other folders: Windows looks in that of the module that Python loads, and in those that code adds."""
     if package.wheel is None or not package.modules:
         return
-    users = package.users.get(file.name, frozenset({file.name}))
+    users = package.users_of(file.name)
     folders = {_place(posixpath.dirname(user)) for user in users}
     for name in image.needed:
         holders = [other.name for other in package.native if other.base.lower() == name.lower()]

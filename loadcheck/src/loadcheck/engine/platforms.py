@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from loadcheck.binary.floors import is_glibc, numeric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from loadcheck.binary import Image
     from loadcheck.binary.floors import Version
     from loadcheck.readers.contents import Contents
 
+_T = TypeVar("_T")
 _TABLES = ("platforms", "systems")
 _LINUX_TAG = re.compile(r"(?P<libc>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)_(?P<arch>\w+)")
 _MACOS_TAG = re.compile(r"macosx_(\d+)_(\d+)_(\w+)")
@@ -220,24 +221,24 @@ def symbol_limits(tag: LinuxTag) -> Mapping[str, Version]:
 
     It promises none of a family that is left out.
     """
-    by_floor = {
-        numeric(name): limits
-        for name, _, arch, limits in ((*key.partition(" "), limits) for key, limits in data().symbol_versions.items())
-        if numeric(name) <= tag.floor and arch in ("", tag.arch)
-    }
-    return {family: numeric(limit) for family, limit in by_floor[max(by_floor)].items()} if by_floor else {}
+    rows = ((*key.partition(" "), limits) for key, limits in data().symbol_versions.items())
+    limits = _choose_row(tag, ((floor, limits) for floor, _, arch, limits in rows if arch in ("", tag.arch)))
+    return {family: numeric(limit) for family, limit in (limits or {}).items()}
 
 
+@lru_cache(maxsize=256)  # asked for each library that a binary needs
 def list_forbidden(tag: LinuxTag, library: str) -> frozenset[str]:
     """The symbols of an allowed library that some systems of a tag lack."""
     kind = "manylinux" if tag.libc == "glibc" else "musllinux"
-    rows = {tuple(key.split(" ")): names for key, names in data().forbidden_symbols.items()}
-    by_floor = {
-        numeric(floor): names
-        for (of_kind, floor, of_library), names in rows.items()
-        if (of_kind, of_library) == (kind, library) and numeric(floor) <= tag.floor
-    }
-    return by_floor[max(by_floor)] if by_floor else frozenset()
+    rows = ((key.split(" "), names) for key, names in data().forbidden_symbols.items())
+    chosen = _choose_row(tag, ((floor, names) for (of, floor, name), names in rows if (of, name) == (kind, library)))
+    return chosen or frozenset()
+
+
+def _choose_row(tag: LinuxTag, rows: Iterable[tuple[str, _T]]) -> _T | None:
+    """Of rows for floors, such as `2.17`, the last for the highest one that a tag promises."""
+    by_floor = {numeric(floor): row for floor, row in rows if numeric(floor) <= tag.floor}
+    return by_floor[max(by_floor)] if by_floor else None
 
 
 @cache

@@ -281,14 +281,8 @@ def plain_letters(text: str) -> str:
 
 def must_load(package: Contents, file: File, image: Image) -> bool:
     """Whether the file is a Python module, a module loads it, or nothing of the package works without it."""
-    users = package.users.get(file.name, frozenset({file.name}))
-    return bool(users & package.modules) or stops_all(package, file, image)
-
-
-def stops_all(package: Contents, file: File, image: Image) -> bool:
-    """Whether nothing of the package can be used on a system where this file does not load."""
-    users = package.users.get(file.name, frozenset({file.name}))
-    return package.entries[image.format] <= users
+    users = package.users_of(file.name)
+    return bool(users & package.modules) or package.entries[image.format] <= users
 
 
 def comparable_version(text: str) -> Version | str:

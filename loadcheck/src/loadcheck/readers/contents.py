@@ -276,6 +276,20 @@ class Contents:
                 found.setdefault(name, set()).add(start)
         return {name: frozenset(rows) for name, rows in found.items()}
 
+    def users_of(self, name: str) -> frozenset[str]:
+        """The files that load a file of the package, with the file itself."""
+        return self.users.get(name, frozenset({name}))
+
+    @cached_property
+    def own_libraries(self) -> frozenset[str]:
+        """The names of binaries without folders, in lower case."""
+        return frozenset(file.base.lower() for file, _ in self.images)
+
+    @cached_property
+    def by_soname(self) -> Mapping[str, str]:
+        """The file name of each binary that calls itself by a name, by that name in lower case."""
+        return {image.soname.lower(): file.base for file, image in self.images if image.soname}
+
     @cached_property
     def imported(self) -> Mapping[str, str]:
         """The modules that importing a top-level name of the wheel loads in any case, each with that name."""

@@ -23,7 +23,6 @@ _LARGEST = 256 * 1024
 """Longer code is generated, and its syntax tree takes much memory."""
 _MOST_MODULES = 2000
 _DATA = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
-_EXTENSION = re.compile(r"(?P<name>[^/.]+)\.(?:[^/]+\.)?(?:so|pyd)")
 _NOT_PROMISED = re.compile(r"_.*|tests?|testing|docs?|examples?|benchmarks?|setup|conftest")
 """Top-level names that users do not import."""
 
@@ -60,8 +59,9 @@ class _Walk:
         self._files, self._sources, self._read = files, sources, read
         self._extensions: dict[str, list[str]] = {}
         for name in files:
-            if match := _EXTENSION.fullmatch(posixpath.basename(name)):
-                self._extensions.setdefault(posixpath.join(posixpath.dirname(name), match["name"]), []).append(name)
+            folder, base = posixpath.split(name)
+            if base.endswith((".so", ".pyd")):
+                self._extensions.setdefault(posixpath.join(folder, base.partition(".")[0]), []).append(name)
         self._seen: dict[str, _Imported] = {}
 
     def find(self) -> Mapping[str, str]:
