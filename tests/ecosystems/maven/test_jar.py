@@ -117,17 +117,6 @@ def test_the_runtime_is_put_next_to_it_and_its_own_interface_uses_the_same_file(
     assert chosen[3] == "/elsewhere"
 
 
-def test_a_library_is_next_to_its_own_runtime(tmp_path):
-    """The folder has another runtime, so that all files of the JAR go to a new one."""
-    jar = pack_jar(tmp_path, latebind=BOUND)["jar"]
-    for name, data in {"natives": b"one", "ai/onnxruntime/native/linux-x64": b"another"}.items():
-        (tmp_path / name).mkdir(parents=True)
-        (tmp_path / name / "libonnxruntime.so").write_bytes(data)
-    file, _, _, location = run_java(tmp_path, jar, options=[f"-Dlatebind.native.folder={tmp_path / 'natives'}"])
-    assert file == f"{tmp_path}/natives/2/libtiny.so"
-    assert location == f"{tmp_path}/natives/2/libonnxruntime.so"
-
-
 def test_a_jar_that_was_repackaged_without_its_libraries_is_named(tmp_path):
     jar = tmp_path / "repackaged.jar"
     with zipfile.ZipFile(jar, "w") as archive:
@@ -137,11 +126,6 @@ def test_a_jar_that_was_repackaged_without_its_libraries_is_named(tmp_path):
     printed = run_java(tmp_path, jar)
     assert f"{LIBRARY} of tiny is not in the JAR of io.github.acme.tiny.NativeLibrary: keep the JAR's folder" in printed
     assert "or set -Dio.github.acme.tiny.library to the library's path" in printed
-
-
-def test_an_empty_folder_is_none(tmp_path):
-    file = run_java(tmp_path, pack_jar(tmp_path)["jar"], options=["-Dlatebind.native.folder="])[0]
-    assert "/latebind-" in file
 
 
 def test_another_system_is_named_as_its_folder_is(tmp_path):

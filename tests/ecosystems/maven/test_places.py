@@ -14,7 +14,7 @@ from tests.ecosystems.maven.test_jar import LIBRARY, TABLE
 from tests.needs import require_programs
 from tests.programs import run_checked, run_program
 
-STRANGER, USER, UNKNOWN = 12345, 12346, 65534
+STRANGER, USER = 12345, 12346
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="not run: only root can give files to other users")
 MAIN = """\
 package app;
@@ -26,6 +26,11 @@ public class Main {
 """
 BOTH = MAIN.replace("tiny.NativeLibrary.load());", "tiny.NativeLibrary.load());\n"
                     "    System.out.println(io.github.other.tiny.NativeLibrary.load());")  # fmt: skip
+SHOW_MODE = MAIN.replace(
+    "io.github.acme.tiny.NativeLibrary.load()",
+    "java.nio.file.attribute.PosixFilePermissions.toString(java.nio.file.Files.getPosixFilePermissions(\n"
+    "        io.github.acme.tiny.NativeLibrary.load().getParent()))",
+)
 LOADERS = """\
 package app;
 import java.io.File;
@@ -207,108 +212,42 @@ def test_a_module_exports_its_packages_and_requires_what_the_sources_use(tmp_pat
     run_checked("java", "-p", f"{jar}{os.pathsep}{other}", "--validate-modules")
 
 
-# ---- the folder of the property ----
+# ---- where the files go ----
 
 
-def name_folder(folder):
-    return [f"-Dlatebind.native.folder={folder}"]
-
-
-def test_a_file_of_an_earlier_version_stays_and_is_not_loaded(start, jars, top):
-    (top / "natives").mkdir()
-    (top / "natives" / "libtiny.so").write_bytes(b"an earlier version")
-    ended = start(MAIN, options=name_folder(top / "natives"))
-    assert ended.stdout == f"{top}/natives/2/libtiny.so\n", ended.stderr
-    assert (top / "natives" / "libtiny.so").read_bytes() == b"an earlier version"
-
-
-@pytest.mark.parametrize("mask", [0o000, 0o002, 0o022])
+@pytest.mark.parametrize("mask", [0o000, 0o022])
 def test_a_new_folder_is_for_this_user_alone(start, top, mask):
     before = os.umask(mask)
     try:
-        (top / "mine").mkdir(mode=0o755)
-        ended = start(MAIN, options=name_folder(top / "mine" / "natives"))
+        ended = start(SHOW_MODE, options=[f"-Djava.io.tmpdir={top}"])
     finally:
         os.umask(before)
-    assert ended.stdout == f"{top}/mine/natives/libtiny.so\n", ended.stderr
-    assert (top / "mine" / "natives").stat().st_mode & 0o777 == 0o700
-
-
-def give(folder, user=STRANGER):
-    os.chown(folder, user, user)
-    return f"{folder} belongs to another user, number {user}"
-
-
-def give_above(folder):
-    os.chown(folder.parent, STRANGER, STRANGER)
-    return f"{folder.parent} belongs to another user, number {STRANGER}"
-
-
-def give_to_no_one(folder):
-    os.chown(folder, UNKNOWN, UNKNOWN)
-    return f"{folder} belongs to an unknown user, number {UNKNOWN}"
-
-
-def open_folder(folder):
-    folder.chmod(0o1777)
-    return f"other users may write to {folder}"
-
-
-def open_above(folder):
-    folder.parent.chmod(0o777)
-    return f"other users may write to {folder.parent}"
-
-
-def share(folder):
-    os.chown(folder, 0, STRANGER)
-    folder.chmod(0o775)
-    return f"other users may write to {folder}"
-
-
-def link(folder):
-    real = folder.parent / "strangers"
-    real.mkdir()
-    os.chown(real, STRANGER, STRANGER)
-    folder.rmdir()
-    folder.symlink_to(real)
-    return f"{real} belongs to another user, number {STRANGER}"
+    assert ended.stdout == "rwx------\n", ended.stderr
 
 
 @NEEDS_ROOT
 @pytest.mark.parametrize("user", [None, USER])
-@pytest.mark.parametrize("change", [give, give_above, give_to_no_one, open_folder, open_above, share, link])
-def test_a_folder_that_others_may_change_is_refused_and_the_help_works(start, jars, top, change, user):
-    folder = top / "above" / "natives"
-    folder.mkdir(parents=True)
-    reason = change(folder)
-    if change in (give, give_above):
-        folder.chmod(0o1777)
-    ended = start(MAIN, options=name_folder(folder), user=user)
-    assert f"-Dlatebind.native.folder={folder} is not used: {reason}" in ended.stderr, ended.stdout
-    assert "Name a folder that only you may change, or set -Dio.github.acme.tiny.library to" in ended.stderr
-    assert list(folder.iterdir()) == []
-    (top / "libtiny.so").write_bytes(members(jars[0])[LIBRARY])
-    named = [f"-Dio.github.acme.tiny.library={top / 'libtiny.so'}"]
-    assert start(MAIN, options=[*name_folder(folder), *named], user=user).stdout == f"{top}/libtiny.so\n"
-    (top / "own").mkdir()
-    os.chown(top / "own", user or 0, user or 0)
-    assert start(MAIN, options=name_folder(top / "own"), user=user).stdout == f"{top}/own/libtiny.so\n"
+def test_a_folder_that_another_user_made_is_never_used(start, jars, top, user):
+    """Where earlier versions took files from, and by the name that this one gives to its folder."""
+    for name in ("natives", "latebind-1"):
+        (top / name).mkdir()
+        (top / name / "libtiny.so").write_bytes(members(jars[1])[LIBRARY])
+        (top / name).chmod(0o777)
+        os.chown(top / name, STRANGER, STRANGER)
+    top.chmod(0o1777)
+    options = [f"-Djava.io.tmpdir={top}", f"-Dlatebind.native.folder={top / 'natives'}"]
+    ended = start(MAIN, options=options, user=user)
+    folder = Path(ended.stdout.strip()).parent
+    assert (folder.parent, folder.name.startswith("latebind-"), folder.name != "latebind-1") == (top, True, True), ended
 
 
 @NEEDS_ROOT
-@pytest.mark.parametrize("what", ["file", "link", "folder"])
-def test_what_another_user_left_in_the_folder_is_not_loaded(start, jars, top, what):
-    natives, library = top / "natives", members(jars[0])[LIBRARY]
-    natives.mkdir()
-    (top / "theirs.so").write_bytes(library)
-    os.chown(top / "theirs.so", STRANGER, STRANGER)
-    if what == "link":
-        (natives / "libtiny.so").symlink_to(top / "theirs.so")
-    else:
-        (natives / "libtiny.so").write_bytes(library)
-        os.chown(natives / "libtiny.so", STRANGER, STRANGER)
-    if what == "folder":
-        (natives / "2").mkdir()
-        os.chown(natives / "2", STRANGER, STRANGER)
-    ended = start(MAIN, options=name_folder(natives))
-    assert ended.stdout == f"{natives}/{3 if what == 'folder' else 2}/libtiny.so\n", ended.stderr
+def test_a_temporary_folder_that_cannot_be_written_to_is_named_and_the_help_works(start, jars, top):
+    ended = start(MAIN, options=[f"-Djava.io.tmpdir={top}"], user=USER)
+    assert "set -Djava.io.tmpdir to a folder that this user may write to" in ended.stderr, ended.stdout
+    (top / "libtiny.so").write_bytes(members(jars[0])[LIBRARY])
+    named = [f"-Djava.io.tmpdir={top}", f"-Dio.github.acme.tiny.library={top / 'libtiny.so'}"]
+    assert start(MAIN, options=named, user=USER).stdout == f"{top}/libtiny.so\n"
+    (top / "own").mkdir()
+    os.chown(top / "own", USER, USER)
+    assert start(MAIN, options=[f"-Djava.io.tmpdir={top / 'own'}"], user=USER).stdout.startswith(f"{top}/own/")

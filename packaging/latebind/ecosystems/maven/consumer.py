@@ -60,7 +60,7 @@ def run_java_case(bench: Bench) -> Outcome:
         assert_first(ended.result.version, first)
         shutil.rmtree(app)
     ended = _run_program(bench, jdk, source, app, _resolve(bench, app / "repository", bundles, bench.case.version))
-    outcome = judge_program(bench, ended, _name_installed(bench, app))
+    outcome = judge_program(bench, ended, _name_installed(bench, app, ended.result.message))
     if outcome.state is not State.PASSED or not _has_runtime(bench):
         return outcome
     return replace(outcome, facts={**outcome.facts, "runtime_package": ASSEMBLED})
@@ -128,23 +128,26 @@ def _library(bench: Bench, version: str) -> Path:
     return spoiled
 
 
-def _name_installed(bench: Bench, app: Path) -> str:
-    """Where the runtime's library is put from its JAR; "" without one."""
+def _name_installed(bench: Bench, app: Path, message: str) -> str:
+    """Where the runtime's library was put from its JAR, in a new folder that the message names; "" without one."""
     if bench.bound_runtime is None or not _has_runtime(bench):
         return ""
     names: tuple[str, ...] = getattr(
         bench.bound_runtime.traits.supplies[ECOSYSTEM].files, target(bench.case.target).system
     )
-    return str(_native_folder(app).resolve() / names[0])
+    temporary = re.escape(str(_temporary_folder(app).resolve()))
+    found = re.search(rf"{temporary}[\\/]latebind-\d+[\\/]{re.escape(names[0])}", message)
+    return found[0] if found else names[0]
 
 
-def _native_folder(app: Path) -> Path:
-    return app / "native"
+def _temporary_folder(app: Path) -> Path:
+    return app / "temporary"
 
 
 def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: Sequence[Path]) -> ConsumerRun:
     result, home = bench.work / "result.json", bench.work / "home"
     home.mkdir(exist_ok=True)
+    _temporary_folder(app).mkdir(parents=True, exist_ok=True)
     environment = {**clean_environment(), **bench.situation.environment}
     environment = {key: value for key, value in environment.items() if key not in ("CLASSPATH", "JAVA_TOOL_OPTIONS")}
     with failing_at("install"):
@@ -164,7 +167,7 @@ def _run_program(bench: Bench, jdk: Path, source: Path, app: Path, class_path: S
     permits = ("--enable-native-access=ALL-UNNAMED",) if read_major(jdk / "javac") >= _NATIVE_ACCESS else ()
     return run_consumer(
         [
-            java, "-XX:-UsePerfData", *permits, f"-Dlatebind.native.folder={_native_folder(app)}", *start,
+            java, "-XX:-UsePerfData", *permits, f"-Djava.io.tmpdir={_temporary_folder(app)}", *start,
             bench.data(), result, *bench.consumer_words(),
         ],
         name="the Java program",
