@@ -15,6 +15,7 @@ from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.release.changelog import names, section
 from tests.client import edit
+from tests.needs import official_header
 from tests.programs import assert_refused, assert_success, run_checked
 
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
@@ -62,10 +63,23 @@ def test_the_consumer_takes_the_name_of_a_runtime_for_no_other_argument(tmp_path
     assert json.loads(out.read_text("utf-8"))["libraries"] == ["None"]
 
 
-def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere(latebind, tmp_path):
-    assert "latebind headers onnxruntime 1.23" in assert_success(
-        latebind("-C", tmp_path, "new", "acme-npu", "--kind", "ep")
+def test_a_new_execution_provider_has_the_headers_of_the_nuget_package(latebind, tmp_path):
+    header = official_header(tmp_path)
+    package = tmp_path / "packages/microsoft.ml.onnxruntime/1.23.0/build/native/include"
+    shutil.copytree(header.parent, package)
+    edit(package / header.name, "#define ORT_API_VERSION 21", "#define ORT_API_VERSION 23")
+    printed = assert_success(
+        latebind("-C", tmp_path, "new", "acme-npu", "--kind", "ep", env={"NUGET_PACKAGES": str(tmp_path / "packages")})
     )
+    assert "latebind headers" not in printed
+    assert (tmp_path / "acme-npu/native/include" / header.name).read_bytes() == (package / header.name).read_bytes()
+
+
+def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere(latebind, tmp_path):
+    printed = assert_success(
+        latebind("-C", tmp_path, "new", "acme-npu", "--kind", "ep", env={"PATH": "", "XDG_CACHE_HOME": str(tmp_path)})
+    )
+    assert "latebind headers onnxruntime 1.23" in printed
     project = tmp_path / "acme-npu"
     config = load(project / "latebind.toml")
     assert config.wheel_name("acme_npu") == "onnxruntime-ep-acme-npu"

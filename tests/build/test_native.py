@@ -21,7 +21,7 @@ from latebind.fill import fill
 from latebind.system.tree import hash_tree
 from latebind.tables.targets import host_rid, target
 from loadcheck.binary.read import read_image
-from tests.client import CMAKE, CONFIG, SOURCE, copy_client, edit, write_client, write_portable
+from tests.client import BOUND, CMAKE, CONFIG, SOURCE, copy_client, edit, write_client, write_portable
 from tests.programs import not_run, run_checked
 
 HERE = target("linux-x64")
@@ -85,6 +85,19 @@ def test_a_component_without_a_library_is_refused_before_it_takes_the_stage(tiny
     with pytest.raises(BuildError, match="no install\\(\\) rule has COMPONENT tiny"):
         stage(tiny)
     assert open_stage(tiny / "stage" / "linux-x64").manifest == first
+
+
+def test_a_runtime_that_is_linked_by_mistake_is_named_before_what_the_linker_says(tiny):
+    write_client(tiny, latebind=BOUND, cmakelists=CMAKE + "\ntarget_link_libraries(tiny PRIVATE onnxruntime)\n")
+    with pytest.raises(BuildError) as failed:
+        stage(tiny)
+    line = CMAKE.count("\n") + 2
+    assert failed.value.message.startswith(f"native/CMakeLists.txt:{line}: error: tiny links -lonnxruntime, but")
+    assert "drop_in = true" in failed.value.advice
+    write_client(tiny, latebind=CONFIG, cmakelists=CMAKE + "\ntarget_link_libraries(tiny PRIVATE onnxruntime)\n")
+    with pytest.raises(BuildError) as failed:
+        stage(tiny)
+    assert "late" not in failed.value.message
 
 
 def test_an_exact_export_that_no_library_has_is_refused_before_it_takes_the_stage(tiny):

@@ -85,6 +85,15 @@ def test_a_report_on_other_sources_is_no_evidence(project, field, value, why):
     assert_not_released(project, why.replace("was made", "were made"))
 
 
+def test_a_dry_run_has_a_folder_of_its_own_and_says_whether_it_would_be_a_release(latebind, project):
+    root = project[0].root  # a folder that git does not know: the sources have no commit
+    done = latebind("-q", "-C", root, "release", "--dry-run")
+    assert (done.returncode, "not publishable" in done.stdout) == (1, True), done.stderr
+    assert (root / "out/dry-run/manifest.json").is_file()
+    refused = latebind("-q", "-C", root, "release")
+    assert (refused.returncode, "Name one: --output out/1.2.3" in refused.stderr) == (2, True), refused.stderr
+
+
 def test_the_commands_refuse_a_stale_dist_without_build(latebind, project):
     root = project[0].root
     edit(root / "native/tiny.c", "\n", "\n/* changed */\n", 1)

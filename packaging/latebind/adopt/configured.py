@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,6 +19,7 @@ from latebind.build.cmake import cmake_value
 from latebind.build.codemodel import list_directories, list_targets, read_cache, request_codemodel
 from latebind.build.downloads import DISCONNECTED, OFFLINE, source_definitions
 from latebind.build.extension import FIND_PYTHON
+from latebind.build.linked import find_place, list_link_items, name_runtime
 from latebind.build.stub import IN_FRONT, Stub
 from latebind.build.stubtable import stub_source
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, installers_toolchain, require, toolchain
@@ -135,7 +136,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
     paths = {(root / source["path"]).resolve() for item in targets for source in item.get("sources", ())}
     return Configured(
         project={key.lower(): cache.get(f"CMAKE_PROJECT_{key}", "") for key in ("NAME", "VERSION", "DESCRIPTION")},
-        links=tuple(_list_links(targets, tree, root, stubs)),
+        links=tuple(_list_links(tree, root, stubs)),
         bundled=tuple(_list_bundled(tree, root)),
         downloads=downloads,
         asked=dict(_list_asked(calls)),
@@ -189,25 +190,23 @@ def _list_asked(calls: list[_Call]) -> Iterator[tuple[str, str]]:
             yield names[call.args[0]], call.args[1]
 
 
-def _list_links(targets: list[dict[str, Any]], tree: Path, root: Path, stubs: Mapping[str, Path]) -> Iterator[Link]:
+def _list_links(tree: Path, root: Path, stubs: Mapping[str, Path]) -> Iterator[Link]:
     rules = [rule for folder in list_directories(tree) for rule in folder["installers"] if rule["type"] == "target"]
     components = {rule["targetId"]: rule["component"] for rule in rules}
-    for item in targets:
-        fragments = item.get("link", {}).get("commandFragments", ())
+    for linked in list_link_items(tree, root):
+        stub = next((name for name, prefix in stubs.items() if prefix.as_posix() in linked.item), "")
+        fragments = linked.target["link"]["commandFragments"]
         searched = [fragment["fragment"] for fragment in fragments if fragment["role"] == "libraryPath"]
-        for fragment in (one for one in fragments if one["role"] == "libraries" and "backtrace" in one):
-            text = fragment["fragment"].strip().strip('"')
-            stub = next((name for name, prefix in stubs.items() if prefix.as_posix() in text), "")
-            if runtime := stub or _find_runtime(text):
-                yield Link(
-                    target=item["name"],
-                    kind=item["type"],
-                    runtime=runtime,
-                    item=text,
-                    is_late=bool(stub) or (text.startswith("-l") and _is_first(runtime, searched, stubs)),
-                    place=_find_place(item["backtraceGraph"], fragment["backtrace"], root),
-                    component=components.get(item["id"]),
-                )
+        if runtime := stub or name_runtime(linked.item):
+            yield Link(
+                target=linked.target["name"],
+                kind=linked.target["type"],
+                runtime=runtime,
+                item=linked.item,
+                is_late=bool(stub) or (linked.item.startswith("-l") and _is_first(runtime, searched, stubs)),
+                place=linked.place,
+                component=components.get(linked.target["id"]),
+            )
 
 
 def _is_first(runtime: str, searched: list[str], stubs: Mapping[str, Path]) -> bool:
@@ -216,31 +215,13 @@ def _is_first(runtime: str, searched: list[str], stubs: Mapping[str, Path]) -> b
     return runtime in ours and "" not in ours[: ours.index(runtime)]
 
 
-def _find_runtime(item: str) -> str:
-    """The runtime whose file an item of a link line is, by its path or as -l; "" if it is another library."""
-    name = PurePosixPath(item.replace("\\", "/")).name
-    name = f"lib{item[2:]}.so" if item.startswith("-l") else name
-    return next((key for key, preset in presets().items() if fits_any(name, preset.linked_globs)), "")
-
-
 def _list_bundled(tree: Path, root: Path) -> Iterator[tuple[str, str]]:
     for folder in list_directories(tree):
         for rule in folder["installers"]:
             for path in rule.get("paths", ()) if rule["type"] == "file" else ():
                 name = PurePosixPath(path if isinstance(path, str) else path["from"]).name
                 if any(fits_any(name, preset.file_globs) for preset in presets().values()):
-                    yield _find_place(folder["backtraceGraph"], rule["backtrace"], root), name
-
-
-def _find_place(graph: Mapping[str, Any], index: int | None, root: Path) -> str:
-    """`CMakeLists.txt:6`: the command that a backtrace starts at, or the one of the project that led to it."""
-    while index is not None:
-        node = graph["nodes"][index]
-        path = root / graph["files"][node["file"]]
-        if path.is_relative_to(root) and "line" in node:
-            return f"{_relative(path, root)}:{node['line']}"
-        index = node.get("parent")
-    return "CMakeLists.txt"
+                    yield find_place(folder["backtraceGraph"], rule["backtrace"], root), name
 
 
 def _relative(path: str | Path, root: Path) -> str:

@@ -21,6 +21,7 @@ from latebind.build.diagnostics import (
 from latebind.build.downloads import offline_variables, report_downloads, source_definitions, sources_advice
 from latebind.build.extension import extension
 from latebind.build.inputs import SourceBoundary, read_inputs
+from latebind.build.linked import list_link_items, name_runtime
 from latebind.build.loadersource import write_sources
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stub import IN_FRONT, Stub
@@ -54,6 +55,11 @@ _NO_COMPONENT = "Unspecified"
 """CMake's name for what install() puts into no component."""
 _TOP_LEVEL = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
 _NINJA_STEP = re.compile(rb"^\[\d+/\d+\]", re.MULTILINE)
+_UNLINK = (
+    "Remove the runtime from target_link_libraries(): the loader's header declares its functions, and the loader finds "
+    "it at run time. For code that calls the functions directly, write drop_in = true below [[runtime]]: then a stub "
+    "takes the runtime's place when the library is linked."
+)
 _LAST_OUTPUT = 64 * 1024
 
 
@@ -143,7 +149,8 @@ class NativeBuild:
                 [cmake, *arguments], env=environment, timeout=_TIME_LIMIT, log=log, check=False, watcher=_show_progress
             )
             if ended.returncode != 0:
-                raise self._failure(ended, log)
+                links = self._list_mistaken_links(tree) if arguments[0] == "--build" else []
+                raise self._failure(ended, log, links)
 
         request_codemodel(tree)
         files = native_files(self.config, workdir)
@@ -227,12 +234,27 @@ class NativeBuild:
     def _stub_prefix(self, runtime: RuntimeUse) -> Path:
         return self.folder / f"{self.target.rid}.{runtime.name}"
 
-    def _failure(self, ended: Completed, log: Path) -> BuildError:
-        """The error of a failed step: the first errors, then the rest; the commands only with `--verbose`."""
+    def _list_mistaken_links(self, tree: Path) -> list[str]:
+        """Where the project links a runtime that it binds late, without a stub in the runtime's place."""
+        late = {runtime.preset for runtime in self.config.document.runtime if not runtime.drop_in}
+        source, root = self.config.cmake_source, self.config.root
+        return [
+            f"{relative(str(source / link.place), root)}: error: {link.target['name']} links {link.item}, "
+            f"but a library that binds {runtime} late links no file of it"
+            for link in list_link_items(tree, source)
+            if (runtime := name_runtime(link.item)) in late
+        ]
+
+    def _failure(self, ended: Completed, log: Path, links: Sequence[str] = ()) -> BuildError:
+        """The error of a failed step: the first errors, then the rest; the commands only with `--verbose`.
+
+        `links` are the places that link a runtime by mistake; they come first.
+        """
         root, verbose = self.config.root, LOG.level == "verbose"
         command = f": {command_text(ended.argv)}" if verbose else ""
         rest = ended.output if verbose else without_commands(ended.output)
         lines = [
+            *dict.fromkeys(links),
             *first_errors(ended.output, root, self.config.native_source),
             f"the native build for {self.target.rid} failed with status {ended.returncode}{command}",
             tail(relative(rest, root)),
@@ -244,6 +266,7 @@ class NativeBuild:
             specific_advice = specific_advice or headers_advice(ended.output, runtime.name, runtime.minimum, source)
         advice = (
             explain_full_disk(self.folder)
+            or (_UNLINK if links else "")
             or sources_advice(self.config, ended.output)
             or specific_advice
             or f"Fix the error and run the command again. The whole log is {log}."

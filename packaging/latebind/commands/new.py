@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.commands.common import add_format, print_json
+from latebind.errors import LatebindError
+from latebind.system.log import LOG
 
 if TYPE_CHECKING:
     import argparse
 
     from latebind.commands.common import Add
 
-_NEXT_LIBRARY = """Created {name}/: a {language} library that finds {runtime} at run time ({files})
+_PROVIDER_MINIMUM = "1.23"
+"""The oldest ONNX Runtime that loads execution providers from libraries of their own."""
+_NEXT_LIBRARY = """Created {folder}/: a {language} library that finds {runtime} at run time ({files})
 
 next:
   cd {folder}
@@ -20,12 +24,11 @@ next:
   latebind audit     # check every file in the packages
   latebind verify    # install them in clean environments and run the library
 """
-_NEXT_PROVIDER = """Created {name}/: an execution provider for ONNX Runtime 1.23 or newer ({files})
+_NEXT_PROVIDER = """Created {folder}/: an execution provider for ONNX Runtime 1.23 or newer ({files})
 
 next:
   cd {folder}
-  latebind headers onnxruntime 1.23 --output native/include
-  latebind pack      # build it; wheel and NuGet package in dist/
+{headers}  latebind pack      # build it; wheel and NuGet package in dist/
   latebind audit     # check every file in the packages
   latebind verify    # register the provider in clean environments and run a model
 """
@@ -67,10 +70,26 @@ def _new(arguments: argparse.Namespace) -> int:
 
     folder = arguments.project / arguments.folder
     files = make_project(folder.resolve(), arguments.language, arguments.kind, arguments.module_name)
+    missing = _add_headers(folder.resolve() / "native/include") if arguments.kind == "ep" else ""
     if arguments.format == "json":
         print_json({"folder": str(folder.resolve()), "files": sorted(files)})
         return 0
     title = f"{preset(arguments.runtime).title} {preset(arguments.runtime).floor} or newer"
-    shown = {"name": folder.resolve().name, "folder": folder.as_posix(), "files": plural(len(files), "file")}
+    shown = {"folder": folder.as_posix(), "files": plural(len(files), "file"), "headers": missing}
     print(_NEXT[arguments.kind].format(language=arguments.language.upper(), runtime=title, **shown), end="")
     return 0
+
+
+def _add_headers(include: Path) -> str:
+    """Put the headers that an execution provider is compiled with into a folder; the command for later without them."""
+    from latebind.headers.get import get_headers
+    from latebind.headers.record import write_headers
+    from latebind.tables.presets import preset
+
+    runtime = preset("onnxruntime")
+    try:
+        write_headers(get_headers(runtime, _PROVIDER_MINIMUM), runtime.name, include)
+    except LatebindError as error:
+        LOG.say(f"warning: {error.message}")
+        return f"  latebind headers onnxruntime {_PROVIDER_MINIMUM} --output native/include\n"
+    return ""

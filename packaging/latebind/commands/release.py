@@ -27,18 +27,19 @@ def declare_release(add: Add) -> None:
         _release,
         "make a release folder with packages, checksums, SBOMs, reports and API changes, or check one",
     )
-    what = release.add_mutually_exclusive_group(required=True)
+    what = release.add_mutually_exclusive_group()
     what.add_argument(
         "--output",
         type=new_folder,
         metavar="DIR",
-        help="make the release in this folder; replaces a release of the same version",
+        help="make the release in this folder; replaces a release of the same version (with --dry-run: by default "
+        "out/dry-run)",
     )
     what.add_argument("--check", type=Path, metavar="FOLDER", help="check an existing release, offline")
     release.add_argument(
         "--dry-run",
         action="store_true",
-        help="make the release even if the gate failed, and list what prevents publishing",
+        help="make the folder even if the gate failed, list what prevents publishing, and exit with 1 if anything does",
     )
     release.add_argument("--dist", type=Path, metavar="DIR", help="folder of the packages (default: dist/)")
     release.add_argument(
@@ -66,14 +67,18 @@ def _release(arguments: argparse.Namespace) -> int:
 
 
 def _make(arguments: argparse.Namespace) -> int:
+    """Make a folder; 1 for a dry run with blockers, which would not be a release."""
     from latebind.build.commit import source_commit, tagged_commit
     from latebind.release.make import ReleaseInputs, make_release
     from latebind.release.tag import read_tag
 
     if arguments.publishable:
         raise LatebindError("--publishable has no effect with --output", advice="Leave it out.")
+    if arguments.output is None and not arguments.dry_run:
+        raise LatebindError("the release has no folder", advice="Name one: --output out/1.2.3. To try: --dry-run.")
     project = open_project(arguments)
     config = project.config
+    output = arguments.output or project.workdir / "out" / "dry-run"
     tag = read_tag(arguments.tag)
     if tag is not None:
         tag = replace(tag, commit=tagged_commit(config, tag.name) or tag.commit)
@@ -87,9 +92,9 @@ def _make(arguments: argparse.Namespace) -> int:
         commit=source_commit(config),
         tag=tag,
     )
-    derived = make_release(config, sources, arguments.output.resolve(), dry_run=arguments.dry_run)
+    derived = make_release(config, sources, output.resolve(), dry_run=arguments.dry_run)
     _show(arguments.format, derived)
-    return 0
+    return int(bool(derived.blockers))
 
 
 def _check(arguments: argparse.Namespace) -> int:

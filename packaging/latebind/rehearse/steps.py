@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from latebind.adopt.workflow import WORKFLOW
 from latebind.ecosystems.rehearsal import Rehearsal, Stage
-from latebind.errors import InputError, NotRun
+from latebind.errors import InputError, NotRun, ToolError
 from latebind.formats import find_format
 from latebind.registry import collect
 from latebind.rehearse.clone import clone_project, find_changelog, refuse_unready, run_git
@@ -160,7 +160,10 @@ def _run_job(state: Rehearsing, workflow: WorkflowRun, name: str) -> str:
 def _make_blocked_release(state: Rehearsing) -> None:
     argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-C", state.config.root, "release", "--dry-run"]
     argv += ["--dist", state.artifacts / "dist", "--report", state.artifacts / "reports" / "verify.json"]
-    run([*argv, "--changelog", find_changelog(state.config), "--output", state.artifacts / "release"])
+    argv += ["--changelog", find_changelog(state.config), "--output", state.artifacts / "release"]
+    ended = run(argv, check=False)
+    if not (state.artifacts / "release" / layout.RELEASE_MANIFEST).is_file():
+        raise ToolError(f"no release folder was made:\n{ended.output}")
 
 
 def _leave_to_github() -> str:

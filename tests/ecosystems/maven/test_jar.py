@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from latebind.tables.targets import targets
-from tests.client import BOUND, CONFIG, copy_client, members, pack_project
+from tests.client import CONFIG, copy_client, members, pack_project
 from tests.needs import require_programs
 from tests.programs import assert_refused, run_checked, run_program
 

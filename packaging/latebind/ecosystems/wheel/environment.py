@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,7 +156,7 @@ def _uninstall(environment: Environment, names: Sequence[str], log: Path) -> Non
     tool = environment.installer
     argv: list[str | Path] = [environment.python, "-m", "pip", "uninstall", "--yes"]
     if isinstance(tool, Uv):  # of a machine of another target, too
-        argv = [tool.uv, "pip", "uninstall", "--target", environment.site]
+        argv = [tool.uv, "pip", "uninstall", "--python", sys.executable, "--target", environment.site]
     run([*argv, *names], env=installer_environment(tool.home), log=log)
     if remaining := sorted(environment.list_distributions() & set(names)):
         raise LatebindError(f"{remaining[0]} is still there after {tool.name} uninstalled it")
