@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from latebind.compilers.interpreters import choose
+from latebind.ecosystems.wheel.installed import list_installed
 from latebind.errors import LatebindError, NotRun
 from latebind.filenames import distribution
 from latebind.system.limits import Limits
@@ -23,7 +25,7 @@ from latebind.verify.cases.index import installer_environment
 from latebind.verify.cases.installers import Uv, consumer_environment
 from latebind.verify.run.access import hand_over, is_root, lock
 from latebind.verify.run.supply import empty_environment, runtime_libraries
-from loadcheck.archive import ZipReader, sha256
+from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -174,14 +176,7 @@ def _assert_installed(site: Path, wheels: list[Artifact]) -> None:
     for wheel in wheels:
         if sha256(wheel.path) != wheel.sha256:
             raise LatebindError(f"{wheel.path.name} changed while it was verified", advice="Run the command again.")
-        with ZipReader(wheel.path) as archive:
-            for member in archive.members:
-                file = site / member.name
-                # The installer rewrites RECORD.
-                if member.name.endswith("/RECORD") or member.is_folder:
-                    continue
-                if not file.is_file() or file.read_bytes() != archive.read(member.name):
-                    raise LatebindError(f"{file} is missing or differs from the file in {wheel.path.name}")
+        deque(list_installed(site, wheel.path), maxlen=0)
 
 
 def _break_runtime(bench: Bench, environment: Environment) -> str:
@@ -218,6 +213,5 @@ def _disturbances_of(library: Path, environment: Environment, home: Path, log: P
 
 
 def _libraries(site: Path, wheel: Artifact) -> Iterator[Path]:
-    with ZipReader(wheel.path) as archive:
-        names = [member.name for member in archive.members if member.name.endswith(_SUFFIXES) or ".so." in member.name]
-    yield from (site / name for name in sorted(names))
+    files = sorted(list_installed(site, wheel.path), key=lambda file: file.name)
+    yield from (file.place for file in files if file.name.endswith(_SUFFIXES) or ".so." in file.name)

@@ -1,0 +1,69 @@
+"""Files of a wheel are found where real installers put them, for every scheme of the wheel format."""
+
+import base64
+import hashlib
+import sys
+import zipfile
+
+import pytest
+
+from latebind.ecosystems.wheel.installed import list_installed
+from latebind.errors import LatebindError
+from latebind.verify.cases.installers import find_uv
+from tests.programs import run_checked
+
+FILES = {
+    "tinyd/__init__.py": b"VALUE = 1\n",
+    "tinyd-1.0.data/scripts/tinyd-tool": b"#!python\nprint('a tool')\n",
+    "tinyd-1.0.data/scripts/tinyd-shell": b"#!/bin/sh\necho a tool\n",
+    "tinyd-1.0.data/headers/tinyd.h": b"int tinyd(void);\n",
+    "tinyd-1.0.data/data/share/tinyd/table.txt": b"1 2 3\n",
+    "tinyd-1.0.data/purelib/tinyd/pure.py": b"PURE = 1\n",
+    "tinyd-1.0.data/platlib/tinyd/plat.py": b"PLAT = 1\n",
+    "tinyd-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: tinyd\nVersion: 1.0\n",
+    "tinyd-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nGenerator: a\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    path = tmp_path_factory.mktemp("wheel") / "tinyd-1.0-py3-none-any.whl"
+    rows = [f"{name},sha256={hash_row(data)},{len(data)}" for name, data in FILES.items()]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in FILES.items():
+            archive.writestr(name, data)
+        archive.writestr("tinyd-1.0.dist-info/RECORD", "\n".join([*rows, "tinyd-1.0.dist-info/RECORD,,", ""]))
+    return path
+
+
+def hash_row(data):
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def install(tool, folder, wheel, *, target):
+    run_checked(sys.executable, "-m", "virtualenv", "-q", "--no-vcs-ignore", folder / "env")
+    python = folder / "env/bin/python"
+    words = ["--target", folder / "target"] if target else []
+    if tool == "uv":
+        run_checked(find_uv(), "pip", "install", "-q", "--python", python, "--no-index", *words, wheel)
+    else:
+        run_checked(python, "-m", "pip", "install", "-q", "--no-index", *words, wheel)
+    return folder / "target" if target else next((folder / "env/lib").glob("python*/site-packages"))
+
+
+@pytest.mark.parametrize("target", [False, True])
+@pytest.mark.parametrize("tool", ["uv", "pip"])
+def test_each_file_is_found_and_a_changed_or_removed_one_is_named(wheel, tmp_path, tool, target):
+    site = install(tool, tmp_path, wheel, target=target)
+    found = {file.name: file.place for file in list_installed(site, wheel)}
+    assert found.keys() == FILES.keys()
+    for name in FILES.keys() - {"tinyd-1.0.dist-info/METADATA", "tinyd-1.0.dist-info/WHEEL"}:
+        data = found[name].read_bytes()
+        found[name].unlink()  # uv links it to its cache
+        with pytest.raises(LatebindError, match=f"{name} of tinyd-1.0-py3-none-any.whl is not installed, or differs"):
+            list(list_installed(site, wheel))
+        found[name].write_bytes(data + b"\0")
+        with pytest.raises(LatebindError, match="is not installed, or differs"):
+            list(list_installed(site, wheel))
+        found[name].write_bytes(data)
+    assert len(list(list_installed(site, wheel))) == len(FILES)
