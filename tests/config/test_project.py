@@ -55,7 +55,7 @@ def test_a_command_reads_the_configuration_once(verified, command):
 
 
 def test_a_release_reads_the_configuration_once(verified, tmp_path):
-    assert count_readings(verified[0], "release", "--dry-run", "--output", tmp_path / "out") == (1, 0)
+    assert count_readings(verified[0], "release", "--dry-run", "--output", tmp_path / "out") == (1, 1)  # no commit
 
 
 def test_a_pyproject_is_read_once_more_to_see_whether_it_has_the_table(tmp_path):

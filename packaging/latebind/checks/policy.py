@@ -17,7 +17,7 @@ from loadcheck.engine.choice import Choice, read_codes
 from loadcheck.engine.policy import Policy, Waiver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from latebind.config.config import Config
@@ -36,8 +36,14 @@ class BindingPolicy(Policy):
     """What an ecosystem calls a package to the runtime that it binds."""
     requiring: frozenset[str] = frozenset()
     """The distributions that require a runtime by the project's own choice."""
+    apart: frozenset[str] = frozenset()
+    """The packages whose users install the runtime apart, by the project's own choice."""
     modules: Mapping[str, str] = field(default_factory=dict)
     """Distribution to the name with which Python imports it."""
+
+    def must_require(self, project: str, runtime: RuntimePreset) -> bool:
+        """Whether a package has to require a runtime: it binds that one, and the project chose nothing else."""
+        return self.bound.get(project) == runtime.name and project not in self.apart
 
 
 _ASKED = ("name", "entry_symbols", "file_globs", "linked_globs")
@@ -71,6 +77,7 @@ def project_policy(config: Config) -> BindingPolicy:
         drop_ins=frozenset(runtime.name for runtime in config.document.runtime if runtime.drop_in),
         bound=bound,
         requiring=frozenset(wheels[name] for name in wheels if _requires_runtime(config, name)),
+        apart=frozenset(chosen for name in config.packages for chosen in _list_apart(config, name)),
         modules={distribution: config.module_name(name) for name, distribution in wheels.items()},
         exports=exports,
         twins=tuple(names for names in twins if len(names) > 1),
@@ -84,6 +91,15 @@ def project_policy(config: Config) -> BindingPolicy:
         ),
         fail_on=audit.fail_on,
     )
+
+
+def _list_apart(config: Config, package: str) -> Iterator[str]:
+    """What those of a package's packages are called whose configuration adds no runtime to them."""
+    wheel, nuget = config.packages[package].wheel, config.packages[package].nuget
+    if wheel is not None and wheel.runtime == "none":
+        yield canonicalize_name(config.wheel_name(package))
+    if nuget is not None and not nuget.runtime:
+        yield nuget.id
 
 
 def _requires_runtime(config: Config, package: str) -> bool:

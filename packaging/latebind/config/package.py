@@ -45,12 +45,13 @@ class WheelConfig(Table, frozen=True):
         ),
     ] = ""
     runtime: Annotated[
-        Literal["none", "required"],
+        Literal["", "none", "required"],
         Meta(
             description="required: the wheel requires the runtime's ordinary distribution, such as onnxruntime. none: "
-            "users install it apart, or by one of the extras."
+            "users install it apart, and the audit accepts that. By default, latebind adds no requirement, and the "
+            "audit reports a wheel that requires no distribution of the runtime, not even in an extra."
         ),
-    ] = "none"
+    ] = ""
     extras: Annotated[
         Literal["none", "channels"],
         Meta(

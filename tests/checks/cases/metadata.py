@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.audit.cases.case import Case
 from tests.audit.cases.metadata import depends, requires
 
 from latebind.checks.policy import BindingPolicy
 
 MINIMUM = BindingPolicy(minimums={"onnxruntime": "1.19"})
+BOUND = replace(MINIMUM, bound={"latenn": "onnxruntime", "Latenn": "onnxruntime"})
 CASES = [
     Case(
         "LB504",
@@ -35,6 +38,24 @@ CASES = [
         at="/METADATA",
         says="the configured minimum is 1.19",
         policy=MINIMUM,
+    ),
+    Case(
+        "LB504",
+        "a wheel that binds the runtime requires none of its distributions",
+        requires("numpy"),
+        requires("onnxruntime-gpu>=1.19; extra == 'gpu'"),
+        at="/METADATA",
+        says="requires no distribution of it",
+        policy=BOUND,
+    ),
+    Case(
+        "LB504",
+        "a nuspec for a library that binds the runtime depends on none of its packages",
+        depends("1.19.0", "Microsoft.ML.Other"),
+        depends("1.19.0", "Microsoft.ML.OnnxRuntime.Gpu"),
+        at="!Latenn.nuspec",
+        says="depends on none of its packages",
+        policy=BOUND,
     ),
     Case(
         "LB504",

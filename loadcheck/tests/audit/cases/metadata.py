@@ -27,8 +27,8 @@ def requires(text: str):
     return wheel(metadata=f"Requires-Dist: {text}\n")
 
 
-def depends(version: str):
-    inner = f'<dependency id="Microsoft.ML.OnnxRuntime" version="{version}"/>'
+def depends(version: str, package: str = "Microsoft.ML.OnnxRuntime"):
+    inner = f'<dependency id="{package}" version="{version}"/>'
     dependencies = f'<dependencies><group targetFramework="netstandard2.0">{inner}</group></dependencies>'
     return nupkg(extra=dependencies)
 

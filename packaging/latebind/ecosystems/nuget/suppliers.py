@@ -24,9 +24,12 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
     minimum = policy.minimums.get(runtime.name, "")
     ids = {name.lower() for name in runtime.nuget.ids}
     inner, spec = read
-    for dependency in spec.dependencies:
-        if dependency.id.lower() not in ids:
-            continue
+    dependencies = [dependency for dependency in spec.dependencies if dependency.id.lower() in ids]
+    if ids and not dependencies and policy.must_require(package.project, runtime):
+        line = f'<dependency id="{runtime.nuget.ids[0]}" version="{minimum}" />'
+        message = f"binds {runtime.title}, but depends on none of its packages"
+        yield Hit(cause="none", inner=inner, message=message, evidence=(f"missing: {line}",), fix=f"Add {line}.")
+    for dependency in dependencies:
         text = dependency.version.replace(" ", "")
         low, _, high = text.strip("[]()").partition(",")
         stated = f"{dependency.id} {dependency.version}"

@@ -91,7 +91,7 @@ def _read_readme(config: Config) -> dict[str, str] | None:
 def _required_runtime(config: Config, package: str) -> list[str]:
     """The distribution of the runtime that a wheel requires, from the one minimum on."""
     wheel, runtime = config.packages[package].wheel, config.runtime_of(package)
-    if wheel is None or wheel.runtime == "none" or runtime is None:
+    if wheel is None or wheel.runtime != "required" or runtime is None:
         return []
     supply = runtime.traits.python
     return [supply.render_requirement(supply.extra, runtime.minimum)]

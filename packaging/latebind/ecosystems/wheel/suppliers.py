@@ -25,9 +25,18 @@ def _find_dependency_problems(package: Contents, policy: BindingPolicy, runtime:
         return
     minimum = policy.minimums.get(runtime.name, "")
     inner = f"{package.dist_info}/METADATA"
-    for text, requirement in requirement_rows(package):
-        if canonicalize_name(requirement.name) not in names:
-            continue
+    rows = [row for row in requirement_rows(package) if canonicalize_name(row[1].name) in names]
+    if names and not rows and policy.must_require(package.project, runtime):
+        line = runtime.python.render_requirement(runtime.python.extra, minimum)
+        yield Hit(
+            cause="none",
+            inner=inner,
+            message=f"binds {runtime.title}, but requires no distribution of it, not even in an extra",
+            evidence=(f"missing: Requires-Dist: {line}",),
+            fix=f"Add {line} to dependencies, or to an extra, in pyproject.toml. If latebind makes the wheel, write "
+            'runtime = "required" into its table in latebind.toml. If users install the runtime apart, write "none".',
+        )
+    for text, requirement in rows:
         closed = [str(part) for part in requirement.specifier if part.operator in ("==", "===", "<", "<=", "~=")]
         lower = [part.version for part in requirement.specifier if part.operator in (">=", ">")]
         if closed:
