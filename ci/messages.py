@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from latebind.tables.messages import PARTS, Section, sections
 
+_BOOST = """\
+---
+search:
+  boost: 3 # whoever types a message wants this page first
+---
+
+"""
 _PAGE = """\
 <!-- Made by ci/messages.py from packaging/latebind/tables/messages.toml. -->
 
@@ -24,7 +31,7 @@ before your users see these messages. For messages of latebind's own loader, see
 
 def page() -> str:
     """docs/howto/messages.md."""
-    return _PAGE + "".join(map(_render, sections()))
+    return _BOOST + _PAGE + "".join(map(_render, sections()))
 
 
 def _render(section: Section) -> str:
