@@ -13,10 +13,9 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.build.native import stage_target
-from latebind.config.file import load
+from latebind.build.native import stage_targets
+from latebind.config.project import read_project
 from latebind.pack.pack import pack
-from latebind.tables.targets import target
 from tests.programs import run_checked
 
 if TYPE_CHECKING:
@@ -90,9 +89,8 @@ def write_portable(folder: Path, rids: list[str], npm: str = "") -> Path:
 def pack_project(folder: Path, *rids: str, workdir: Path | None = None) -> PackResult:
     """What packing a project makes, for all its targets unless some are named."""
     file, workdir = folder / "latebind.toml", workdir or folder
-    config = load(file if file.exists() else folder / "pyproject.toml")
-    stages = [stage_target(config, target(rid), workdir) for rid in rids or config.document.targets.include]
-    return pack(config, stages, workdir, workdir / "dist")
+    project = read_project(file if file.exists() else folder / "pyproject.toml", workdir)
+    return pack(project, stage_targets(project, rids or project.config.document.targets.include))
 
 
 def copy_packed(source: Path, folder: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.build.native import stage_target
 from latebind.config.file import load
+from latebind.config.project import Project
 from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.tables.targets import target
 from loadcheck.tarball import unpack_tar
@@ -28,7 +29,7 @@ def write_sdk_client(folder: Path, cmake: str = WITH_HEADER, latebind: str = SDK
 def latenn_sdk(folder: Path, rid: str) -> Path:
     """latenn's SDK for a target, packed and unpacked below a folder with a space in its name."""
     config = load(ROOT / "latenn" / "latebind.toml")
-    stage = stage_target(config, target(rid), folder / "work")
+    stage = stage_target(Project(config=config, workdir=folder / "work"), target(rid))
     path = pack_sdk(config, config.sdk_packages, stage, folder)
     return unpack_tar(path, folder / "a place").rename(folder / "a place" / "a prefix")
 

@@ -12,9 +12,8 @@ import pytest
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.config.file import load
-from latebind.config.project import read_project
+from latebind.config.project import Project, read_project
 from latebind.errors import BuildError
-from latebind.outputs import outputs
 from latebind.pack.record import RECORD
 from latebind.reproduce import reproduce
 from latebind.tables.targets import target
@@ -53,10 +52,10 @@ def write_flat(folder):
     ],
 )
 def test_of_the_configuration_in_the_root_only_what_the_build_uses_is_a_source(flat, name, text, is_source):
-    before = hash_sources(load(flat / "latebind.toml"), flat)
+    before = hash_sources(read_project(flat / "latebind.toml", flat))
     with (flat / name).open("a", encoding="utf-8") as file:
         file.write(text)
-    assert (hash_sources(load(flat / "latebind.toml"), flat) != before) is is_source
+    assert (hash_sources(read_project(flat / "latebind.toml", flat)) != before) is is_source
 
 
 def packages(folder):
@@ -144,25 +143,25 @@ def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undi
 
 def test_sources_have_one_hash_for_every_working_folder(flat, tmp_path):
     config = load(flat / "latebind.toml")
-    before = hash_sources(config, tmp_path / "elsewhere")
+    before = hash_sources(Project(config=config, workdir=tmp_path / "elsewhere"))
     for file in ("build/a.c", "wheelhouse/a.whl", ".nox/a.c", ".a.c.17.part", "out/dist/a.c", "sub/.mypy_cache/a"):
         (flat / file).parent.mkdir(parents=True, exist_ok=True)
         (flat / file).write_text("1", encoding="utf-8")
-    assert hash_sources(config, flat / "out") == before
+    assert hash_sources(Project(config=config, workdir=flat / "out")) == before
     (flat / "sub" / "dist").mkdir()
     (flat / "sub" / "dist" / "a.c").write_text("1", encoding="utf-8")
-    assert hash_sources(config, flat / "out") != before
+    assert hash_sources(Project(config=config, workdir=flat / "out")) != before
 
 
 def test_a_link_to_an_output_folder_is_one(flat, tmp_path):
     config = load(flat / "latebind.toml")
-    before = hash_sources(config, flat)
+    before = hash_sources(Project(config=config, workdir=flat))
     (tmp_path / "elsewhere").mkdir()
     (flat / "stage").symlink_to(tmp_path / "elsewhere")
     (flat / "src" / "libraries").symlink_to("../stage")
     (tmp_path / "elsewhere" / "a.c").write_text("1", encoding="utf-8")
-    assert hash_sources(config, flat) == before
-    assert (tmp_path / "elsewhere").resolve() in outputs(config, flat)
+    assert hash_sources(Project(config=config, workdir=flat)) == before
+    assert (tmp_path / "elsewhere").resolve() in Project(config=config, workdir=flat).outputs
 
 
 def test_a_header_that_the_hash_would_miss_is_refused(flat, tmp_path):
@@ -171,7 +170,7 @@ def test_a_header_that_the_hash_would_miss_is_refused(flat, tmp_path):
     (flat / "build" / "more.h").write_text("#define MARK 1\n", encoding="utf-8")
     (flat / "tiny.c").write_text('#include "build/more.h"\n' + SOURCE, encoding="utf-8")
     with pytest.raises(BuildError, match=r"build/more\.h"):
-        stage_target(load(flat / "latebind.toml"), target("linux-x64"), tmp_path / "elsewhere")
+        stage_target(read_project(flat / "latebind.toml", tmp_path / "elsewhere"), target("linux-x64"))
 
 
 def test_a_linked_file_counts_as_the_file_that_it_is(flat):
@@ -179,7 +178,7 @@ def test_a_linked_file_counts_as_the_file_that_it_is(flat):
     (flat.parent / "more.h").write_text("#define MARK 1\n", encoding="utf-8")
     (flat / "more.h").symlink_to("../more.h")
     (flat / "tiny.c").write_text('#include "more.h"\n' + SOURCE, encoding="utf-8")
-    assert stage_target(load(flat / "latebind.toml"), target("linux-x64"), flat).manifest.files
+    assert stage_target(read_project(flat / "latebind.toml", flat), target("linux-x64")).manifest.files
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 from latebind.build.imports import import_native
 from latebind.build.native import stage_target
 from latebind.config.file import load
+from latebind.config.project import Project
 from latebind.pack import planned as table
 from latebind.pack.planned import plan_files
 from latebind.tables.targets import target
@@ -80,7 +81,7 @@ def built_libraries(tmp_path_factory):
     edit(file, "2.28", "2.17")
     config = load(file)
     for rid in ALL:
-        stage_target(config, target(rid), folder)
+        stage_target(Project(config=config, workdir=folder), target(rid))
     return folder / "stage"
 
 
@@ -93,7 +94,7 @@ def test_plan_names_the_files_that_pack_makes(built_libraries, tmp_path, variant
         folder = tmp_path / "native" / rid
         folder.mkdir(parents=True)
         shutil.copytree(built_libraries / rid / "tiny", folder / "tiny", symlinks=True)
-        import_native(config, [folder], work, rid)
+        import_native(Project(config=config, workdir=work), [folder], rid)
     result = pack_project(config.root, *variant.rids, workdir=work)
     planned = sorted(entry.file for entry in plan_files(config, variant.rids))
     assert planned == sorted(path.name for path in (work / "dist").glob("[!.]*"))

@@ -1,4 +1,4 @@
-"""Checks before anything runs: whether named files exist, and which targets a package can have."""
+"""Checks before anything runs whether the files and folders exist that a configuration names."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from latebind.config.extension import program_keys
 from latebind.errors import ConfigError
-from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.config.config import Config
-    from latebind.config.runtime import RuntimeUse
 
 
 def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> None:
@@ -95,23 +93,3 @@ def _scripts(config: Config) -> Iterator[tuple[str, str]]:
     yield from ((f"verify.{key.name}", verify.find_program(key.name)) for key in program_keys())
     data = {"data": verify.data, **{f"own.{name}.data": settings.data for name, settings in verify.own.items()}}
     yield from ((f"verify.{key}.script", settings.script) for key, settings in data.items() if settings is not None)
-
-
-def explain_not_made(config: Config, package: str, rid: str) -> str:
-    """Why a package is not made for a target; "" if it is.
-
-    Either the project excludes it, or its runtime does not exist for the target's C library. The package would then
-    install and never work.
-    """
-    if package in config.excluded(rid):
-        return f"[targets.{rid}] of {config.file.name} excludes {package}"
-    return explain_absent(config.runtime_of(package), rid)
-
-
-def explain_absent(runtime: RuntimeUse | None, rid: str) -> str:
-    """Why a runtime does not exist for a target: it was built for another C library; "" if it does."""
-    platform = target(rid)
-    libc = runtime.traits.libc if runtime else ()
-    if runtime is None or platform.system != "linux" or not libc or platform.libc in libc:
-        return ""
-    return f"{runtime.traits.title} exists for {' and '.join(libc)} only, but {rid} uses {platform.libc}"

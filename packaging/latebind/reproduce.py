@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from latebind.build.commit import COMMIT_VARIABLE, source_commit
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
+from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.errors import BuildError
-from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.pack.record import RECORD
 from latebind.system import resources
 from latebind.system.log import LOG
@@ -94,7 +94,7 @@ def reproduce(project: Project, rids: Sequence[str]) -> Reproduced:
     with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as folder, watched_over():
         clock = _make_clock(Path(folder))
         rooms = [Path(folder).resolve() / around.folder for around in (FIRST, SECOND)]
-        ignored = _make_filter(outputs(config, project.workdir))
+        ignored = _make_filter(project.outputs)
         # The second copy is made of the first, so that an edit in between cannot make them differ.
         for source, room in zip((config.root, rooms[0] / "project"), rooms, strict=True):
             shutil.copytree(source, room / "project", ignore=ignored, symlinks=True)

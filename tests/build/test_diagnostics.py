@@ -7,6 +7,7 @@ import pytest
 from latebind.build.diagnostics import first_errors, module_advice, without_commands
 from latebind.build.native import stage_target
 from latebind.config.file import load
+from latebind.config.project import Project
 from latebind.errors import BuildError
 from latebind.system.log import LOG
 from latebind.tables.targets import target
@@ -89,7 +90,7 @@ def test_command_lines_and_progress_of_ninja_are_left_out():
 def test_a_failed_build_shows_first(tmp_path, monkeypatch, changed, first):
     config = load(write_client(tmp_path, **changed) / "latebind.toml")
     with pytest.raises(BuildError) as caught:
-        stage_target(config, target("linux-x64"), tmp_path)
+        stage_target(Project(config=config, workdir=tmp_path), target("linux-x64"))
     shown = str(caught.value).splitlines()
     assert shown[0].startswith(first)
     assert "the native build for linux-x64 failed with status 1" in shown
@@ -98,7 +99,7 @@ def test_a_failed_build_shows_first(tmp_path, monkeypatch, changed, first):
 
     monkeypatch.setattr(LOG, "level", "verbose")
     with pytest.raises(BuildError, match=r"failed with status 1: .*cmake "):
-        stage_target(config, target("linux-x64"), tmp_path)
+        stage_target(Project(config=config, workdir=tmp_path), target("linux-x64"))
 
 
 DROP_IN = '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\ndrop_in = true\n\n[targets]'
@@ -115,5 +116,5 @@ def test_a_build_without_the_official_headers_says_how_to_get_them(tmp_path, cha
     text = CONFIG.replace("[targets]", DROP_IN).replace('"tiny"\nexports', '"tiny"\nruntime = "onnxruntime"\nexports')
     config = load(write_client(tmp_path, latebind=text, **changed) / "latebind.toml")
     with pytest.raises(BuildError) as caught:
-        stage_target(config, target("linux-x64"), tmp_path)
+        stage_target(Project(config=config, workdir=tmp_path), target("linux-x64"))
     assert caught.value.advice.startswith("The stub has no headers. Run: latebind headers onnxruntime 1.19 --output ")

@@ -6,7 +6,7 @@ import pytest
 
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.errors import BuildError
 from latebind.tables.targets import target
 from tests.client import CMAKE, CONFIG, SOURCE, edit, write_client
@@ -37,7 +37,7 @@ THREE = "add_library(three INTERFACE)\ntarget_include_directories(three INTERFAC
 
 
 def stage(folder):
-    return stage_target(load(folder / "latebind.toml"), target("linux-x64"), folder)
+    return stage_target(read_project(folder / "latebind.toml", folder), target("linux-x64"))
 
 
 def write_project(folder, commands, sources, header):
@@ -93,7 +93,7 @@ def test_a_source_that_the_sdist_leaves_out_counts_all_the_same(tmp_path):
     hashes = set()
     for value in (3, 4):
         write_archive(project / "native" / "three-1.0.tar.gz", value)
-        hashes.add(hash_sources(load(project / "latebind.toml"), project))
+        hashes.add(hash_sources(read_project(project / "latebind.toml", project)))
     assert len(hashes) == 2
 
 

@@ -11,6 +11,7 @@ from latebind.build.imports import import_native
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.stage import open_stage
 from latebind.config.file import load
+from latebind.config.project import Project, read_project
 from latebind.errors import BuildError, InputError
 from latebind.tables.targets import target
 from loadcheck.archive import sha256
@@ -57,7 +58,8 @@ def sources(workdir, tmp_path):
 @pytest.mark.parametrize("kind", ["stage", "target", "wheel", "folder"])
 def test_what_is_imported_gives_the_same_packages(packed_machine, tmp_path, monkeypatch, kind):
     config, workdir, expected = packed_machine
-    (manifest,) = import_native(config, [sources(workdir, tmp_path)[kind]], tmp_path / "here", "linux-x64")
+    project = Project(config=config, workdir=tmp_path / "here")
+    (manifest,) = import_native(project, [sources(workdir, tmp_path)[kind]], "linux-x64")
     assert manifest.imported
 
     monkeypatch.setattr("latebind.build.cmake.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
@@ -75,17 +77,18 @@ def test_what_is_imported_gives_the_same_packages(packed_machine, tmp_path, monk
 def test_a_library_alone_says_which_target_it_is_for(packed_machine, tmp_path):
     config, workdir, _ = packed_machine
     library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
-    (manifest,) = import_native(config, [library], tmp_path / "here")
+    (manifest,) = import_native(Project(config=config, workdir=tmp_path / "here"), [library])
     assert (manifest.rid, [file.path for file in manifest.files]) == ("linux-x64", ["tiny/lib/libtiny.so"])
 
 
 def test_a_dll_alone_goes_where_cmake_installs_it(tmp_path):
     """So it takes the place of the one in a stage that CMake filled."""
     folder = write_portable(tmp_path / "tiny", ["win-x64"])
-    stage_target(config := load(folder / "latebind.toml"), target("win-x64"), folder)
+    config = load(folder / "latebind.toml")
+    stage_target(Project(config=config, workdir=folder), target("win-x64"))
     (library,) = (folder / "stage").rglob("tiny.dll")
-    import_native(config, [folder / "stage"], tmp_path / "here")
-    (manifest,) = import_native(config, [library], tmp_path / "here")
+    import_native(Project(config=config, workdir=tmp_path / "here"), [folder / "stage"])
+    (manifest,) = import_native(Project(config=config, workdir=tmp_path / "here"), [library])
     assert [file.path for file in manifest.files if file.path.endswith(".dll")] == ["tiny/bin/tiny.dll"]
 
 
@@ -102,7 +105,7 @@ def test_a_library_of_another_target_is_refused(packed_machine, tmp_path, rid, f
     if file == "text.so":
         library.write_text("text")
     with pytest.raises(InputError, match=message) as refused:
-        import_native(config, [library], tmp_path / "here", rid)
+        import_native(Project(config=config, workdir=tmp_path / "here"), [library], rid)
     assert refused.value.advice == advice
 
 
@@ -111,25 +114,25 @@ def test_a_library_for_one_of_two_components_is_refused(tmp_path, tiny, packed_m
     write_client(tiny, latebind=TWO)
     library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
     with pytest.raises(InputError, match="the library's component is unknown: more, tiny") as refused:
-        import_native(load(tiny / "latebind.toml"), [library], tmp_path / "here")
+        import_native(read_project(tiny / "latebind.toml", tmp_path / "here"), [library])
     assert "FOLDER/more/lib/" in refused.value.advice
 
 
 def test_packing_an_import_asks_for_no_compiler(packed_machine, tmp_path, tiny):
     config, workdir, _ = packed_machine
     here, linux = tmp_path / "here", target("linux-x64")
-    assert needs_compiler(config, linux, here)
-    import_native(config, [workdir / "stage"], here)
-    assert not needs_compiler(config, linux, here)
+    assert needs_compiler(Project(config=config, workdir=here), linux)
+    import_native(Project(config=config, workdir=here), [workdir / "stage"])
+    assert not needs_compiler(Project(config=config, workdir=here), linux)
     (tiny / "native" / "tiny.c").write_text("int other;\n", encoding="utf-8")
-    assert needs_compiler(load(tiny / "latebind.toml"), linux, here)
+    assert needs_compiler(read_project(tiny / "latebind.toml", here), linux)
 
 
 def test_an_imported_library_without_an_exact_export_is_not_packed(packed_machine, tmp_path, tiny):
     _, workdir, _ = packed_machine
     write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
     config, here = load(tiny / "latebind.toml"), tmp_path / "here"
-    import_native(config, [workdir / "stage"], here)
+    import_native(Project(config=config, workdir=here), [workdir / "stage"])
     with pytest.raises(BuildError, match=r"tiny_sub\n  libtiny\.so exports tiny_add"):
         pack_project(tiny, workdir=here)
 
@@ -137,8 +140,8 @@ def test_an_imported_library_without_an_exact_export_is_not_packed(packed_machin
 def test_importing_the_same_again_changes_nothing(packed_machine, tmp_path):
     config, workdir, _ = packed_machine
     kinds = sources(workdir, tmp_path)
-    first = import_native(config, [kinds["stage"]], tmp_path / "here")
-    again = import_native(config, [kinds["target"], kinds["wheel"]], tmp_path / "here")
+    first = import_native(Project(config=config, workdir=tmp_path / "here"), [kinds["stage"]])
+    again = import_native(Project(config=config, workdir=tmp_path / "here"), [kinds["target"], kinds["wheel"]])
     assert [stage.key for stage in first] == [stage.key for stage in again]
 
 
@@ -148,13 +151,13 @@ def test_other_sources_are_refused_and_nothing_is_written(packed_machine, tmp_pa
     _, workdir, _ = packed_machine
     write_client(tiny, tiny=SOURCE.replace(*change), latebind=CONFIG.replace(*change))
     with pytest.raises(BuildError, match=r"built from other sources: their hash is [0-9a-f]{12}, the project's is"):
-        import_native(load(tiny / "latebind.toml"), [workdir / "stage"], tmp_path / "here")
+        import_native(read_project(tiny / "latebind.toml", tmp_path / "here"), [workdir / "stage"])
     assert not (tmp_path / "here").exists()
 
 
 def test_the_same_target_with_other_bytes_is_refused(packed_machine, tmp_path):
     config, workdir, _ = packed_machine
-    import_native(config, [workdir / "stage"], tmp_path / "here")
+    import_native(Project(config=config, workdir=tmp_path / "here"), [workdir / "stage"])
     other = tmp_path / "other"
     (other / "tiny" / "lib").mkdir(parents=True)
     library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
@@ -163,7 +166,7 @@ def test_the_same_target_with_other_bytes_is_refused(packed_machine, tmp_path):
     with pytest.raises(
         BuildError, match=r"tiny/lib/libtiny\.so for linux-x64 differs from the same file in"
     ) as refused:
-        import_native(config, [other], tmp_path / "here", "linux-x64")
+        import_native(Project(config=config, workdir=tmp_path / "here"), [other], "linux-x64")
     assert refused.value.advice.endswith("remove its folder: stage/linux-x64.")
     assert (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes() == before
 
@@ -177,27 +180,27 @@ def test_another_floor_than_the_project_promises_is_refused(packed_machine, tmp_
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     (folder / "manifest.json").write_text(json.dumps(manifest | {"floor": floor}), encoding="utf-8")
     with pytest.raises(BuildError, match=f"are for glibc {floor or 'of any version'}, but the project promises 2.28"):
-        import_native(config, [folder], tmp_path / "here")
+        import_native(Project(config=config, workdir=tmp_path / "here"), [folder])
 
 
 def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(packed_machine, tmp_path, tiny):
     config, workdir, _ = packed_machine
     plain, here = sources(workdir, tmp_path)["folder"], tmp_path / "here"
-    import_native(config, [plain], here, "linux-x64")
+    import_native(Project(config=config, workdir=here), [plain], "linux-x64")
     write_client(tiny, latebind=CONFIG.replace("2.28", "2.34"))
     raised = load(tiny / "latebind.toml")
     with pytest.raises(BuildError, match=r"are for glibc 2\.28, but the project promises 2\.34"):
-        stage_target(raised, target("linux-x64"), here)
-    import_native(raised, [plain], here, "linux-x64")
-    assert stage_target(raised, target("linux-x64"), here).manifest.floor == "2.34"
+        stage_target(Project(config=raised, workdir=here), target("linux-x64"))
+    import_native(Project(config=raised, workdir=here), [plain], "linux-x64")
+    assert stage_target(Project(config=raised, workdir=here), target("linux-x64")).manifest.floor == "2.34"
 
 
 def test_the_same_bytes_under_another_name_are_another_stage(packed_machine, tmp_path):
     config, workdir, _ = packed_machine
     plain = sources(workdir, tmp_path)["folder"]
-    (first,) = import_native(config, [plain], tmp_path / "one", "linux-x64")
+    (first,) = import_native(Project(config=config, workdir=tmp_path / "one"), [plain], "linux-x64")
     (plain / "tiny" / "lib" / "libtiny.so").rename(plain / "tiny" / "lib" / "libother.so")
-    (second,) = import_native(config, [plain], tmp_path / "two", "linux-x64")
+    (second,) = import_native(Project(config=config, workdir=tmp_path / "two"), [plain], "linux-x64")
     assert first.key != second.key
 
 
@@ -207,7 +210,7 @@ def test_a_wheel_whose_library_was_changed_afterwards_is_refused(packed_machine,
     wheel = sources(workdir, tmp_path)["wheel"]
     longer = rewritten(wheel, tmp_path, lambda name, data: (name, data + b"\0" * name.endswith(".so")))
     with pytest.raises(BuildError, match="was changed after it was built") as caught:
-        import_native(config, [longer], tmp_path / "here")
+        import_native(Project(config=config, workdir=tmp_path / "here"), [longer])
     assert "auditwheel repair --exclude" in caught.value.advice
 
 
@@ -215,14 +218,14 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
     project = write_client(tmp_path / "two", latebind=TWO, cmakelists=TWO_CMAKE)
     (project / "native" / "more.c").write_text(SOURCE.replace("tiny", "more"), encoding="utf-8")
     config = load(project / "latebind.toml")
-    complete = stage_target(config, target("linux-x64"), tmp_path / "machine")
+    complete = stage_target(Project(config=config, workdir=tmp_path / "machine"), target("linux-x64"))
     for name in ("tiny", "more"):
         shutil.copytree(complete.root / name, tmp_path / f"from {name}" / name)
 
-    import_native(config, [tmp_path / "from tiny"], tmp_path / "here", "linux-x64")
-    import_native(config, [tmp_path / "from more"], tmp_path / "here", "linux-x64")
+    import_native(Project(config=config, workdir=tmp_path / "here"), [tmp_path / "from tiny"], "linux-x64")
+    import_native(Project(config=config, workdir=tmp_path / "here"), [tmp_path / "from more"], "linux-x64")
 
-    stage = stage_target(config, target("linux-x64"), tmp_path / "here")
+    stage = stage_target(Project(config=config, workdir=tmp_path / "here"), target("linux-x64"))
     assert {file.path: file.sha256 for file in stage.manifest.files} == {
         file.path: file.sha256 for file in complete.manifest.files
     }
@@ -244,7 +247,7 @@ def test_what_cannot_be_read_is_refused(packed_machine, tmp_path, write, message
     config, _, _ = packed_machine
     write(tmp_path / "thing")
     with pytest.raises(InputError, match=message):
-        import_native(config, [tmp_path / "thing"], tmp_path / "here")
+        import_native(Project(config=config, workdir=tmp_path / "here"), [tmp_path / "thing"])
 
 
 @pytest.mark.slow
@@ -263,7 +266,7 @@ def test_a_manifest_cannot_point_outside(packed_machine, tmp_path, path):
     manifest["files"][0]["path"] = path
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(InputError, match="is not in a component's folder"):
-        import_native(config, [folder], tmp_path / "here")
+        import_native(Project(config=config, workdir=tmp_path / "here"), [folder])
     assert not (tmp_path / "here").exists()
 
 
@@ -278,7 +281,7 @@ def test_a_link_cannot_import_another_file_of_this_machine(packed_machine, tmp_p
     if kind == "folder":
         (folder / "manifest.json").unlink()
     with pytest.raises(InputError, match="leads through a link to"):
-        import_native(config, [folder], tmp_path / "here", "linux-x64")
+        import_native(Project(config=config, workdir=tmp_path / "here"), [folder], "linux-x64")
     assert not (tmp_path / "here").exists()
 
 
@@ -290,7 +293,7 @@ def test_a_link_to_a_file_of_the_same_folder_is_imported(packed_machine, tmp_pat
     library = folder / "tiny" / "lib" / "libtiny.so"
     library.rename(library.with_name("libtiny.so.1"))
     library.symlink_to("libtiny.so.1")
-    assert import_native(config, [folder], tmp_path / "here", "linux-x64")
+    assert import_native(Project(config=config, workdir=tmp_path / "here"), [folder], "linux-x64")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="not run: Windows has no named pipes in folders")
@@ -301,7 +304,7 @@ def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(packed_machine, tmp_pat
     (folder / "tiny" / "lib" / "libtiny.so").unlink()
     os.mkfifo(folder / "tiny" / "lib" / "libtiny.so")
     with pytest.raises(InputError, match="is not a file"):
-        import_native(config, [folder], tmp_path / "here")
+        import_native(Project(config=config, workdir=tmp_path / "here"), [folder])
 
 
 def test_a_wheel_of_somebody_else_is_refused(packed_machine, tmp_path):
@@ -309,7 +312,7 @@ def test_a_wheel_of_somebody_else_is_refused(packed_machine, tmp_path):
     with zipfile.ZipFile(tmp_path / "x-1-py3-none-any.whl", "w") as archive:
         archive.writestr("x-1.dist-info/METADATA", "")
     with pytest.raises(InputError, match="does not say what it was built from"):
-        import_native(config, [tmp_path / "x-1-py3-none-any.whl"], tmp_path / "here")
+        import_native(Project(config=config, workdir=tmp_path / "here"), [tmp_path / "x-1-py3-none-any.whl"])
 
 
 @pytest.mark.slow
@@ -324,7 +327,7 @@ def test_only_the_named_target_of_several_is_imported(tmp_path, latebind):
     rids = ["linux-x64", "win-x64"]
     project = write_portable(tmp_path / "project", rids)
     for rid in rids:
-        stage_target(load(project / "latebind.toml"), target(rid), project)
+        stage_target(read_project(project / "latebind.toml", project), target(rid))
     command = ["-C", project, "--workdir", tmp_path / "here", "stage", "--import", project / "stage"]
 
     printed = assert_success(latebind(*command, "--target", "win-x64"))
@@ -344,7 +347,7 @@ def test_only_the_named_target_of_several_is_imported(tmp_path, latebind):
 def test_files_of_another_target_than_the_named_one_are_refused(packed_machine, tmp_path, kind):
     config, workdir, _ = packed_machine
     with pytest.raises(InputError, match="has files for linux-x64, but none for osx-x64"):
-        import_native(config, [sources(workdir, tmp_path)[kind]], tmp_path / "here", "osx-x64")
+        import_native(Project(config=config, workdir=tmp_path / "here"), [sources(workdir, tmp_path)[kind]], "osx-x64")
     assert not (tmp_path / "here").exists()
 
 
@@ -360,10 +363,11 @@ def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
     for number, machine in enumerate(MACHINES):
         project = write_portable(tmp_path / f"checkout {number}", rids)
         for rid in machine:
-            stage_target(load(project / "latebind.toml"), target(rid), project)
+            stage_target(read_project(project / "latebind.toml", project), target(rid))
 
     here = tmp_path / "here"
-    import_native(config, [tmp_path / f"checkout {number}" / "stage" for number in range(len(MACHINES))], here)
+    stages = [tmp_path / f"checkout {number}" / "stage" for number in range(len(MACHINES))]
+    import_native(Project(config=config, workdir=here), stages)
     merged = pack_project(config.root, workdir=here)
 
     assert len(merged.artifacts) == len(rids) + 2
@@ -371,8 +375,8 @@ def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
 
     mixed = write_portable(tmp_path / "mixed", rids)
     (mixed / "native" / "more.h").touch()
-    stage_target(load(mixed / "latebind.toml"), target("win-x64"), mixed)
+    stage_target(read_project(mixed / "latebind.toml", mixed), target("win-x64"))
     before = open_stage(here / "stage" / "win-x64").manifest
     with pytest.raises(BuildError, match="built from other sources"):
-        import_native(config, [tmp_path / "checkout 0" / "stage", mixed / "stage"], here)
+        import_native(Project(config=config, workdir=here), [tmp_path / "checkout 0" / "stage", mixed / "stage"])
     assert open_stage(here / "stage" / "win-x64").manifest == before

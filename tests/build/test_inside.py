@@ -8,6 +8,7 @@ import pytest
 
 from latebind.build.native import stage_target
 from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.ecosystems.maven.pack import source_files
 from latebind.ecosystems.npm.pack import npm_sources
 from latebind.errors import LatebindError
@@ -112,11 +113,11 @@ def test_a_link_that_cmake_installs_leads_to_a_file_of_the_repository(repository
     secret.chmod(0o600)
     if leads_to == "../../passwd":
         with pytest.raises(LatebindError, match=r"more.h: leads through a link to .*passwd"):
-            stage_target(load(config), target("linux-x64"), repository)
+            stage_target(read_project(config, repository), target("linux-x64"))
         assert not list(repository.glob("stage/*"))
         assert secret.stat().st_mode & 0o777 == 0o600
     else:
-        assert stage_target(load(config), target("linux-x64"), repository)
+        assert stage_target(read_project(config, repository), target("linux-x64"))
 
 
 FORCED = '\n[tool.hatch.build.targets.wheel.force-include]\n"data" = "tiny/data"\n'

@@ -11,6 +11,7 @@ from latebind.build.loadersource import write_sources
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 from tests.client import edit
@@ -23,7 +24,7 @@ ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the ru
 
 
 def stage_project(project, rid="linux-x64"):
-    return stage_target(load(project / "latebind.toml"), target(rid), project)
+    return stage_target(read_project(project / "latebind.toml", project), target(rid))
 
 
 def open_library(library, folder, **environment):
@@ -118,11 +119,11 @@ def test_it_compiles_for_the_other_systems(tmp_path, rid):
 def test_another_description_is_another_build(tmp_path):
     project = write_thing_client(tmp_path / "tiny")
     file = project / "latebind.toml"
-    before, (library,) = hash_sources(load(file), project), stage_project(project).libraries("tiny")
+    before, (library,) = hash_sources(read_project(file, project)), stage_project(project).libraries("tiny")
     first = library.read_bytes()
     edit(file, "The Thing", "Another Thing")
 
-    assert hash_sources(load(file), project) != before
+    assert hash_sources(read_project(file, project)) != before
     (library,) = stage_project(project).libraries("tiny")
     assert b"Another Thing" in library.read_bytes()
     assert b"Another Thing" not in first

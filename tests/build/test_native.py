@@ -3,19 +3,22 @@
 import os
 import shutil
 import sys
+import threading
 from pathlib import Path
 
 import lief
 import pytest
 
+from latebind.build import intree, native
 from latebind.build.inputs import SourceBoundary
-from latebind.build.native import stage_target
+from latebind.build.native import stage_target, stage_targets
 from latebind.build.sources import hash_sources
 from latebind.build.stage import open_stage
 from latebind.compilers import zig
 from latebind.compilers.choose import missing_requirements, toolchain
 from latebind.compilers.zig import find_zig
 from latebind.config.file import load
+from latebind.config.project import Project, read_project
 from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
 from latebind.system.tree import hash_tree
@@ -28,7 +31,7 @@ HERE = target("linux-x64")
 
 
 def stage(folder, workdir=None):
-    return stage_target(load(folder / "latebind.toml"), HERE, workdir or folder)
+    return stage_target(read_project(folder / "latebind.toml", workdir or folder), HERE)
 
 
 def library(staged):
@@ -142,7 +145,9 @@ def test_requirements_are_asked_for_only_where_they_are_missing(monkeypatch, tmp
 
 def test_the_source_hash_knows_names_and_contents_and_not_places(tmp_path):
     first, second = write_client(tmp_path / "a"), write_client(tmp_path / "b")
-    assert hash_sources(load(first / "latebind.toml"), first) == hash_sources(load(second / "latebind.toml"), second)
+    assert hash_sources(read_project(first / "latebind.toml", first)) == hash_sources(
+        read_project(second / "latebind.toml", second)
+    )
     (second / "native" / "tiny.c").rename(second / "native" / "other.c")
     assert hash_tree(first / "native") != hash_tree(second / "native")
 
@@ -150,7 +155,9 @@ def test_the_source_hash_knows_names_and_contents_and_not_places(tmp_path):
 def test_the_source_hash_is_the_same_on_windows_which_has_no_executable_bits(tmp_path):
     first, second = write_client(tmp_path / "a"), write_client(tmp_path / "b")
     (second / "native" / "tiny.c").chmod(0o755)
-    assert hash_sources(load(first / "latebind.toml"), first) == hash_sources(load(second / "latebind.toml"), second)
+    assert hash_sources(read_project(first / "latebind.toml", first)) == hash_sources(
+        read_project(second / "latebind.toml", second)
+    )
 
 
 HOST = CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n'
@@ -398,7 +405,7 @@ def test_annotations_of_runtimes_headers_compile_for_windows(tmp_path, rid, opti
     with (root / "latebind.toml").open("a", encoding="utf-8") as file:
         file.write(f"\n[targets.{rid}]\ncflags = {options}\n")
     config = load(root / "latebind.toml")
-    assert stage_target(config, target(rid), root).manifest.files
+    assert stage_target(Project(config=config, workdir=root), target(rid)).manifest.files
 
 
 @pytest.mark.parametrize("line", ["", "#define _USE_MATH_DEFINES\n"])
@@ -408,7 +415,7 @@ def test_pi_is_defined_for_windows_in_strict_standards(tmp_path, line):
     source.write_text(f"{line}#include <math.h>\ndouble pi = M_PI;\n" + source.read_text("utf-8"), encoding="utf-8")
     with (root / "latebind.toml").open("a", encoding="utf-8") as file:
         file.write('\n[targets.win-x64]\ncflags = ["-std=c11", "-Werror"]\n')
-    assert stage_target(load(root / "latebind.toml"), target("win-x64"), root).manifest.files
+    assert stage_target(read_project(root / "latebind.toml", root), target("win-x64")).manifest.files
 
 
 @pytest.mark.parametrize("name", ["Windows.h", "WinSock2.h"])
@@ -416,7 +423,7 @@ def test_headers_of_windows_are_found_in_the_usual_spelling(tmp_path, name):
     root = write_portable(tmp_path / "a place", ["win-x64"])
     source = root / "native/tiny.c"
     source.write_text(f"#include <{name}>\nHANDLE handle;\n" + source.read_text("utf-8"), encoding="utf-8")
-    assert stage_target(load(root / "latebind.toml"), target("win-x64"), root).manifest.files
+    assert stage_target(read_project(root / "latebind.toml", root), target("win-x64")).manifest.files
 
 
 @pytest.mark.slow
@@ -429,7 +436,7 @@ def test_hide_exports_what_the_packages_list_and_nothing_else(tmp_path, rid, hid
     lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\nadd_library(tiny SHARED tiny.c)\n"
     lines += "install(TARGETS tiny COMPONENT tiny)\n"
     write_client(tmp_path, latebind=config, cmakelists=lines, tiny=source)
-    staged = stage_target(load(tmp_path / "latebind.toml"), target(rid), tmp_path)
+    staged = stage_target(read_project(tmp_path / "latebind.toml", tmp_path), target(rid))
     exported = {export.name for export in read_image(library(staged).read_bytes(), "tiny").exports}
     assert "tiny_add" in exported
     assert (exported == {"tiny_add"}) == hides
@@ -527,7 +534,7 @@ def test_options_of_visual_cpp_do_no_harm_on_windows(tmp_path):
     root = write_portable(tmp_path / "tiny", ["win-x64"])
     options = "add_compile_options(/wd4244 /W4 /MP /utf-8 /bigobj /EHsc /Zc:__cplusplus /std:c17)\n"
     edit(root / "native" / "CMakeLists.txt", "add_library(", f"if(WIN32)\n{options}endif()\nadd_library(")
-    staged = stage_target(load(root / "latebind.toml"), target("win-x64"), root)
+    staged = stage_target(read_project(root / "latebind.toml", root), target("win-x64"))
     assert [path.suffix for path in staged.libraries("tiny")] == [".dll"]
 
 
@@ -537,3 +544,20 @@ def test_the_launcher_translates_options_of_visual_cpp_and_nothing_else(tmp_path
     show = "import sys; print(*sys.argv[1:])"
     output = run_checked(sys.executable, tmp_path / "launcher.py", sys.executable, "-c", show, *words)
     assert output.split() == ["-std=gnu++20", "-std=gnu17", "-std=gnu++26", "-W3", "/src/W4.cpp", "/w"]
+
+
+def test_the_modules_of_the_backend_are_parsed_before_threads_build_targets(monkeypatch):
+    """ast.parse() of CPython 3.11 fails where threads call it at once."""
+    real, threads = intree._imported_names, set()
+
+    def note(path):
+        threads.add(threading.current_thread())
+        return real(path)
+
+    monkeypatch.setattr(intree, "_imported_names", note)
+    monkeypatch.setattr(native, "stage_target", lambda *_: intree.hash_backend())
+    intree.backend_files.cache_clear()
+
+    stage_targets(None, ["linux-x64", "win-x64"])
+
+    assert threads == {threading.current_thread()}

@@ -11,7 +11,7 @@ import pytest
 
 from latebind.build.native import stage_target
 from latebind.compilers.zig import find_zig, zig_variables
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.fill import fill
 from latebind.tables.targets import target
 from machines.macos import machine
@@ -124,7 +124,7 @@ def stage(root: Path, lines: str, rid: str = "osx-arm64", source: str = SOURCE) 
     (root / "native/tiny.cpp").write_text(source, "utf-8")
     (root / "native/below").mkdir()
     (root / "native/below/CMakeLists.txt").write_text(BELOW, "utf-8")
-    staged = stage_target(load(root / "latebind.toml"), target(rid), root)
+    staged = stage_target(read_project(root / "latebind.toml", root), target(rid))
     (library,) = staged.libraries("tiny")
     return library
 

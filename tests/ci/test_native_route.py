@@ -12,6 +12,7 @@ import pytest
 from ci import cibuildwheel as route
 from latebind.build.imports import import_native
 from latebind.config.file import load
+from latebind.config.project import Project
 from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import BuildError
 from loadcheck.archive import sha256
@@ -165,7 +166,7 @@ def test_the_commands_one_by_one_give_our_wheels(latenn_packages, tmp_path, tool
         assert sha256(outcome.built) == sha256(ours)
         assert_untouched(outcome.repaired, ours)
     config = load(ROOT / "latenn" / "latebind.toml")
-    (manifest,) = import_native(config, list(tmp_path.glob("*.whl")), tmp_path / "here")
+    (manifest,) = import_native(Project(config=config, workdir=tmp_path / "here"), list(tmp_path.glob("*.whl")))
     assert len([file for file in manifest.files if file.path.endswith(".so")]) == 2
 
 

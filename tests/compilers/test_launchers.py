@@ -9,7 +9,7 @@ from latebind.build.native import stage_target
 from latebind.compilers import host
 from latebind.compilers.choose import toolchain
 from latebind.compilers.launchers import launchers
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.tables.targets import host_rid, target
 from machines import make_once
 from machines.debian import unpack
@@ -46,7 +46,7 @@ def test_a_fresh_tree_takes_its_objects_from_ccache(ccache, tmp_path, rid, name)
     edit(root / "latebind.toml", "[targets]", f'[targets.{rid}]\ntoolchain = "{name}"\n\n[targets]')
     packed = []
     for _ in range(2):
-        staged = stage_target(load(root / "latebind.toml"), target(rid), root)
+        staged = stage_target(read_project(root / "latebind.toml", root), target(rid))
         packed.append(staged.libraries("tiny")[0].read_bytes())
         hits, misses = count(ccache, "direct_cache_hit"), count(ccache, "cache_miss")
         shutil.rmtree(root / "build")

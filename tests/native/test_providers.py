@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from latebind.build.cmake import native_build
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.tables.targets import target
 from loadcheck.model import Rid
 from tests.client import edit
@@ -49,8 +49,8 @@ def build_provider(host, shared_folder, tmp_path_factory):
         shutil.copytree(official_header(shared_folder, "newest").parent, project / "native" / "include")
         if old:
             edit(project / "native" / "tiny_ep.c", old, new)
-        native = native_build(load(project / "latebind.toml"), target(Rid(host.rid)), project / "build")
-        native.install(project / "build", project / "installed")
+        native = native_build(read_project(project / "latebind.toml", project / "build"), target(Rid(host.rid)))
+        native.install(project / "installed")
         (library,) = (path for path in (project / "installed").rglob("*tiny_ep.*") if path.suffix in LIBRARIES)
         return library
 

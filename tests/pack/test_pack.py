@@ -14,11 +14,10 @@ import pytest
 from latebind.build.inputs import outside_hash
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.ecosystems.wheel.pack import build_distribution, metadata_fields
 from latebind.errors import BuildError
-from latebind.outputs import outputs
-from latebind.pack.ledger import Ledger, Losses
-from latebind.pack.record import RECORD
+from latebind.pack.record import RECORD, Ledger, Losses
 from latebind.pack.render import describe_losses
 from loadcheck.audit import audit_paths
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, pack_project, write_client, write_files
@@ -200,7 +199,7 @@ def test_files_from_outside_the_wheels_folder_are_hashed_and_refused_since_no_sd
     hashed = []
     for text in ("one", "two"):
         (tiny / "NOTICE").write_text(text, encoding="utf-8")
-        hashed.append(outside_hash(tiny / "python" / "tiny", outputs(load(tiny / "latebind.toml"), tiny)))
+        hashed.append(outside_hash(tiny / "python" / "tiny", read_project(tiny / "latebind.toml", tiny).outputs))
     assert hashed[0] != hashed[1]
     with pytest.raises(BuildError, match=r"tiny-1\.2\.3\.tar\.gz cannot be built: .* \.\./\.\./NOTICE"):
         pack_project(tiny)

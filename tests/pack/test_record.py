@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.pack.record import Record, hash_inputs, list_changes, read_record
 from tests.client import BOUND, edit, pack_project, write_files
 from tests.programs import assert_success
@@ -13,7 +13,9 @@ SOURCE = "native/tiny.c"
 
 
 def changes(folder, commit=""):
-    return list_changes(read_record(folder / "dist"), hash_inputs(load(folder / "latebind.toml"), folder), commit)
+    return list_changes(
+        read_record(folder / "dist"), hash_inputs(read_project(folder / "latebind.toml", folder)), commit
+    )
 
 
 def test_nothing_changed_right_after_packing(packed_tiny):

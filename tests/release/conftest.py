@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.formats import find_format
 from latebind.pack.record import read_record
 from latebind.release.make import ReleaseInputs
@@ -62,7 +62,7 @@ def write_passed_report(config, root):
 
 @pytest.fixture(scope="session")
 def release_inputs(tmp_path_factory):
-    """(configuration, sources) of a release that may be made."""
+    """What a release that may be made is made from."""
     root = tmp_path_factory.mktemp("released") / "tiny"
     write_client(
         root,
@@ -72,11 +72,11 @@ def release_inputs(tmp_path_factory):
     )
     (root / "native/tiny.h").write_text(HEADER, encoding="utf-8")
     (root / "smoke.py").write_text("", encoding="utf-8")
-    config = load(root / "latebind.toml")
+    project = read_project(root / "latebind.toml", root)
     pack_project(root)
-    write_passed_report(config, root)
+    write_passed_report(project.config, root)
     write_text(root / "CHANGELOG.md", CHANGELOG)
-    return config, ReleaseInputs(
-        dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md",
-        workdir=root, commit=COMMIT,
+    return ReleaseInputs(
+        project=project, dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md",
+        commit=COMMIT,
     )  # fmt: skip

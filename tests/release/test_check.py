@@ -24,9 +24,8 @@ BILL = f"sbom/{WHEEL[9:]}.cdx.json"
 
 @pytest.fixture(scope="session")
 def pristine_release(release_inputs, tmp_path_factory):
-    config, sources = release_inputs
     folder = tmp_path_factory.mktemp("check") / "release"
-    make_release(config, sources, folder, dry_run=False)
+    make_release(release_inputs, folder, dry_run=False)
     return folder
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.pack.record import RECORD
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.report import read_report, report_json
@@ -15,57 +15,58 @@ from tests.client import edit
 
 
 @pytest.fixture
-def project(release_inputs, tmp_path):
+def inputs(release_inputs, tmp_path):
     """A copy of the small project and its inputs, without build/."""
-    config, sources = release_inputs
-    root = shutil.copytree(config.root, tmp_path / "tiny", ignore=shutil.ignore_patterns("build"))
-    moved = replace(
-        sources, dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md", workdir=root
+    root = shutil.copytree(
+        release_inputs.project.config.root, tmp_path / "tiny", ignore=shutil.ignore_patterns("build")
     )
-    return load(root / "latebind.toml"), moved
+    return replace(
+        release_inputs, project=read_project(root / "latebind.toml", root),
+        dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md",
+    )  # fmt: skip
 
 
-def assert_not_released(project, match, **changed):
-    config, sources = project
+def assert_not_released(inputs, match, **changed):
+    config = inputs.project.config
     with pytest.raises(GateError, match=match):
-        make_release(config, replace(sources, **changed), config.root.parent / "out", dry_run=False)
+        make_release(replace(inputs, **changed), config.root.parent / "out", dry_run=False)
     assert not (config.root.parent / "out").exists()
 
 
-def test_what_was_packed_and_verified_is_released(project):
-    config, sources = project
-    make_release(config, sources, config.root.parent / "out", dry_run=False)
+def test_what_was_packed_and_verified_is_released(inputs):
+    config = inputs.project.config
+    make_release(inputs, config.root.parent / "out", dry_run=False)
     manifest = json.loads((config.root.parent / "out/manifest.json").read_bytes())
-    assert manifest["sources"] == read_report(sources.report).source.sources != ""
+    assert manifest["sources"] == read_report(inputs.report).source.sources != ""
 
 
 @pytest.mark.parametrize("file", ["native/tiny.c", "python/tiny/pyproject.toml", "latebind.toml"])
-def test_a_source_that_changed_after_packing_is_named(project, file):
-    config, sources = project
+def test_a_source_that_changed_after_packing_is_named(inputs, file):
+    config = inputs.project.config
     edit(config.root / file, "\n", "\n\n", 1)
-    assert_not_released((load(config.file), sources), f"packages: is out of date: {file} was changed after packing")
+    changed = read_project(config.file, inputs.project.workdir)
+    assert_not_released(replace(inputs, project=changed), f"packages: is out of date: {file} was changed after packing")
 
 
-def test_a_byte_that_changed_after_packing_is_found_even_if_it_was_verified(project):
-    sources = project[1]
-    package = sources.dist / "Tiny.1.2.3.nupkg"
+def test_a_byte_that_changed_after_packing_is_found_even_if_it_was_verified(inputs):
+    package = inputs.dist / "Tiny.1.2.3.nupkg"
     package.write_bytes(package.read_bytes() + b"\0")
-    assert_not_released(project, r"packages/Tiny\.1\.2\.3\.nupkg: has SHA-256 \w+\.\.\., but was packed with")
+    assert_not_released(inputs, r"packages/Tiny\.1\.2\.3\.nupkg: has SHA-256 \w+\.\.\., but was packed with")
 
 
-def test_packages_without_a_record_of_their_sources_are_not_released(project):
-    (project[1].dist / RECORD).unlink()
-    assert_not_released(project, "packages: have no record of what they were made from")
+def test_packages_without_a_record_of_their_sources_are_not_released(inputs):
+    (inputs.dist / RECORD).unlink()
+    assert_not_released(inputs, "packages: have no record of what they were made from")
 
 
-def test_an_added_package_is_refused(project):
-    dist = project[1].dist
+def test_an_added_package_is_refused(inputs):
+    dist = inputs.dist
     shutil.copy(dist / "tiny-1.2.3.tar.gz", dist / "tiny-extra-1.2.3.tar.gz")
-    assert_not_released(project, r"packages/tiny-extra-1\.2\.3\.tar\.gz: was not packed with the others")
+    assert_not_released(inputs, r"packages/tiny-extra-1\.2\.3\.tar\.gz: was not packed with the others")
 
 
-def test_an_unknown_commit_is_no_evidence(project):
-    assert_not_released(project, "sources: have no commit", commit="")
+def test_an_unknown_commit_is_no_evidence(inputs):
+    assert_not_released(inputs, "sources: have no commit", commit="")
 
 
 @pytest.mark.parametrize(
@@ -77,16 +78,15 @@ def test_an_unknown_commit_is_no_evidence(project):
         ("sources", "3" * 64, "were made from other sources"),
     ],
 )
-def test_a_report_on_other_sources_is_no_evidence(project, field, value, why):
-    sources = project[1]
-    report = read_report(sources.report)
+def test_a_report_on_other_sources_is_no_evidence(inputs, field, value, why):
+    report = read_report(inputs.report)
     other = msgspec.structs.replace(report, source=msgspec.structs.replace(report.source, **{field: value}))
-    sources.report.write_text(report_json(other), encoding="utf-8")
-    assert_not_released(project, why.replace("was made", "were made"))
+    inputs.report.write_text(report_json(other), encoding="utf-8")
+    assert_not_released(inputs, why.replace("was made", "were made"))
 
 
-def test_a_dry_run_has_a_folder_of_its_own_and_says_whether_it_would_be_a_release(latebind, project):
-    root = project[0].root  # a folder that git does not know: the sources have no commit
+def test_a_dry_run_has_a_folder_of_its_own_and_says_whether_it_would_be_a_release(latebind, inputs):
+    root = inputs.project.config.root  # a folder that git does not know: the sources have no commit
     done = latebind("-q", "-C", root, "release", "--dry-run")
     assert (done.returncode, "not publishable" in done.stdout) == (1, True), done.stderr
     assert (root / "out/dry-run/manifest.json").is_file()
@@ -94,8 +94,8 @@ def test_a_dry_run_has_a_folder_of_its_own_and_says_whether_it_would_be_a_releas
     assert (refused.returncode, "Name one: --output out/1.2.3" in refused.stderr) == (2, True), refused.stderr
 
 
-def test_the_commands_refuse_a_stale_dist_without_build(latebind, project):
-    root = project[0].root
+def test_the_commands_refuse_a_stale_dist_without_build(latebind, inputs):
+    root = inputs.project.config.root
     edit(root / "native/tiny.c", "\n", "\n/* changed */\n", 1)
     done = latebind("-q", "-C", root, "release", "--output", root.parent / "out", "--dry-run")
     assert done.returncode == 1

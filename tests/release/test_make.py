@@ -24,8 +24,7 @@ def tree(folder):
 
 
 def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, tmp_path):
-    config, sources = release_inputs
-    release = make_release(config, sources, tmp_path / "out", dry_run=False)
+    release = make_release(release_inputs, tmp_path / "out", dry_run=False)
     files = tree(tmp_path / "out")
     assert {name.partition("/")[0] for name in files} == {
         "packages", "sbom", "reports", "api", "latebind.toml", "CHANGELOG.md", "manifest.json", "index.html",
@@ -43,8 +42,7 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(release_inputs, t
 
 
 def test_a_download_without_folders_is_verified_by_its_checksums(release_inputs, tmp_path):
-    config, sources = release_inputs
-    make_release(config, sources, tmp_path / "out", dry_run=False)
+    make_release(release_inputs, tmp_path / "out", dry_run=False)
     (tmp_path / "flat").mkdir()
     for path in (tmp_path / "out").rglob("*"):
         if path.is_file() and path.parent.name != "logs":
@@ -68,40 +66,38 @@ def test_files_that_share_a_name_are_refused(tmp_path):
 
 
 def test_it_is_the_same_every_time_and_replaces_an_earlier_one(release_inputs, tmp_path):
-    config, sources = release_inputs
-    make_release(config, sources, tmp_path / "out", dry_run=False)
+    make_release(release_inputs, tmp_path / "out", dry_run=False)
     first = tree(tmp_path / "out")
-    make_release(config, sources, tmp_path / "out", dry_run=False)
+    make_release(release_inputs, tmp_path / "out", dry_run=False)
     assert tree(tmp_path / "out") == first
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_the_release_of_another_version_is_left_alone(release_inputs, tmp_path):
-    config, sources = release_inputs
-    make_release(config, sources, tmp_path / "out", dry_run=False)
+    config = release_inputs.project.config
+    make_release(release_inputs, tmp_path / "out", dry_run=False)
     first = tree(tmp_path / "out")
     project = msgspec.structs.replace(config.project, version="1.2.4")
-    later = replace(config, document=msgspec.structs.replace(config.document, project=project))
+    config = replace(config, document=msgspec.structs.replace(config.document, project=project))
+    later = replace(release_inputs, project=replace(release_inputs.project, config=config))
     with pytest.raises(InputError, match=r"is the release of tiny 1.2.3, not of tiny 1.2.4"):
-        make_release(later, sources, tmp_path / "out", dry_run=True)
+        make_release(later, tmp_path / "out", dry_run=True)
     assert tree(tmp_path / "out") == first
 
 
 def test_a_folder_of_something_else_is_left_alone(release_inputs, tmp_path):
-    config, sources = release_inputs
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
     with pytest.raises(InputError, match="exists and is not a release"):
-        make_release(config, sources, tmp_path / "out", dry_run=False)
+        make_release(release_inputs, tmp_path / "out", dry_run=False)
     assert tree(tmp_path) == {"out/mine.txt": b"mine"}
 
 
 def test_a_release_does_not_lie_inside_another(release_inputs, tmp_path):
-    config, sources = release_inputs
-    make_release(config, sources, tmp_path / "out", dry_run=False)
+    make_release(release_inputs, tmp_path / "out", dry_run=False)
     first = tree(tmp_path / "out")
     with pytest.raises(InputError, match="is inside the release"):
-        make_release(config, sources, tmp_path / "out" / "docs" / "next", dry_run=False)
+        make_release(release_inputs, tmp_path / "out" / "docs" / "next", dry_run=False)
     assert tree(tmp_path / "out") == first
 
 
@@ -126,17 +122,16 @@ def without(scenario):
     ids=["required", "not-required"],
 )
 def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(release_inputs, tmp_path, scenario, subject):
-    config, whole = release_inputs
-    sources = failing(whole, tmp_path, without(scenario))
+    sources = failing(release_inputs, tmp_path, without(scenario))
     expected = [subject.format(rid) for rid in ("linux-x64", "linux-arm64")]
     with pytest.raises(GateError, match=re.escape(expected[0])):
-        make_release(config, sources, tmp_path / "out", dry_run=False)
+        make_release(sources, tmp_path / "out", dry_run=False)
     assert not (tmp_path / "out").exists()
-    make_release(config, whole, tmp_path / "published", dry_run=False)
+    make_release(release_inputs, tmp_path / "published", dry_run=False)
     with pytest.raises(InputError, match="contains a publishable release"):
-        make_release(config, sources, tmp_path / "published", dry_run=True)
+        make_release(sources, tmp_path / "published", dry_run=True)
     assert json.loads((tmp_path / "published/manifest.json").read_bytes())["publishable"]
-    make_release(config, sources, tmp_path / "out", dry_run=True)
+    make_release(sources, tmp_path / "out", dry_run=True)
     manifest = json.loads((tmp_path / "out/manifest.json").read_bytes())
     assert not manifest["publishable"]
     assert [blocker["subject"] for blocker in manifest["blocked"]] == expected
@@ -155,44 +150,40 @@ def test_each_scenario_that_the_report_lacks_is_named_once(tmp_path):
 
 
 def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(release_inputs, tmp_path):
-    config, sources = release_inputs
 
     def other(report):
         first, *rest = report.packages
         return msgspec.structs.replace(report, packages=(msgspec.structs.replace(first, sha256="0" * 64), *rest))
 
-    sources = failing(sources, tmp_path, other)
+    sources = failing(release_inputs, tmp_path, other)
     with pytest.raises(GateError, match=r"packages/.* has SHA-256 .*, but reports/verify.json has 0000000000000000"):
-        make_release(config, sources, tmp_path / "out/1.2.3", dry_run=True)
+        make_release(sources, tmp_path / "out/1.2.3", dry_run=True)
     assert not (tmp_path / "out").exists(), "a release that is refused must leave no folder"
 
 
 def test_a_missing_changelog_is_told_with_what_to_write(release_inputs, tmp_path):
-    config, sources = release_inputs
-    sources = replace(sources, changelog=tmp_path / "CHANGELOG.md")
+    sources = replace(release_inputs, changelog=tmp_path / "CHANGELOG.md")
     with pytest.raises(InputError, match="the changelog cannot be read: No such file") as refused:
-        make_release(config, sources, tmp_path / "out", dry_run=True)
+        make_release(sources, tmp_path / "out", dry_run=True)
     assert "## [1.2.3] - DATE" in refused.value.advice
     assert not (tmp_path / "out").exists()
 
 
 def test_a_changelog_is_no_link_to_another_file_of_the_machine(release_inputs, tmp_path):
-    config, sources = release_inputs
     (tmp_path / "secret").write_text("## [1.2.3] - 2026-01-01\n\n- A key.\n", encoding="utf-8")
     (tmp_path / "folder").mkdir()
     changelog = tmp_path / "folder" / "CHANGELOG.md"
     changelog.symlink_to(tmp_path / "secret")
     with pytest.raises(BuildError, match=r"CHANGELOG.md: leads through a link to"):
-        make_release(config, replace(sources, changelog=changelog), tmp_path / "out", dry_run=True)
+        make_release(replace(release_inputs, changelog=changelog), tmp_path / "out", dry_run=True)
 
 
 def test_a_changelog_without_the_version_is_told(release_inputs, tmp_path):
-    config, sources = release_inputs
     (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n\n- More.\n", encoding="utf-8")
-    sources = replace(sources, changelog=tmp_path / "CHANGELOG.md")
+    sources = replace(release_inputs, changelog=tmp_path / "CHANGELOG.md")
     with pytest.raises(GateError, match=r"has no section \[1.2.3\]"):
-        make_release(config, sources, tmp_path / "out", dry_run=False)
-    release_inputs = make_release(config, sources, tmp_path / "out", dry_run=True)
+        make_release(sources, tmp_path / "out", dry_run=False)
+    release_inputs = make_release(sources, tmp_path / "out", dry_run=True)
     assert (tmp_path / "out/CHANGELOG.md").read_text("utf-8") == "# tiny 1.2.3, unreleased\n\n- More.\n"
     checked = check_release(tmp_path / "out")
     assert checked.problems == ()
@@ -204,48 +195,44 @@ def test_a_changelog_without_the_version_is_told(release_inputs, tmp_path):
 
 
 def previous(inputs, tmp_path, version, *exports):
-    config, sources = inputs
-    make_release(config, sources, tmp_path / "last", dry_run=False)
+    make_release(inputs, tmp_path / "last", dry_run=False)
     surface = json.loads((tmp_path / "last/api/api.json").read_bytes())
     surface["version"] = version
     surface["exports"]["tiny"]["linux-x64"] += exports
     (tmp_path / "last/api/api.json").write_text(json.dumps(surface), encoding="utf-8")
-    return config, replace(sources, previous=tmp_path / "last")
+    return replace(inputs, previous=tmp_path / "last")
 
 
 def test_a_break_without_a_major_version_is_refused(release_inputs, tmp_path):
-    config, sources = previous(release_inputs, tmp_path, "1.2.2", "tiny_gone")
+    sources = previous(release_inputs, tmp_path, "1.2.2", "tiny_gone")
     with pytest.raises(GateError, match=r"breaks callers: tiny: tiny_gone \(linux-x64\)\n.*2\.0\.0 or higher"):
-        make_release(config, sources, tmp_path / "out", dry_run=True)
+        make_release(sources, tmp_path / "out", dry_run=True)
 
 
 def test_a_break_with_a_major_version_is_shown(release_inputs, tmp_path):
-    config, sources = previous(release_inputs, tmp_path, "0.9.0", "tiny_gone")
-    make_release(config, sources, tmp_path / "out", dry_run=False)
+    sources = previous(release_inputs, tmp_path, "0.9.0", "tiny_gone")
+    make_release(sources, tmp_path / "out", dry_run=False)
     assert "tiny_gone" in (tmp_path / "out/api/changes.md").read_text("utf-8")
     assert "tiny_gone" in (tmp_path / "out/index.html").read_text("utf-8")
 
 
 def test_a_last_release_that_cannot_be_read_is_named(release_inputs, tmp_path):
-    config, sources = release_inputs
     (tmp_path / "api.json").write_text('{"project": "tiny"}', encoding="utf-8")
     for file, why in (("api.json", "is not an API file"), ("none", "No such file")):
         with pytest.raises(InputError, match=why) as refused:
-            make_release(config, replace(sources, previous=tmp_path / file), tmp_path / "out", dry_run=True)
+            make_release(replace(release_inputs, previous=tmp_path / file), tmp_path / "out", dry_run=True)
         assert refused.value.where == str(tmp_path / file)
 
 
 def test_a_file_that_is_no_package_is_named_where_it_is(release_inputs, tmp_path):
-    config, sources = release_inputs
-    shutil.copytree(sources.dist, tmp_path / "dist")
+    shutil.copytree(release_inputs.dist, tmp_path / "dist")
     (tmp_path / "dist/notes.txt").write_text("notes", encoding="utf-8")
     with pytest.raises(InputError, match="is not a package of a release") as refused:
-        make_release(config, replace(sources, dist=tmp_path / "dist"), tmp_path / "out", dry_run=True)
+        make_release(replace(release_inputs, dist=tmp_path / "dist"), tmp_path / "out", dry_run=True)
     assert refused.value.where == str(tmp_path / "dist" / "notes.txt")
 
 
 def test_there_must_be_packages(release_inputs, tmp_path):
-    config, sources = release_inputs
     with pytest.raises(InputError, match="is not a folder"):
-        make_release(config, replace(sources, dist=tmp_path / "none"), tmp_path / "out", dry_run=True)
+        make_release(replace(release_inputs, dist=tmp_path / "none"), tmp_path / "out", dry_run=True)
     assert list(tmp_path.iterdir()) == []

@@ -22,9 +22,8 @@ WRONG = [
 
 @pytest.fixture(scope="module")
 def made(release_inputs, tmp_path_factory):
-    config, sources = release_inputs
     folder = tmp_path_factory.mktemp("tagged") / "release"
-    make_release(config, sources, folder, dry_run=False)
+    make_release(release_inputs, folder, dry_run=False)
     return folder
 
 
@@ -62,19 +61,17 @@ def test_an_option_that_names_no_tag_or_another_one_is_refused(option, why):
     ids=["version", "commit"],
 )
 def test_a_release_under_the_wrong_tag_is_not_made(release_inputs, tmp_path, tag, why, dry_run):
-    config, sources = release_inputs
     with pytest.raises(GateError, match=why):
-        make_release(config, replace(sources, tag=tag, commit=COMMIT), tmp_path / "out", dry_run=dry_run)
+        make_release(replace(release_inputs, tag=tag, commit=COMMIT), tmp_path / "out", dry_run=dry_run)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_tag_needs_its_section_in_the_changelog_even_in_a_dry_run(release_inputs, tmp_path):
-    config, sources = release_inputs
     changelog = tmp_path / "CHANGELOG.md"
     changelog.write_text("# Changelog\n\n## [1.2.4]\n\n- Later.\n", encoding="utf-8")
-    tagged = replace(sources, tag=Tag(name="v1.2.3"), changelog=changelog)
+    tagged = replace(release_inputs, tag=Tag(name="v1.2.3"), changelog=changelog)
     with pytest.raises(GateError, match=r"has no section \[1.2.3\] for the tag v1.2.3"):
-        make_release(config, tagged, tmp_path / "out", dry_run=True)
+        make_release(tagged, tmp_path / "out", dry_run=True)
     assert not (tmp_path / "out").exists()
 
 
@@ -95,7 +92,7 @@ def test_a_check_before_publishing_fails_in_a_run_for_another_tag(latebind, made
 
 
 def test_the_command_refuses_another_tag_before_anything_is_made(latebind, release_inputs, tmp_path):
-    config, _ = release_inputs
+    config = release_inputs.project.config
     for extra, environment in ((["--tag", "v1.3.0"], {}), ([], WRONG[0])):
         done = latebind("-C", config.root, "release", "--output", tmp_path / "out", *extra, env=environment)
         assert done.returncode == 1
@@ -104,7 +101,7 @@ def test_the_command_refuses_another_tag_before_anything_is_made(latebind, relea
 
 
 def test_the_commit_is_that_of_the_tag_in_the_repository(latebind, release_inputs, tmp_path):
-    config, _ = release_inputs
+    config = release_inputs.project.config
     root = shutil.copytree(config.root, tmp_path / "tiny", ignore=shutil.ignore_patterns("build"))
     (root / ".gitignore").write_text("/dist/\n/reports/\n/build/\n/out/\n", encoding="utf-8")
     git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@b"]

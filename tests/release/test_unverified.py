@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.coverage import list_package_files
 from tests.client import pack_project
@@ -14,8 +14,7 @@ from tests.release.conftest import write_passed_report
 
 
 def test_kinds_and_targets_are_read_from_the_files(release_inputs):
-    _, sources = release_inputs
-    read = {package.name: (package.kind, package.targets) for package in list_package_files(sources.dist)}
+    read = {package.name: (package.kind, package.targets) for package in list_package_files(release_inputs.dist)}
     both = ("linux-x64", "linux-arm64")
     assert read["Tiny.1.2.3.nupkg"] == ("nupkg", both)
     assert read["acme-tiny-1.2.3.tgz"] == ("npm", ())
@@ -23,24 +22,29 @@ def test_kinds_and_targets_are_read_from_the_files(release_inputs):
 
 
 def test_a_release_with_an_unverified_package_is_not_made(release_inputs, tmp_path):
-    config, sources = release_inputs
+    config = release_inputs.project.config
     root = tmp_path / "tiny"
     shutil.copytree(config.root, root)
     text = (root / "latebind.toml").read_text("utf-8")
     (root / "latebind.toml").write_text(text.partition("[release]")[0], encoding="utf-8")
-    silent = load(root / "latebind.toml")
+    silent = read_project(root / "latebind.toml", root)
     pack_project(root)
-    write_passed_report(silent, root)
-    sources = replace(sources, dist=root / "dist", report=root / "reports/verify.json", workdir=root)
+    write_passed_report(silent.config, root)
+    sources = replace(
+        release_inputs,
+        dist=root / "dist",
+        report=root / "reports/verify.json",
+        project=silent,
+    )
     with pytest.raises(GateError, match=r"Tiny\.1\.2\.3\.nupkg: not verified: no test case of nupkg/linux-x64 passed"):
-        make_release(silent, sources, tmp_path / "out", dry_run=False)
+        make_release(sources, tmp_path / "out", dry_run=False)
     assert not (tmp_path / "out").exists()
-    make_release(silent, sources, tmp_path / "out", dry_run=True)
+    make_release(sources, tmp_path / "out", dry_run=True)
     assert not json.loads((tmp_path / "out/manifest.json").read_bytes())["publishable"]
 
 
 def test_the_gate_command_reads_the_packages(latebind, release_inputs, tmp_path):
-    config, _ = release_inputs
+    config = release_inputs.project.config
     root = shutil.copytree(config.root, tmp_path / "tiny")
     assert latebind("-C", root, "gate").returncode == 0
     text = (root / "latebind.toml").read_text("utf-8")

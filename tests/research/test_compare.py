@@ -5,19 +5,14 @@ import zipfile
 
 import pytest
 
-from latebind.build.native import stage_target
-from latebind.config.file import load
-from latebind.pack.pack import pack
-from latebind.tables.targets import target
 from research import compare
-from tests.client import write_client
+from tests.client import pack_project, write_client
 
 
 @pytest.fixture
 def wheels(tmp_path):
     root = write_client(tmp_path / "tiny")
-    config = load(root / "latebind.toml")
-    pack(config, [stage_target(config, target("linux-x64"), root)], root, root / "dist")
+    pack_project(root)
     (wheel,) = (root / "dist").glob("*.whl")
     (tmp_path / "native").mkdir()
     return shutil.copy(wheel, tmp_path / "native"), tmp_path / "native", root / "dist"

@@ -6,8 +6,7 @@ import pytest
 
 from latebind.build.stage import MANIFEST, open_stage
 from latebind.errors import InputError
-from latebind.pack.ledger import Ledger
-from latebind.pack.record import RECORD
+from latebind.pack.record import RECORD, Ledger
 from loadcheck.engine.baseline import read_baseline
 
 DEEP = '{"more": ' + "[" * 100_000

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from latebind.build.native import stage_target
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.tables.targets import target, targets, wheel_tag
 from tests.client import write_portable
 from tests.needs import zig
@@ -72,7 +72,7 @@ def test_zig_compiles_for_every_triple(rid, tmp_path):
 def test_a_cmake_project_that_names_no_platform_builds_for_every_target(rid, tmp_path):
     properties = target(rid)
     write_portable(tmp_path, [rid])
-    staged = stage_target(load(tmp_path / "latebind.toml"), properties, tmp_path)
+    staged = stage_target(read_project(tmp_path / "latebind.toml", tmp_path), properties)
     (library,) = staged.libraries("tiny")
     assert library.name == FILE[properties.system]
     assert library.read_bytes().startswith(MAGIC[properties.system])

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from latebind.compilers.choose import Toolchain
     from latebind.config.config import Config
     from latebind.config.native import TomlValue
+    from latebind.config.project import Project
     from latebind.config.runtime import RuntimeUse
     from latebind.model import Target
     from latebind.system.run import Completed
@@ -67,14 +68,22 @@ _LAST_OUTPUT = 64 * 1024
 class NativeBuild:
     """How a project is built for one target on this machine."""
 
-    config: Config
+    project: Project
     target: Target
     floor: str
     toolchain: Toolchain
     pythons: tuple[Extension, ...]
     """The CPythons that Python modules are built for; () where there are none."""
-    folder: Path
-    """The folder of all build trees."""
+
+    @property
+    def config(self) -> Config:
+        """The project's configuration."""
+        return self.project.config
+
+    @property
+    def folder(self) -> Path:
+        """The folder of all build trees."""
+        return self.project.workdir / "build"
 
     @property
     def packages(self) -> list[str]:
@@ -97,7 +106,7 @@ class NativeBuild:
         """The CMake components of those packages, each once."""
         return list(dict.fromkeys(self.config.packages[name].component for name in self.packages))
 
-    def install(self, workdir: Path, prefix: Path, variant: Variant = "") -> None:
+    def install(self, prefix: Path, variant: Variant = "") -> None:
         """Build in the target's tree and install each component into a folder of its name below `prefix`.
 
         A variant is built in a tree of its own: `debug` keeps debug information, `versioned` has versioned SONAMEs. So
@@ -108,14 +117,14 @@ class NativeBuild:
         for runtime in self._drop_ins():
             self._stub(runtime).make(self._stub_prefix(runtime))
         first, *others = self.pythons or (None,)
-        self._install(workdir, prefix, first, variant)
-        each(lambda python: self._add_modules(workdir, prefix, python, variant), filter(None, others))
+        self._install(prefix, first, variant)
+        each(lambda python: self._add_modules(prefix, python, variant), filter(None, others))
         self.toolchain.finish(self.target, prefix)
 
-    def _add_modules(self, workdir: Path, prefix: Path, python: Extension, variant: Variant) -> None:
+    def _add_modules(self, prefix: Path, python: Extension, variant: Variant) -> None:
         """Build for one more CPython, and add its modules. Raises BuildError when there are none."""
         with tempfile.TemporaryDirectory(prefix=".modules-", dir=self.folder) as aside:
-            self._install(workdir, Path(aside), python, variant, python.abi)
+            self._install(Path(aside), python, variant, python.abi)
             self._take_modules(Path(aside), prefix, python)
 
     def _take_modules(self, aside: Path, prefix: Path, python: Extension) -> None:
@@ -131,9 +140,7 @@ class NativeBuild:
             (prefix / module.relative_to(aside)).parent.mkdir(parents=True, exist_ok=True)
             module.rename(prefix / module.relative_to(aside))
 
-    def _install(
-        self, workdir: Path, prefix: Path, python: Extension | None, variant: Variant, suffix: str = ""
-    ) -> None:
+    def _install(self, prefix: Path, python: Extension | None, variant: Variant, suffix: str = "") -> None:
         cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
         tree = self.folder / ".".join(filter(None, (self.target.rid, suffix, variant)))
         log = self.folder / f"{tree.name}.log"
@@ -153,7 +160,7 @@ class NativeBuild:
                 raise self._failure(ended, log, links)
 
         request_codemodel(tree)
-        files = native_files(self.config, workdir)
+        files = native_files(self.project)
         boundary = SourceBoundary(self.config, files, [self.folder, *self.toolchain.folders(tree)])
         with self.toolchain.first_use(self.target, self.floor, tree, files):
             step("-S", self.config.cmake_source, "-B", tree, "-G", "Ninja", *arguments)
@@ -288,16 +295,16 @@ class NativeBuild:
                 )
 
 
-def native_build(config: Config, target: Target, workdir: Path) -> NativeBuild:
+def native_build(project: Project, target: Target) -> NativeBuild:
     """How a target is built here. Raises NotRun if there is no compiler for it, BuildError for an unsuitable Python."""
+    config = project.config
     chosen = toolchain(config.toolchain(target.rid), target)
     return NativeBuild(
-        config=config,
+        project=project,
         target=target,
         floor=config.floor(target),
         toolchain=chosen,
         pythons=tuple(filter(None, (extension(kind, target, chosen) for kind in config.module_kinds))),
-        folder=workdir / "build",
     )
 
 

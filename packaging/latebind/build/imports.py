@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.model import Target
 
 ON_TRUST = "unknown toolchain"
@@ -40,8 +41,8 @@ class ImportedFiles:
     files: Mapping[str, bytes]
 
 
-def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: str = "") -> tuple[StageManifest, ...]:
-    """Merge folders, stages and wheels into `workdir`/stage; the manifests of the targets that were touched.
+def import_native(project: Project, sources: Sequence[Path], rid: str = "") -> tuple[StageManifest, ...]:
+    """Merge folders, stages and wheels into the stages; the manifests of the targets that were touched.
 
     With `rid`, only files of that target count, and each source must have some. All are read and checked before
     anything is written.
@@ -51,7 +52,7 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
     """
     if rid:
         target(rid)
-    current = hash_sources(config, workdir)
+    config, current = project.config, hash_sources(project)
     imported = [native for source in sources for native in _select(_read(config, source, rid, current), source, rid)]
     for native in imported:
         if native.manifest.source_hash != current:
@@ -65,7 +66,7 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
     merged: dict[Rid, ImportedFiles] = {}
     for native in imported:
         merged[native.manifest.rid] = _merge(merged.get(native.manifest.rid), native)
-    return tuple(_write(native, workdir / "stage" / rid) for rid, native in merged.items())
+    return tuple(_write(native, project.workdir / "stage" / rid) for rid, native in merged.items())
 
 
 def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[ImportedFiles]:

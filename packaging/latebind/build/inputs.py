@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from latebind.config.project import OUTPUTS
 from latebind.errors import BuildError
-from latebind.outputs import NAMES
 from latebind.system.folders import find_repository
 from latebind.system.log import LOG
 from latebind.system.resources import cmake_dir
@@ -76,7 +76,7 @@ class SourceBoundary:
             raise BuildError(
                 f"the native code includes files that latebind does not count as sources: {self._list_paths(foreign)}",
                 where=self._config.file.name,
-                advice=f"Move them out of folders for outputs ({', '.join(NAMES)}), caches and packages of this "
+                advice=f"Move them out of folders for outputs ({', '.join(OUTPUTS)}), caches and packages of this "
                 "project, or remove them from native.exclude. In a package's folder, files of C, C++, Cython and CMake "
                 "count as sources.",
             )

@@ -17,18 +17,20 @@ from latebind.build.stage import Stage, new_stage, open_stage, write_manifest
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
 from latebind.system.log import LOG
+from latebind.system.parallel import each
 from latebind.tables.targets import target as find_target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from latebind.build.cmake import NativeBuild
     from latebind.build.stage import StageManifest
     from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.model import Target
 
 
-def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
+def stage_target(project: Project, target: Target) -> Stage:
     """The stage of a target, built when what it is made from has changed since the last build.
 
     A failed or interrupted build leaves the earlier stage unchanged. Imported files are kept for as long as the sources
@@ -37,8 +39,8 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     Raises BuildError or ToolError with the compiler's messages, BuildError for imported files of another floor; NotRun
     when there is no compiler for the target.
     """
-    source_hash = hash_sources(config, workdir)
-    root = workdir / "stage" / target.rid
+    config, source_hash = project.config, hash_sources(project)
+    root = project.workdir / "stage" / target.rid
     stage = open_stage(root)
     if stage is not None and _is_current_import(stage, source_hash):
         LOG.detail(f"{target.rid}: the stage was imported")
@@ -51,13 +53,13 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
             where=f"{config.file.name}: native.build",
             advice=f"Build them, and run: latebind stage --import FILE --target {target.rid}",
         )
-    build = native_build(config, target, workdir)
+    build = native_build(project, target)
     key = _key(build, source_hash)
     if stage is not None and stage.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return stage
     with LOG.step(f"building {target.rid} with {build.identity}", f"built {target.rid}"), new_stage(root) as aside:
-        build.install(workdir, aside)
+        build.install(aside)
         _refuse_links(config, aside)
         floor = build.floor
         write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=build.identity, floor=floor)
@@ -69,31 +71,37 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     return staged
 
 
-def needs_compiler(config: Config, target: Target, workdir: Path) -> bool:
+def stage_targets(project: Project, rids: Sequence[str]) -> list[Stage]:
+    """The stage of each target, as stage_target() makes it."""
+    hash_backend()  # ast.parse() of CPython 3.11 fails where threads call it at once (python/cpython#106905)
+    return each(lambda rid: stage_target(project, find_target(rid)), rids)
+
+
+def needs_compiler(project: Project, target: Target) -> bool:
     """Whether stage_target() would look for a compiler: no files for the present sources were imported."""
-    if config.is_built_elsewhere:
+    if project.config.is_built_elsewhere:
         return False
-    stage = open_stage(workdir / "stage" / target.rid)
-    return stage is None or not _is_current_import(stage, hash_sources(config, workdir))
+    stage = open_stage(project.workdir / "stage" / target.rid)
+    return stage is None or not _is_current_import(stage, hash_sources(project))
 
 
-def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Path) -> None:
+def build_with_symbols(project: Project, target: Target, prefix: Path) -> None:
     """Build a target once more, with debug information that is kept, and install its components below `prefix`.
 
     Raises BuildError, ToolError and NotRun as stage_target does.
     """
-    build = native_build(config, target, workdir)
+    build = native_build(project, target)
     with LOG.step(f"building {target.rid} with debug symbols", f"built {target.rid} with debug symbols"):
-        build.install(workdir, prefix, "debug")
+        build.install(prefix, "debug")
 
 
 @contextmanager
-def apply_soversion(config: Config, stage: Stage, workdir: Path) -> Iterator[Stage]:
+def apply_soversion(project: Project, stage: Stage) -> Iterator[Stage]:
     """The stage with the SONAMEs that `sdk.soversion` asks for: built once more where it does, else the same.
 
     Raises BuildError, ToolError and NotRun as stage_target does; BuildError for files that were built elsewhere.
     """
-    platform = find_target(stage.rid)
+    config, platform = project.config, find_target(stage.rid)
     if config.soversion is None or platform.system == "windows":
         yield stage
         return
@@ -103,11 +111,11 @@ def apply_soversion(config: Config, stage: Stage, workdir: Path) -> Iterator[Sta
             where=config.file.name,
             advice="Set the version of the SONAME in your own build (CMake: SOVERSION), and remove soversion.",
         )
-    build = native_build(config, platform, workdir)
+    build = native_build(project, platform)
     with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-sdk-", dir=build.folder) as aside:
         prefix = Path(aside) / stage.rid
         with LOG.step(f"building {stage.rid} for its SDK", f"built {stage.rid} for its SDK"):
-            build.install(workdir, prefix, "versioned")
+            build.install(prefix, "versioned")
         _refuse_links(config, prefix)
         manifest = stage.manifest
         write_manifest(

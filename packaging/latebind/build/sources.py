@@ -12,7 +12,6 @@ import msgspec
 from latebind.config.config import SDIST_LOADER
 from latebind.config.file import FILE_NAME
 from latebind.fingerprint import digest
-from latebind.outputs import outputs
 from latebind.system.resources import cmake_dir
 from latebind.system.tree import hash_file, hash_files, hash_tree, list_tree
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
+    from latebind.config.project import Project
 
 _NATIVE = re.compile(
     r"CMakeLists\.txt|.*\.(asm|c|c\+\+|cc|cmake|cpp|cu|cuh|cxx|def|h|h\+\+|hh|hpp|hxx|in|inc|inl|ipp|m|mm|pxd|pyx|s|tcc|tpp)",
@@ -28,13 +28,13 @@ _NATIVE = re.compile(
 """Names of files that CMake and compilers read."""
 
 
-def hash_sources(config: Config, workdir: Path) -> str:
+def hash_sources(project: Project) -> str:
     """A hash of everything that the native files are made from, except the compiler: sources, loader, settings.
 
     It is the same on every system, for every working folder and in an unpacked sdist: files that were built on one are
     imported on another.
     """
-    native = config.document.native
+    config, native = project.config, project.config.document.native
     shared = native.define
     settings = {
         "version": config.project.version,
@@ -51,20 +51,20 @@ def hash_sources(config: Config, workdir: Path) -> str:
         "components": sorted({package.component for package in config.packages.values()}),
     }
     # latebind.toml is among them where the sources are the project's root: what counts of it is in `settings`.
-    paths = [path for path in native_files(config, workdir) if path != config.native_source / FILE_NAME]
+    paths = [path for path in native_files(project) if path != config.native_source / FILE_NAME]
     files = hash_files(config.native_source, paths, modes=False)
     parts = [json.dumps(settings, sort_keys=True), files, hash_tree(loader_dir(config), modes=False)]
     return digest(parts)
 
 
-def native_files(config: Config, workdir: Path) -> list[Path]:
+def native_files(project: Project) -> list[Path]:
     """The files of the native code, sorted: all below its folder but outputs, packages of this project, and `exclude`.
 
     Below a package's folder, only what CMake and compilers read counts. Everything in it counts where it is the folder
     of the native code itself: the two cannot be distinguished then.
     """
-    native = config.native_source
-    paths = list_tree(native, outputs=outputs(config, workdir))
+    config, native = project.config, project.config.native_source
+    paths = list_tree(native, outputs=project.outputs)
     if not config.unpacked:
         apart = [folder for folder in _package_folders(config) if native.resolve() in folder.parents]
         paths = [

@@ -67,7 +67,7 @@ def _describe_dist(project: Project) -> None:
     from latebind.pack.present import inspect_dist
     from latebind.system.log import LOG
 
-    present = inspect_dist(project.config, project.workdir, project.dist)
+    present = inspect_dist(project)
     if present.outdated:
         again = ",".join(present.targets)
         LOG.say(f"out of date in dist/: {', '.join(present.outdated)}\n  To pack again: latebind pack --target {again}")

@@ -15,7 +15,6 @@ from latebind.commands.common import (
     open_project,
     print_json,
 )
-from latebind.commands.packages import build_stages, pack_targets
 
 if TYPE_CHECKING:
     import argparse
@@ -110,7 +109,9 @@ def _plan(arguments: argparse.Namespace) -> int:
 
 
 def _build(arguments: argparse.Namespace, project: Project) -> int:
-    stages = build_stages(project, choose_targets(arguments.target, project.config))
+    from latebind.build.native import stage_targets
+
+    stages = stage_targets(project, choose_targets(arguments.target, project.config))
     return _show_stages(stages, project.workdir, arguments.format)
 
 
@@ -121,7 +122,7 @@ def _stage(arguments: argparse.Namespace, project: Project) -> int:
 
     workdir = project.workdir
     if arguments.sources:
-        import_native(project.config, arguments.sources, workdir, arguments.target)
+        import_native(project, arguments.sources, arguments.target)
     rids = [target(arguments.target).rid] if arguments.target else targets()
     stages = [staged for rid in rids if (staged := open_stage(workdir / "stage" / rid)) is not None]
     return _show_stages(stages, workdir, arguments.format)
@@ -149,6 +150,7 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
 
 
 def _pack(arguments: argparse.Namespace, project: Project) -> int:
+    from latebind.pack.pack import pack_targets
     from latebind.pack.render import to_console, to_json, to_markdown
     from loadcheck.archive import write_text
 

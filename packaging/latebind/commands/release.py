@@ -84,15 +84,15 @@ def _make(arguments: argparse.Namespace) -> int:
         tag = replace(tag, commit=tagged_commit(config, tag.name) or tag.commit)
     near = [folder / "CHANGELOG.md" for folder in (config.root, project.workdir)]
     sources = ReleaseInputs(
+        project=project,
         dist=arguments.dist or project.dist,
         report=arguments.report or project.reports / "verify.json",
         changelog=arguments.changelog or next((file for file in near if file.is_file()), near[0]),
-        workdir=project.workdir,
         previous=arguments.previous,
         commit=source_commit(config),
         tag=tag,
     )
-    derived = make_release(config, sources, output.resolve(), dry_run=arguments.dry_run)
+    derived = make_release(sources, output.resolve(), dry_run=arguments.dry_run)
     _show(arguments.format, derived)
     return int(bool(derived.blockers))
 

@@ -22,14 +22,13 @@ from loadcheck.text import plural
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from latebind.commands.common import Add
-    from latebind.config.config import Config
+    from latebind.commands.packages import Packages
     from latebind.config.project import Project
-    from latebind.model import Artifact
     from latebind.verify.choose import Request
-    from latebind.verify.report.report import Provenance, Report
+    from latebind.verify.report.report import Report
 
 
 def declare_verify(add: Add) -> None:
@@ -136,7 +135,6 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace, project: Project) -> int:
-    from latebind.build.commit import source_commit
     from latebind.commands.packages import find_packages
     from latebind.preconditions import refuse_missing
     from latebind.verify.choose import choose_cases, list_cases
@@ -150,28 +148,24 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
         print(list_cases(chosen))
         return 0
     refuse_missing(project.config, sources=False)
-    commit = source_commit(project.config)  # as it is before minutes of packing
-    artifacts, sources = find_packages(project, request.rids, arguments.dist)
-    source = _describe_source(project.config, commit, sources)
+    packages = find_packages(project, request.rids, arguments.dist)
     if chosen is None:
-        return _write_kit(arguments, project, artifacts, source)
-    report = verify(start_verification(project, chosen, artifacts), source)
+        return _write_kit(arguments, project, packages)
+    report = verify(start_verification(project, chosen, packages.artifacts), packages.source)
     output = arguments.output or project.reports
     write_reports(report, output, lambda result: read_log(folder, result))
     _show(report, arguments.format, output)
     return report.exit_status
 
 
-def _write_kit(
-    arguments: argparse.Namespace, project: Project, artifacts: Sequence[Artifact], source: Provenance
-) -> int:
+def _write_kit(arguments: argparse.Namespace, project: Project, packages: Packages) -> int:
     from latebind.verify.kit.kit import write_kit
 
     options = [*(["--all"] if arguments.everything else []), *(["--prereleases"] if arguments.prereleases else [])]
     options += [f"-k={pattern}" for pattern in arguments.select]
-    write_kit(project, artifacts, arguments.kit, source, options)
+    write_kit(project, packages.artifacts, arguments.kit, packages.source, options)
     print(
-        f"{arguments.kit}: {plural(len(artifacts), 'package')}\n"
+        f"{arguments.kit}: {plural(len(packages.artifacts), 'package')}\n"
         "  Run verify.sh or verify.ps1 of this folder on the other computer, then here: latebind verify --merge "
         "results-*.zip"
     )
@@ -197,15 +191,6 @@ def _read_request(arguments: argparse.Namespace, project: Project) -> Request:
     )
 
 
-def _describe_source(config: Config, commit: str, sources: str) -> Provenance:
-    """What the report says about the sources: the project, its version, the commit and its date, and a digest."""
-    from latebind.build.commit import source_date
-    from latebind.verify.report.report import Provenance
-
-    project, date = config.project, source_date(config, commit)
-    return Provenance(project=project.name, version=project.version, commit=commit, date=date, sources=sources)
-
-
 def _merge(arguments: argparse.Namespace) -> int:
     from latebind.config.project import find_project
     from latebind.verify.report.files import merge_files, write_reports
@@ -221,10 +206,15 @@ def _show(report: Report, form: str, folder: Path) -> None:
     from latebind.verify.report.console import report_text
     from latebind.verify.report.render import report_junit, report_markdown
     from latebind.verify.report.report import report_json
+    from latebind.verify.report.view import view_of
 
-    render = {"json": report_json, "markdown": report_markdown, "junit": report_junit}
-    text = report_text(report, folder) if form == "text" else render[form](report)
-    print(text.removesuffix("\n"))
+    forms: dict[str, Callable[[], str]] = {
+        "json": lambda: report_json(report),
+        "markdown": lambda: report_markdown(view_of(report)),
+        "junit": lambda: report_junit(view_of(report)),
+        "text": lambda: report_text(view_of(report), folder),
+    }
+    print(forms[form]().removesuffix("\n"))
 
 
 def _gate(arguments: argparse.Namespace) -> int:

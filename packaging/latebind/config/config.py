@@ -120,6 +120,17 @@ class Config:
         """The packages that the project does not make for a target."""
         return self.document.targets.options.get(rid, TargetOptions()).exclude
 
+    def explain_not_made(self, package: str, rid: str) -> str:
+        """Why a package is not made for a target; "" if it is.
+
+        Either the project excludes it, or its runtime does not exist for the target's C library. The package would
+        then install and never work.
+        """
+        if package in self.excluded(rid):
+            return f"[targets.{rid}] of {self.file.name} excludes {package}"
+        runtime = self.runtime_of(package)
+        return runtime.explain_absent(rid) if runtime else ""
+
     def with_toolchain(self, rid: str, name: str) -> Config:
         """The same project with another toolchain for a target."""
         targets = self.document.targets

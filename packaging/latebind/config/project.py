@@ -8,14 +8,33 @@ from typing import TYPE_CHECKING
 
 from latebind.config.file import find, load
 from latebind.errors import InputError
+from latebind.system.lock import LOCK
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
 
+OUTPUTS = ("build", "stage", "dist", "reports")
+"""The folders that latebind writes in a working folder."""
+MSBUILD_OUTPUTS = frozenset({"bin", "obj"})
+"""The folders that MSBuild writes next to a .csproj."""
+_WHEELHOUSE = "wheelhouse"
+"""Where cibuildwheel puts the wheels of a project, by default."""
+
 DIGEST_VARIABLE = "LATEBIND_CONFIG_SHA256"
 """The digest of the configuration of the command above this process; build backends run below latebind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The folders that latebind writes, which are never sources: `path in outputs`. Ask with resolved paths."""
+
+    folders: frozenset[Path]
+
+    def __contains__(self, path: Path) -> bool:
+        """Whether latebind writes to this folder: a known one, or one of another working folder, which has a lock."""
+        return path in self.folders or (path.name in OUTPUTS and (path.parent / LOCK).is_file())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +54,15 @@ class Project:
     def reports(self) -> Path:
         """Where its reports are written."""
         return self.workdir / "reports"
+
+    @property
+    def outputs(self) -> Outputs:
+        """The output folders of the working folder, and those in the project's own folder.
+
+        The latter are included wherever the working folder is, so that sources have the same hash on all machines.
+        """
+        usual = [self.config.root / name for name in (*OUTPUTS, _WHEELHOUSE)]
+        return Outputs(frozenset(path.resolve() for path in (*usual, *(self.workdir / name for name in OUTPUTS))))
 
     def with_toolchain(self, rid: str, name: str) -> Project:
         """The same project with another toolchain for a target."""

@@ -9,6 +9,7 @@ from msgspec import Meta
 from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
 from latebind.tables.presets import RuntimePreset, preset
+from latebind.tables.targets import target
 
 
 class RuntimeUse(Table, frozen=True, kw_only=True):
@@ -51,6 +52,13 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
     def traits(self) -> RuntimePreset:
         """What its preset or description says about the runtime. Raises LatebindError for an unknown preset."""
         return self.describe.preset() if self.describe else preset(self.preset)
+
+    def explain_absent(self, rid: str) -> str:
+        """Why it does not exist for a target: it was built for another C library; "" if it does."""
+        platform, libc = target(rid), self.traits.libc
+        if platform.system != "linux" or not libc or platform.libc in libc:
+            return ""
+        return f"{self.traits.title} exists for {' and '.join(libc)} only, but {rid} uses {platform.libc}"
 
     @property
     def has_text(self) -> bool:

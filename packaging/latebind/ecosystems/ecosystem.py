@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from latebind.preconditions import explain_not_made
 from latebind.registry import collect
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.config.package import Package
+    from latebind.config.project import Project
     from loadcheck.model import Kind
 
 
@@ -77,9 +77,8 @@ class PackageJob:
 class PackRun:
     """One run of `pack`: what it packs, where to, and what earlier jobs of the run have made."""
 
-    config: Config
+    project: Project
     stages: Sequence[Stage]
-    workdir: Path
     dist: Path
     commit: str
     """The commit that packages name; "" for none."""
@@ -87,9 +86,19 @@ class PackRun:
     """As hash_sources()."""
     files_by_job: dict[PackageJob, tuple[Path, ...]] = field(default_factory=dict)
 
+    @property
+    def config(self) -> Config:
+        """The project's configuration."""
+        return self.project.config
+
+    @property
+    def workdir(self) -> Path:
+        """The project's working folder."""
+        return self.project.workdir
+
     def suited(self, package: str) -> list[Stage]:
         """The stages of targets for which the package's runtime exists."""
-        return [stage for stage in self.stages if not explain_not_made(self.config, package, stage.rid)]
+        return [stage for stage in self.stages if not self.config.explain_not_made(package, stage.rid)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from latebind.build.commit import source_commit
 from latebind.build.inputs import outside_hash
 from latebind.build.inside import refuse_named_links
+from latebind.build.native import stage_targets
 from latebind.build.sources import hash_sources
+from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.ecosystems.ecosystem import PackRun, package_kinds
 from latebind.errors import NotRun
 from latebind.fingerprint import OF_AUDITS, digest, fingerprint
 from latebind.formats import find_format
 from latebind.model import Artifact, NotMade
-from latebind.outputs import MSBUILD_OUTPUTS, outputs
-from latebind.pack.ledger import Ledger, Losses
-from latebind.pack.planned import list_not_made
-from latebind.pack.record import hash_inputs
+from latebind.pack.planned import list_not_made, plan_files
+from latebind.pack.record import Ledger, Losses, hash_inputs
+from latebind.pack.render import describe_losses
+from latebind.preconditions import refuse_missing
+from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.tree import hash_file, hash_tree
 from loadcheck.archive import sha256, source_date_epoch
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.build.stage import Stage
-    from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.ecosystems.ecosystem import PackageJob, PackageKind
 
 ELSEWHERE = (
@@ -55,15 +58,25 @@ class PackResult:
     """What dist/ had before and has no longer."""
 
 
-def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackResult:
-    """Make all packages of a project from its stages; if one cannot be made, `dist` stays as it was.
+def pack_targets(project: Project, rids: Sequence[str]) -> PackResult:
+    """Build targets, pack them, and report what dist/ lost. Raises what can be known before minutes of compiling."""
+    refuse_missing(project.config, scripts=False)
+    plan_files(project.config, rids)
+    packed = pack(project, stage_targets(project, rids))
+    for line in describe_losses(packed.losses, project.config.document.targets.include):
+        LOG.say(line)
+    return packed
 
-    Files that an earlier run made and this one does not make are removed; other files in `dist` stay.
+
+def pack(project: Project, stages: Sequence[Stage]) -> PackResult:
+    """Make all packages of a project from its stages; if one cannot be made, dist/ stays as it was.
+
+    Files that an earlier run made and this one does not make are removed; other files in dist/ stay.
 
     Raises BuildError or ToolError with the message of the step that failed.
     """
-    ledger, sources = Ledger(dist), hash_inputs(config, workdir)
-    run = start_run(config, stages, workdir, ledger.fresh)
+    config, ledger, sources = project.config, Ledger(project.dist), hash_inputs(project)
+    run = start_run(project, stages, ledger.fresh)
     not_made = list(list_not_made(config, [stage.rid for stage in stages]))
     try:
         for kinds in _in_order():
@@ -92,20 +105,20 @@ def _in_order() -> Iterator[list[PackageKind]]:
     yield [kind for kind in kinds if kind.name not in needed]
 
 
-def start_run(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackRun:
+def start_run(project: Project, stages: Sequence[Stage], dist: Path) -> PackRun:
     """A run that has made nothing yet. Raises BuildError for a link that would put another file into packages.
 
     The stages are in the project's order of targets, so that the order of `--target` changes no package.
     """
+    config = project.config
     refuse_named_links(config)
     positions = {rid: position for position, rid in enumerate(config.document.targets.include)}
     return PackRun(
-        config=config,
+        project=project,
         stages=sorted(stages, key=lambda stage: positions.get(stage.rid, len(positions))),
-        workdir=workdir,
         dist=dist,
         commit=source_commit(config) if config.project.repository else "",
-        source_hash=hash_sources(config, workdir),
+        source_hash=hash_sources(project),
     )
 
 
@@ -127,8 +140,7 @@ def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
 
 def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
     """A hash of everything that a package is made from. Raises NotRun as PackageKind.key()."""
-    config, source = run.config, job.source
-    project, output_folders = config.project, outputs(config, run.workdir)
+    config, project, source, output_folders = run.config, run.config.project, job.source, run.project.outputs
     there = source is not None and source.is_dir()
     parts = [
         *(stage.manifest.key for stage in job.stages),

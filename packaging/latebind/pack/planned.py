@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from latebind.ecosystems.ecosystem import package_kinds
 from latebind.errors import BuildError
 from latebind.model import NotMade
-from latebind.preconditions import explain_not_made
 from latebind.semver import VersionError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
 
     Packages may not share a file name, and an ecosystem may not know the version.
     """
-    suited = {name: [rid for rid in rids if not explain_not_made(config, name, rid)] for name in config.packages}
+    suited = {name: [rid for rid in rids if not config.explain_not_made(name, rid)] for name in config.packages}
     try:
         planned = tuple(file for kind in package_kinds() for file in kind.plan(config, suited, rids))
     except VersionError as error:
@@ -37,11 +36,6 @@ def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
     return planned
 
 
-def refuse_unplannable(config: Config, rids: Sequence[str]) -> None:
-    """Refuse packages that could not be made as they are configured. Raises the errors of plan_files()."""
-    plan_files(config, rids)
-
-
 def list_not_made(config: Config, rids: Sequence[str]) -> tuple[NotMade, ...]:
     """The packages that are not made for some of those targets: excluded, or without a runtime there."""
     reasons = [
@@ -50,6 +44,6 @@ def list_not_made(config: Config, rids: Sequence[str]) -> tuple[NotMade, ...]:
         for kind in package_kinds()
         if kind.is_for_targets(package)
         for rid in rids
-        if (why := explain_not_made(config, name, rid))
+        if (why := config.explain_not_made(name, rid))
     ]
     return tuple(NotMade(package=name, kind=kind, reason=reason, message=why) for name, kind, reason, why in reasons)

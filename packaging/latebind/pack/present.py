@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 from latebind.build.stage import open_stage
 from latebind.ecosystems.ecosystem import package_kinds
 from latebind.errors import NotRun
-from latebind.pack.ledger import Ledger
 from latebind.pack.pack import hash_package, start_run
+from latebind.pack.record import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from latebind.build.stage import Stage
-    from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.ecosystems.ecosystem import PackRun
 
 
@@ -32,21 +31,20 @@ class Present:
     """Packages that packing would make again, by their names in the ledger, such as `wheel tiny linux-x64`."""
 
 
-def inspect_dist(config: Config, workdir: Path, dist: Path) -> Present:
+def inspect_dist(project: Project) -> Present:
     """Compare dist/ with what packing the same targets again would make.
 
     What a missing tool, such as the .NET SDK, keeps from being compared counts as current.
     """
-    ledger = Ledger(dist)
-    include = config.document.targets.include
+    ledger, include = Ledger(project.dist), project.config.document.targets.include
     targets = tuple(rid for rid in include if rid in ledger.targets)
     if not targets:
         return Present()
-    stages = [stage for rid in targets if (stage := open_stage(workdir / "stage" / rid)) is not None]
+    stages = [stage for rid in targets if (stage := open_stage(project.workdir / "stage" / rid)) is not None]
     return Present(
         targets=targets,
         missing=tuple(rid for rid in include if rid not in targets),
-        outdated=tuple(_list_outdated(ledger, start_run(config, stages, workdir, dist))),
+        outdated=tuple(_list_outdated(ledger, start_run(project, stages, project.dist))),
     )
 
 

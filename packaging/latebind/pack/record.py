@@ -1,28 +1,35 @@
-"""Reads dist/.packed.json, which records what the packages in dist/ were made from, and finds what changed since.
+"""Keeps dist/.packed.json, which records what the packages in dist/ were made from, and finds what changed since.
 
-The record is next to the packages, so that deleting build/ loses time only. Contents decide, not times.
+The record is next to the packages, so that deleting build/ loses time only. Contents decide, not times. New files are
+made in a folder of dist/ that has a hidden name, and move to their places together.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from latebind.build.sources import loader_dir, native_files
+from latebind.config.project import MSBUILD_OUTPUTS
+from latebind.errors import BuildError, InputError, NotRun
 from latebind.fingerprint import digest
-from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.preconditions import list_sources
+from latebind.system.log import LOG
 from latebind.system.tree import hash_tree, list_tree
+from loadcheck.archive import sha256, write_text
 from loadcheck.decoding import DECODE_ERRORS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from latebind.config.config import Config
+    from latebind.config.project import Project
 
 RECORD = ".packed.json"
 _NO_SOURCES = MSBUILD_OUTPUTS | {"node_modules"}
@@ -74,15 +81,122 @@ def read_record(dist: Path) -> Record:
         return Record()
 
 
-def hash_inputs(config: Config, workdir: Path) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What dist/ had before a run and has no longer."""
+
+    files: tuple[str, ...] = ()
+    """Files that were removed, by name."""
+    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The targets that remaining packages no longer hold, by their names in the ledger, such as `nupkg tiny`."""
+    whole_targets: tuple[str, ...] = ()
+    """The targets of which nothing remains."""
+
+
+class Ledger:
+    """The record in dist/: which key made which files, so that equal inputs make nothing twice."""
+
+    def __init__(self, dist: Path) -> None:
+        self.fresh = dist / ".new.part"
+        """Where new files are made."""
+        self._dist = dist
+        self._lock = threading.Lock()
+        self._record = read_record(dist)
+        self._old = self._record.packages
+        self._new: dict[str, PackedRow] = {}
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The targets that the last run packed, sorted; () where nothing was packed."""
+        return tuple(sorted(self._record.targets))
+
+    def is_current(self, name: str, key: str) -> bool:
+        """Whether the files of a package are there, as this key makes them, or it makes none here."""
+        known = self._old.get(name)
+        return known is not None and known.key == key and self._intact(known.files)
+
+    def make(
+        self, name: str, key: str, targets: Sequence[str], build: Callable[[], Sequence[Path]]
+    ) -> tuple[Path, ...]:
+        """The files of a package: those that are there when the key and their hashes are unchanged, else new ones.
+
+        `build` makes them below `fresh`. Raises NotRun as it does, and keeps the key.
+        """
+        known = self._old.get(name)
+        if known is not None and known.files and self.is_current(name, key):
+            LOG.detail(f"{name}: up to date")
+            with self._lock:
+                self._new[name] = known
+            return tuple(self._dist / file for file in known.files)
+        with LOG.step(f"packing {name}", f"packed {name}"):
+            try:
+                paths = tuple(build())
+            except NotRun:
+                with self._lock:
+                    self._new[name] = PackedRow(key=key, files={})
+                raise
+        if not paths:
+            raise BuildError(f"{name} made no file")
+        files: dict[str, str] = {path.relative_to(self.fresh).as_posix(): sha256(path) for path in paths}
+        earlier = {*known.files, *known.earlier}.difference(files) if known else ()
+        row = PackedRow(key=key, files=files, targets=tuple(targets), earlier=tuple(sorted(earlier)))
+        with self._lock:
+            self._new[name] = row
+        return paths
+
+    def close(self, sources: Mapping[str, str], commit: str) -> Losses:
+        """Put new files in their places, remove what only an earlier run made, and return what dist/ lost.
+
+        `sources` and `commit` are what the files of this run were made from.
+        """
+        self._write(
+            msgspec.structs.replace(self._record, packages={**self._old, **self._new})
+        )  # if this run is killed below, the next one knows all files
+        current = {file for package in self._new.values() for file in package.files}
+        for file in sorted(name for name in current if (self.fresh / name).is_file()):
+            (self._dist / file).parent.mkdir(exist_ok=True)
+            (self.fresh / file).replace(self._dist / file)
+        earlier = {file for package in self._old.values() for file in (*package.files, *package.earlier)}
+        removed = sorted(file for file in earlier - current if (self._dist / file).is_file())
+        for file in removed:
+            (self._dist / file).unlink(missing_ok=True)
+        current_rows = {name: msgspec.structs.replace(package, earlier=()) for name, package in self._new.items()}
+        self._write(Record(commit=commit, sources=dict(sources), packages=current_rows))
+        lost = {
+            name: set(self._old[name].targets) - set(self._new[name].targets)
+            for name in sorted(self._old.keys() & self._new)
+            if self._new[name].files
+        }
+        lost_targets = set(self.targets).difference(*(package.targets for package in self._new.values()))
+        return Losses(
+            tuple(removed),
+            {name: tuple(sorted(rids)) for name, rids in lost.items() if rids},
+            tuple(sorted(lost_targets)),
+        )
+
+    def find_place(self, file: Path) -> Path:
+        """Where a file of this run is in dist/ in the end."""
+        return self._dist / file.relative_to(self.fresh) if file.is_relative_to(self.fresh) else file
+
+    def _intact(self, files: Mapping[str, str]) -> bool:
+        return all(
+            (self._dist / name).is_file() and sha256(self._dist / name) == known for name, known in files.items()
+        )
+
+    def _write(self, record: Record) -> None:
+        file, text = self._dist / RECORD, json.dumps(msgspec.to_builtins(record), indent=1, sort_keys=True)
+        if not file.is_file() or file.read_bytes() != text.encode():
+            write_text(file, text)
+
+
+def hash_inputs(project: Project) -> dict[str, str]:
     """The hash of each file of the project that packages are made from, by its path from the configuration's folder.
 
     Ends of lines do not count, because a checkout on Windows has others.
     """
-    written = outputs(config, workdir)
-    files = [*native_files(config, workdir)]
+    config, files = project.config, native_files(project)
     for path in (config.root / name for name in list_sources(config)):
-        files += list_tree(path, without=_NO_SOURCES, outputs=written) if path.is_dir() else [path]
+        files += list_tree(path, without=_NO_SOURCES, outputs=project.outputs) if path.is_dir() else [path]
     names = {Path(os.path.relpath(path, config.root)).as_posix(): path for path in files if path.is_file()}
     hashes = {name: _hash_text(path.read_bytes()) for name, path in sorted(names.items()) if path != config.file}
     hashes[config.file.name] = _hash_text(config.content)  # as it was read: it may have changed since
@@ -99,6 +213,18 @@ def list_changes(record: Record, sources: Mapping[str, str], commit: str) -> lis
     names = packed.keys() & now.keys() if same else packed.keys() | now.keys()
     changed = sorted(name for name in names if packed.get(name) != now.get(name)) if packed else []
     return [f"{name} was {_how(name, packed, now)}" for name in changed]
+
+
+def refuse_outdated(project: Project, folder: Path, commit: str) -> None:
+    """Refuse a folder of packages whose sources changed since. Raises InputError."""
+    record = read_record(folder)
+    changes = list_changes(record, hash_inputs(project), commit) if record.sources else []
+    if changes:
+        raise InputError(
+            f"the packages are out of date: {changes[0]} after packing",
+            where=str(folder),
+            advice="Pack again: latebind pack --target all. Or check out the sources that they were made from.",
+        )
 
 
 def _how(name: str, packed: Mapping[str, str], now: Mapping[str, str]) -> str:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from latebind.model import Artifact, NotMade
-    from latebind.pack.ledger import Losses
     from latebind.pack.pack import PackResult
+    from latebind.pack.record import Losses
 
 
 def to_console(packed: PackResult, folder: str) -> str:

@@ -19,8 +19,8 @@ from latebind.templates import render
 from latebind.verify.report.coverage import list_package_files
 from latebind.verify.report.files import read_log, renderings
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
-from latebind.verify.report.render import report_count
 from latebind.verify.report.report import read_report
+from latebind.verify.report.view import report_count, view_of
 from loadcheck.archive import sha256
 from loadcheck.audit import audit_paths
 from loadcheck.engine.wording import count_line
@@ -70,7 +70,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
     gate = judge_gate(config, report, packages=list_package_files(folder / layout.PACKAGES))
     changelog = _changelog(folder)
     blockers = (*gate.blockers, *obstacles(config, packages, report, changelog, origin))
-    texts = renderings(report, lambda result: read_log(folder / layout.REPORTS, result))
+    texts = renderings(view_of(report), lambda result: read_log(folder / layout.REPORTS, result))
     files = {
         **{f"{layout.SBOMS}/{package.bill_file}": package.bill for package in packages if package.bill},
         f"{layout.REPORTS}/audit.json": audit_json(audit).encode(),

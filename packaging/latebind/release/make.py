@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
+    from latebind.config.project import Project
     from latebind.pack.record import Record
     from latebind.release.derive import Derived
     from latebind.release.tag import Tag
@@ -37,13 +38,12 @@ _SHOWN = 20
 class ReleaseInputs:
     """What a release is made from."""
 
+    project: Project
     dist: Path
     """The folder of the packages."""
     report: Path
     """The verification report, with its logs in the same folder."""
     changelog: Path
-    workdir: Path
-    """The folder whose build/, stage/, dist/ and reports/ are never sources."""
     previous: Path | None = None
     """The last release: its folder, or its api.json. None for the first one."""
     commit: str = ""
@@ -57,7 +57,7 @@ class GateError(LatebindError):
     exit_status = 1
 
 
-def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_run: bool) -> Derived:
+def make_release(sources: ReleaseInputs, output: Path, *, dry_run: bool) -> Derived:
     """Make the folder `output`; a release of the same version there is replaced once the new one is whole.
 
     A dry run makes it even if something prevents the release, and the manifest says what.
@@ -66,12 +66,13 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
     contradict each other or the tag, or, except in a dry run, when the gate failed. A dry run with blockers doesn't
     replace a release without.
     """
+    config = sources.project.config
     text = _changes(config, sources.changelog)
     earlier = _read_replaceable(config, output)
-    _assert_tagged(config, sources, text)
-    record = _read_current(config, sources)
+    _assert_tagged(sources, text)
+    record = _read_current(sources)
     with _replacing(output) as folder:
-        _copy(config, sources, folder)
+        _copy(sources, folder)
         (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
         try:
             derived = derive(
@@ -124,7 +125,7 @@ def _changes(config: Config, file: Path) -> str:
     return f"{changelog.heading(config, named=changelog.names(text, version))}\n\n{changelog.section(text, version)}\n"
 
 
-def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
+def _copy(sources: ReleaseInputs, folder: Path) -> None:
     if not sources.dist.is_dir():
         raise InputError("is not a folder", where=str(sources.dist), advice="Make the packages first: latebind pack.")
     shutil.copytree(sources.dist, folder / layout.PACKAGES, ignore=shutil.ignore_patterns(".*"))
@@ -136,7 +137,7 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
         if log.is_file() and log.resolve().is_relative_to(sources.report.parent.resolve()):
             (folder / layout.REPORTS / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(log, folder / layout.REPORTS / name)
-    (folder / layout.CONFIG).write_text(standalone_text(config), encoding="utf-8", newline="\n")
+    (folder / layout.CONFIG).write_text(standalone_text(sources.project.config), encoding="utf-8", newline="\n")
     if sources.previous is not None:
         (folder / layout.PREVIOUS).parent.mkdir()
         earlier = sources.previous / layout.SURFACE if sources.previous.is_dir() else sources.previous
@@ -144,10 +145,11 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
         shutil.copyfile(earlier, folder / layout.PREVIOUS)
 
 
-def _assert_tagged(config: Config, sources: ReleaseInputs, changes: str) -> None:
+def _assert_tagged(sources: ReleaseInputs, changes: str) -> None:
     """Raises GateError when the tag disagrees with the version, the changelog or a recorded commit."""
     if sources.tag is None:
         return
+    config = sources.project.config
     project, version = config.project.name, config.project.version
     commits = {"sources": sources.commit, sources.report.name: read_report(sources.report).source.commit}
     wrong = list(check_tag(sources.tag, project, version, commits))
@@ -159,10 +161,10 @@ def _assert_tagged(config: Config, sources: ReleaseInputs, changes: str) -> None
         raise GateError("\n".join([f"the tag {sources.tag.name} cannot be released:", *entries]))
 
 
-def _read_current(config: Config, sources: ReleaseInputs) -> Record:
+def _read_current(sources: ReleaseInputs) -> Record:
     """The record of the packages. Raises GateError when packages or sources changed since it was written."""
     record = read_record(sources.dist)
-    changes = list_changes(record, hash_inputs(config, sources.workdir), sources.commit)
+    changes = list_changes(record, hash_inputs(sources.project), sources.commit)
     _refuse(find_stale(sources.dist, record, changes))
     return record
 

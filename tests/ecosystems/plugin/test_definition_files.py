@@ -1,7 +1,7 @@
 """What a provider exports: by a module definition file that is an option of the linker, or by latebind_ep() alone."""
 
 from latebind.build.cmake import native_build
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.tables.targets import target
 from loadcheck.binary import read_images
 from loadcheck.model import Rid
@@ -47,7 +47,7 @@ EXPORTS
 def install_files(folder, rid):
     """The files that a project installs for a target."""
     prefix = folder / "installed"
-    native_build(load(folder / "latebind.toml"), target(Rid(rid)), folder).install(folder, prefix)
+    native_build(read_project(folder / "latebind.toml", folder), target(Rid(rid))).install(folder, prefix)
     return prefix
 
 

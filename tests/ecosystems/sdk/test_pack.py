@@ -16,6 +16,7 @@ from latebind.build.sbom import read_sbom
 from latebind.compilers.choose import program
 from latebind.compilers.zig import find_zig
 from latebind.config.file import load
+from latebind.config.project import Project
 from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
@@ -328,7 +329,7 @@ def test_an_archive_serves_the_processor_of_its_target(rid, tmp_path):
 def test_a_universal_library_serves_both_processors(tmp_path):
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "osx-arm64"))
     config = load(root / "latebind.toml")
-    stage = stage_target(config, target("osx-arm64"), root)
+    stage = stage_target(Project(config=config, workdir=root), target("osx-arm64"))
     (library,) = stage.libraries("tiny")
     options = [
         "-target",

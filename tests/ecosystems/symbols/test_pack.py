@@ -11,6 +11,7 @@ import pytest
 
 from latebind.build.imports import import_native
 from latebind.config.file import load
+from latebind.config.project import Project, read_project
 from latebind.errors import InputError
 from latebind.pack.planned import plan_files
 from latebind.pack.present import Present, inspect_dist
@@ -213,12 +214,12 @@ def test_symbols_that_cannot_be_made_are_out_of_date_only_after_a_change(tmp_pat
     result = pack_project(folder)
     config = load(folder / "latebind.toml")
     assert [omission.kind for omission in result.not_made] == ["symbols"]
-    assert inspect_dist(config, folder, folder / "dist") == Present(targets=("win-x64", "linux-x64"))
+    assert inspect_dist(Project(config=config, workdir=folder)) == Present(targets=("win-x64", "linux-x64"))
     assert pack_project(folder).not_made == result.not_made
 
     (folder / "native" / "tiny.c").write_text(f"{SOURCE}int more;\n", encoding="utf-8")
 
-    outdated = inspect_dist(config, folder, folder / "dist").outdated
+    outdated = inspect_dist(Project(config=config, workdir=folder)).outdated
     assert {"symbols win-x64", "symbols linux-x64"} <= set(outdated)
 
 
@@ -251,7 +252,7 @@ def test_a_library_that_was_built_elsewhere_has_no_symbols_from_here(tmp_path):
     assert b"%d\n\0" in data
     (elsewhere / "libtiny.so").write_bytes(data.replace(b"%d\n\0", b"%u\n\0"))
     shutil.rmtree(folder / "stage")
-    import_native(load(folder / "latebind.toml"), [elsewhere.parent.parent], folder, "linux-x64")
+    import_native(read_project(folder / "latebind.toml", folder), [elsewhere.parent.parent], "linux-x64")
     (omission,) = pack_project(folder).not_made
     assert "differs from the shipped library" in omission.message
     assert list((folder / "dist").rglob("*-symbols.zip")) == []

@@ -14,6 +14,7 @@ from latebind.build import extension
 from latebind.build.native import stage_target
 from latebind.build.stage import open_stage
 from latebind.config.file import load
+from latebind.config.project import Project, read_project
 from latebind.errors import BuildError
 from latebind.fingerprint import LOADCHECK
 from latebind.pack.planned import plan_files
@@ -212,7 +213,7 @@ def test_another_interpreter_builds_the_modules_again(tmp_path, kind):
     if other is None:
         pytest.skip("not run: no other installation of this Python version with headers is here: uv python install")
     project = write_module_client(tmp_path / "tiny", kind)
-    key = stage_target(load(project / "latebind.toml"), target(host_rid()), project).manifest.key
+    key = stage_target(read_project(project / "latebind.toml", project), target(host_rid())).manifest.key
     assert_success(by(other, project, "build"))
     again = open_stage(project / "stage" / host_rid())
     assert again.manifest.key != key
@@ -223,7 +224,7 @@ def test_another_interpreter_changes_nothing_where_no_module_is_built(tiny):
     other = another_python()
     if other is None:
         pytest.skip("not run: no other installation of this Python version is here: uv python install")
-    key = stage_target(load(tiny / "latebind.toml"), target(host_rid()), tiny).manifest.key
+    key = stage_target(read_project(tiny / "latebind.toml", tiny), target(host_rid())).manifest.key
     assert by(other, tiny, "build").returncode == 0
     assert open_stage(tiny / "stage" / host_rid()).manifest.key == key
 
@@ -284,7 +285,7 @@ def test_modules_for_both_stable_abis_have_the_macros_name_and_library_of_pep_80
     monkeypatch.setattr(extension, "find_headers", lambda: headers)
     monkeypatch.setattr(extension, "refuse_interpreter", lambda _kind: None)
     project = write_module_client(tmp_path / "tiny", "cp315-abi3.abi3t", tiny=FREE)
-    (library,) = stage_target(load(project / "latebind.toml"), target(rid), project).libraries("tiny")
+    (library,) = stage_target(read_project(project / "latebind.toml", project), target(rid)).libraries("tiny")
     image = read_image(library.read_bytes(), library.name)
     assert library.name == file
     assert tuple(name for name in image.needed if "python" in name.lower()) == needed
@@ -293,7 +294,7 @@ def test_modules_for_both_stable_abis_have_the_macros_name_and_library_of_pep_80
 def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):
     project = write_module_client(tmp_path / "tiny", "cpython")
     settings = load(project / "latebind.toml")
-    stage = stage_target(settings, target(host_rid()), tmp_path / "machine")
+    stage = stage_target(Project(config=settings, workdir=tmp_path / "machine"), target(host_rid()))
     (module,) = stage.libraries("tiny")
     strange = module.name.replace(f"cpython-{OWN[2:]}", "cpython-399")
     assert extension.fits("cpython", module.name)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from latebind.system.log import LOG
 from latebind.verify.report.console import report_text
+from latebind.verify.report.view import view_of
 from tests.verify.reports import report, row
 
 TRACEBACK = """the consumer failed with status 1
@@ -17,7 +18,7 @@ ImportError: libcore.so.1: cannot open shared object file: No such file or direc
 def test_one_cause_is_shown_once_with_its_exception_its_test_cases_and_a_log(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     failed = [row("failed", version=f"1.{n}.0", reason=TRACEBACK, log=f"logs/{n}.log") for n in range(19, 50)]
-    lines = report_text(report(*failed, row()), Path("reports").resolve()).splitlines()
+    lines = report_text(view_of(report(*failed, row())), Path("reports").resolve()).splitlines()
     assert lines[0] == "✗ ImportError: libcore.so.1: cannot open shared object file: No such file or directory"
     assert "    import demo" in "\n".join(lines)
     assert [line for line in lines if line.startswith("  in ")] == [
@@ -33,29 +34,32 @@ def test_one_cause_is_shown_once_with_its_exception_its_test_cases_and_a_log(tmp
 
 def test_a_report_elsewhere_is_named_by_its_whole_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert report_text(report(row()), Path("/reports")) == "1 passed, 0 failed, 0 not run. Report: /reports/verify.html"
+    assert (
+        report_text(view_of(report(row())), Path("/reports"))
+        == "1 passed, 0 failed, 0 not run. Report: /reports/verify.html"
+    )
 
 
 def test_failures_come_last_and_passes_only_when_asked_for(monkeypatch):
     everything = report(row("failed", version="1.20", reason="it broke"), row("not run", version="1.21"), row())
-    marks = [line[0] for line in report_text(everything).splitlines() if line[0] in "✓✗–"]
+    marks = [line[0] for line in report_text(view_of(everything)).splitlines() if line[0] in "✓✗–"]
     assert marks == ["–", "✗"]
     monkeypatch.setattr(LOG, "level", "verbose")
-    shown = report_text(everything).splitlines()
+    shown = report_text(view_of(everything)).splitlines()
     assert [line[0] for line in shown if line[0] in "✓✗–"] == ["✓", "–", "✗"]
     assert shown[0].startswith("✓ wheel/linux-x64/python3.11/onnxruntime-")
 
 
 def test_what_was_not_run_is_shown_with_the_way_out():
     summary = "another user cannot reach /tmp/x\nhelp: chmod o+x /tmp/x"
-    shown = report_text(report(row("not run", reason="no-access", summary=summary), row())).splitlines()
+    shown = report_text(view_of(report(row("not run", reason="no-access", summary=summary), row()))).splitlines()
     assert shown[0].endswith("not run: no-access (another user cannot reach /tmp/x)")
     assert shown[1] == "    help: chmod o+x /tmp/x"
 
 
 def test_a_headline_that_names_the_exception_is_the_cause_and_is_not_repeated():
     reason = "verify/smoke.py wrote no result: ImportError: no\n  Traceback\n  ImportError: no\nSee docs/consumers.md."
-    shown = report_text(report(row("failed", reason=reason))).splitlines()
+    shown = report_text(view_of(report(row("failed", reason=reason)))).splitlines()
     assert shown[:3] == [
         "✗ verify/smoke.py wrote no result: ImportError: no",
         "      Traceback",
@@ -68,7 +72,7 @@ def test_folders_and_versions_of_a_test_case_do_not_make_two_causes():
     named = [
         row("failed", version=case.version, reason=case.reason.format(case.id.replace("/", "_"))) for case in failed
     ]
-    shown = report_text(report(*named))
+    shown = report_text(view_of(report(*named)))
     assert shown.count("✗ ") == 1
     assert shown.startswith("✗ 1.19.0 was not found in /work/wheel_linux-x64_python3.11_onnxruntime-1.19.0_works/x\n")
 
@@ -77,7 +81,7 @@ def test_each_runtime_version_that_is_newer_than_any_tried_is_named_with_its_out
     newer = {"newer_than": "1.31"}
     tried = row("failed", version="1.31.0")
     rows = [row(version="1.32.0", facts=newer), row("failed", version="1.33.0", facts=newer), tried]
-    lines = report_text(report(*rows)).splitlines()
+    lines = report_text(view_of(report(*rows))).splitlines()
     assert [line for line in lines if line.startswith("New: ")] == [
         "New: onnxruntime 1.32.0, which passed; latebind was tried with versions up to 1.31.",
         "New: onnxruntime 1.33.0, with failures; latebind was tried with versions up to 1.31.",
@@ -85,7 +89,7 @@ def test_each_runtime_version_that_is_newer_than_any_tried_is_named_with_its_out
 
 
 def test_without_a_network_the_last_lines_say_what_to_do():
-    failure, advice = report_text(report(row("not run", reason="no-index"))).splitlines()[-2:]
+    failure, advice = report_text(view_of(report(row("not run", reason="no-index")))).splitlines()[-2:]
     assert failure == (
         "Verification failed: no test case that loads the library could run: the package index cannot be reached."
     )
@@ -97,6 +101,6 @@ def test_without_a_network_the_last_lines_say_what_to_do():
 
 def test_without_a_machine_the_last_line_says_where_else_to_run():
     idle = row("not run", reason="no-machine")
-    last = report_text(report(idle)).splitlines()[-1]
+    last = report_text(view_of(report(idle))).splitlines()[-1]
     assert last.startswith("help: Verify on a machine of that target, in CI (latebind ci), from a kit (latebind")
-    assert "help:" not in report_text(report(idle, row()))
+    assert "help:" not in report_text(view_of(report(idle, row())))

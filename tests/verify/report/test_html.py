@@ -9,6 +9,7 @@ import pytest
 
 from latebind.verify.report.html import LOG_LIMITS, clip, report_html
 from latebind.verify.report.report import Provenance, Report
+from latebind.verify.report.view import view_of
 from machines import chromium
 from tests.verify.reports import HOSTILE, large, report, row
 
@@ -16,7 +17,7 @@ LOG = f"$ install\n{HOSTILE}\nthe end"
 
 
 def page_of(shown, log=LOG):
-    return report_html(shown, lambda _: log)
+    return report_html(view_of(shown), lambda _: log)
 
 
 def data_of(page):

@@ -13,7 +13,7 @@ from latebind.model import Artifact, Case, Outcome, State
 from latebind.verify.report.console import report_text
 from latebind.verify.report.files import read_log, write_reports
 from latebind.verify.report.html import report_html
-from latebind.verify.report.render import report_count, report_junit, report_markdown
+from latebind.verify.report.render import report_junit, report_markdown
 from latebind.verify.report.report import (
     Elsewhere,
     Provenance,
@@ -23,6 +23,7 @@ from latebind.verify.report.report import (
     report_of,
     verify_schema,
 )
+from latebind.verify.report.view import report_count, view_of
 from loadcheck.model import Rid, Sha256
 from tests.verify.reports import HASH, HOSTILE, report, row
 
@@ -78,7 +79,7 @@ SMALL = msgspec.structs.replace(EVERY, cases=tuple(FEW))  # the golden files nee
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("verify.md", report_markdown(SMALL)), ("verify.xml", report_junit(SMALL))],
+    [("verify.md", report_markdown(view_of(SMALL))), ("verify.xml", report_junit(view_of(SMALL)))],
     ids=["markdown", "junit"],
 )
 def test_renderings_are_as_they_were_reviewed(name, text):
@@ -88,23 +89,23 @@ def test_renderings_are_as_they_were_reviewed(name, text):
 def test_not_run_is_a_state_of_its_own_in_every_rendering():
     last = report_count(EVERY)
     assert last.startswith(f"3 passed, 1 failed, {len(NOT_RUN_REASONS)} not run (")
-    for text in (report_text(EVERY), report_markdown(EVERY), report_junit(EVERY)):
+    for text in (report_text(view_of(EVERY)), report_markdown(view_of(EVERY)), report_junit(view_of(EVERY))):
         assert "not run: no-dotnet (there is no .NET SDK on this machine)" in text
-    assert last.replace("3 passed", "3 passed (1 cached)") in report_text(EVERY)
-    assert last in report_markdown(EVERY)
+    assert last.replace("3 passed", "3 passed (1 cached)") in report_text(view_of(EVERY))
+    assert last in report_markdown(view_of(EVERY))
 
 
 def test_what_passed_on_an_emulator_is_never_counted_as_passed():
     reported = report(row(), row("passed, emulated", target="win-x64"), row("glue passed", target="osx-arm64"))
     count = "1 passed, 1 passed emulated, 1 glue passed, 0 failed, 0 not run"
-    markdown, page = report_markdown(reported), report_html(reported, lambda _: "")
+    markdown, page = report_markdown(view_of(reported)), report_html(view_of(reported), lambda _: "")
     assert report_count(reported) == count
     assert count in markdown
     assert count in page
     assert "✅ passed, ☑️ emulated, 🔘 glue passed" in markdown
     assert 'class="m e"' in page
     assert 'class="m g"' in page
-    assert "emulated" not in report_markdown(report(row()))
+    assert "emulated" not in report_markdown(view_of(report(row())))
 
 
 def test_glue_alone_verifies_nothing():
@@ -114,14 +115,15 @@ def test_glue_alone_verifies_nothing():
 
 
 def test_a_junit_reader_counts_the_same():
-    suites = ET.fromstring(report_junit(EVERY))
+    suites = ET.fromstring(report_junit(view_of(EVERY)))
     assert suites.get("tests") == str(len(EVERY.cases)) == str(len([*suites.iter("testcase")]))
     assert (suites.get("failures"), suites.get("skipped")) == ("1", str(len(NOT_RUN_REASONS)))
 
 
 @pytest.mark.parametrize("render", [report_text, report_markdown, report_junit, report_json])
 def test_hostile_words_stay_words(render):
-    text = render(report(row("failed", reason=HOSTILE, consumer="\x1b[31m[red]x\x00")))
+    hostile = report(row("failed", reason=HOSTILE, consumer="\x1b[31m[red]x\x00"))
+    text = render(hostile if render is report_json else view_of(hostile))
     assert "\x1b" not in text
     assert "\x00" not in text
     if render is report_markdown:
@@ -134,20 +136,20 @@ def test_hostile_words_stay_words(render):
 def test_a_job_summary_keeps_below_its_limit():
     scope = {f"test_{number}": "x" * 150 for number in range(3000)}
     cases = [row(version=f"1.{number}.0", facts={"out_of_scope": {**scope, str(number): ""}}) for number in range(9)]
-    text = report_markdown(report(*cases))
+    text = report_markdown(view_of(report(*cases)))
     assert len(text.encode()) < 1_000_000
     assert "sections left out: too long for a summary" in text
     assert text.startswith("## ✅ latebind verify\n\n9 passed")
 
     many = report(*(row(version=f"1.{number}.0", target=f"t{number}") for number in range(1500)), row("failed"))
-    text = report_markdown(many)
+    text = report_markdown(view_of(many))
     assert len(text.encode()) < 1_000_000
     assert "The matrix is too long for a summary." in text
     assert "### Failed" in text
 
 
 def test_many_failures_are_counted_not_listed():
-    text = report_markdown(report(*(row("failed", version=f"1.{number}.0") for number in range(60))))
+    text = report_markdown(view_of(report(*(row("failed", version=f"1.{number}.0") for number in range(60)))))
     assert "- and 10 more\n" in text
 
 
@@ -164,15 +166,15 @@ def test_every_form_says_why_the_exit_status_is_1(reported, why):
     failed = report(*reported)
     assert failed.exit_status == 1
     forms = [
-        report_text(failed),
-        report_markdown(failed),
+        report_text(view_of(failed)),
+        report_markdown(view_of(failed)),
         report_json(failed),
-        report_html(failed, lambda _: ""),
+        report_html(view_of(failed), lambda _: ""),
     ]
     assert all(why in text for text in forms)
     *_, last = [line for line in forms[0].splitlines() if not line.startswith("help: ")]
     assert last.startswith("Verification failed: ")
-    junit, cases = report_junit(failed), [case for case in reported if case.outcome is State.FAILED]
+    junit, cases = report_junit(view_of(failed)), [case for case in reported if case.outcome is State.FAILED]
     assert junit.count("<failure") == (len(cases) or 1)
     assert cases or why in junit
 
@@ -182,9 +184,9 @@ def test_no_form_names_a_problem_where_there_is_none(reported):
     passed = report(*reported)
     assert passed.exit_status == 0
     assert json.loads(report_json(passed))["problem"] == ""
-    forms = [report_text(passed), report_markdown(passed), report_html(passed, lambda _: "")]
+    forms = [report_text(view_of(passed)), report_markdown(view_of(passed)), report_html(view_of(passed), lambda _: "")]
     assert not [text for text in forms if "Verification failed" in text]
-    assert "<failure" not in report_junit(passed)
+    assert "<failure" not in report_junit(view_of(passed))
 
 
 def test_what_a_report_says_of_its_problem_is_not_believed(tmp_path):

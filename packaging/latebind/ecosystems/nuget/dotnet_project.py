@@ -11,8 +11,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from latebind.compilers import dotnet, mono
+from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.errors import InputError, NotRun, ToolError
-from latebind.outputs import MSBUILD_OUTPUTS
 from latebind.semver import semantic_version
 from latebind.system.resources import folder
 from latebind.system.run import run

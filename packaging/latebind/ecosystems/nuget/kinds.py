@@ -13,7 +13,6 @@ from latebind.ecosystems.nuget.managed import SOURCES, build_managed
 from latebind.ecosystems.nuget.pack import describe, pack_nupkgs
 from latebind.ecosystems.nuget.source_link import source_link
 from latebind.filenames import nupkg_file, part_id, snupkg_file
-from latebind.outputs import outputs
 from latebind.system.tree import hash_file
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _make(run: PackRun, job: PackageJob, project: Path | None) -> Sequence[Path]
             version=config.project.version,
             environment=os.environ,
             home=made / "dotnet-home" / job.package,
-            apart=outputs(config, run.workdir).folders if project == job.source else (),
+            apart=run.project.outputs.folders if project == job.source else (),
             source_link=_source_link(run, project) if project == job.source else "",
             required=[dependency.id for dependency in describe(config, job.package).dependencies],
         )

@@ -17,8 +17,8 @@ import defusedxml.ElementTree
 
 from latebind.build.stage import swap_in
 from latebind.compilers import dotnet
+from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.errors import BuildError, ToolError
-from latebind.outputs import MSBUILD_OUTPUTS
 from latebind.semver import semantic_version
 from latebind.system.run import run
 from loadcheck.archive import write_text

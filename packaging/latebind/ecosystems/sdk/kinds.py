@@ -8,7 +8,6 @@ from latebind.build.native import apply_soversion
 from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
 from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.filenames import sdk_file
-from latebind.preconditions import explain_not_made
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 def _held(config: Config, rid: str) -> list[str]:
     """The packages in a target's archive: those whose runtime exists there."""
-    return [name for name in config.sdk_packages if not explain_not_made(config, name, rid)]
+    return [name for name in config.sdk_packages if not config.explain_not_made(name, rid)]
 
 
 def _plan(config: Config, _suited: Mapping[str, Sequence[str]], rids: Sequence[str]) -> list[PlannedFile]:
@@ -47,7 +46,7 @@ def _jobs(run: PackRun) -> list[PackageJob]:
 
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     (stage,) = job.stages
-    with apply_soversion(run.config, stage, run.workdir) as named:
+    with apply_soversion(run.project, stage) as named:
         return [pack_sdk(run.config, _held(run.config, stage.rid), named, run.dist)]
 
 

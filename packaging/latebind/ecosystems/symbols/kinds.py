@@ -39,6 +39,6 @@ SYMBOLS = PackageKind(
     compiles=True,
     plan=_plan,
     jobs=_jobs,
-    make=lambda run, job: [pack_symbols(run.config, job.stages[0], run.workdir, run.dist)],
+    make=lambda run, job: [pack_symbols(run.project, job.stages[0], run.dist)],
 )
 KINDS = (SYMBOLS,)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
+    from latebind.config.project import Project
     from loadcheck.binary.loaded import Loaded
 
 _REASON = "no-symbols"
@@ -37,16 +38,16 @@ _KEPT = ("Info.plist", "Resources/DWARF")
 """What debuggers read of a .dSYM bundle; newer versions of dsymutil add notes about the build."""
 
 
-def pack_symbols(config: Config, stage: Stage, workdir: Path, outdir: Path) -> Path:
+def pack_symbols(project: Project, stage: Stage, outdir: Path) -> Path:
     """Write the archive of the symbols of a target's staged libraries into `outdir`; equal inputs give equal bytes.
 
     Raises NotRun `no-symbols` where no symbols can be had that match the staged libraries, with the reason; BuildError
     or ToolError when the native build fails.
     """
-    dsymutil = _separator(stage)
-    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-symbols-", dir=_make_build_folder(workdir)) as aside:
+    config, dsymutil = project.config, _separator(stage)
+    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-symbols-", dir=_make_build_folder(project.workdir)) as aside:
         prefix = Path(aside)
-        build_with_symbols(config, target(stage.rid), workdir, prefix)
+        build_with_symbols(project, target(stage.rid), prefix)
         separated = [_separate_symbols(stage.root, library, prefix, dsymutil) for library in _libraries(config, stage)]
     manifest = {
         "project": config.project.name,

@@ -16,7 +16,6 @@ from latebind.ecosystems.wheel.layouts import start_consumer
 from latebind.ecosystems.wheel.loader import run_loader_case
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.model import Outcome, State
-from latebind.preconditions import explain_not_made
 from latebind.text import ending
 from latebind.verify.cases.consumer import Consumer
 from latebind.verify.cases.installers import consumer_environment
@@ -75,7 +74,7 @@ def wheels_of(bench: Bench) -> list[Artifact]:
         raise NotRun("no-sandbox", "the test case would change this machine, so it runs only on an emulated machine")
     wheels = wheels_for(bench.case.target, bench.artifacts, bench.case.consumer.removeprefix(PYTHON))
     wheel_packages = (name for name, package in bench.config.packages.items() if package.wheel is not None)
-    if len(wheels) < sum(not explain_not_made(bench.config, name, bench.case.target) for name in wheel_packages):
+    if len(wheels) < sum(not bench.config.explain_not_made(name, bench.case.target) for name in wheel_packages):
         raise NotRun("not-built", "not every wheel of the project was made")
     for wheel in wheels:
         _refuse_python(bench, wheel)

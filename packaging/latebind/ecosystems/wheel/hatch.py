@@ -39,8 +39,6 @@ from latebind.ecosystems.wheel.pack import KIND_VARIABLE, TARGET_VARIABLE, metad
 from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME, write_sdist_files
 from latebind.errors import BuildError
 from latebind.filenames import WHEEL_MANIFEST, tag
-from latebind.outputs import outputs
-from latebind.preconditions import explain_not_made
 from latebind.system.lock import exclusive
 from latebind.system.tree import is_generated, is_scratch
 from latebind.system.wheelfile import name_unix
@@ -104,7 +102,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             return project
         project = dataclasses.replace(project, config=project.config.for_this_python())
         config = project.config
-        sources = native_files(config, project.workdir)
+        sources = native_files(project)
         chosen = installers_toolchain(config.toolchain(self._rid), target(self._rid), sources, is_sdist=config.unpacked)
         return project.with_toolchain(self._rid, chosen)
 
@@ -125,7 +123,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
 
     def dependencies(self) -> list[str]:
         """Build requirements: only what this machine lacks, and nothing where an imported stage is packed."""
-        if self.target_name == "sdist" or not needs_compiler(self._config, target(self._rid), self._project.workdir):
+        if self.target_name == "sdist" or not needs_compiler(self._project, target(self._rid)):
             return []
         return missing_requirements(self._config.toolchain(self._rid))
 
@@ -144,7 +142,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
                 for path in [path for path, name in chosen.items() if name in (".gitignore", ".hgignore")]:
                     del chosen[path]
             scratch = self._scratch = Path(tempfile.mkdtemp(prefix="latebind-"))
-            chosen |= write_sdist_files(self._config, self._project.workdir, Path(self.root), scratch)
+            chosen |= write_sdist_files(self._project, Path(self.root), scratch)
             for name, text in self._license_texts().items():
                 (scratch / name).write_bytes(text)
                 chosen[str(scratch / name)] = f"{_SDIST_LICENSES}/{name}"
@@ -154,7 +152,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
 
     def _leave_out(self) -> None:
         """Exclude what latebind, CMake and virtual environments wrote from hatchling's own choice of files."""
-        output_folders = outputs(self._config, self._project.workdir)
+        output_folders = self._project.outputs
         for parent, folders, _ in os.walk(self.root):
             paths = {name: Path(parent, name) for name in folders}
             left_out = {name for name, path in paths.items() if path.resolve() in output_folders or is_generated(path)}
@@ -182,12 +180,12 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:
         config = self._config
         package = _package(config, self.config)
-        why = explain_not_made(config, package, self._rid)
+        why = config.explain_not_made(package, self._rid)
         if why:
             raise BuildError(why, advice=f"Set {TARGET_VARIABLE} to a target for which the package is made.")
         refuse_foreign(self._kind, self._rid)
         with exclusive(self._project.workdir):
-            stage = stage_target(config, target(self._rid), self._project.workdir)
+            stage = stage_target(self._project, target(self._rid))
         folder = self.config.get("destination") or config.module_name(package).replace(".", "/")
         build_data["pure_python"] = False
         libraries = wheel_libraries(config, package, stage, self._kind)

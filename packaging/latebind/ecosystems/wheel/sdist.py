@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,14 +81,12 @@ def _refuse_unbuildable(root: Path, name: str) -> None:
 
 
 def _refuse_other_sources(run: PackRun, unpacked: Config, name: str) -> None:
-    if hash_sources(unpacked, run.workdir) == run.source_hash:
+    packed = replace(run.project, config=unpacked)
+    if hash_sources(packed) == run.source_hash:
         return
     ours, theirs = (
-        {
-            path.relative_to(project.native_source).as_posix(): hash_file(path)
-            for path in native_files(project, run.workdir)
-        }
-        for project in (run.config, unpacked)
+        {path.relative_to(project.config.native_source).as_posix(): hash_file(path) for path in native_files(project)}
+        for project in (run.project, packed)
     )
     shown = ", ".join(_list_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
     raise BuildError(

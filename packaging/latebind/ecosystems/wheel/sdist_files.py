@@ -17,19 +17,19 @@ from loadcheck.archive import write_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.config.config import Config
+    from latebind.config.project import Project
 
 PROJECT_NAME = "pyproject.toml"
 
 
-def write_sdist_files(config: Config, workdir: Path, root: Path, destination: Path) -> dict[str, str]:
+def write_sdist_files(project: Project, root: Path, destination: Path) -> dict[str, str]:
     """Write them to a folder; each with its place in the sdist. `root` is the folder of the wheel's pyproject.toml.
 
     Hatchling gives a file one place, so the native code is given as a copy: parts of it may be the wheel's, too.
 
     Raises BuildError when pyproject.toml cannot name the backend, and for a link that leads out of the repository.
     """
-    sources = native_files(config, workdir)
+    config, sources = project.config, native_files(project)
     refuse_links_outside(config, sources, "native.source")
     folders = {
         SDIST_NATIVE: (config.native_source, sources),

@@ -46,7 +46,7 @@ def _sources(config: Config) -> dict[str, str]:
 
 def _key(run: PackRun, _job: PackageJob) -> list[str]:
     """Executable bits of the native code are part of an sdist."""
-    files = native_files(run.config, run.workdir)
+    files = native_files(run.project)
     return [run.source_hash, hash_files(run.config.native_source, files)]
 
 

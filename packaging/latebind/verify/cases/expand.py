@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.model import Case
-from latebind.preconditions import explain_not_made
-from latebind.tables.targets import target
+from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import find_consumer, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
-from latebind.verify.cases.subject import Subject, can_have, is_supplied, list_subjects
 from loadcheck.model import Rid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from latebind.config.config import Config
+    from latebind.config.ep import EpConfig
     from latebind.config.runtime import RuntimeUse
+    from latebind.config.verification import VerifyOwn
     from loadcheck.model import Rid
+
+
+_USUAL = ("minimum", EACH_MINOR, "latest")
+"""The versions of a runtime that are verified when the configuration names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +67,34 @@ class ConfiguredCase:
     """Whether an emulated machine does not try it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Subject:
+    """A runtime of the project, or none, with what the configuration says about it."""
+
+    runtime: RuntimeUse | None
+    package: str
+    """The package that binds it; the first one where none does."""
+    needed: RuntimeUse | None
+    """The runtime without which that package is not made for a target."""
+    is_loaded: bool
+    """Whether that package requires another one, and so loads it."""
+    installs_runtime: bool
+    """Whether that package's wheel requires the runtime, or has extras that install it."""
+    provider: EpConfig | None
+    settings: VerifyOwn
+    entries: tuple[str, ...]
+    """The versions to verify, as the configuration has them."""
+    consumers: frozenset[str]
+    """Who of the scenarios' consumers has a program, and a package for it."""
+    is_first: bool
+    """Whether it is the first one: the ids of test cases without a version name the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     """Test cases that differ in version only, before the index has answered."""
 
-    subject: Subject
+    subject: _Subject
     scenario: Scenario
     consumer: str
     python: str
@@ -135,20 +162,20 @@ def is_too_old(minor: str, rid: str) -> bool:
 def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
     """The runtimes that exist for a target; (None,) for a project that binds none."""
     uses = config.document.runtime or (None,)
-    return tuple(runtime for runtime in uses if not explain_not_made(config, config.package_of(runtime, rid), rid))
+    return tuple(runtime for runtime in uses if not config.explain_not_made(config.package_of(runtime, rid), rid))
 
 
 def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
     widens = find_consumer(PYTHON).is_wanted(config, None)
-    for subject in list_subjects(config, rid):
-        if explain_not_made(config, subject.package, rid):
+    for subject in _list_subjects(config, rid):
+        if config.explain_not_made(subject.package, rid):
             continue
         for scenario in SCENARIOS:
             if not _is_tried(subject, scenario, rid, extent):
                 continue
             for consumer in name_consumers(scenario.consumers):
-                if consumer not in subject.consumers or not is_supplied(subject.runtime, scenario, consumer, rid):
+                if consumer not in subject.consumers or not _is_supplied(subject.runtime, scenario, consumer, rid):
                     continue
                 lacks_runtime = scenario.negative and scenario.versions == "none"
                 if lacks_runtime and find_consumer(consumer).installs_runtime(config, subject.package):
@@ -162,13 +189,76 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
                 yield from _list_other_distributions(subject, scenario, rid, extent)
 
 
-def _is_tried(subject: Subject, scenario: Scenario, rid: Rid, extent: Extent) -> bool:
-    if target(rid).system not in scenario.systems or not can_have(subject, scenario, rid, extent.glue):
+def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
+    """The runtimes of a project with what the configuration says about each; one without a runtime if it binds none."""
+    names = {name for scenario in SCENARIOS for name in name_consumers(scenario.consumers)}
+    first = config.document.runtime[:1]
+    return [
+        _Subject(
+            runtime=runtime,
+            package=(package := config.package_of(runtime, rid)),
+            needed=config.runtime_of(package),
+            is_loaded=bool(config.packages[package].requires),
+            installs_runtime=bool((wheel := config.packages[package].wheel) and wheel.installs_runtime),
+            provider=config.provider(runtime),
+            settings=config.verification_of(runtime),
+            entries=config.document.verify.runtimes.get(runtime.name if runtime else "", _USUAL),
+            consumers=frozenset(name for name in names if find_consumer(name).is_wanted(config, runtime)),
+            is_first=runtime in (None, *first),
+        )
+        for runtime in config.document.runtime or (None,)
+    ]
+
+
+def _can_have(subject: _Subject, scenario: Scenario, rid: Rid, glue: Collection[str]) -> bool:
+    """Whether a project can have a scenario at all: a test case that could never run would block the gate for good."""
+    runtime, ep = subject.runtime, subject.provider
+    if scenario.glue:  # the machine asks for it, not the project
+        return rid in glue and subject.is_first
+    if runtime is None:
+        return scenario.without_runtime
+    if ep is not None and not scenario.provider:
+        return False
+    if scenario.name not in (subject.settings.scenarios or (scenario.name,)):
+        return False
+    if scenario.synthetic and not runtime.has_text:
+        return False
+    able = {
+        "": True,
+        "code that binds": not runtime.drop_in,  # a stub knows no package, and takes no minimum from its host
+        "a GPU distribution": "gpu" in runtime.traits.python.extras and runtime.traits.python.is_supplied("gpu", rid),
+        "a wheel that installs the runtime": subject.installs_runtime,
+        "a package that another one loads": subject.is_loaded,
+        "an execution provider": ep is not None,
+        "another processor": other_processor(rid) is not None,
+        "a supplier's files": scenario.supplier in runtime.traits.files,
+    }
+    return able[scenario.needs]
+
+
+def _is_supplied(runtime: RuntimeUse | None, scenario: Scenario, consumer: str, rid: Rid) -> bool:
+    """Whether a consumer can get the runtime: one that no NuGet feed has must be named.
+
+    All but applications of npm get it from a wheel, or a folder that is made of one.
+    """
+    if runtime is None:
+        return True
+    supply = runtime.traits.python
+    if scenario.versions != "none" and supply.extras and not supply.is_supplied(supply.extra, rid):
+        return False
+    who = find_consumer(consumer)
+    if not scenario.computes or who.finds_any or who.find_runtime(runtime):
+        return True
+    return scenario.named and who.ask_registry is None
+
+
+def _is_tried(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> bool:
+    if target(rid).system not in scenario.systems or not _can_have(subject, scenario, rid, extent.glue):
         return False
     return not scenario.rare or extent.everything or scenario.name in subject.settings.scenarios
 
 
-def _list_other_pythons(subject: Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
+def _list_other_pythons(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     runtime = subject.runtime
     if rid == extent.home and not subject.settings.native_only:
         others = extent.served or extent.others * extent.everything
@@ -177,7 +267,7 @@ def _list_other_pythons(subject: Subject, scenario: Scenario, rid: Rid, extent: 
                 yield _Line(subject, scenario, PYTHON, minor, entry)
 
 
-def _list_other_distributions(subject: Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
+def _list_other_distributions(subject: _Subject, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     runtime = subject.runtime
     if extent.everything and runtime is not None:
         supply = runtime.traits.python
@@ -186,7 +276,7 @@ def _list_other_distributions(subject: Subject, scenario: Scenario, rid: Rid, ex
                 yield _Line(subject, scenario, PYTHON, extent.pythons[rid], "latest", name)
 
 
-def _entries(subject: Subject, scenario: Scenario, *, each_minor: bool) -> tuple[str, ...]:
+def _entries(subject: _Subject, scenario: Scenario, *, each_minor: bool) -> tuple[str, ...]:
     """What the index is asked for a scenario."""
     runtime, ep = subject.runtime, subject.provider
     if runtime is None or scenario.versions == "none":

@@ -13,7 +13,6 @@ from latebind.build.inside import refuse_links_outside
 from latebind.config.extension import program_keys
 from latebind.config.file import FILE_NAME, load, standalone_text
 from latebind.errors import InputError
-from latebind.outputs import outputs
 from latebind.system.folders import replacing_folder
 from latebind.system.resources import folder as resource_folder
 from latebind.system.tree import list_tree
@@ -111,7 +110,7 @@ def _list_files(project: Project, path: Path) -> list[Path]:
             raise InputError("is the project's own folder", where=str(path), advice="Give the consumer its own folder.")
         files = [file for file in root.iterdir() if file.suffix == ".py" and file.is_file()]
     else:
-        files = list_tree(root, outputs=outputs(project.config, project.workdir))
+        files = list_tree(root, outputs=project.outputs)
     refuse_links_outside(project.config, files, "verify", named=root)
     return files
 

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 from latebind.model import State
 from latebind.system.log import LOG
 from latebind.text import decisive_line
-from latebind.verify.report.grid import synopsis, words
-from latebind.verify.report.render import MARKS, report_count
-from latebind.verify.report.report import describe_new_runtimes
-from loadcheck.text import DOCS, plural, printable, shorten
+from latebind.verify.report.view import MARKS, synopsis
+from loadcheck.text import DOCS, plural, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from latebind.verify.report.report import CaseResult, Report
+    from latebind.verify.report.view import Row, View
 
 _STYLES = {
     State.PASSED: "green",
@@ -43,7 +41,7 @@ _ADVICE = {
 """What to do next, by the reason for which test cases were not run."""
 
 
-def report_text(report: Report, folder: Path | None = None) -> str:
+def report_text(view: View, folder: Path | None = None) -> str:
     """What failed and what was not run, by cause, and the count; in color where the terminal and NO_COLOR allow it.
 
     `folder` is where the report's files are. Test cases that passed are listed with `--verbose`: others have been
@@ -54,65 +52,60 @@ def report_text(report: Report, folder: Path | None = None) -> str:
 
     buffer = io.StringIO()
     console = Console(file=buffer, soft_wrap=True, highlight=False, force_terminal=Console().is_terminal)
-    for state, lines in _paragraphs(report, folder):
+    for state, lines in _paragraphs(view, folder):
         mark = Text(MARKS[state], style=_STYLES[state])
-        console.print(Text.assemble(mark, " ", printable("\n".join(lines))))
+        console.print(Text.assemble(mark, " ", "\n".join(lines)))
     place = f". Report: {_show_path(folder / 'verify.html')}" if folder else ""
-    text = "\n".join([f"{_count(report)}{place}", *map(printable, describe_new_runtimes(report))])
-    text = f"{buffer.getvalue()}{text}"
-    reasons = {result.reason for result in report.cases if result.outcome is State.NOT_RUN}
+    cached = sum(row.result.cached for row in view.rows)
+    count = view.count.replace(" passed", f" passed ({cached} cached)" if cached else " passed", 1)
+    text = buffer.getvalue() + "\n".join([f"{count}{place}", *view.news])
+    reasons = {row.result.reason for row in view.with_state(State.NOT_RUN)}
     advice = "".join(f"\nhelp: {_ADVICE[reason]}" for reason in sorted(reasons & _ADVICE.keys()))
-    return f"{text}\nVerification failed: {report.problem}.{advice}" if report.problem else text
+    return f"{text}\nVerification failed: {view.problem}.{advice}" if view.problem else text
 
 
-def _paragraphs(report: Report, folder: Path | None) -> Iterator[tuple[State, list[str]]]:
-    causes: dict[tuple[State, str], list[CaseResult]] = defaultdict(list)
-    for result in report.cases:
-        own_words = (result.id.replace("/", "_"), result.version)
-        text = _find_cause(report, result)
+def _paragraphs(view: View, folder: Path | None) -> Iterator[tuple[State, list[str]]]:
+    causes: dict[tuple[State, str], list[Row]] = defaultdict(list)
+    for row in view.rows:
+        own_words = (row.shown.id.replace("/", "_"), row.shown.version)
+        text = _find_cause(row)
         for word in filter(None, own_words):
             text = text.replace(word, "")
-        causes[result.outcome, text].append(result)
+        causes[row.shown.outcome, text].append(row)
     for state in _ORDER:
-        for (outcome, _), results in causes.items():
+        for (outcome, _), rows in causes.items():
             if outcome is state and state.is_pass:
-                yield from ((state, [_describe_pass(report, result)]) for result in results if LOG.level == "verbose")
+                yield from ((state, [_describe_pass(row)]) for row in rows if LOG.level == "verbose")
             elif outcome is state:
-                yield state, [_find_cause(report, results[0]), *_list_details(report, results, folder)]
+                yield state, [_find_cause(rows[0]), *_list_details(rows, folder)]
 
 
-def _find_cause(report: Report, result: CaseResult) -> str:
+def _find_cause(row: Row) -> str:
     """What ended a test case, in a line: of a failure, its headline or the exception that it does not name."""
-    if result.outcome.is_pass:
+    if row.shown.outcome.is_pass:
         return ""
-    text = words(report, result)
-    first, decisive = text.partition("\n")[0], decisive_line(text)
+    first, decisive = row.words.partition("\n")[0], decisive_line(row.words)
     is_exception = _EXCEPTION.match(decisive) is not None and decisive not in first
-    return decisive if result.outcome is State.FAILED and is_exception else first
+    return decisive if row.shown.outcome is State.FAILED and is_exception else first
 
 
-def _describe_pass(report: Report, result: CaseResult) -> str:
-    seconds = "cached" if result.cached else f"{result.seconds:.1f} s"
-    return f"{result.id}  {synopsis(words(report, result), _SYNOPSIS)}  {seconds}"
+def _describe_pass(row: Row) -> str:
+    seconds = "cached" if row.shown.cached else f"{row.shown.seconds:.1f} s"
+    return f"{row.shown.id}  {synopsis(row.words, _SYNOPSIS)}  {seconds}"
 
 
-def _list_details(report: Report, results: Sequence[CaseResult], folder: Path | None) -> Iterator[str]:
+def _list_details(rows: Sequence[Row], folder: Path | None) -> Iterator[str]:
     """What one of the test cases says, their ids, and a log."""
-    first = results[0]
-    lines = shorten(words(report, first), _LONGEST).splitlines()
-    yield from (f"    {line}" for line in lines if line != _find_cause(report, first))
+    row, first = rows[0], rows[0].shown
+    lines = shorten(row.words, _LONGEST).splitlines()
+    yield from (f"    {line}" for line in lines if line != _find_cause(row))
     if first.outcome is State.NOT_RUN and (advice := first.summary.partition("\nhelp: ")[2]):
         yield f"    help: {advice}"
-    yield from (f"  in {result.id}" for result in results[:_SHOWN])
-    if len(results) > _SHOWN:
-        yield f"  and {plural(len(results) - _SHOWN, 'more test case')}"
+    yield from (f"  in {row.shown.id}" for row in rows[:_SHOWN])
+    if len(rows) > _SHOWN:
+        yield f"  and {plural(len(rows) - _SHOWN, 'more test case')}"
     if first.outcome is State.FAILED and first.log:
         yield f"  log: {_show_path(folder / first.log) if folder else first.log}"
-
-
-def _count(report: Report) -> str:
-    cached = sum(result.cached for result in report.cases)
-    return report_count(report).replace(" passed", f" passed ({cached} cached)" if cached else " passed", 1)
 
 
 def _show_path(path: Path) -> str:

@@ -12,11 +12,14 @@ from latebind.verify.report.html import report_html
 from latebind.verify.report.merge import merge
 from latebind.verify.report.render import report_junit, report_markdown
 from latebind.verify.report.report import CaseResult, Report, parse_report, read_report, report_json
+from latebind.verify.report.view import view_of
 from loadcheck.archive import ZipReader, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from latebind.verify.report.view import View
 
     LogReader = Callable[[CaseResult], str]
 
@@ -36,16 +39,16 @@ def write_reports(report: Report, folder: Path, log_of: LogReader) -> None:
     for name, text in texts.items():
         write_text(folder / name, text)
     write_text(folder / _REPORT, report_json(report))
-    for name, text in renderings(report, lambda result: texts.get(result.log, "")).items():
+    for name, text in renderings(view_of(report), lambda result: texts.get(result.log, "")).items():
         write_text(folder / name, text)
 
 
-def renderings(report: Report, log_of: LogReader) -> dict[str, str]:
+def renderings(view: View, log_of: LogReader) -> dict[str, str]:
     """The texts of a report for readers, by file name."""
     return {
-        "verify.md": report_markdown(report),
-        "verify.xml": report_junit(report),
-        "verify.html": report_html(report, log_of),
+        "verify.md": report_markdown(view),
+        "verify.xml": report_junit(view),
+        "verify.html": report_html(view, log_of),
     }
 
 

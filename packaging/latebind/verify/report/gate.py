@@ -16,8 +16,7 @@ from latebind.verify.cases.index import Answers
 from latebind.verify.cases.scenarios import PYTHON, SCENARIOS
 from latebind.verify.cases.select import read_shard
 from latebind.verify.report.coverage import find_unverified, name_packages
-from latebind.verify.report.grid import words
-from latebind.verify.report.render import MARKS
+from latebind.verify.report.view import MARKS, words
 from loadcheck.model import Rid
 from loadcheck.text import markdown_code, markdown_text, plural, printable
 

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 from latebind.model import State
 from latebind.system.resources import folder
 from latebind.templates import render
-from latebind.verify.report.grid import groups, machine_name, runtime, source_line, synopsis, words
-from latebind.verify.report.render import report_count
 from loadcheck.text import plural, printable, printable_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from latebind.verify.report.report import CaseResult, Report
+    from latebind.verify.report.report import CaseResult
+    from latebind.verify.report.view import Row, View
 
 LOG_LIMITS: Mapping[State, int] = {**dict.fromkeys(State, 4_000), State.FAILED: 40_000}
 """Characters of a log that the page holds, so that a phone can open a page of 500 of them. The files have the rest."""
@@ -31,39 +30,29 @@ _FAILURES = 20
 _FACTS = 4_000
 
 
-def report_html(report: Report, log_of: Callable[[CaseResult], str]) -> str:
+def report_html(view: View, log_of: Callable[[CaseResult], str]) -> str:
     """The page. `log_of` gives the text of a test case's log, "" for none."""
     script = (folder("templates") / "verify.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
-    states = Counter(result.outcome for result in report.cases)
-    numbers = {result.id: index for index, result in enumerate(report.cases)}
-    failed = [result for result in report.cases if result.outcome is State.FAILED]
+    states = Counter(row.result.outcome for row in view.rows)
+    numbers = {id(row): index for index, row in enumerate(view.rows)}
+    failed = view.with_state(State.FAILED)
     return render(
         "verify.html.j2",
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
-        verdict="failed" if failed else "proves nothing" if report.problem else "passed",
-        sentence=report_count(report),
-        source=printable(source_line(report)),
-        commit=printable(report.source.commit),
-        problem=printable(report.problem),
+        verdict="failed" if failed else "proves nothing" if view.problem else "passed",
+        view=view,
         states=[
             (state.value, _CLASSES[state], states[state])
             for state in State
             if states[state] or state not in {State.EMULATED, State.GLUE}
         ],
-        groups=groups(report),
-        machines=[(machine_name(report, index), machine) for index, machine in enumerate(report.machines)],
-        packages=report.packages,
         failed=failed[:_FAILURES],
         failed_more=max(0, len(failed) - _FAILURES),
-        number=lambda result: numbers[result.id],
-        style=lambda result: _CLASSES[result.outcome],
-        runtime=runtime,
-        words=lambda result: printable(words(report, result)),
-        short=lambda result: printable(synopsis(words(report, result))),
-        shown=printable,
+        number=lambda row: numbers[id(row)],
+        style=lambda row: _CLASSES[row.result.outcome],
         plural=plural,
-        data=_data(report, log_of),
+        data=_data(view.rows, log_of),
     )
 
 
@@ -76,34 +65,35 @@ def clip(text: str, limit: int) -> str:
     return f"{text[:head]}\n\n… {plural(omitted, 'character')} left out …\n\n{text[-(limit - head) :]}"
 
 
-def _data(report: Report, log_of: Callable[[CaseResult], str]) -> str:
+def _data(rows: Sequence[Row], log_of: Callable[[CaseResult], str]) -> str:
     """The details of all test cases as JSON that is safe inside a script element.
 
     Only `<` could end the element or begin a comment in it (HTML, "Restrictions for contents of script elements").
     """
-    text = json.dumps([_case(report, result, log_of(result)) for result in report.cases], ensure_ascii=False)
+    text = json.dumps([_case(row, log_of(row.result)) for row in rows], ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _case(report: Report, result: CaseResult, log: str) -> dict[str, Any]:
+def _case(row: Row, log: str) -> dict[str, Any]:
+    shown = row.shown
     facts = {
-        "package": result.kind,
-        "target": result.target,
-        "consumer": result.consumer,
-        "runtime": runtime(result),
-        "scenario": result.scenario,
-        "took": f"{result.seconds:.1f} s{', remembered from an earlier run' if result.cached else ''}",
-        "machine": machine_name(report, result.machine) if report.machines else "",
-        **{key: _fact(value) for key, value in result.facts.items()},
+        "package": shown.kind,
+        "target": shown.target,
+        "consumer": shown.consumer,
+        "runtime": row.runtime,
+        "scenario": shown.scenario,
+        "took": f"{shown.seconds:.1f} s{', remembered from an earlier run' if shown.cached else ''}",
+        "machine": row.machine,
+        **{printable(key): printable(_fact(value)) for key, value in shown.facts.items()},
     }
     return {
-        "id": printable(result.id),
-        "state": result.outcome.value,
-        "style": _CLASSES[result.outcome],
-        "words": printable(words(report, result)),
-        "facts": [[printable(key).replace("_", " "), printable(value)] for key, value in facts.items() if value],
-        "file": printable(result.log),
-        "log": printable_lines(clip(log, LOG_LIMITS[result.outcome])),
+        "id": shown.id,
+        "state": shown.outcome.value,
+        "style": _CLASSES[shown.outcome],
+        "words": row.words,
+        "facts": [[key.replace("_", " "), value] for key, value in facts.items() if value],
+        "file": shown.log,
+        "log": printable_lines(clip(log, LOG_LIMITS[shown.outcome])),
     }
 
 

@@ -145,18 +145,6 @@ def is_newer_minor(version: str, tried: str) -> bool:
     return bool(version) and Version(version).release[:2] > Version(tried).release[:2]
 
 
-def describe_new_runtimes(report: Report) -> tuple[str, ...]:
-    """A sentence for each runtime version that is newer than any that latebind was tried with."""
-    newer = [result for result in report.cases if NEWER_THAN in result.facts and result.version]
-    versions = {(result.runtime, result.version): str(result.facts[NEWER_THAN]) for result in newer}
-    failed = {(result.runtime, result.version) for result in newer if result.outcome is State.FAILED}
-    return tuple(
-        f"New: {name} {version}, {'with failures' if (name, version) in failed else 'which passed'}; "
-        f"latebind was tried with versions up to {tried}."
-        for (name, version), tried in versions.items()
-    )
-
-
 def report_json(report: Report) -> str:
     """The report as one JSON document, ending with a line feed. Its shape is `verify_schema()`."""
     document = {_PROBLEM: report.problem, **msgspec.to_builtins(report)}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from latebind.config.project import MSBUILD_OUTPUTS
 from latebind.fingerprint import OF_AUDITS, fingerprint
 from latebind.model import Case, Outcome, State
-from latebind.outputs import MSBUILD_OUTPUTS, outputs
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 from latebind.verify.cases.consumer import find_consumer
 from loadcheck.archive import write_text
@@ -54,7 +54,7 @@ class Memory:
         config = project.config
         self._config, self._artifacts = config, artifacts
         self._folder = project.workdir / "build" / "verify" / "passed"
-        self._outputs = outputs(config, project.workdir)
+        self._outputs = project.outputs
         self._shared = (
             *circumstances,
             json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from latebind.verify.report.grid import groups, synopsis
+from latebind.verify.report.view import synopsis, view_of
 from tests.verify.reports import report, row
 
 FOLDER = "/srv/a b/build/verify/work/wheel_linux-x64_python3.11_onnxruntime-1.31.1_too-old/venv/lib/capi"
@@ -29,7 +29,7 @@ def test_each_runtime_has_a_table_of_its_versions_in_their_order_and_the_other_s
     cases = [row(version=version) for version in ("1.9.0", "latest", "1.31.1")]
     others = [row(scenario="absent", runtime="", version=""), row(runtime="openvino"), row(runtime="", version="")]
 
-    (group,) = groups(report(*cases, *others))
+    (group,) = view_of(report(*cases, *others)).groups
 
     assert [(grid.title, grid.columns) for grid in group.grids] == [
         ("works", ("no runtime",)),

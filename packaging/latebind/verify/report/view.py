@@ -1,0 +1,229 @@
+"""A report as readers see it: printable, with each test case in words, and as tables for each consumer."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+from packaging.version import InvalidVersion, Version
+
+from latebind.errors import NOT_RUN_REASONS
+from latebind.model import State
+from latebind.verify.cases.scenarios import SCENARIOS
+from latebind.verify.report.report import NEWER_THAN
+from loadcheck.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from latebind.verify.report.report import CaseResult, Report
+
+_BY_VERSION = frozenset(scenario.name for scenario in SCENARIOS if scenario.versions == "all")
+"""Scenarios with a table of versions of their own."""
+MARKS = {State.PASSED: "✓", State.EMULATED: "≈", State.GLUE: "○", State.FAILED: "✗", State.NOT_RUN: "–"}
+_TEXTS = ("id", "target", "consumer", "runtime", "version", "scenario", "reason", "summary", "log")
+"""Of a test case: what may be of another machine, or of a program."""
+_SYNOPSIS = 300
+_DEEP = re.compile(r"(?<![/:])(?:[A-Za-z]:)?(?:[/\\][^/\\\s\"'()]+){4,}")
+"""A path of four parts or more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A test case for readers."""
+
+    result: CaseResult
+    """As the report has it."""
+    shown: CaseResult
+    """The same with printable text."""
+    words: str
+    """How it ended, with all machines where they disagree."""
+    runtime: str
+    """`onnxruntime 1.31.1`, or `no runtime`."""
+    machine: str
+    """`machine 2, linux-arm64`."""
+
+    @property
+    def short(self) -> str:
+        """How it ended, shortened."""
+        return synopsis(self.words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """One table: its rows are targets; each place has the test cases of its row and column, usually one."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[tuple[Row, ...], ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """All of one package kind and consumer."""
+
+    kind: str
+    consumer: str
+    grids: tuple[Grid, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What every form of a report shows. All text is printable."""
+
+    rows: tuple[Row, ...]
+    groups: tuple[Group, ...]
+    """With consumers and targets in the order of the report and versions in their own order."""
+    count: str
+    """How many test cases ended in each state, and why some were not run."""
+    problem: str
+    source: str
+    """`latenn 0.1.0, commit 1f92bad, 2026-11-21`."""
+    commit: str
+    news: tuple[str, ...]
+    """A sentence for each runtime version that is newer than any that latebind was tried with."""
+    machines: tuple[tuple[str, dict[str, str]], ...]
+    """What each machine is called, and what it is."""
+    packages: tuple[tuple[str, str], ...]
+    """The name and the SHA-256 of each package."""
+
+    def with_state(self, state: State) -> list[Row]:
+        """The test cases that ended so."""
+        return [row for row in self.rows if row.result.outcome is state]
+
+
+def view_of(report: Report) -> View:
+    """Make everything of a report printable, and say each thing once."""
+    names = _name_machines(report)
+    rows = tuple(_row(result, names) for result in report.cases)
+    by_consumer: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        by_consumer.setdefault((row.shown.kind, row.shown.consumer), []).append(row)
+    source = report.source
+    described = [f"{source.project} {source.version}".strip(), source.commit and f"commit {source.commit[:7]}"]
+    machines = [{printable(key): printable(value) for key, value in machine.items()} for machine in report.machines]
+    return View(
+        rows=rows,
+        groups=tuple(Group(kind=kind, consumer=name, grids=_grids(own)) for (kind, name), own in by_consumer.items()),
+        count=report_count(report),
+        problem=printable(report.problem),
+        source=printable(", ".join(filter(None, [*described, source.date]))),
+        commit=printable(source.commit),
+        news=tuple(map(printable, _describe_new_runtimes(report))),
+        machines=tuple(zip(names, machines, strict=True)),
+        packages=tuple((printable(package.file), printable(package.sha256)) for package in report.packages),
+    )
+
+
+def report_count(report: Report) -> str:
+    """How many test cases ended in each state, and why some were not run."""
+    states = Counter(result.outcome for result in report.cases)
+    emulated = f"{states[State.EMULATED]} passed emulated, " if states[State.EMULATED] else ""
+    glue = f"{states[State.GLUE]} glue passed, " if states[State.GLUE] else ""
+    text = f"{states[State.PASSED]} passed, {emulated}{glue}{states[State.FAILED]} failed, "
+    text += f"{states[State.NOT_RUN]} not run"
+    reasons = Counter(result.reason for result in report.cases if result.outcome is State.NOT_RUN)
+    if reasons:
+        text += " (" + ", ".join(f"{reason}: {number}" for reason, number in sorted(reasons.items())) + ")"
+    return text
+
+
+def _row(result: CaseResult, machines: Sequence[str]) -> Row:
+    shown = msgspec.structs.replace(result, **{name: printable(getattr(result, name)) for name in _TEXTS})
+    return Row(
+        result=result,
+        shown=shown,
+        words=printable(_describe_end(result, machines)),
+        runtime=f"{shown.runtime} {shown.version}".strip() or "no runtime",
+        machine=machines[result.machine] if machines else "",
+    )
+
+
+def words(report: Report, result: CaseResult) -> str:
+    """How a test case ended, in words, with all machines where they disagree."""
+    return _describe_end(result, _name_machines(report))
+
+
+def _describe_end(result: CaseResult, machines: Sequence[str]) -> str:
+    if result.outcome is State.NOT_RUN:
+        headline = result.summary.partition("\n")[0].partition(": ")[0]
+        why = synopsis(headline) or NOT_RUN_REASONS.get(result.reason, "")
+        text = f"not run: {result.reason} ({why})"
+    else:
+        text = result.reason if result.outcome is State.FAILED else result.summary
+    if all(other.outcome is result.outcome for other in result.elsewhere):
+        return text
+    ends = [(result.machine, result.outcome), *((other.machine, other.outcome) for other in result.elsewhere)]
+    return f"{text}\n({'; '.join(f'{state.value} on {machines[index]}' for index, state in ends)})"
+
+
+def _name_machines(report: Report) -> list[str]:
+    """`machine 2, linux-arm64`: counted from 1, as readers do."""
+    targets = [machine.get("target", "") for machine in report.machines]
+    return [printable(f"machine {index}{target and f', {target}'}") for index, target in enumerate(targets, 1)]
+
+
+def _describe_new_runtimes(report: Report) -> list[str]:
+    newer = [result for result in report.cases if NEWER_THAN in result.facts and result.version]
+    versions = {(result.runtime, result.version): str(result.facts[NEWER_THAN]) for result in newer}
+    failed = {(result.runtime, result.version) for result in newer if result.outcome is State.FAILED}
+    return [
+        f"New: {name} {version}, {'with failures' if (name, version) in failed else 'which passed'}; "
+        f"latebind was tried with versions up to {tried}."
+        for (name, version), tried in versions.items()
+    ]
+
+
+def synopsis(text: str, longest: int = _SYNOPSIS) -> str:
+    """A long text, shortened: first to the ends of its paths, then by its middle."""
+    if len(text) > longest:
+        text = _DEEP.sub(lambda match: "…/" + "/".join(re.split(r"[/\\]", match[0])[-2:]), text)
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[:half].rstrip()} … {text[-half:].lstrip()}"
+
+
+def _grids(rows: Sequence[Row]) -> tuple[Grid, ...]:
+    others = [row for row in rows if row.shown.scenario not in _BY_VERSION]
+    by_runtime: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.shown.scenario in _BY_VERSION:
+            by_runtime.setdefault((row.shown.runtime, row.shown.scenario), []).append(row)
+    tables = [
+        _grid(
+            f"{scenario} with {runtime}" if runtime else scenario,
+            by_runtime[runtime, scenario],
+            lambda row: row.shown.version or "no runtime",
+            key=_order,
+        )
+        for runtime, scenario in sorted(by_runtime)
+    ]
+    return (*tables, *([_grid("other scenarios", others, lambda row: row.shown.scenario)] if others else []))
+
+
+def _grid(
+    title: str,
+    rows: Sequence[Row],
+    column: Callable[[Row], str],
+    *,
+    key: Callable[[str], object] | None = None,
+) -> Grid:
+    cells: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        cells.setdefault((row.shown.target, column(row)), []).append(row)
+    targets = list(dict.fromkeys(row.shown.target for row in rows))
+    columns = list(dict.fromkeys(column(row) for row in rows))
+    if key is not None:
+        columns.sort(key=key)  # type: ignore[arg-type]  # _order gives what sorts
+    table = ((rid, tuple(tuple(cells.get((rid, name), ())) for name in columns)) for rid in targets)
+    return Grid(title=title, columns=tuple(columns), rows=tuple(table))
+
+
+def _order(version: str) -> tuple[bool, Version | str]:
+    """Versions in their own order, then words such as `latest`."""
+    try:
+        return (False, Version(version))
+    except InvalidVersion:
+        return (True, version)
