@@ -153,8 +153,10 @@ def _end_by_signal(interruption: KeyboardInterrupt) -> int:
 def _system_advice(error: OSError) -> str:
     import errno
 
+    from latebind.system.folders import describe_full_disk
+
     if error.errno == errno.ENOSPC:
-        return "The disk is full. Free some space and run the command again; earlier output is unchanged."
+        return f"{describe_full_disk(Path(error.filename or '.'))}; earlier output is unchanged."
     return "Fix the cause and run the command again; earlier output is unchanged."
 
 

@@ -111,3 +111,10 @@ def test_progress_is_shown_with_the_step_of_its_thread(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert any(line.startswith("still building one [7/9] (") for line in lines)
     assert "[1/2]" not in "".join(lines)
+
+
+def test_a_heartbeat_says_what_else_is_known_of_a_step(capsys):
+    with Log(heartbeat=0.05).step("verifying 2 test cases", "verified", lambda: "(1 ended; wheel/works for 9 min)"):
+        time.sleep(0.2)
+    shown = capsys.readouterr().err
+    assert re.search(r"still verifying 2 test cases \(0\.\d s\) \(1 ended; wheel/works for 9 min\)\n", shown)

@@ -39,7 +39,8 @@ def test_no_more_test_cases_than_jobs_run_at_once(monkeypatch, tmp_path, places,
     monkeypatch.setattr(verify, "_bench", lambda _run, configured, *_: SimpleNamespace(case=configured.case))
     memory = SimpleNamespace(key=lambda *_: "", recall=lambda *_: None, keep=lambda *_: None)
     run = SimpleNamespace(
-        unusable={}, folder=Path(tmp_path), chosen=SimpleNamespace(request=SimpleNamespace(fresh=False)), memory=memory,
+        unusable={}, running=verify.RunningCases(),
+        folder=Path(tmp_path), chosen=SimpleNamespace(request=SimpleNamespace(fresh=False)), memory=memory,
         places=places,
     )  # fmt: skip
     names = [f"c-{number}" for number in range(4)]

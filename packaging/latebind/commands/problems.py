@@ -27,7 +27,7 @@ def print_problems(error: LatebindError, project: Path) -> None:
 def print_error(message: str, advice: str = "") -> None:
     """Print `error: message` and `help: advice`."""
     message, advice = map(printable_lines, (message, advice))
-    lines = [f"{_paint('error:', _BOLD_RED)} {message}"]
+    lines = [f"{_paint('error:', _BOLD_RED)} {message.removeprefix('error: ')}"]  # a program may have said so, too
     if advice:
         lines.append(f"{_paint('help:', _BOLD_CYAN)} " + advice.replace("\n", "\n      "))
     print("\n".join(filter(None, lines)), file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from latebind.config.project import Project
     from latebind.verify.choose import Request
     from latebind.verify.report.report import Report
+    from latebind.verify.report.view import View
 
 
 def declare_verify(add: Add) -> None:
@@ -154,7 +156,7 @@ def _run(arguments: argparse.Namespace, project: Project) -> int:
     report = verify(start_verification(project, chosen, packages.artifacts), packages.source)
     output = arguments.output or project.reports
     write_reports(report, output, lambda result: read_log(folder, result))
-    _show(report, arguments.format, output)
+    _show(report, arguments.format, output, folder / "news.txt")
     return report.exit_status
 
 
@@ -202,7 +204,8 @@ def _merge(arguments: argparse.Namespace) -> int:
     return merged.exit_status
 
 
-def _show(report: Report, form: str, folder: Path) -> None:
+def _show(report: Report, form: str, folder: Path, told: Path | None = None) -> None:
+    """Print a report. `told` is a file of what earlier runs had as news, which a terminal shows once."""
     from latebind.verify.report.console import report_text
     from latebind.verify.report.render import report_junit, report_markdown
     from latebind.verify.report.report import report_json
@@ -212,9 +215,17 @@ def _show(report: Report, form: str, folder: Path) -> None:
         "json": lambda: report_json(report),
         "markdown": lambda: report_markdown(view_of(report)),
         "junit": lambda: report_junit(view_of(report)),
-        "text": lambda: report_text(view_of(report), folder),
+        "text": lambda: report_text(_leave_out_old_news(view_of(report), told), folder),
     }
     print(forms[form]().removesuffix("\n"))
+
+
+def _leave_out_old_news(view: View, told: Path | None) -> View:
+    if told is None:
+        return view
+    old = told.read_text("utf-8").splitlines() if told.is_file() else []
+    told.write_text("".join(f"{line}\n" for line in dict.fromkeys((*old, *view.news))), encoding="utf-8")
+    return replace(view, news=tuple(line for line in view.news if line not in old))
 
 
 def _gate(arguments: argparse.Namespace) -> int:

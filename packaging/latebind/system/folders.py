@@ -23,10 +23,14 @@ def find_repository(folder: Path) -> Path:
 
 def explain_full_disk(folder: Path) -> str:
     """What programs that die or write half a file without a message leave unsaid; "" where there is room."""
-    free = shutil.disk_usage(folder).free
-    if free > _LITTLE_ROOM:
-        return ""
-    return f"The disk is full: {free // 1024} KiB are left for {folder}. Free space and run the command again."
+    return f"{describe_full_disk(folder)}." if shutil.disk_usage(folder).free <= _LITTLE_ROOM else ""
+
+
+def describe_full_disk(path: Path) -> str:
+    """How much room is left where a file or folder could not be written, and what to do."""
+    folder = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.is_dir())
+    free = shutil.disk_usage(folder).free // 1024
+    return f"The disk is full: {free} KiB are left for {folder}. Free space and run the command again"
 
 
 @contextmanager

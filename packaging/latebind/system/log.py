@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from loadcheck.text import printable_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rich.progress import Progress, TaskID
 
@@ -39,6 +39,8 @@ class _Step:
 
     running: str
     started: float
+    describe: Callable[[], str]
+    """What else is known of it now."""
     progress: str = ""
     task: TaskID | None = None
     """Its live line."""
@@ -86,17 +88,17 @@ class Log:
                 self._live.update(step.task, description=step.text)
 
     @contextmanager
-    def step(self, running: str, done: str) -> Iterator[None]:
+    def step(self, running: str, done: str, describe: Callable[[], str] = str) -> Iterator[None]:
         """Report a piece of work: `running` while it runs ("building linux-x64"), `done` with its time at the end.
 
         On a terminal a running step is a live line with its elapsed time. Elsewhere it is a line at the start and one
-        at the end, with a line every `heartbeat` seconds that names all running steps.
+        at the end, with a line every `heartbeat` seconds that names all running steps, with what `describe` says.
         """
         if self.level == "quiet":
             yield
             return
         started = time.monotonic()
-        with self._show_step(running, started):
+        with self._show_step(_Step(running, started, describe)):
             try:
                 yield
             except BaseException:
@@ -105,15 +107,14 @@ class Log:
             self._write(f"{done} in {duration(time.monotonic() - started)}")
 
     @contextmanager
-    def _show_step(self, running: str, started: float) -> Iterator[None]:
-        step = _Step(running, started)
+    def _show_step(self, step: _Step) -> Iterator[None]:
         with self._lock:
             if not self._running:
                 self._start()
             if self._live is None:
-                self._write(f"{running} …")
+                self._write(f"{step.running} …")
             else:
-                step.task = self._live.add_task(running, total=None)
+                step.task = self._live.add_task(step.running, total=None)
             self._running[id(step)] = step
         outer, self._of_thread.step = getattr(self._of_thread, "step", None), step
         try:
@@ -146,7 +147,10 @@ class Log:
         while not idle.wait(self.heartbeat):
             with self._lock:
                 now = time.monotonic()
-                steps = [f"{step.text} ({duration(now - step.started)})" for step in self._running.values()]
+                steps = [
+                    f"{step.text} ({duration(now - step.started)}) {step.describe()}".rstrip()
+                    for step in self._running.values()
+                ]
                 if steps:
                     self._write(f"still {', '.join(steps)}")
 

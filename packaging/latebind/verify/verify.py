@@ -7,8 +7,9 @@ import platform
 import re
 import shutil
 import time
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from threading import Semaphore
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from latebind.compilers import dotnet, mono
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Outcome, State, passed_at
 from latebind.system.emulation import find_emulator
-from latebind.system.log import LOG
+from latebind.system.log import LOG, duration
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
@@ -31,7 +32,7 @@ from latebind.verify.run.supply import SHARED, Supply
 from loadcheck.text import plural, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -42,8 +43,33 @@ if TYPE_CHECKING:
     from latebind.verify.cases.installers import Installer
     from loadcheck.model import Rid
 
+_LONGEST = 2
 _SUMMARY = 200
 """Of a test case, in a line."""
+
+
+@dataclass(slots=True)
+class RunningCases:
+    """The test cases that run, and since when. Its methods may be called from several threads."""
+
+    started: dict[str, float] = field(default_factory=dict)
+    ended: int = 0
+
+    @contextmanager
+    def hold(self, name: str) -> Iterator[None]:
+        """Count a test case among those that run."""
+        self.started[name] = time.monotonic()
+        try:
+            yield
+        finally:
+            del self.started[name]
+            self.ended += 1
+
+    def describe(self) -> str:
+        """`(7 ended; wheel/linux-x64/python3.11/onnxruntime-1.32.0/works for 9 min 30 s)`: those that run longest."""
+        longest = sorted(self.started.copy().items(), key=itemgetter(1))[:_LONGEST]
+        times = [f"{name} for {duration(time.monotonic() - started)}" for name, started in longest]
+        return f"({'; '.join([f'{self.ended} ended', *times])})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +86,7 @@ class VerifyRun:
     memory: Memory
     places: Mapping[Rid, AbstractContextManager[object]]
     """What a test case on a machine with `jobs` waits for, by target."""
+    running: RunningCases = field(default_factory=RunningCases)
 
 
 def start_verification(project: Project, chosen: ChosenCases, artifacts: Sequence[Artifact]) -> VerifyRun:
@@ -92,7 +119,7 @@ def verify(run: VerifyRun, source: Provenance) -> Report:
     """
     cases = run.chosen.cases
     number = plural(len(cases), "test case")
-    with LOG.step(f"verifying {number}", f"verified {number}"):
+    with LOG.step(f"verifying {number}", f"verified {number}", run.running.describe):
         outcomes = each(
             lambda configured: _outcome(run, configured), _longest_first(cases), jobs=run.chosen.request.jobs
         )
@@ -148,7 +175,7 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
     known = None if run.chosen.request.fresh else run.memory.recall(case, key)
     if known is not None:
         return replace(known, state=passed_at(machine.level), log=relative)
-    with run.places.get(machine.rid, nullcontext()):
+    with run.places.get(machine.rid, nullcontext()), run.running.hold(case.id):
         started = time.monotonic()
         outcome = try_case(_bench(run, configured, machine, pythons, log), find_runner(case, scenario(case.scenario)))
     state = passed_at(machine.level) if outcome.state.is_pass else outcome.state
@@ -160,7 +187,8 @@ def _outcome(run: VerifyRun, configured: ConfiguredCase) -> Outcome:
 
 def _describe_end(outcome: Outcome) -> str:
     """How a test case ended, in a line; why it did not pass is in the report, by cause."""
-    summary = f"{outcome.summary.splitlines()[0]}  " if outcome.summary and outcome.state.is_pass else ""
+    is_told = outcome.summary and outcome.state.is_pass and LOG.level == "verbose"
+    summary = f"{outcome.summary.splitlines()[0]}  " if is_told else ""
     return f"{outcome.state.value:8} {outcome.case.id}  {shorten(summary, _SUMMARY)}{outcome.seconds:.1f} s"
 
 

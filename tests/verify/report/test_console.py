@@ -2,11 +2,23 @@
 
 from pathlib import Path
 
+from latebind.commands.verify import _show
+from latebind.model import Case, Outcome, State
 from latebind.system.log import LOG
 from latebind.verify.report.console import report_text
 from latebind.verify.report.view import view_of
+from latebind.verify.verify import RunningCases, _describe_end
+from loadcheck.model import Rid
 from tests.verify.reports import report, row
 
+CASE = Case(
+    kind="wheel",
+    target=Rid("linux-x64"),
+    consumer="python3.11",
+    runtime="onnxruntime",
+    version="1.32.0",
+    scenario="works",
+)
 TRACEBACK = """the consumer failed with status 1
 Traceback (most recent call last):
   File "smoke.py", line 3, in <module>
@@ -86,6 +98,29 @@ def test_each_runtime_version_that_is_newer_than_any_tried_is_named_with_its_out
         "New: onnxruntime 1.32.0, which passed; latebind was tried with versions up to 1.31.",
         "New: onnxruntime 1.33.0, with failures; latebind was tried with versions up to 1.31.",
     ]
+
+
+def test_a_newer_runtime_is_named_once(tmp_path, capsys):
+    told = tmp_path / "news.txt"
+    newer = {"newer_than": "1.31"}
+    for rows in ([row(version="1.32.0", facts=newer)], [row(version=f"1.{n}.0", facts=newer) for n in (32, 33)]):
+        _show(report(*rows), "text", tmp_path, told)
+    lines = [line.partition(",")[0] for line in capsys.readouterr().out.splitlines() if line.startswith("New: ")]
+    assert lines == ["New: onnxruntime 1.32.0", "New: onnxruntime 1.33.0"]
+
+
+def test_a_case_that_passes_is_a_line_without_its_message(monkeypatch):
+    outcome = Outcome(case=CASE, state=State.PASSED, summary="1 case passed\nmore", seconds=2.84)
+    assert _describe_end(outcome) == f"passed   {CASE.id}  2.8 s"
+    monkeypatch.setattr(LOG, "level", "verbose")
+    assert _describe_end(outcome) == f"passed   {CASE.id}  1 case passed  2.8 s"
+
+
+def test_the_cases_that_run_longest_are_named():
+    running = RunningCases()
+    with running.hold("first"), running.hold("second"), running.hold("third"):
+        assert running.describe() == "(0 ended; first for 0.0 s; second for 0.0 s)"
+    assert running.describe() == "(3 ended)"
 
 
 def test_without_a_network_the_last_lines_say_what_to_do():
