@@ -85,13 +85,18 @@ def check_index() -> str:
     for family, family_checks in groupby(_published().values(), key=lambda check: check.code[:3]):
         lines += ["", f"## {family}xx {FAMILIES[family]}", "", *_HEAD]
         lines += [
-            f"| {check.code} | {check.severity} | {check.title} | {check.because} | {', '.join(check.profiles)} |"
+            f"| {check.code} | {check.severity} | {check.title} | {_name_profile(check)} |"
             for check in family_checks
         ]
     return "\n".join(lines) + "\n"
 
 
-_HEAD = ("| Code | Severity | What it finds | Why this severity | Profiles |", "|---|---|---|---|---|")
+def _name_profile(check: Check) -> str:
+    """The narrowest profile that runs a check; `all` runs every check."""
+    return next((name for name in PROFILES if name in check.profiles), "all")
+
+
+_HEAD = ("| Code | Severity | What it finds | Profile |", "|---|---|---|---|")
 _INTRODUCTION = """`latebind audit --explain CODE`, or `loadcheck --explain CODE`, explains a check: why it exists, an
 example, how to fix a finding, and how to suppress the check. The website has the same explanations. [Audit
 packages](../howto/audit.md) describes how to choose checks. To add checks for your organization,
@@ -103,7 +108,7 @@ packages](../howto/audit.md) describes how to choose checks. To add checks for y
 | warning | The package fails, or will fail, for some of its users |
 | note | Nothing fails, but the package could be better |
 
-Each check has a default severity, but some of its findings may have another one. The column "Why this severity" gives
-the reason for the default, and lists the cases with another severity. A finding may rest on an assumption about
+Each check has a default severity, but some of its findings may have another one. The page of a check gives the reason
+for the default, and lists the cases with another severity. A finding may rest on an assumption about
 something that the package does not show, such as what a dependency installs. The report names the assumption in a line
 that begins with `assumes:`. Such a finding is a warning at most."""
