@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadcheck.archive import ZipReader
+from loadcheck.checks.linkage import list_outside
 from loadcheck.checks.tags import unjudged_platform
 from loadcheck.engine.catalog import checks
 from loadcheck.engine.policy import Policy, default_policy
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from loadcheck.engine.registry import Check
     from loadcheck.readers.contents import SubjectKind
+    from loadcheck.readers.supplied import Supplied
 
 _MOST_DEATHS = 5
 _ADVICE = "Name an existing file or folder."
@@ -97,6 +99,7 @@ def _gather(tasks: Sequence[Task], results: Sequence[Result], others: Sequence[S
         packages=tuple(sorted(Contents(path=task.path, kind=task.kind).subject("") for task in tasks)),
         choice=str(policy.choice),
         fail_on=policy.fail_on,
+        is_resolved=policy.resolve,
         findings=tuple(sorted(remaining, key=_order)),
         waived=tuple(sorted(waived, key=lambda accepted: _order(accepted.finding))),
         skipped=tuple(sorted(skipped, key=lambda skip: (skip.subject, skip.check, skip.reason))),
@@ -112,12 +115,26 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     )
     package = replace(package, project=reader.find_project(package))
     report("")  # from here on no file is to blame
+    if task.policy.resolve and package.wheel is not None and not package.is_unread:
+        package = replace(package, supplied=_resolve(package, lambda: report("")))
     judgements = list(_judge(package, task.policy))
     return Result(
         findings=tuple(judgement for judgement in judgements if isinstance(judgement, Finding)),
         skipped=tuple(judgement for judgement in judgements if isinstance(judgement, Skipped)),
         facts=reader.find_twin_facts(package),
     )
+
+
+def _resolve(package: Contents, report: Callable[[], None]) -> Supplied | None:
+    """What the requirements of a wheel install."""
+    from loadcheck.index.index import Index  # noqa: PLC0415  # 60 ms that an audit without --resolve does not need
+    from loadcheck.index.resolve import Resolver  # noqa: PLC0415
+    from loadcheck.index.settings import read_index_settings  # noqa: PLC0415
+
+    if package.wheel is None:
+        return None
+    resolver = Resolver(package, package.wheel, Index(read_index_settings()), report)
+    return resolver.find(list_outside(package), reads_exports=True)
 
 
 def _what_to_seek(policy: Policy) -> Sought:

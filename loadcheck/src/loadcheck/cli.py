@@ -83,11 +83,18 @@ def declare_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", type=Path, metavar="FILE", help="report only findings that FILE does not list; count the others"
     )
+    parser.add_argument(
+        "--resolve",
+        action="store_true",
+        help="read from the package index what the requirements of wheels install; pip's or uv's configuration names "
+        "the index",
+    )
     parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write all findings to FILE, as a baseline")
 
 
 def choose_checks(policy: Policy, arguments: argparse.Namespace) -> Policy:
     """The policy with the choice of checks that the options make. Raises UserError for a code that is no check's."""
+    from loadcheck.configuration import read_configuration
     from loadcheck.engine.choice import read_codes
 
     choice = policy.choice
@@ -97,7 +104,8 @@ def choose_checks(policy: Policy, arguments: argparse.Namespace) -> Policy:
         choice = replace(choice, select=read_codes(arguments.select, "--select"), ignore=())
     ignore = read_codes(arguments.ignore or (), "--ignore")
     choice = replace(choice, ignore=tuple(dict.fromkeys((*choice.ignore, *ignore))))
-    return replace(policy, choice=choice, fail_on=arguments.fail_on or policy.fail_on)
+    resolve = arguments.resolve or read_configuration(Path()).resolve
+    return replace(policy, choice=choice, fail_on=arguments.fail_on or policy.fail_on, resolve=resolve)
 
 
 def load_baseline(arguments: argparse.Namespace, default: Path | None) -> Baseline | None:

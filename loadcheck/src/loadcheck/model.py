@@ -57,6 +57,10 @@ class Skipped:
     check: str
     subject: str
     reason: str
+    library: str = ""
+    """A needed library that a requirement may install; "" if it is about something else."""
+    unread: tuple[str, ...] = ()
+    """The requirements that were not read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,8 @@ class AuditReport:
     choice: str = "--profile all"
     """Which checks were applied, as options of `loadcheck`."""
     fail_on: FailOn = "error"
+    is_resolved: bool = False
+    """Whether the requirements were to be read."""
 
     def fails(self, finding: Finding) -> bool:
         """Whether a finding fails the audit."""

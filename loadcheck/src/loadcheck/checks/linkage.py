@@ -11,18 +11,18 @@ from loadcheck.engine import platforms
 from loadcheck.engine.openedfirst import assume_opened, find_opened_first, is_opened_elsewhere
 from loadcheck.engine.policy import fits_any
 from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
-from loadcheck.engine.supply import other_folder, supplier
-from loadcheck.engine.wording import SYSTEMS, first, is_late, needs
+from loadcheck.engine.supply import dependencies, list_unread, list_unread_extras, other_folder
+from loadcheck.engine.wording import SYSTEMS, first, is_late, list_names, needs
 from loadcheck.readers.places import is_for_android
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from loadcheck.binary import Format, Image
     from loadcheck.engine.policy import Policy
-    from loadcheck.engine.supply import Supplier
     from loadcheck.readers.contents import Contents, File
+    from loadcheck.readers.supplied import Supply
 
 _FOR_MANY = frozenset({"", "abi3", "abi3t"})
 """The ABIs that a module's file name states if it is not for one CPython alone."""
@@ -38,8 +38,8 @@ _OF_A_PART = "Add the library to the package, or document what users have to ins
     profiles=("loads",),
     because="Importing the package fails, or nothing in it loads. The finding is a warning if the import does not need "
     "the file and other modules load, if a DLL is needed on first use only, or if the package's Python code opens the "
-    "library at a path outside the package. It is a note if that code opens the package's copy first, if a dependency "
-    "installs the library, or if manylinux allows it but slim containers lack it.",
+    "library at a path outside the package, or if an extra brings the library. It is a note if that code opens the "
+    "package's copy first, or if manylinux allows it but slim containers lack it.",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     fix="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
@@ -52,13 +52,16 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     every Windows 10 has. macOS looks for a library with an absolute path only at that path, so a copy in the package
     does not help.
 
-    The finding is a note if a dependency installs the library, or may install it, as the dependency's name or the
-    search path suggests. It is also a note for libraries of drivers, which only machines with the hardware have, and
-    for libraries of X11, OpenGL and GLib, which manylinux allows but slim containers lack. It is a warning if only an
-    extra requires the dependency, if no platform tag covers the binary, or if desktop systems or all base systems have
-    the library, but the manylinux tag does not allow it. It is a warning, too, if parts of the package load without the
-    library: no import statement that always runs leads from a name that users import to the file, and some module for
-    each CPython lacks no library.
+    A library that a requirement installs is not missing. With `--resolve` the check reads from the package index what
+    the requirements install. Without it, or where that cannot be read, it does not judge libraries that a requirement
+    may install: the report names these requirements in its last line.
+
+    The finding is a note for libraries of drivers, which only machines with the hardware have, and for libraries of
+    X11, OpenGL and GLib, which manylinux allows but slim containers lack. It is a warning if an extra brings the
+    library, if no platform tag covers the binary, or if desktop systems or all base systems have the library, but the
+    manylinux tag does not allow it. It is a warning, too, if parts of the package load without the library: no import
+    statement that always runs leads from a name that users import to the file, and some module for each CPython lacks
+    no library.
     """
     if is_for_android(file.folder):
         return
@@ -81,10 +84,12 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
                 assumption=assume_opened(opened) if opened else "",
             )
             continue
-        if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
-            continue  # LB101
-        hit = _judge_missing_library(package, file, image, name)
-        yield replace(hit, cause=f"{name} {hit.cause}", evidence=(needs(image, name),))
+        if policy.choice.takes("LB101") and any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
+            continue
+        seen = _judge_missing_library(package, file, image, name)
+        if isinstance(seen, Hit):
+            seen = replace(seen, cause=f"{name} {seen.cause}", evidence=(needs(image, name), *seen.evidence))
+        yield from [seen] if seen else []
 
 
 def _judge_desktop(package: Contents, image: Image) -> Iterator[Hit]:
@@ -123,21 +128,31 @@ def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> I
     )
 
 
-def _judge_missing_library(package: Contents, file: File, image: Image, name: str) -> Hit:
-    """How bad the lack of a library is, where it comes from, and who can supply it."""
+def _judge_missing_library(package: Contents, file: File, image: Image, name: str) -> Hit | Skip | None:
+    """How bad the lack of a library is, and who can supply it; None if a requirement does."""
     if image.format == "pe" and name.lower().endswith(".exe"):
-        message = f"needs {name}, the program that loads the file"
         return Hit(
             cause="program",
-            message=message,
+            message=f"needs {name}, the program that loads the file",
             fix=f"Load the file only in {name}, not in other programs.",
             severity="note",
             assumption=f"{name} is the program that loads the file",
         )
-    if (expected_hit := _find_expected_source(package, file, image, name)) is not None:
-        return expected_hit
+    if platforms.is_driver(posixpath.basename(name).lower()):
+        fix = "Open the library at run time if the package should load without the driver."
+        return Hit(cause="driver", message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
+    if _is_supplied(package, image, name):
+        return None
+    if (common := _judge_common(package, image, name)) is not None:
+        return common
+    if unread := _list_suppliers(package, image, name):
+        reason = f"{name} may come from {list_names(unread)}, which {'were' if unread[1:] else 'was'} not read"
+        return Skip(reason=reason, library=name, unread=unread)
+    if extras := _find_extras(package, image, name):
+        return _judge_extra(name, extras)
     late = " on first use" * is_late(image, name)
-    why = f"needs {name}{late}, which is not in the package or on every {SYSTEMS[image.format]} system"
+    where = f"which is not in the package or on every {SYSTEMS[image.format]} system"
+    why = f"needs {name}{late}" + ("; no requirement brings it" if _are_read(package) else f", {where}")
     if late:
         return Hit(cause="late", message=f"{why}; the file loads without it", fix=_OF_A_PART, severity="warning")
     if is_opened_elsewhere(package, name):
@@ -147,27 +162,57 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     loss = _describe_loss(package, file, image)
     if promised and not loss:
         return Hit(cause="part", message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
+    unknown = [] if _list_roots(package, file) else list_unread_extras(package)
     return Hit(
         cause="absent",
         message=f"{why}; {loss}" if promised else why,
+        evidence=_list_similar(package, name),
         fix=_fix_missing(package, file, image),
         severity="error" if promised and _is_strong(image, name) else "warning",
+        assumption=f"no extra brings the library; {list_names(unknown)} {'were' if unknown[1:] else 'was'} not read"
+        if unknown
+        else "",
     )
 
 
-def _judge_extra(package: Contents, file: File, image: Image, name: str, provider: Supplier) -> Hit:
-    """A library that only an extra brings: an error where importing the package needs it."""
-    message = f"needs {name}, expected from {provider.name}, which only the extra {provider.extra} requires"
-    loss = _describe_loss(package, file, image)
-    if loss and _is_promised(package, image) and _is_strong(image, name) and not is_late(image, name):
-        fix = f"Require {provider.name} in any case, or load {name} at run time, when it is there."
-        return Hit(cause=f"extra {provider.name}", message=f"{message}; {loss}", fix=fix)
+def _judge_extra(name: str, extras: Mapping[str, Supply]) -> Hit:
+    """A library that only extras bring: whoever installs the package without them lacks it."""
+    listed = list_names([*extras])
+    word = "the extras" if len(extras) > 1 else "the extra"
     return Hit(
-        cause=f"extra {provider.name}",
-        message=message,
-        fix=f"Install the package with [{provider.extra}].",
+        cause=f"extra {' '.join(extras)}",
+        message=f"needs {name}, which only {word} {listed} {'bring' if len(extras) > 1 else 'brings'}",
+        evidence=tuple(dict.fromkeys(f"{supply.source} has {supply.path}" for supply in extras.values())),
+        fix=f"Install the package with [{next(iter(extras))}], or require what the extra requires in any case.",
         severity="warning",
     )
+
+
+def _are_read(package: Contents) -> bool:
+    """Whether what the requirements install is known, and there are some."""
+    return package.supplied is not None and bool(dependencies(package).always or dependencies(package).by_extra)
+
+
+def _is_supplied(package: Contents, image: Image, name: str) -> bool:
+    """Whether a requirement installs a library."""
+    return not is_absolute(image, name) and bool(package.supplied and package.supplied.find(name))
+
+
+def _list_suppliers(package: Contents, image: Image, name: str) -> tuple[str, ...]:
+    """The requirements that may install a library, because they were not read."""
+    return () if is_absolute(image, name) else list_unread(package)
+
+
+def _find_extras(package: Contents, image: Image, name: str) -> Mapping[str, Supply]:
+    """The extras that bring a library."""
+    return package.supplied.find_extras(name) if package.supplied and not is_absolute(image, name) else {}
+
+
+def _list_similar(package: Contents, name: str) -> tuple[str, ...]:
+    """Libraries of requirements that have the same name but for the version."""
+    start = f"{posixpath.basename(name).lower().partition('.so')[0]}.so"
+    supplies = package.supplied.always if package.supplied else {}
+    return tuple(f"{each.source} has {each.path}" for key, each in supplies.items() if key.startswith(start))
 
 
 def _describe_loss(package: Contents, file: File, image: Image) -> str:
@@ -184,11 +229,11 @@ def _is_promised(package: Contents, image: Image) -> bool:
 
 
 def _fix_missing(package: Contents, file: File, image: Image) -> str:
-    """How to fix a search path that leads to a distribution that is not required; "" for none."""
+    """How to fix a search path that leads to another distribution; "" for none."""
     folder = other_folder(package, file, image)
     return (
-        f"A search path leads to {folder}/ of another distribution, which the package does not require: require it if "
-        "it has the library, or add the library to the package."
+        f"A search path leads to {folder}/ of another distribution: require the one that has the library, or add the "
+        "library to the package."
         if folder
         else ""
     )
@@ -238,33 +283,29 @@ def _lacks(package: Contents, file: File, image: Image) -> Iterator[bool]:
         if base in package.own_libraries:
             yield is_absolute(image, name) and "DYLD_LIBRARY_PATH" not in package.helpers
         elif not of_system(package, image, name) and name.lower() not in package.by_soname:
-            is_known = base.endswith(".exe") or is_opened_elsewhere(package, name)
-            provider = _find_supplier(package, file, image, name)
-            is_optional = provider is not None and bool(provider.extra)
-            yield not is_known and (is_optional or _find_expected_source(package, file, image, name) is None)
+            is_known = base.endswith(".exe") or platforms.is_driver(base) or is_opened_elsewhere(package, name)
+            is_known = is_known or _judge_common(package, image, name) is not None
+            brings = _is_supplied(package, image, name) or _list_suppliers(package, image, name)
+            yield not is_known and not brings
 
 
-def _find_expected_source(package: Contents, file: File, image: Image, name: str) -> Hit | None:
-    """Where a library should come from, if that is known."""
+def list_outside(package: Contents) -> tuple[str, ...]:
+    """The libraries that a requirement would have to install: needed ones that neither package nor system have."""
+    names: dict[str, None] = {}
+    for file, image in package.images:
+        for name in image.needed if image.is_linked and not is_for_android(file.folder) else ():
+            base = posixpath.basename(name).lower()
+            is_known = base in package.own_libraries or of_system(package, image, name) or platforms.is_driver(base)
+            if not is_known and not is_absolute(image, name):
+                names[posixpath.basename(name)] = None
+    return tuple(names)
+
+
+def _judge_common(package: Contents, image: Image, name: str) -> Hit | None:
+    """A library that most systems with glibc have, though no tag promises it."""
     base = posixpath.basename(name).lower()
-    if platforms.is_driver(base):
-        fix = "Open the library at run time if the package should load without the driver."
-        return Hit(cause="driver", message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
-    if provider := _find_supplier(package, file, image, name):
-        optional = provider.extra and not provider.is_guess
-        return _judge_extra(package, file, image, name, provider) if optional else _judge_supplier(provider, name)
-    return _judge_common(package, name) if libc_of(package, image) != "musl" else None
-
-
-def _find_supplier(package: Contents, file: File, image: Image, name: str) -> Supplier | None:
-    """The dependency that installs a library, as far as names and search paths tell."""
-    is_driver = platforms.is_driver(posixpath.basename(name).lower())
-    return None if is_driver or is_absolute(image, name) else supplier(package, file, image, name)
-
-
-def _judge_common(package: Contents, name: str) -> Hit | None:
-    """A library that most systems have, though no tag promises it."""
-    base = posixpath.basename(name).lower()
+    if libc_of(package, image) == "musl":
+        return None
     if platforms.is_essential(base):
         return _judge_essential(package, name)
     if platforms.is_common(base):
@@ -284,25 +325,6 @@ def _judge_essential(package: Contents, name: str) -> Hit:
         message=f"{message}, but no manylinux tag allows",
         fix=_OF_A_TAG,
         severity="warning",
-    )
-
-
-def _judge_supplier(provider: Supplier, name: str) -> Hit:
-    """How sure it is that a dependency installs a library."""
-    text = f"needs {name}, expected from {provider.name}"
-    if provider.is_guess:
-        message = f"needs {name}, which is not in the package; the dependency {provider.name} may install it"
-        assumption = f"{provider.name} installs the library, as the name or version of {provider.name} suggests"
-        fix = f"Check that {provider.name} installs the library."
-        return Hit(cause=f"maybe {provider.name}", message=message, fix=fix, severity="note", assumption=assumption)
-    fix = f"Check that each version of {provider.name} that the package allows installs the library."
-    assumption = f"{provider.name} installs the library, as its name or the search path suggests"
-    return Hit(
-        cause=provider.name,
-        message=f"{text}, which the package requires",
-        fix=fix,
-        severity="note",
-        assumption=assumption,
     )
 
 

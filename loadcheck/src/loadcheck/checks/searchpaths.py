@@ -173,4 +173,4 @@ def _stays_inside(package: Contents, file: File, path: str) -> bool:
 
 def _leads_to_sibling(package: Contents, path: str) -> bool:
     """Whether an npm package looks for libraries in one that it requires: npm installs them next to each other."""
-    return bool(read_manifest(package)) and any(dependency.name in path for dependency in dependencies(package))
+    return bool(read_manifest(package)) and any(name in path for name in dependencies(package).always)

@@ -23,7 +23,7 @@ from loadcheck.checks.tags import list_linux_tags
 from loadcheck.engine import platforms, symbols
 from loadcheck.engine.policy import fits_any
 from loadcheck.engine.registry import EVERY_FORMAT, Hit, Skip, check
-from loadcheck.engine.supply import dependencies, must_load
+from loadcheck.engine.supply import list_unread, must_load
 from loadcheck.engine.wording import first, name_newest, some
 from loadcheck.text import plural
 
@@ -101,12 +101,13 @@ def _list_cxx(package: Contents, image: Image) -> set[str]:
     """The open symbols that libstdc++ defines, if the image links it, whatever other libraries it needs."""
     if "libstdc++.so.6" not in image.needed:
         return set()
-    return {symbol.name for symbol in image.open_imports if OF_CXX.match(symbol.name)} - package.exported
+    found = {symbol.name for symbol in image.open_imports if OF_CXX.match(symbol.name)} - package.exported
+    return found.difference(*(_find_exports(package, name) or () for name in image.needed))
 
 
 def _judge_missing(package: Contents, file: File, image: Image, names: list[str]) -> Hit:
     """How bad it is that nothing defines some symbols, by who might."""
-    count = plural(len(names), "undefined symbol")
+    count, unread = plural(len(names), "undefined symbol"), list_unread(package)
     if _OF_HOST.search(file.base):
         ending = file.base.rpartition(".")[2]
         return Hit(
@@ -141,9 +142,7 @@ def _judge_missing(package: Contents, file: File, image: Image, names: list[str]
         message=f"has {count} that nothing provides: {first(names)}",
         evidence=some(names),
         severity="error" if must_load(package, file, image) and not _are_apples(image, names) else "warning",
-        assumption="no dependency defines the symbols; loadcheck does not download dependencies"
-        if dependencies(package)
-        else "",
+        assumption=f"{first(unread)} defines no such symbol; it was not read" if unread else "",
     )
 
 
@@ -155,6 +154,7 @@ def _are_apples(image: Image, names: list[str]) -> bool:
 def _list_missing(package: Contents, file: File, image: Image, policy: Policy) -> set[str]:
     """The open symbols that neither the package, nor its host, nor a library that is not known may define."""
     open_names = {symbol.name for symbol in image.open_imports}
+    open_names = open_names.difference(*(_find_exports(package, name) or () for name in image.needed))
     of_host = OF_NODE if is_for_node(package, file) else _OF_PYTHON if _has_modules(package) else None
     missing = {name for name in open_names - package.exported if of_host is None or not of_host.match(name)}
     if image.format == "macho":
@@ -266,11 +266,17 @@ def _has_unknown_library(package: Contents, image: Image) -> bool:
     if image.format == "macho" and any(symbol.library for symbol in image.imports):
         return False  # the linker binds a symbol to the library that defines it, so no linked library defines the rest
     inside = {name for path in provided_libraries(package) for name in (path, path.lower())}
+    inside |= {name for name in image.needed if _find_exports(package, name) is not None}
     of_musl = platforms.is_loaded_by_musl(package, image)
     return any(
         posixpath.basename(name) not in inside and not _is_c_library(image.format, name, of_musl=of_musl)
         for name in image.needed
     )
+
+
+def _find_exports(package: Contents, name: str) -> frozenset[str] | None:
+    """What a library of a requirement exports; None if it was not read."""
+    return package.supplied.exports.get(posixpath.basename(name).lower()) if package.supplied else None
 
 
 def _is_c_library(form: Format, name: str, *, of_musl: bool) -> bool:

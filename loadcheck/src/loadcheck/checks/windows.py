@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms
 from loadcheck.engine.registry import Hit, Skip, check
-from loadcheck.engine.supply import dependencies, must_load
-from loadcheck.engine.wording import first, is_late, needs
+from loadcheck.engine.supply import list_unread, must_load
+from loadcheck.engine.wording import first, is_late, list_names, needs
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from loadcheck.binary import Image
-    from loadcheck.engine.supply import Supplier
     from loadcheck.readers.contents import Contents, File
 
 _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
@@ -38,8 +37,8 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
 
     The error message, `The specified module could not be found`, does not name the missing DLL. If an older copy is
     loaded already, newer code may crash. For a wheel, the finding is a note if it needs only DLLs that CPython itself
-    installs: VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a dependency seems to install the
-    DLLs: msvc-runtime, for example, or a dependency with runtime in its name that is pinned to the wheel's own version.
+    installs: VCRUNTIME140.dll, and VCRUNTIME140_1.dll since 3.9. It is also a note if a requirement installs
+    the DLLs, which `--resolve` finds out; without it, the check does not judge DLLs that a requirement may install.
     A program of the package does not find the DLLs of CPython, which are next to python.exe. DLLs in a wheel for other
     systems, and DLLs that Microsoft's own DLLs delay-load, do not count.
     """
@@ -51,12 +50,17 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
         libraries = [name for name in libraries if image.link_kinds.get(name) != "delay"]
     of_python = frozenset() if image.file_type == "executable" else list_with_python(package)
     lacking = [name for name in libraries if name.lower() not in of_python]
+    supplied = package.supplied
+    supplies = {name: supply for name in lacking if supplied and (supply := supplied.find(name))}
+    lacking = [name for name in lacking if name not in supplies]
     libraries = lacking or libraries
     if not libraries:
         return
-    with_python = not lacking
-    providers = [name for name in map(_installer_name, dependencies(package)) if name]
-    source = "CPython" if with_python else first(providers[:1])
+    if lacking and (unread := list_unread(package)):
+        reason = f"{lacking[0]} may come from {list_names(unread)}, which {'were' if unread[1:] else 'was'} not read"
+        yield Skip(reason=reason, library=lacking[0], unread=unread)
+        return
+    source = "" if lacking else next((supply.source for supply in supplies.values()), "CPython")
     late = [name for name in libraries if is_late(image, name)]
     at_load = [name for name in libraries if name not in late]
     yield Hit(
@@ -67,8 +71,6 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
         + (f"; on first use also {first(late)}" if at_load and late else ""),
         evidence=tuple(needs(image, name) for name in libraries),
         severity="note" if source else "warning",
-        assumption=f"{source} installs the library, as the name or version of {source} suggests"
-        * (bool(source) and not with_python),
     )
 
 
@@ -82,13 +84,6 @@ def list_with_python(package: Contents) -> frozenset[str]:
     if any(tag.startswith("pp") for tag in package.wheel.pythons):
         oldest = min(_WITH_PYTHON.values())
     return frozenset(name for name, since in _WITH_PYTHON.items() if since <= oldest)
-
-
-def _installer_name(dependency: Supplier) -> str:
-    """The name of a dependency that is for run-time libraries, else ""."""
-    words = dependency.name.split("-")
-    is_for_runtime = "msvc" in words or ("runtime" in words and dependency.is_pinned)
-    return dependency.name if is_for_runtime and not dependency.extra else ""
 
 
 @check(

@@ -55,7 +55,7 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     npm_cpus: dict[str, str]
     npm_systems: dict[str, tuple[str, ...]]
     unjudged_tags: tuple[str, ...]
-    distributions: dict[str, tuple[str, ...]]
+    without_libraries: frozenset[str]
     librt: dict[str, tuple[str, ...]]
     musl_since: dict[str, tuple[str, ...]]
     macos_cxx: dict[str, tuple[str, ...]]

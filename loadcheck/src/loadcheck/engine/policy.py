@@ -72,6 +72,8 @@ class Policy:
     choice: Choice = field(default_factory=Choice)
     """The checks to apply."""
     fail_on: FailOn = "error"
+    resolve: bool = False
+    """Whether to read from the package index what requirements install."""
 
     def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:
         """The symbol globs for a library, or None if no rule names it or its package."""

@@ -71,6 +71,9 @@ class Skip:
 
     reason: str
     inner: str | None = None
+    library: str = ""
+    """The library that it is about; see `Skipped`."""
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +140,9 @@ class Check:
 
     def _row(self, seen: Hit | Skip, subject: str) -> Finding | Skipped:
         if isinstance(seen, Skip):
-            return Skipped(check=self.code, subject=subject, reason=seen.reason)
+            return Skipped(
+                check=self.code, subject=subject, reason=seen.reason, library=seen.library, unread=seen.unread
+            )
         severity = seen.severity or self.severity
         return Finding(
             code=self.code,

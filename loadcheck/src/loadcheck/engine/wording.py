@@ -48,12 +48,24 @@ def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
         parts[-1] += " not shown (-v)"
     for count, what in ((len(report.waived), "waived"), (len(report.known), "in the baseline")):
         parts += [f"{count} {what}"] if count else []
-    if skipped := len({skip.check for skip in report.skipped if skip.check != PASSED_OVER}):
+    if skipped := len({skip.check for skip in report.skipped if skip.check != PASSED_OVER and not skip.unread}):
         parts.append(f"{plural(skipped, 'check')} skipped for some files")
     what = report.packages[0] if len(report.packages) == 1 else plural(report.subjects, "package")
     options, _, ran = report.choice.partition(": ")
     chosen = f"; {ran} ({options})" if ran else "" if options == "--profile all" else f"; {options}"
     return f"{what}: {', '.join(parts)}{chosen}"
+
+
+def unread_line(report: AuditReport) -> Iterator[str]:
+    """`3 libraries may come from torch, which was not read (--resolve)`; none if all that matters was read."""
+    rows = [skip for skip in report.skipped if skip.unread]
+    if rows:
+        names = list(dict.fromkeys(name for row in rows for name in row.unread))
+        count = len({row.library for row in rows})
+        libraries = rows[0].library if count == 1 else f"{count} libraries"
+        was = "were" if names[1:] else "was"
+        how = "-v" if report.is_resolved else "--resolve"
+        yield f"{libraries} may come from {list_names(names)}, which {was} not read ({how})"
 
 
 def assumption_line(finding: Finding) -> Iterator[str]:
@@ -94,6 +106,15 @@ def first(names: Sequence[str]) -> str:
     readable = dict.fromkeys(map(demangle, names[:_SHOWN]))
     shown = [name if len(name) <= CUT else f"{name[:CUT]}…" for name in [*readable][:_IN_HEADLINE]]
     return ", ".join(shown) + (", ..." if len(names) > _IN_HEADLINE else "")
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Names in a sentence, the first three of them: `torch`, `numpy and torch`, `a, b, c and 2 more`."""
+    few = list(names[:_IN_HEADLINE])
+    more = len(names) - len(few)
+    last = [f"{more} more"] if more else few[-1:]
+    few = few if more else few[:-1]
+    return " and ".join(filter(None, (", ".join(few), *last)))
 
 
 def name_newest(newer: Mapping[str, Version]) -> tuple[str, str]:

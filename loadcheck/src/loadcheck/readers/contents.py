@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from loadcheck.binary import Format, Image
     from loadcheck.readers.numpyapi import NumpyUse
     from loadcheck.readers.opened import Opened, Place
+    from loadcheck.readers.supplied import Supplied
 
 GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
 """The hash that auditwheel, delvewheel and others add to a library's name, different in each build; on Linux also the
@@ -149,6 +150,8 @@ class Contents:
     """Symbolic links of a folder, which are not followed."""
     damage: str = ""
     """Why the package cannot be opened; "" if it can."""
+    supplied: Supplied | None = None
+    """What its requirements install; None if they were not read."""
     lost: Mapping[str, str] = field(default_factory=dict)
     """The files that ended the readers of a package that was given up, each with how."""
 

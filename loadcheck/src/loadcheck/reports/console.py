@@ -6,7 +6,7 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from loadcheck.engine.cause import package_of, sections
-from loadcheck.engine.wording import CUT, assumption_line, count_line, demangle, others, place
+from loadcheck.engine.wording import CUT, assumption_line, count_line, demangle, others, place, unread_line
 from loadcheck.model import PASSED_OVER
 from loadcheck.text import plural, printable
 
@@ -40,6 +40,7 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
     if verbose:
         skips = [skip for skip in report.skipped if skip.check != PASSED_OVER]
         lines += _add_title("skipped", _list_skips(skips))
+    lines += unread_line(report)
     lines.append(count_line(report, notes_hidden=not verbose))
     # A line feed in a hostile name would start a line that looks like a finding.
     return "".join(printable(line).replace("\n", "\\n") + "\n" for line in lines)

@@ -1,0 +1,1 @@
+"""Reads what packages require from a package index: versions, metadata, file lists and libraries."""

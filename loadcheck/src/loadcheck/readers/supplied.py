@@ -1,0 +1,66 @@
+"""What the requirements of a package install, as far as it was read."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supply:
+    """A library that a requirement installs."""
+
+    path: str
+    """Where it is in the wheel."""
+    source: str
+    """The distribution and its version: `librmm-cu12 26.10.0`."""
+
+
+Libraries = dict[str, Supply]
+"""By file name without folders, in lower case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsatisfied:
+    """A requirement that no version in the index satisfies."""
+
+    requirement: str
+    extra: str
+    """The extra that requires it; "" for none."""
+    newest: str
+    """The newest version in the index; "" if the index does not have the project."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplied:
+    """What an installation brings: without extras, and with each extra in addition."""
+
+    always: Mapping[str, Supply] = field(default_factory=dict)
+    by_extra: Mapping[str, Mapping[str, Supply]] = field(default_factory=dict)
+    unsatisfied: tuple[Unsatisfied, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """The distributions whose files could not be read, each with why; also those that only an extra brings."""
+    unread_always: frozenset[str] = frozenset()
+    """Those of them that are installed without an extra."""
+    exports: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """What each library exports that was read, by name in lower case, with what it loads itself."""
+
+    def find(self, name: str) -> Supply | None:
+        """The library that is installed in any case under a needed name."""
+        return find_library(self.always, name)
+
+    def find_extras(self, name: str) -> Mapping[str, Supply]:
+        """The extras that bring a library, and what brings it."""
+        found = ((extra, find_library(libraries, name)) for extra, libraries in self.by_extra.items())
+        return {extra: supply for extra, supply in found if supply}
+
+
+def find_library(libraries: Mapping[str, Supply], name: str) -> Supply | None:
+    """The library of a needed name, or of that name with more numbers, whose SONAME it is."""
+    base = posixpath.basename(name).lower()
+    longer = (supply for key, supply in libraries.items() if ".so" in base and key.startswith(f"{base}."))
+    return libraries.get(base) or next(longer, None)
