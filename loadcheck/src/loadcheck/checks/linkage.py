@@ -146,8 +146,7 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
     if (common := _judge_common(package, image, name)) is not None:
         return common
     if unread := _list_suppliers(package, image, name):
-        reason = f"{name} may come from {list_names(unread)}, which {'were' if unread[1:] else 'was'} not read"
-        return Skip(reason=reason, library=name, unread=unread)
+        return skip_unread(package, name, unread)
     if extras := _find_extras(package, image, name):
         return _judge_extra(name, extras)
     late = " on first use" * is_late(image, name)
@@ -173,6 +172,14 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
         if unknown
         else "",
     )
+
+
+def skip_unread(package: Contents, library: str, unread: tuple[str, ...]) -> Skip:
+    """That a library was not judged, since requirements that may install it were not read, and why they were not."""
+    problems = package.supplied.unread if package.supplied else {}
+    why = "".join(f"; {name}: {problems[name]}" for name in unread if name in problems)
+    reason = f"{library} may come from {list_names(unread)}, which {'were' if unread[1:] else 'was'} not read{why}"
+    return Skip(reason=reason, library=library, unread=unread)
 
 
 def _judge_extra(name: str, extras: Mapping[str, Supply]) -> Hit:

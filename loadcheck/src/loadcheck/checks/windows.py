@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loadcheck.checks.linkage import skip_unread
 from loadcheck.engine import platforms
 from loadcheck.engine.registry import Hit, Skip, check
 from loadcheck.engine.supply import list_unread, must_load
-from loadcheck.engine.wording import first, is_late, list_names, needs
+from loadcheck.engine.wording import first, is_late, needs
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[H
     if not libraries:
         return
     if lacking and (unread := list_unread(package)):
-        reason = f"{lacking[0]} may come from {list_names(unread)}, which {'were' if unread[1:] else 'was'} not read"
-        yield Skip(reason=reason, library=lacking[0], unread=unread)
+        yield skip_unread(package, lacking[0], unread)
         return
     source = "" if lacking else next((supply.source for supply in supplies.values()), "CPython")
     late = [name for name in libraries if is_late(image, name)]

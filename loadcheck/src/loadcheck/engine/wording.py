@@ -64,8 +64,9 @@ def unread_line(report: AuditReport) -> Iterator[str]:
         count = len({row.library for row in rows})
         libraries = rows[0].library if count == 1 else f"{count} libraries"
         was = "were" if names[1:] else "was"
-        how = "-v" if report.is_resolved else "--resolve"
-        yield f"{libraries} may come from {list_names(names)}, which {was} not read ({how})"
+        can_read = any(".whl" in row.subject for row in rows)
+        how = " (-v)" if report.is_resolved else " (--resolve)" if can_read else ""
+        yield f"{libraries} may come from {list_names(names)}, which {was} not read{how}"
 
 
 def assumption_line(finding: Finding) -> Iterator[str]:

@@ -74,8 +74,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         schemes = (urlsplit(req.full_url).scheme, urlsplit(newurl).scheme)
         if schemes not in {("http", "http"), ("http", "https"), ("https", "https")}:
-            text = f"redirects from {schemes[0]} to {schemes[1] or 'no scheme'}, which is refused"
-            raise DownloadError(text, where=plain_url(req.full_url))
+            raise DownloadError("the redirect is refused", where=plain_url(req.full_url))
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -108,7 +107,9 @@ class Downloader:
             error.close()
             if error.code == _UNCHANGED:
                 return Answer(data=b"", url=url, is_unchanged=True)
-            problem = DownloadError(f"the server answered {error.code}", where=where)
+            is_redirect = error.code // 100 == 3  # noqa: PLR2004
+            text = "the redirect is refused" if is_redirect else f"the server answered {error.code}"
+            problem = DownloadError(text, where=where)
             problem.is_absent = error.code == _NOT_FOUND
             raise problem from None
         except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:

@@ -129,7 +129,7 @@ class Index:
     def _open(self, file: IndexFile, read: Callable[[zipfile.ZipFile], object]) -> object:
         where = plain_url(file.url)
         try:
-            with open_wheel(self._downloader, file.url) as stream, zipfile.ZipFile(stream) as archive:
+            with open_wheel(self._downloader, file.url, file.sha256) as stream, zipfile.ZipFile(stream) as archive:
                 return read(archive)
         except InputError:
             raise

@@ -63,8 +63,8 @@ def read_page(data: bytes, kind: str, url: str) -> tuple[IndexFile, ...]:
     found: list[IndexFile] = []
     for file in files[:_MOST_FILES]:
         version = _find_version(file.filename)
-        if version:
-            address = urljoin(url, file.url)
+        address = _join(url, file.url)
+        if version and address:
             stated = file.core_metadata or file.dist_info_metadata
             found.append(
                 IndexFile(
@@ -79,6 +79,14 @@ def read_page(data: bytes, kind: str, url: str) -> tuple[IndexFile, ...]:
                 )
             )
     return tuple(found)
+
+
+def _join(url: str, target: str) -> str:
+    """The address of a link on a page; "" for one that is not valid."""
+    try:
+        return urljoin(url, target)
+    except ValueError:
+        return ""
 
 
 def _read_json(data: bytes) -> list[_JsonFile]:
@@ -104,7 +112,7 @@ class _Links(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         fields = dict(attrs)
         target = fields.get("href") if tag == "a" else None
-        if not target:
+        if not target or not _join("https:", target):
             return
         parts = urlsplit(target)
         stated = fields.get("data-core-metadata", fields.get("data-dist-info-metadata"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import tempfile
 from typing import IO, TYPE_CHECKING
@@ -90,16 +91,18 @@ class RemoteFile(io.RawIOBase):
         return answer.data[: end - start]
 
 
-def open_wheel(downloader: Downloader, url: str) -> IO[bytes]:
+def open_wheel(downloader: Downloader, url: str, sha256: str) -> IO[bytes]:
     """A wheel in an index: its parts as they are read, or the whole if the server gives no ranges.
 
-    Raises DownloadError.
+    Raises DownloadError, also for a whole wheel that does not have the SHA-256 that the index states, if it states one.
     """
     if url.startswith("file:"):
         return io.BytesIO(read_local(url, MAX_WHOLE))
     try:
         return io.BufferedReader(RemoteFile(downloader, url), 1 << 12)  # type: ignore[return-value]
     except _Refused as refusal:
+        if sha256 and hashlib.sha256(refusal.args[0]).hexdigest() != sha256:
+            raise DownloadError("has another hash than the index states", where=plain_url(url)) from None
         whole = tempfile.SpooledTemporaryFile(max_size=16 * 1024**2)  # noqa: SIM115  # the caller closes it
         whole.write(refusal.args[0])
         whole.seek(0)

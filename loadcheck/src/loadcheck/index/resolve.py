@@ -7,6 +7,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,7 @@ class Resolver:
         self._minors = {int(each["python_version"].partition(".")[2]) for each in self._environments}
         self._rows = requirement_rows(package)
         self._pages: dict[str, tuple[IndexFile, ...] | InputError] = {}
+        self._chosen: dict[tuple[str, str], _Release] = {}
 
     def find(self, wanted: Iterable[str], *, reads_exports: bool) -> Supplied:
         """What is installed with the wheel; of extras only what brings libraries that are still missing."""
@@ -143,7 +145,7 @@ class Resolver:
                     continue
                 if extra and self._applies(requirement, ""):
                     continue
-                versions = {Version(file.version) for file in files}
+                versions = {_version(file.version) for file in files}
                 if not any(requirement.specifier.contains(each, prereleases=True) for each in versions):
                     newest = str(max(versions)) if versions else ""
                     yield Unsatisfied(requirement=text.partition(";")[0].strip(), extra=extra, newest=newest)
@@ -189,6 +191,12 @@ class Resolver:
 
     def _choose(self, requirement: Requirement) -> _Release:
         """The newest version that a requirement admits and that suits the wheel; else the one that is installed here."""
+        key = (canonicalize_name(requirement.name), str(requirement.specifier))
+        if key not in self._chosen:
+            self._chosen[key] = self._choose_anew(requirement)
+        return self._chosen[key]
+
+    def _choose_anew(self, requirement: Requirement) -> _Release:
         name = canonicalize_name(requirement.name)
         files = self._pages.get(name, ())
         if requirement.url:
@@ -203,12 +211,13 @@ class Resolver:
     def _find_newest(self, requirement: Requirement, files: tuple[IndexFile, ...]) -> IndexFile:
         """The wheel of the newest version. Raises InputError if it has none that suits."""
         is_exact = any(each.operator in ("==", "===") for each in requirement.specifier)
-        by_version: dict[Version, list[IndexFile]] = {}
+        by_version: dict[str, list[IndexFile]] = {}
         for file in files:
-            if (is_exact or not file.is_yanked) and self._suits_python(file.requires_python):
-                by_version.setdefault(Version(file.version), []).append(file)
-        for version in sorted(requirement.specifier.filter(by_version), reverse=True):
-            own = by_version[version]
+            if is_exact or not file.is_yanked:
+                by_version.setdefault(file.version, []).append(file)
+        admitted = requirement.specifier.filter(map(_version, by_version))
+        for version in sorted(admitted, reverse=True):
+            own = [file for file in by_version[str(version)] if self._suits_python(file.requires_python)]
             wheels = [file for file in own if file.is_wheel and self._suits(file)]
             if wheels or any(not file.is_wheel for file in own):
                 if wheels:
@@ -217,9 +226,7 @@ class Resolver:
         raise InputError(_FOREIGN)
 
     def _suits_python(self, requires_python: str) -> bool:
-        with suppress(InvalidSpecifier):
-            return any(SpecifierSet(requires_python).contains(f"3.{minor}.99") for minor in self._minors)
-        return True
+        return not requires_python or any(_admits_python(requires_python, minor) for minor in self._minors)
 
     def _suits(self, file: IndexFile) -> bool:
         """Whether a wheel is for a system, a processor and a Python of the package."""
@@ -268,6 +275,19 @@ class Resolver:
             else:
                 found[posixpath.basename(name).lower()] = frozenset(names)
         return found
+
+
+_version = lru_cache(maxsize=None)(Version)
+"""Versions of one project are asked for again and again."""
+
+
+@lru_cache(maxsize=None)
+def _admits_python(requires_python: str, minor: int) -> bool:
+    """Whether the last release of a CPython is admitted; a text that says nothing admits all."""
+    try:
+        return SpecifierSet(requires_python).contains(f"3.{minor}.99")
+    except InvalidSpecifier:
+        return True
 
 
 def _is_same_platform(theirs: str, own: str) -> bool:

@@ -1,0 +1,162 @@
+"""`--resolve`: what requirements install is read from an index, and missing libraries are judged by it."""
+
+import pytest
+
+from loadcheck.audit import audit_here
+from loadcheck.engine.policy import Policy
+from loadcheck.reports.console import audit_text
+
+ODD = "latenn/_odd.so"
+SOURCE = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
+
+
+@pytest.fixture
+def user(bench):
+    """A wheel with a library that needs libodd.so.3."""
+
+    def make(metadata="", source=SOURCE):
+        odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+        return bench.wheel({ODD: bench.compiler.library(source, odd).read_bytes()}, metadata=metadata)
+
+    return make
+
+
+@pytest.fixture
+def odd(bench):
+    """The library libodd.so.3."""
+    flags = ("-Wl,-soname,libodd.so.3",)
+    return bench.compiler.library("int odd(void) { return 1; }\n", *flags, name="libodd.so").read_bytes()
+
+
+def audit(paths, *codes, resolve=True):
+    """The severity and message of each finding on libraries and requirements."""
+    report = audit_here(paths, Policy(resolve=resolve))
+    codes = codes or ("LB107", "LB511")
+    return [(finding.severity, finding.message) for finding in report.findings if finding.code in codes]
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+@pytest.mark.parametrize("json", [True, False])
+@pytest.mark.parametrize("metadata", [True, False])
+def test_a_library_that_a_requirement_of_a_requirement_installs_is_not_missing(
+    index, user, odd, ranges, json, metadata
+):
+    index.has_ranges, index.is_json, index.has_metadata = ranges, json, metadata
+    index.add("acme", {"acme/__init__.py": b""}, "Requires-Dist: acme-native[fast]\n")
+    index.add("acme-native", {}, "Provides-Extra: fast\nRequires-Dist: acme-kernel; extra == 'fast'\n")
+    index.add("acme-kernel", {"kernel/libodd.so.3": odd})
+
+    assert audit(user("Requires-Dist: acme\n")) == []
+
+
+def test_a_library_that_no_requirement_installs_is_missing(index, user, odd):
+    index.add("acme", {"acme/libodd.so.2": odd})
+
+    [(severity, message)] = audit(user("Requires-Dist: acme\n"))
+
+    assert severity == "error"
+    assert message == "needs libodd.so.3; no requirement brings it; nothing in the package loads without it"
+    [finding] = [each for each in audit_here(user("Requires-Dist: acme\n"), Policy(resolve=True)).findings
+                 if each.code == "LB107"]  # fmt: skip
+    assert "acme 1.0 has acme/libodd.so.2" in finding.evidence
+
+
+def test_without_resolve_what_is_not_known_is_one_line(index, user):
+    paths = user("Requires-Dist: acme\n")
+
+    report = audit_here(paths)
+
+    assert audit(paths, resolve=False) == []
+    assert "libodd.so.3 may come from acme, which was not read (--resolve)\n" in audit_text(report)
+    assert index.asked == []
+
+
+def test_an_extra_that_brings_a_library_is_named(index, user, odd):
+    index.add("acme", {"acme/libodd.so.3": odd})
+    metadata = (
+        "Provides-Extra: cuda\nProvides-Extra: all\nRequires-Dist: acme; extra == 'cuda'\n"
+        "Requires-Dist: latenn[cuda]; extra == 'all'\n"
+    )
+
+    assert audit(user(metadata)) == [("warning", "needs libodd.so.3, which only the extra cuda brings")]
+
+
+def test_an_extra_that_cannot_be_installed_brings_nothing(index, user, odd):
+    index.add("acme", {"acme/libodd.so.3": odd}, version="3.0")
+    index.add("acme-rt", {}, version="0.0.1")
+    extra = "Provides-Extra: cuda\nRequires-Dist: acme; extra == 'cuda'\n"
+
+    rows = audit(user(f"{extra}Requires-Dist: acme-rt~=13.0; extra == 'cuda'\n"))
+
+    assert sorted(rows, reverse=True) == [
+        ("error", "the extra cuda requires acme-rt~=13.0, which no version satisfies: its newest version is 0.0.1"),
+        ("error", "needs libodd.so.3; no requirement brings it; nothing in the package loads without it"),
+    ]
+    assert audit(user(f"{extra}Requires-Dist: acme-rt; extra == 'cuda'\n"), "LB511") == []
+
+
+def test_the_newest_version_that_a_requirement_admits_counts(index, user, odd):
+    index.add("acme", {"acme/libodd.so.3": odd}, version="1.5")
+    index.add("acme", {}, version="2.0")
+
+    assert audit(user("Requires-Dist: acme<2\n")) == []
+    assert [severity for severity, _ in audit(user("Requires-Dist: acme\n"))] == ["error"]
+
+
+def test_a_wheel_for_another_system_brings_nothing(index, user, odd):
+    index.add("acme", {"acme/libodd.so.3": odd}, tag="py3-none-macosx_11_0_arm64")
+    assert audit(user("Requires-Dist: acme\n")) == [], "it is not known what is installed on Linux"
+    index.add("both", {"both/libodd.so.3": odd}, tag="py3-none-macosx_11_0_arm64")
+    index.add("both", {}, tag="py3-none-manylinux_2_17_x86_64")
+    assert [severity for severity, _ in audit(user("Requires-Dist: both\n"))] == ["error"]
+
+
+def test_a_requirement_that_is_built_from_an_sdist_is_not_known(index, user):
+    index.files["acme"] = {"acme-1.0.tar.gz": b""}
+
+    paths = user("Requires-Dist: acme\n")
+
+    assert audit(paths) == []
+    report = audit_here(paths, Policy(resolve=True))
+    assert "acme: is built from an sdist" in audit_text(report, verbose=True)
+
+
+def test_symbols_of_the_libraries_that_requirements_install_are_known(index, user, odd):
+    index.add("acme", {"acme/libodd.so.3": odd})
+    lacking = "extern int odd(void), even(void);\nint latenn_f(void) { return odd() + even(); }\n"
+
+    [(_, message)] = audit(user("Requires-Dist: acme\n", source=lacking), "LB106")
+
+    assert message == "has 1 undefined symbol that nothing provides: even"
+    assert audit(user("Requires-Dist: acme\n"), "LB106") == []
+
+
+def test_a_second_audit_asks_nothing_again_and_works_offline(index, user, odd, monkeypatch):
+    index.add("acme", {"acme/libodd.so.3": odd})
+    paths = user("Requires-Dist: acme\n")
+    audit(paths)
+    index.asked.clear()
+
+    assert audit(paths) == []
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    assert audit(paths) == []
+    assert index.asked == []
+
+
+def test_offline_without_a_cache_the_installed_version_counts(index, user, monkeypatch):
+    monkeypatch.setenv("UV_OFFLINE", "1")
+
+    assert [row[0] for row in audit(user("Requires-Dist: packaging\n"))] == ["error"], "packaging has no library"
+    assert audit(user("Requires-Dist: acme\n")) == []
+    assert index.asked == []
+
+
+def test_a_page_that_has_not_changed_is_not_sent_again(index, user, odd, monkeypatch):
+    index.add("acme", {"acme/libodd.so.3": odd})
+    paths = user("Requires-Dist: acme\n")
+    audit(paths)
+    index.asked.clear()
+    monkeypatch.setattr("loadcheck.index.cache.FRESH", 0.0)
+
+    assert audit(paths) == []
+    assert [(path, "If-None-Match" in headers) for path, headers in index.asked] == [("/simple/acme/", True)]
