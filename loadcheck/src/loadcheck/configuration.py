@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from loadcheck.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

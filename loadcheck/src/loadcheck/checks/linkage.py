@@ -84,12 +84,14 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
                 assumption=assume_opened(opened) if opened else "",
             )
             continue
+        if _is_supplied(package, image, name):
+            continue
         if policy.choice.takes("LB101") and any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue
         seen = _judge_missing_library(package, file, image, name)
         if isinstance(seen, Hit):
             seen = replace(seen, cause=f"{name} {seen.cause}", evidence=(needs(image, name), *seen.evidence))
-        yield from [seen] if seen else []
+        yield seen
 
 
 def _judge_desktop(package: Contents, image: Image) -> Iterator[Hit]:
@@ -128,27 +130,10 @@ def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> I
     )
 
 
-def _judge_missing_library(package: Contents, file: File, image: Image, name: str) -> Hit | Skip | None:
-    """How bad the lack of a library is, and who can supply it; None if a requirement does."""
-    if image.format == "pe" and name.lower().endswith(".exe"):
-        return Hit(
-            cause="program",
-            message=f"needs {name}, the program that loads the file",
-            fix=f"Load the file only in {name}, not in other programs.",
-            severity="note",
-            assumption=f"{name} is the program that loads the file",
-        )
-    if platforms.is_driver(posixpath.basename(name).lower()):
-        fix = "Open the library at run time if the package should load without the driver."
-        return Hit(cause="driver", message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
-    if _is_supplied(package, image, name):
-        return None
-    if (common := _judge_common(package, image, name)) is not None:
-        return common
-    if unread := _list_suppliers(package, image, name):
-        return skip_unread(package, name, unread)
-    if extras := _find_extras(package, image, name):
-        return _judge_extra(name, extras)
+def _judge_missing_library(package: Contents, file: File, image: Image, name: str) -> Hit | Skip:
+    """How bad the lack of a library is, and who can supply it."""
+    if source := _judge_source(package, image, name):
+        return source
     late = " on first use" * is_late(image, name)
     where = f"which is not in the package or on every {SYSTEMS[image.format]} system"
     why = f"needs {name}{late}" + ("; no requirement brings it" if _are_read(package) else f", {where}")
@@ -172,6 +157,32 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
         if unknown
         else "",
     )
+
+
+def _judge_source(package: Contents, image: Image, name: str) -> Hit | Skip | None:
+    """Where a library should come from, or who may bring it; None if nobody does."""
+    if hit := _judge_host(image, name) or _judge_common(package, image, name):
+        return hit
+    if unread := _list_suppliers(package, image, name):
+        return skip_unread(package, name, unread)
+    extras = package.supplied.find_extras(name) if package.supplied and not is_absolute(image, name) else {}
+    return _judge_extra(name, extras) if extras else None
+
+
+def _judge_host(image: Image, name: str) -> Hit | None:
+    """A library that comes with the program that loads the file, or with the hardware."""
+    if image.format == "pe" and name.lower().endswith(".exe"):
+        return Hit(
+            cause="program",
+            message=f"needs {name}, the program that loads the file",
+            fix=f"Load the file only in {name}, not in other programs.",
+            severity="note",
+            assumption=f"{name} is the program that loads the file",
+        )
+    if platforms.is_driver(posixpath.basename(name).lower()):
+        fix = "Open the library at run time if the package should load without the driver."
+        return Hit(cause="driver", message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
+    return None
 
 
 def skip_unread(package: Contents, library: str, unread: tuple[str, ...]) -> Skip:
@@ -208,11 +219,6 @@ def _is_supplied(package: Contents, image: Image, name: str) -> bool:
 def _list_suppliers(package: Contents, image: Image, name: str) -> tuple[str, ...]:
     """The requirements that may install a library, because they were not read."""
     return () if is_absolute(image, name) else list_unread(package)
-
-
-def _find_extras(package: Contents, image: Image, name: str) -> Mapping[str, Supply]:
-    """The extras that bring a library."""
-    return package.supplied.find_extras(name) if package.supplied and not is_absolute(image, name) else {}
 
 
 def _list_similar(package: Contents, name: str) -> tuple[str, ...]:
@@ -276,12 +282,12 @@ def _list_broken(package: Contents) -> frozenset[str]:
     lacking = [
         file.name
         for file, image in package.images
-        if image.is_linked and not is_for_android(file.folder) and any(_lacks(package, file, image))
+        if image.is_linked and not is_for_android(file.folder) and any(_lacks(package, image))
     ]
     return frozenset().union(*(package.users_of(name) for name in lacking))
 
 
-def _lacks(package: Contents, file: File, image: Image) -> Iterator[bool]:
+def _lacks(package: Contents, image: Image) -> Iterator[bool]:
     """For each library that an image needs to load, whether it is certain to be missing."""
     for name in image.needed:
         base = posixpath.basename(name).lower()
@@ -290,10 +296,9 @@ def _lacks(package: Contents, file: File, image: Image) -> Iterator[bool]:
         if base in package.own_libraries:
             yield is_absolute(image, name) and "DYLD_LIBRARY_PATH" not in package.helpers
         elif not of_system(package, image, name) and name.lower() not in package.by_soname:
-            is_known = base.endswith(".exe") or platforms.is_driver(base) or is_opened_elsewhere(package, name)
-            is_known = is_known or _judge_common(package, image, name) is not None
-            brings = _is_supplied(package, image, name) or _list_suppliers(package, image, name)
-            yield not is_known and not brings
+            is_known = bool(_judge_host(image, name) or _judge_common(package, image, name))
+            is_brought = _is_supplied(package, image, name) or bool(_list_suppliers(package, image, name))
+            yield not (is_known or is_brought or is_opened_elsewhere(package, name))
 
 
 def list_outside(package: Contents) -> tuple[str, ...]:

@@ -58,12 +58,19 @@ def plain_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+def is_safe_step(url: str, target: str) -> bool:
+    """Whether a page or a redirect may lead to an address: not from https to http, and to a file only from a file."""
+    schemes = ("https", "http", "file")
+    start, end = urlsplit(url).scheme, urlsplit(target).scheme
+    return start in schemes and end in schemes[: schemes.index(start) + 1]
+
+
 class _Redirects(urllib.request.HTTPRedirectHandler):
     """Follows redirects to https, and from http to http; never with the credentials of another host."""
 
     max_redirections = _MOST_REDIRECTS
 
-    def redirect_request(
+    def redirect_request(  # noqa: PLR0913  # as urllib calls it
         self,
         req: urllib.request.Request,
         fp: IO[bytes],
@@ -72,8 +79,8 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        schemes = (urlsplit(req.full_url).scheme, urlsplit(newurl).scheme)
-        if schemes not in {("http", "http"), ("http", "https"), ("https", "https")}:
+        if not is_safe_step(req.full_url, newurl):
+            fp.close()
             raise DownloadError("the redirect is refused", where=plain_url(req.full_url))
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import zipfile
 import zlib
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -21,13 +22,13 @@ from loadcheck.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import IO
 
     from loadcheck.index.settings import IndexSettings
 
 _MAX_PAGE = 64 * 1024**2
 _MAX_METADATA = 4 * 1024**2
 _MAX_LIBRARY = 64 * 1024**2
+_T = TypeVar("_T")
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, OverflowError, RuntimeError, ValueError, KeyError)
 
 
@@ -75,37 +76,38 @@ class Index:
 
     def _list_of(self, url: str) -> tuple[IndexFile, ...]:
         if url.startswith("file:"):
-            try:
+            with suppress(DownloadError):
                 return read_page(read_local(url, _MAX_PAGE), "text/html", url)
-            except DownloadError:
-                return ()
+            return ()
         kept = self._cache.load("pages", url, _Page)
         if kept and (kept[1] or self._settings.is_offline):
             return kept[0].files
         self._refuse_offline(url)
-        headers = {"Accept": ACCEPT, "Accept-Encoding": "gzip"}
         try:
-            answer = self._downloader.get(
-                url, _MAX_PAGE, {**headers, "If-None-Match": kept[0].etag} if kept and kept[0].etag else headers
-            )
+            return self._ask(url, kept[0] if kept else None).files
         except DownloadError as error:
-            if error.is_absent:
-                return ()
-            if kept:
-                return kept[0].files
+            if kept or error.is_absent:
+                return kept[0].files if kept else ()
             raise
+
+    def _ask(self, url: str, kept: _Page | None) -> _Page:
+        """The page of a project, which the index sends if it is another than the one that was kept."""
+        headers = {"Accept": ACCEPT, "Accept-Encoding": "gzip"}
+        if kept and kept.etag:
+            headers["If-None-Match"] = kept.etag
+        answer = self._downloader.get(url, _MAX_PAGE, headers)
         if kept and answer.is_unchanged:
             self._cache.renew("pages", url)
-            return kept[0].files
+            return kept
         page = _Page(read_page(answer.data, answer.kind, answer.url), answer.etag)
         self._cache.save("pages", url, page)
-        return page.files
+        return page
 
     def read_metadata(self, file: IndexFile) -> bytes:
         """METADATA of a wheel: the file next to it, where the index has one. Raises InputError."""
         if not file.has_metadata:
             return self.read_wheel(file).metadata
-        return self._keep("metadata", file.sha256 or file.url, bytes, file.url, partial(self._get_metadata, file))
+        return self._keep("metadata", file, "", bytes, partial(self._get_metadata, file))
 
     def _get_metadata(self, file: IndexFile) -> bytes:
         address = f"{file.url}.metadata"
@@ -119,28 +121,27 @@ class Index:
 
     def read_wheel(self, file: IndexFile) -> WheelFacts:
         """The file names and METADATA of a wheel, from the end of the archive. Raises InputError."""
-        return self._keep("wheels", file.sha256 or file.url, WheelFacts, file.url, partial(self._open, file, _list))
+        return self._keep("wheels", file, "", WheelFacts, partial(self._open, file, _list))
 
     def read_library(self, file: IndexFile, name: str) -> LibraryFacts:
         """What a library in a wheel exports. Raises InputError, also if the library is too large to be read."""
         read = partial(self._open, file, partial(_read_library, name=name))
-        return self._keep("libraries", f"{file.sha256 or file.url}!{name}", LibraryFacts, file.url, read)
+        return self._keep("libraries", file, name, LibraryFacts, read)
 
-    def _open(self, file: IndexFile, read: Callable[[zipfile.ZipFile], object]) -> object:
-        where = plain_url(file.url)
+    def _open(self, file: IndexFile, read: Callable[[zipfile.ZipFile], _T]) -> _T:
         try:
             with open_wheel(self._downloader, file.url, file.sha256) as stream, zipfile.ZipFile(stream) as archive:
                 return read(archive)
-        except InputError:
-            raise
         except _ZIP_ERRORS as error:
-            raise DownloadError(f"not a readable wheel: {type(error).__name__}", where=where) from error
+            text = f"not a readable wheel: {type(error).__name__}"
+            raise DownloadError(text, where=plain_url(file.url)) from error
 
-    def _keep(self, kind: str, key: str, type_: type, url: str, make: Callable[[], object]) -> object:
-        kept = self._cache.load(kind, key, type_)
-        if kept:
+    def _keep(self, kind: str, file: IndexFile, name: str, type_: type[_T], make: Callable[[], _T]) -> _T:
+        """A fact of a file, which never changes: from the cache, or made and kept."""
+        key = f"{file.sha256 or file.url}!{name}"
+        if kept := self._cache.load(kind, key, type_):
             return kept[0]
-        self._refuse_offline(url)
+        self._refuse_offline(file.url)
         value = make()
         self._cache.save(kind, key, value)
         return value

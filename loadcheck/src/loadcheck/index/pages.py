@@ -15,6 +15,7 @@ from packaging.utils import (
 )
 
 from loadcheck.errors import InputError
+from loadcheck.index.download import is_safe_step
 
 ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.5, application/vnd.pypi.simple.v1+html;q=0.6"
 _MOST_FILES = 100_000
@@ -64,7 +65,7 @@ def read_page(data: bytes, kind: str, url: str) -> tuple[IndexFile, ...]:
     for file in files[:_MOST_FILES]:
         version = _find_version(file.filename)
         address = _join(url, file.url)
-        if version and address:
+        if version:
             stated = file.core_metadata or file.dist_info_metadata
             found.append(
                 IndexFile(
@@ -82,9 +83,10 @@ def read_page(data: bytes, kind: str, url: str) -> tuple[IndexFile, ...]:
 
 
 def _join(url: str, target: str) -> str:
-    """The address of a link on a page; "" for one that is not valid."""
+    """The address of a link on a page; "" for one that is not valid, or that leads to a scheme that is not safer."""
     try:
-        return urljoin(url, target)
+        address = urljoin(url, target)
+        return address if is_safe_step(url, address) else ""
     except ValueError:
         return ""
 
@@ -112,9 +114,12 @@ class _Links(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         fields = dict(attrs)
         target = fields.get("href") if tag == "a" else None
-        if not target or not _join("https:", target):
+        try:
+            parts = urlsplit(target or "")
+        except ValueError:
             return
-        parts = urlsplit(target)
+        if not target:
+            return
         stated = fields.get("data-core-metadata", fields.get("data-dist-info-metadata"))
         own, of_metadata = _HASH.search(parts.fragment), _HASH.search(stated or "")
         self.files.append(

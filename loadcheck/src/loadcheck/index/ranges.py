@@ -11,7 +11,7 @@ from loadcheck.index.download import DownloadError, plain_url, read_local
 from loadcheck.text import human_size
 
 if TYPE_CHECKING:
-    from collections.abc import Buffer
+    from typing_extensions import Buffer
 
     from loadcheck.index.download import Downloader
 
@@ -23,45 +23,51 @@ MAX_WHOLE = 256 * 1024**2
 _MAX_PARTS = 128 * 1024**2
 
 
-class _Refused(Exception):
-    """The server gave the whole file."""
+class _WholeError(Exception):
+    """The server gave the whole file, which is the argument."""
 
 
 class RemoteFile(io.RawIOBase):
     """A file on a server that gives ranges."""
 
     def __init__(self, downloader: Downloader, url: str) -> None:
-        """Raises DownloadError, and _Refused if the server gives no ranges."""
+        """Raises DownloadError, and _WholeError if the server gives no ranges."""
         self._downloader, self._url = downloader, url
         answer = downloader.get(url, _TAIL + MAX_WHOLE, {"Range": f"bytes=-{_TAIL}"})
         if not answer.is_partial:
-            raise _Refused(answer.data)
+            raise _WholeError(answer.data)
         self._size, self._place = answer.whole, 0
         self._parts = {answer.start: answer.data}
         self._spent = len(answer.data)
         self._url = answer.url
 
     def seekable(self) -> bool:
+        """Always."""
         return True
 
     def readable(self) -> bool:
+        """Always."""
         return True
 
     def tell(self) -> int:
+        """Where the next read begins."""
         return self._place
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move to a place."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
         self._place = max(base + offset, 0)
         return self._place
 
     def readinto(self, buffer: Buffer) -> int:
+        """Read into a buffer."""
         view = memoryview(buffer)
         data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
 
     def read(self, size: int = -1) -> bytes:
+        """Read, and download what is not there yet. Raises DownloadError."""
         end = self._size if size < 0 else min(self._place + size, self._size)
         if end <= self._place:
             return b""
@@ -99,11 +105,11 @@ def open_wheel(downloader: Downloader, url: str, sha256: str) -> IO[bytes]:
     if url.startswith("file:"):
         return io.BytesIO(read_local(url, MAX_WHOLE))
     try:
-        return io.BufferedReader(RemoteFile(downloader, url), 1 << 12)  # type: ignore[return-value]
-    except _Refused as refusal:
+        return io.BufferedReader(RemoteFile(downloader, url), 1 << 12)
+    except _WholeError as refusal:
         if sha256 and hashlib.sha256(refusal.args[0]).hexdigest() != sha256:
             raise DownloadError("has another hash than the index states", where=plain_url(url)) from None
         whole = tempfile.SpooledTemporaryFile(max_size=16 * 1024**2)  # noqa: SIM115  # the caller closes it
         whole.write(refusal.args[0])
         whole.seek(0)
-        return whole  # type: ignore[return-value]
+        return whole

@@ -7,7 +7,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from loadcheck.readers.supplied import Libraries, Supplied, Supply, Unsatisfied,
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from loadcheck.index.index import Index
     from loadcheck.index.pages import IndexFile
@@ -104,9 +104,10 @@ class Resolver:
         """The requirements by extra, those without one under "". An extra of the package itself is taken apart."""
         own: dict[str, list[Requirement]] = {extra: [] for extra in ("", *self._list_extras())}
         for _, requirement in self._rows:
-            for extra in own:
-                if self._applies(requirement, extra) and (not extra or not self._applies(requirement, "")):
-                    own[extra].append(requirement)
+            is_general = self._applies(requirement, "")
+            for extra, rows in own.items():
+                if not extra if is_general else self._applies(requirement, extra):
+                    rows.append(requirement)
         groups: dict[str, list[Requirement]] = {}
         for extra in own:
             reached = {extra, *self._list_own(extra)}
@@ -190,7 +191,7 @@ class Resolver:
             return list(pool.map(function, values))
 
     def _choose(self, requirement: Requirement) -> _Release:
-        """The newest version that a requirement admits and that suits the wheel; else the one that is installed here."""
+        """The newest version that a requirement admits and that suits the wheel, or the one that is installed here."""
         key = (canonicalize_name(requirement.name), str(requirement.specifier))
         if key not in self._chosen:
             self._chosen[key] = self._choose_anew(requirement)
@@ -277,11 +278,11 @@ class Resolver:
         return found
 
 
-_version = lru_cache(maxsize=None)(Version)
+_version = cache(Version)
 """Versions of one project are asked for again and again."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def _admits_python(requires_python: str, minor: int) -> bool:
     """Whether the last release of a CPython is admitted; a text that says nothing admits all."""
     try:
