@@ -18,6 +18,7 @@ from loadcheck.errors import InputError
 from loadcheck.formats import find_format
 from loadcheck.model import PASSED_OVER, SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
 from loadcheck.readers.contents import Contents, File
+from loadcheck.readers.environment import find_folders, read_environment
 from loadcheck.readers.package import NothingToAuditError, kind_of, read_package
 from loadcheck.readers.strings import Sought
 
@@ -76,6 +77,18 @@ def audit_paths(
     return _gather(tasks, results, others, policy)
 
 
+def audit_environment(python: Path, policy: Policy | None = None) -> AuditReport:
+    """Audit what is installed for a Python: an environment, its Python, or a folder site-packages.
+
+    Raises InputError for a path that has no distributions.
+    """
+    find_folders(python)
+    checks()
+    policy = policy or default_policy()
+    tasks = [Task(path=python, kind="environment", policy=policy)]
+    return _gather(tasks, _run(tasks, 1, WorkerLimits(), audit_package), [], policy)
+
+
 def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditReport:
     """Audit as `audit_paths` does, but in this process: for trusted files, such as those that a test makes."""
     policy = policy or default_policy()
@@ -110,9 +123,12 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     """Audit one package in this process. `report` is called with the name of each file before it is read."""
     sought = _what_to_seek(task.policy)
     reader = find_reader(task.kind)
-    package = read_package(
-        task.path, task.kind, is_text=reader.is_text, sought=sought, lost=task.lost, about_to_read=report
-    )
+    if task.kind == "environment":
+        package = read_environment(task.path, task.lost, report)
+    else:
+        package = read_package(
+            task.path, task.kind, is_text=reader.is_text, sought=sought, lost=task.lost, about_to_read=report
+        )
     package = replace(package, project=reader.find_project(package))
     report("")  # from here on no file is to blame
     if task.policy.resolve and package.wheel is not None and not package.is_unread:

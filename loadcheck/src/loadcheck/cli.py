@@ -6,6 +6,7 @@ Exit status: 0 no finding as severe as `--fail-on`; 1 such findings; 2 wrong usa
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,26 +17,39 @@ from loadcheck.errors import UserError
 from loadcheck.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from loadcheck.engine.baseline import Baseline
     from loadcheck.engine.policy import Policy
+    from loadcheck.model import AuditReport
 
 _FORMATS = ("text", "json", "sarif", "junit", "markdown", "github")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command. Returns its exit status."""
-    parser = argparse.ArgumentParser(prog="loadcheck", description="Check packages of native code without running them")
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["env"]:
+        return _run_safely(_audit_environment, _declare_environment().parse_args(words[1:]))
+    parser = argparse.ArgumentParser(
+        prog="loadcheck",
+        description="Check packages of native code without running them",
+        epilog="loadcheck env [PYTHON] checks what is installed in an environment.",
+    )
     parser.add_argument("--version", action="version", version=f"loadcheck {__version__}")
     parser.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="packages, libraries or folders")
     parser.add_argument("-v", "--verbose", action="store_true", help="show notes and all files")
     declare_audit(parser)
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(words)
     if not arguments.paths and not arguments.explain:
         parser.error("name what to check: loadcheck some.whl")
+    return _run_safely(_run, arguments)
+
+
+def _run_safely(run: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+    """The exit status of a command. A mistake of the user is a message."""
     try:
-        return _run(arguments)
+        return run(arguments)
     except UserError as error:
         print(printable(f"error: {error}"), file=sys.stderr)
         return error.exit_status
@@ -54,6 +68,34 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     policy = choose_checks(replace(default_policy(), choice=Choice(profile="loads")), arguments)
     return audit(arguments.paths, policy, arguments, load_baseline(arguments, None))
+
+
+def _declare_environment() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="loadcheck env",
+        description="Check what is installed in a Python environment, without running it: libraries that are there "
+        "twice, and libraries and requirements that are missing",
+    )
+    parser.add_argument(
+        "python",
+        type=Path,
+        nargs="?",
+        metavar="PYTHON",
+        help="an environment, its Python or a site-packages folder (default: the active environment)",
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="show notes and all files")
+    declare_audit(parser)
+    return parser
+
+
+def _audit_environment(arguments: argparse.Namespace) -> int:
+    from loadcheck.audit import audit_environment
+    from loadcheck.engine.choice import Choice
+    from loadcheck.engine.policy import Policy
+
+    python = arguments.python or Path(os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX") or sys.prefix)
+    policy = choose_checks(Policy(choice=Choice(profile="loads")), arguments)
+    return print_report(audit_environment(python, policy), policy, arguments, load_baseline(arguments, None))
 
 
 def declare_audit(parser: argparse.ArgumentParser) -> None:
@@ -124,13 +166,24 @@ def audit(
     report_file: Path | None = None,
 ) -> int:
     """Audit, print the report, and write it as JSON to a file, if one is named. Returns the exit status."""
-    from loadcheck.archive import write_text
     from loadcheck.audit import audit_paths
+
+    return print_report(audit_paths(paths, policy), policy, arguments, baseline, report_file)
+
+
+def print_report(
+    report: AuditReport,
+    policy: Policy,
+    arguments: argparse.Namespace,
+    baseline: Baseline | None,
+    report_file: Path | None = None,
+) -> int:
+    """Print a report without what the baseline has. Returns the exit status."""
+    from loadcheck.archive import write_text
     from loadcheck.engine.baseline import baseline_text, read_baseline, without_known
     from loadcheck.reports.console import audit_text
     from loadcheck.reports.render import RENDERERS, audit_json
 
-    report = audit_paths(paths, policy)
     if arguments.write_baseline:
         write_text(arguments.write_baseline, baseline_text(report.findings))
         baseline = read_baseline(arguments.write_baseline)

@@ -57,6 +57,7 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unjudged_tags: tuple[str, ...]
     without_libraries: frozenset[str]
     librt: dict[str, tuple[str, ...]]
+    once: dict[str, tuple[str, ...]]
     musl_since: dict[str, tuple[str, ...]]
     macos_cxx: dict[str, tuple[str, ...]]
     macos_libc: dict[str, tuple[str, ...]]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from loadcheck.archive import ArchiveProblem
     from loadcheck.binary import Format, Image
+    from loadcheck.readers.environment import Environment
     from loadcheck.readers.numpyapi import NumpyUse
     from loadcheck.readers.opened import Opened, Place
     from loadcheck.readers.supplied import Supplied
@@ -152,6 +153,8 @@ class Contents:
     """Why the package cannot be opened; "" if it can."""
     supplied: Supplied | None = None
     """What its requirements install; None if they were not read."""
+    environment: Environment | None = None
+    """What is installed, if this is a Python environment."""
     lost: Mapping[str, str] = field(default_factory=dict)
     """The files that ended the readers of a package that was given up, each with how."""
 
@@ -162,7 +165,7 @@ class Contents:
 
     def subject(self, inner: str = "") -> str:
         """`package-file!inner/path`; the path alone for a bare binary."""
-        if self.kind in ("binary", "folder"):
+        if self.kind in ("binary", "folder", "environment"):
             return posixpath.join(self.path.as_posix(), inner) if inner else self.path.as_posix()
         return f"{self.path.name}!{inner}" if inner else self.path.name
 

@@ -1,0 +1,190 @@
+"""Checks LB119 to LB121: whether the distributions of a Python environment work next to each other."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from packaging.markers import default_environment
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from loadcheck.checks.linkage import is_absolute, of_system
+from loadcheck.engine import platforms
+from loadcheck.engine.registry import Hit, Skip, check
+from loadcheck.engine.supply import admits
+from loadcheck.engine.wording import is_late, list_names, needs, own_name
+from loadcheck.readers.contents import GRAFTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from loadcheck.binary import Image
+    from loadcheck.readers.contents import Contents, File
+    from loadcheck.readers.environment import Environment, Installed
+
+_VERSIONS = re.compile(r"\.(?:so|dylib|dll|\d).*")
+_OF_PYTHON = re.compile(r"(?:lib)?python3.*")
+
+
+@check(
+    "LB119",
+    "Library that several distributions install",
+    "warning",
+    profiles=("loads",),
+    because="Programs that import the distributions may crash or be slow. The finding is a note if the copies have one "
+    "name, so that a process loads only one of them.",
+    kinds=("environment",),
+    example="infomap 2.10.1: libgomp-e985bcbb.so.1.0.0; torch 2.13.0: libgomp.so.1",
+    fix="Import one of the distributions only, or choose builds that share the library.",
+)
+def library_of_several(package: Contents) -> Iterator[Hit | Skip]:
+    """Some libraries do not work twice in one process, and others not in two major versions.
+
+    Two copies of OpenMP have two sets of threads, and the copies of LLVM and Intel end the process with `OMP: Error
+    #15`. Two copies of protobuf register the same messages twice. Two copies of FFmpeg on macOS have classes of the
+    same names. Two copies of ONNX Runtime, or two major versions of CUDA, do not share sessions, memory and handles.
+
+    A loader takes a library with another SONAME or file name for another library. If the names are equal, the copy that
+    is loaded first serves both distributions.
+    """
+    families: dict[str, dict[str, list[tuple[File, Image]]]] = defaultdict(lambda: defaultdict(list))
+    for installed, file, image in _list_owned(package):
+        for family, patterns in platforms.data().once.items():
+            if any(fnmatchcase(_stem(file, image), pattern) for pattern in patterns):
+                families[family][str(installed)].append((file, image))
+    for family, copies in families.items():
+        if len(copies) > 1:
+            yield _judge_copies(family, copies)
+    yield from _judge_majors(package)
+
+
+def _judge_copies(family: str, copies: Mapping[str, list[tuple[File, Image]]]) -> Hit:
+    rows = [(owner, file, image) for owner, files in copies.items() for file, image in files]
+    # dyld compares paths, and the other loaders the names of what is loaded.
+    count = len({file.name if image.format == "macho" else own_name(image) or file.base for _, file, image in rows})
+    effect = (
+        f"a program that imports them loads {count} copies"
+        if count > 1
+        else "all have one name, so that the copy that is loaded first serves all"
+    )
+    return Hit(
+        cause=family,
+        names=tuple(sorted(owner.partition(" ")[0] for owner in copies)),
+        message=f"{list_names(sorted(copies))} install {family}: {effect}",
+        severity="warning" if count > 1 else "note",
+        evidence=tuple(f"{owner}: {file.name} ({own_name(image) or file.base})" for owner, file, image in rows),
+    )
+
+
+def _judge_majors(package: Contents) -> Iterator[Hit]:
+    """CUDA in two major versions, as the SONAMEs of its libraries say."""
+    owners: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for installed, file, image in _list_owned(package):
+        match = re.fullmatch(r"(libcudart|libcublas)\.so\.(\d+).*", image.soname)
+        if match:
+            owners[match[1]][match[2]].append(f"{installed}: {file.name}")
+    for library, majors in owners.items():
+        if len(majors) > 1:
+            yield Hit(
+                cause=f"CUDA {library}",
+                message=f"{library} is installed in the major versions {list_names(sorted(majors))}",
+                evidence=tuple(row for rows in majors.values() for row in rows),
+                fix="Choose builds of the distributions for one major version of CUDA.",
+            )
+
+
+def _stem(file: File, image: Image) -> str:
+    """A library's name without a hash and versions: `libgomp` of libgomp-e985bcbb.so.1.0.0."""
+    base = posixpath.basename(image.soname) if image.soname and image.format != "pe" else file.base
+    return _VERSIONS.sub("", GRAFTED.sub("", base)).lower()
+
+
+@check(
+    "LB120",
+    "Needed library that no distribution installs",
+    "warning",
+    profiles=("loads",),
+    because="What needs the file fails. Other parts of the distribution may work.",
+    kinds=("environment",),
+    example="onnxruntime-gpu 1.27.0: onnxruntime_pybind11_state.so needs libcudart.so.13",
+    fix="Install the distribution, extra or system package that has the library.",
+)
+def library_not_installed(package: Contents) -> Iterator[Hit | Skip]:
+    """A binary of an environment loads only if each library that it needs is installed.
+
+    The library may be in any distribution, in a folder of the environment, or on every system. Where the loader
+    searches is not compared. Libraries of drivers and those of most Linux systems do not count.
+    """
+    present = {name for file, image in package.images for name in (file.base.lower(), image.soname.lower())}
+    others = package.environment.others if package.environment else frozenset()
+    for installed, file, image in _list_owned(package):
+        for name in image.needed:
+            base = posixpath.basename(name).lower()
+            is_there = base in present or base in others or _OF_PYTHON.fullmatch(base)
+            if is_there or of_system(package, image, name) or is_absolute(image, name) or is_late(image, name):
+                continue
+            if platforms.is_driver(base) or platforms.is_common(base):
+                continue
+            yield Hit(
+                cause=name,
+                message=f"{installed} needs {name}, which no distribution installs",
+                evidence=(needs(image, name),),
+                inner=file.name,
+            )
+
+
+@check(
+    "LB121",
+    "Requirement that is not installed",
+    "error",
+    profiles=("loads",),
+    because="The distribution promises to work only with what it requires.",
+    kinds=("environment",),
+    example="rmm-cu12 26.10.0 requires librmm-cu12==26.10.*, which is not installed",
+    fix="Install what is missing: pip install, with the name of the distribution.",
+)
+def requirement_not_installed(package: Contents) -> Iterator[Hit | Skip]:
+    """A distribution whose requirements are not installed fails at import or later. Extras do not count."""
+    environment = package.environment
+    if environment is None:
+        return
+    versions = {each.name: each.version for each in environment.installed}
+    for installed in environment.installed:
+        for requirement in _list_requirements(installed, environment):
+            version = versions.get(canonicalize_name(requirement.name))
+            if version is None or not requirement.specifier.contains(version, prereleases=True):
+                text = f"{requirement.name}{requirement.specifier}"
+                state = f"{version} is installed" if version else "which is not installed"
+                yield Hit(
+                    cause=f"{installed.name} {requirement.name}",
+                    message=f"{installed} requires {text}, {'but ' * bool(version)}{state}",
+                    evidence=(f"Requires-Dist: {requirement}",),
+                )
+
+
+def _list_requirements(installed: Installed, environment: Environment) -> Iterator[Requirement]:
+    """The requirements that hold for the environment's Python on this system, without extras."""
+    own = {**default_environment(), "extra": ""}
+    if environment.python:
+        own |= {"python_version": environment.python, "python_full_version": f"{environment.python}.0"}
+    for text in installed.requires:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if admits(requirement, {key: str(value) for key, value in own.items()}):
+            yield requirement
+
+
+def _list_owned(package: Contents) -> Iterator[tuple[Installed, File, Image]]:
+    """Each image with the distribution that installed it."""
+    owners = {
+        name: each for each in (package.environment.installed if package.environment else ()) for name in each.files
+    }
+    for file, image in package.images:
+        if image.is_linked:
+            yield owners[file.name], file, image

@@ -1,0 +1,160 @@
+"""Reads a Python environment: its distributions and their native files. No program of it runs."""
+
+from __future__ import annotations
+
+import csv
+import mmap
+import posixpath
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from loadcheck.binary import read_images, sniff
+from loadcheck.errors import InputError
+from loadcheck.readers.contents import Contents, File
+from loadcheck.readers.record import read_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_NATIVE = re.compile(r"\.(?:so(?:\.[\w.]+)?|dylib|dll|pyd)$", re.IGNORECASE)
+_VERSION = re.compile(r"python(3\.\d+)t?(?:\.exe)?$")
+_LAYOUTS = ("lib/python3*/*-packages", "lib64/python3*/*-packages", "lib/python3/dist-packages", "Lib/site-packages")
+_HOMES = ("lib", "lib64", "bin", "Library/bin", "DLLs")
+"""Where environments of conda, and Python itself, have libraries that no distribution lists."""
+_LARGEST_TEXT = 64 * 1024**2
+_ADVICE = "Name a virtual environment, its Python or a site-packages folder: loadcheck env .venv"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """A distribution of an environment."""
+
+    name: str
+    version: str
+    requires: tuple[str, ...] = ()
+    files: frozenset[str] = frozenset()
+    """The native files that it has installed."""
+
+    def __str__(self) -> str:
+        """`torch 2.13.0`."""
+        return f"{self.name} {self.version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What is installed for one Python."""
+
+    installed: tuple[Installed, ...]
+    python: str
+    """Its version: `3.11`; "" if no path tells."""
+    others: frozenset[str]
+    """The names of libraries in the environment's own folders, in lower case."""
+
+
+def find_folders(python: Path) -> tuple[Path, ...]:
+    """The folders from which a Python imports distributions. Raises InputError if there are none.
+
+    `python` is an environment, its Python, or such a folder itself.
+    """
+    if not python.exists():
+        raise InputError("no such file or folder", where=str(python), advice=_ADVICE)
+    if python.is_dir() and python.name.endswith("-packages"):
+        return (python,)
+    prefixes = [python] if python.is_dir() else [_above(python), _above(python.resolve())]
+    version = _VERSION.search(python.resolve().name) if python.is_file() else None
+    for prefix in prefixes:
+        if folders := _list_folders(prefix, version[1] if version else "*"):
+            return tuple({folder.resolve(): folder for folder in folders}.values())
+    raise InputError("has no site-packages folder", where=str(python), advice=_ADVICE)
+
+
+def _above(python: Path) -> Path:
+    """The folder of an environment: Python is in bin/ or Scripts/, but for that of Windows itself."""
+    return python.parent.parent if python.parent.name in ("bin", "Scripts") else python.parent
+
+
+def _list_folders(prefix: Path, version: str) -> list[Path]:
+    patterns = (layout.replace("python3*", f"python{version}".replace("python*", "python3*")) for layout in _LAYOUTS)
+    folders = [folder for pattern in patterns for folder in sorted(prefix.glob(pattern))]
+    with suppress(OSError):
+        config = (prefix / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+        rows = (line.partition("=") for line in config.splitlines())
+        fields = {key.strip(): value.strip() for key, _, value in rows}
+        if fields.get("include-system-site-packages", "").lower() == "true" and fields.get("home"):
+            folders += _list_folders(Path(fields["home"]).parent, version)
+    return folders
+
+
+def read_environment(path: Path, lost: Mapping[str, str], about_to_read: Callable[[str], None]) -> Contents:
+    """The distributions of an environment, with their native files, but for those in `lost`, which ended a reader.
+
+    Raises InputError if it has no site-packages.
+    """
+    folders = find_folders(path)
+    installed: dict[str, Installed] = {}
+    files: dict[str, File] = {}
+    for folder in folders:
+        for info in sorted(folder.glob("*.dist-info")):
+            distribution = _read_distribution(folder, info)
+            if distribution and distribution.name not in installed:  # the first one on sys.path is imported
+                installed[distribution.name] = distribution
+                for name in sorted(distribution.files - lost.keys()):
+                    about_to_read(name)
+                    files.setdefault(name, _read_file(folder, name))
+    python = next((match[1] for folder in folders if (match := re.search(r"python(3\.\d+)", str(folder)))), "")
+    environment = Environment(installed=tuple(installed.values()), python=python, others=_list_others(folders))
+    native = (file for _, file in sorted(files.items()) if file.format)
+    return Contents(path=path, kind="environment", files=tuple(native), environment=environment)
+
+
+def _read_distribution(folder: Path, info: Path) -> Installed | None:
+    """A distribution, or None if its METADATA cannot be read."""
+    try:
+        fields = read_metadata(_read_text(info / "METADATA"), str(info))
+        name, version = fields["name"][0], fields["version"][0]
+    except (OSError, InputError, KeyError, IndexError):
+        return None
+    return Installed(
+        name=canonicalize_name(name),
+        version=version,
+        requires=fields.get("requires_dist", ()),
+        files=frozenset(_list_native(info)),
+    )
+
+
+def _read_text(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_LARGEST_TEXT)
+
+
+def _list_native(info: Path) -> Iterator[str]:
+    """The native files of a distribution that are below the folder of its dist-info."""
+    with suppress(OSError, csv.Error):
+        for row in csv.reader(_read_text(info / "RECORD").decode("utf-8", "replace").splitlines()):
+            name = posixpath.normpath(row[0].replace("\\", "/")) if row else ""
+            if _NATIVE.search(name) and not name.startswith(("/", "..")):
+                yield name
+
+
+def _read_file(folder: Path, name: str) -> File:
+    """A native file, mapped from the disk, since some have gigabytes."""
+    try:
+        with (folder / name).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return File(name=name, size=len(data), format=sniff(data[:4096]), images=read_images(data, name))
+    except (OSError, ValueError, InputError) as error:  # a file of no bytes cannot be mapped
+        return File(name=name, size=0, problem=str(error))
+
+
+def _list_others(folders: tuple[Path, ...]) -> frozenset[str]:
+    prefixes = {parent for folder in folders for parent in folder.parents[:3]}
+    names: set[str] = set()
+    for prefix in prefixes:
+        for home in _HOMES:
+            with suppress(OSError):
+                names.update(path.name.lower() for path in (prefix / home).iterdir() if _NATIVE.search(path.name))
+    return frozenset(names)

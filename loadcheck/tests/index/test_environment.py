@@ -1,0 +1,174 @@
+"""`loadcheck env`: the distributions of an environment next to each other."""
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loadcheck.audit import audit_environment
+from loadcheck.cli import main
+from loadcheck.errors import InputError
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A virtual environment without Python, and a function that installs a distribution into it."""
+    root = tmp_path / "venv"
+    packages = root / "lib/python3.11/site-packages"
+    packages.mkdir(parents=True)
+    (root / "bin").mkdir()
+    (root / "bin/python").touch()
+
+    def install(name, files=None, metadata="", version="1.0"):
+        info = packages / f"{name}-{version}.dist-info"
+        texts = {
+            f"{info.name}/METADATA": f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{metadata}".encode()
+        }
+        rows = io.StringIO()
+        csv.writer(rows).writerows([path, "", ""] for path in {**(files or {}), **texts})
+        for path, data in {**texts, **(files or {}), f"{info.name}/RECORD": rows.getvalue().encode()}.items():
+            (packages / path).parent.mkdir(parents=True, exist_ok=True)
+            (packages / path).write_bytes(data)
+
+    return root, install
+
+
+@pytest.fixture
+def library(bench):
+    def make(soname, *needed, source="int f(void) { return 1; }\n"):
+        return bench.compiler.library(source, f"-Wl,-soname,{soname}", *needed, name="lib.so").read_bytes()
+
+    return make
+
+
+def audit(root, code):
+    findings = [each for each in audit_environment(root).findings if each.code == code]
+    return [(each.severity, each.message) for each in findings], [text for each in findings for text in each.evidence]
+
+
+def test_two_copies_of_openmp_are_named_with_who_installs_them(environment, library):
+    root, install = environment
+    install("infomap", {"infomap.libs/libgomp-e985bcbb.so.1.0.0": library("libgomp-e985bcbb.so.1.0.0")})
+    install("torch", {"torch/lib/libgomp.so.1": library("libgomp.so.1")})
+
+    rows, evidence = audit(root, "LB119")
+
+    message = "infomap 1.0 and torch 1.0 install OpenMP: a program that imports them loads 2 copies"
+    assert rows == [("warning", message)]
+    assert evidence == [
+        "infomap 1.0: infomap.libs/libgomp-e985bcbb.so.1.0.0 (SONAME libgomp-e985bcbb.so.1.0.0)",
+        "torch 1.0: torch/lib/libgomp.so.1 (SONAME libgomp.so.1)",
+    ]
+
+
+def test_copies_of_one_name_are_one_library_in_a_process(environment, library):
+    root, install = environment
+    for name in ("infomap", "sklearn"):
+        install(name, {f"{name}.libs/libgomp-e985bcbb.so.1.0.0": library("libgomp-e985bcbb.so.1.0.0")})
+
+    [(severity, message)], _ = audit(root, "LB119")
+
+    assert severity == "note"
+    assert message.endswith("all have one name, so that the copy that is loaded first serves all")
+
+
+def test_one_distribution_may_have_what_it_likes(environment, library):
+    root, install = environment
+    install("torch", {"torch/lib/libgomp.so.1": library("libgomp.so.1"), "torch/libomp.so": library("libomp.so")})
+    install("numpy", {"numpy.libs/libz-12345678.so.1": library("libz-12345678.so.1")})
+    install("scipy", {"scipy.libs/libz-87654321.so.1": library("libz-87654321.so.1")})
+
+    assert audit(root, "LB119") == ([], [])
+
+
+def test_two_major_versions_of_cuda_are_named(environment, library):
+    root, install = environment
+    install("nvidia-cuda-runtime-cu12", {"nvidia/cuda_runtime/lib/libcudart.so.12": library("libcudart.so.12")})
+    install("nvidia-cuda-runtime", {"nvidia/cu13/lib/libcudart.so.13": library("libcudart.so.13")})
+
+    rows, evidence = audit(root, "LB119")
+
+    assert rows == [("warning", "libcudart is installed in the major versions 12 and 13")]
+    assert "nvidia-cuda-runtime-cu12 1.0: nvidia/cuda_runtime/lib/libcudart.so.12" in evidence
+
+
+def test_a_library_that_no_distribution_installs_is_named(environment, bench, library):
+    root, install = environment
+    odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    user = library("libuser.so", odd, source="extern int odd(void);\nint f(void) { return odd(); }\n")
+    install("user", {"user/libuser.so": user})
+
+    assert audit(root, "LB120")[0] == [("warning", "user 1.0 needs libodd.so.3, which no distribution installs")]
+    install("odd", {"odd/libodd.so.3": odd.read_bytes()})
+    assert audit(root, "LB120")[0] == []
+
+
+@pytest.mark.parametrize(
+    ("requirement", "says"),
+    [
+        ("acme", ["user 1.0 requires acme, which is not installed"]),
+        ("other>=2", ["user 1.0 requires other>=2, but 1.0 is installed"]),
+        ("other", []),
+        ("acme; extra == 'all'", []),
+        ("acme; python_version < '3.11'", []),
+        ("@@", []),
+    ],
+)
+def test_a_requirement_that_is_not_installed_is_an_error(environment, requirement, says):
+    root, install = environment
+    install("user", {}, f"Requires-Dist: {requirement}\n")
+    install("other")
+
+    rows, _ = audit(root, "LB121")
+
+    assert rows == [("error", text) for text in says]
+
+
+def test_an_environment_is_found_by_its_folder_its_python_and_its_site_packages(environment):
+    root, install = environment
+    install("user", {}, "Requires-Dist: acme\n")
+
+    paths = [root, root / "bin/python", root / "lib/python3.11/site-packages"]
+
+    assert [len(audit(path, "LB121")[0]) for path in paths] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["none", "empty"])
+def test_a_path_that_is_no_environment_is_a_mistake_of_the_user(tmp_path, name, capsys):
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(InputError):
+        audit_environment(tmp_path / name)
+    assert main(["env", str(tmp_path / name)]) == 2
+    assert "loadcheck env .venv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("record", [b"", b"\xff\xfe", b"../../../../etc/libx.so,,\n/etc/libx.so,,\n", b'"' * 1000])
+def test_a_hostile_record_leads_nowhere_else(environment, record):
+    root, install = environment
+    install("user")
+    next(root.glob("lib/*/*/*.dist-info/RECORD")).write_bytes(record)
+
+    assert audit_environment(root).findings == ()
+
+
+@pytest.mark.parametrize("data", [b"", b"\x7fELF", b"\x7fELF" + b"\xff" * 5000])
+def test_a_damaged_file_does_not_end_the_audit(environment, data):
+    root, install = environment
+    install("user", {"user/libx.so": data}, "Requires-Dist: acme\n")
+
+    assert [each.code for each in audit_environment(root).findings] == ["LB121"]
+
+
+def test_the_command_audits_the_environment_that_runs_it(monkeypatch):
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    monkeypatch.delenv("CONDA_PREFIX", raising=False)
+    command = [sys.executable, "-m", "loadcheck", "env", "--fail-on", "never", "--format", "json"]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(sys.prefix))
+
+    assert done.returncode == 0, done.stderr
+    assert '"subjects": 1' in done.stdout
