@@ -33,7 +33,7 @@ def _list_markers(policy: Policy) -> tuple[str, ...]:
     "LB101",
     "Runtime linked",
     "error",
-    profiles=("loads", "runtime"),
+    profiles=("runtime",),
     because="The library loads only where the runtime has exactly the linked file name, which breaks the promise of "
     "late binding.",
     formats=EVERY_FORMAT,
@@ -67,7 +67,7 @@ def runtime_linked(
     "LB102",
     "Symbol version of the runtime needed",
     "error",
-    profiles=("loads", "runtime"),
+    profiles=("runtime",),
     because="The library loads with one release of the runtime only.",
     example="libsherpa.so: VERNEED libonnxruntime.so VERS_1.28.2",
     fix="Resolve the entry symbol with dlsym, as lb_bind() does, so that no symbol version is recorded.",

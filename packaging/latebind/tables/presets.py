@@ -173,6 +173,11 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The C libraries of Linux that its packages are built for; () for any. Elsewhere it says nothing."""
 
     @property
+    def distribution(self) -> str:
+        """The ordinary distribution on PyPI that supplies it; "" for none."""
+        return self.python.distribution if self.python.extras else ""
+
+    @property
     def names(self) -> PerSystem:
         """The file names of all suppliers."""
         return self._file_names(lambda name: "*" not in name)

@@ -88,7 +88,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
             continue
         if policy.choice.takes("LB101") and any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue
-        seen = _judge_missing_library(package, file, image, name)
+        seen = _judge_missing_library(package, file, image, name, policy)
         if isinstance(seen, Hit):
             seen = replace(seen, cause=f"{name} {seen.cause}", evidence=(needs(image, name), *seen.evidence))
         yield seen
@@ -130,7 +130,7 @@ def _judge_absolute(package: Contents, file: File, image: Image, name: str) -> I
     )
 
 
-def _judge_missing_library(package: Contents, file: File, image: Image, name: str) -> Hit | Skip:
+def _judge_missing_library(package: Contents, file: File, image: Image, name: str, policy: Policy) -> Hit | Skip:
     """How bad the lack of a library is, and who can supply it."""
     if source := _judge_source(package, image, name):
         return source
@@ -151,7 +151,7 @@ def _judge_missing_library(package: Contents, file: File, image: Image, name: st
         cause="absent",
         message=f"{why}; {loss}" if promised else why,
         evidence=_list_similar(package, name),
-        fix=_fix_missing(package, file, image),
+        fix=_fix_missing(package, file, image, name, policy),
         severity="error" if promised and _is_strong(image, name) else "warning",
         assumption=f"no extra brings the library; {list_names(unknown)} {'were' if unknown[1:] else 'was'} not read"
         if unknown
@@ -241,8 +241,11 @@ def _is_promised(package: Contents, image: Image) -> bool:
     return any(_promises(image.format, platform) for platform in tags)
 
 
-def _fix_missing(package: Contents, file: File, image: Image) -> str:
-    """How to fix a search path that leads to another distribution; "" for none."""
+def _fix_missing(package: Contents, file: File, image: Image, name: str, policy: Policy) -> str:
+    """How to fix the lack of a library that another distribution has; "" if none is known to have it."""
+    for runtime in policy.runtimes:
+        if runtime.distribution and fits_any(name, runtime.linked_globs):
+            return f"Require {runtime.distribution}, which supplies {runtime.name}, and import it before this file."
     folder = other_folder(package, file, image)
     return (
         f"A search path leads to {folder}/ of another distribution: require the one that has the library, or add the "

@@ -71,7 +71,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
                 names=tuple(bad) if severity == "error" else (),
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
-                fix=_PATH_FIXES[image.format],
+                fix=_fix_path(file, image, [path for path in paths if path not in bad]),
                 severity=severity,
                 assumption=assumption,
             )
@@ -82,10 +82,21 @@ def _place_program(image: Image, path: str) -> str:
     return path.replace("@executable_path", "@loader_path") if image.file_type == "executable" else path
 
 
-_PATH_FIXES: Mapping[Format, str] = {
-    "elf": "Set CMAKE_SKIP_RPATH ON to link without the path, or start every path with $ORIGIN.",
-    "macho": "Set CMAKE_SKIP_RPATH ON to link without the path, or start every path with @loader_path.",
-}
+_STARTS: Mapping[Format, str] = {"elf": "$ORIGIN", "macho": "@loader_path"}
+
+
+def _fix_path(file: File, image: Image, kept: list[str]) -> str:
+    """How to remove paths, and keep those that lead into the package."""
+    if not kept:
+        start = _STARTS[image.format]
+        return f"Set CMAKE_SKIP_RPATH ON to link without the path, or start every path with {start}."
+    name = file.base or "FILE"
+    tool = (
+        f"patchelf --set-rpath '{':'.join(kept)}' {name}"
+        if image.format == "elf"
+        else f"install_name_tool -delete_rpath PATH {name}"
+    )
+    return f"Remove the path and keep {' and '.join(kept)}: set INSTALL_RPATH in CMake, or run {tool}."
 
 
 def _is_writable(path: str) -> bool:

@@ -30,8 +30,9 @@ _WITH_PYTHON = {"vcruntime140.dll": 5, "vcruntime140_1.dll": 9}
     "delay-loads the DLLs. The finding is a note if CPython or a required package installs the library.",
     formats=("pe",),
     example="latenn.dll: import of MSVCP140.dll",
-    fix="Link this library statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the "
-    "package. Until then, users have to install Microsoft's Visual C++ Redistributable.",
+    fix="Link this library statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded; Rust: -C "
+    "target-feature=+crt-static), or add the DLL to the package. Until then, users have to install Microsoft's Visual "
+    "C++ Redistributable.",
 )
 def vc_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.

@@ -53,6 +53,10 @@ class Runtime(Protocol):
     def linked_globs(self) -> tuple[str, ...]:
         """The file names that a binary asks for if it links the library."""
 
+    @property
+    def distribution(self) -> str:
+        """The distribution on PyPI that has the library; "" if none has it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 12
 _IN_HEADLINE = 3
-CUT = 32
-"""How much of a long name a headline shows."""
+_FITS = 64
+"""How many characters of names a headline shows, unless the first name is longer: no name is cut."""
 _MACHO_LINKS: Mapping[str, str] = {
     "normal": "LC_LOAD_DYLIB",
     "weak": "LC_LOAD_WEAK_DYLIB",
@@ -103,10 +103,12 @@ def some(names: list[str]) -> tuple[str, ...]:
 
 
 def first(names: Sequence[str]) -> str:
-    """The first three names for a headline: readable, each once, long ones cut."""
-    readable = dict.fromkeys(map(demangle, names[:_SHOWN]))
-    shown = [name if len(name) <= CUT else f"{name[:CUT]}…" for name in [*readable][:_IN_HEADLINE]]
-    return ", ".join(shown) + (", ..." if len(names) > _IN_HEADLINE else "")
+    """The first names for a headline, three at most: readable, each once, as many as fit, and at least one."""
+    readable = [*dict.fromkeys(map(demangle, names[:_SHOWN]))]
+    shown = readable[:_IN_HEADLINE]
+    while len(shown) > 1 and len("".join(shown)) > _FITS:
+        shown.pop()
+    return ", ".join(shown) + (", ..." if len(names) > _IN_HEADLINE or len(readable) > len(shown) else "")
 
 
 def list_names(names: Sequence[str]) -> str:

@@ -100,7 +100,7 @@ def read_environment(path: Path, lost: Mapping[str, str], about_to_read: Callabl
     files: dict[str, File] = {}
     for folder in folders:
         for info in sorted(folder.glob("*.dist-info")):
-            distribution = _read_distribution(folder, info)
+            distribution = _read_distribution(info)
             if distribution and distribution.name not in installed:  # the first one on sys.path is imported
                 installed[distribution.name] = distribution
                 for name in sorted(distribution.files - lost.keys()):
@@ -112,7 +112,7 @@ def read_environment(path: Path, lost: Mapping[str, str], about_to_read: Callabl
     return Contents(path=path, kind="environment", files=tuple(native), environment=environment)
 
 
-def _read_distribution(folder: Path, info: Path) -> Installed | None:
+def _read_distribution(info: Path) -> Installed | None:
     """A distribution, or None if its METADATA cannot be read."""
     try:
         fields = read_metadata(_read_text(info / "METADATA"), str(info))

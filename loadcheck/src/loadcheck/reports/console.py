@@ -6,7 +6,7 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from loadcheck.engine.cause import package_of, sections
-from loadcheck.engine.wording import CUT, assumption_line, count_line, demangle, others, place, unread_line
+from loadcheck.engine.wording import assumption_line, count_line, demangle, others, place, unread_line
 from loadcheck.model import PASSED_OVER
 from loadcheck.text import plural, printable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from loadcheck.engine.cause import Cause
     from loadcheck.model import AuditReport, Finding, Skipped
 
-_MOST_CAUSES, _MOST_WORDS, _LONGEST = (5, 2, 1), 6, 110
+_MOST_CAUSES, _MOST_WORDS, _LONGEST = (5, 2, 1), 6, 70
 """How many causes of a check are shown: the first of these numbers that makes the package's section short enough."""
 _MOST_LINES = 36
 """The limit for a package's section. With the name and the last line, a report on one package stays below 40 lines."""
@@ -62,7 +62,7 @@ def _section(shown: Iterable[Cause], report: AuditReport, *, verbose: bool) -> l
     lines = [line for block in blocks[:fits] for line in block]
     if rest := groups[fits:]:
         codes = ", ".join(dict.fromkeys(group[0].first.code for group in rest))
-        lines.append(_short(f"  … {plural(sum(map(len, rest)), 'more cause')} of {codes}: -v"))
+        lines.append(f"  … {plural(sum(map(len, rest)), 'more cause')} of {codes}: -v")
     return lines
 
 
@@ -76,8 +76,9 @@ def _check(
         yield from details(cause, report)
     if rest := group[len(some) :]:
         differences = _differing([cause.first.message for cause in group])[len(some) :]
-        listed = f": {', '.join(differences[:_MOST_WORDS])}" if all(differences) else ""
-        yield _short(f"{_INDENT}and {len(rest)} more of {group[0].first.code} (-v){listed}")
+        fitting = [differences[0], *_list_fitting(differences[1:_MOST_WORDS], _LONGEST - len(differences[0]))]
+        listed = f": {', '.join(fitting)}{', ...' * (len(differences) > len(fitting))}" if all(differences) else ""
+        yield f"{_INDENT}and {len(rest)} more of {group[0].first.code} (-v){listed}"
     yield from (f"{_INDENT}{line}" for line in (*assumption_line(group[0].first), f"fix: {group[0].first.fix}"))
 
 
@@ -90,10 +91,10 @@ def _summary(cause: Cause, report: AuditReport) -> Iterator[str]:
     where = place(cause.first.subject, report) or "the package"
     if where != "the package" or len(cause.subjects) > 1:
         yield f"{_INDENT}in {where}{others(cause, report)}"
-    quoted = f"{cause.first.message}\n{cause.first.subject}"  # a message cuts long names
+    quoted = f"{cause.first.message}\n{cause.first.subject}"
     for text in cause.first.evidence[:1]:
-        if demangle(text.rpartition(" ")[2])[:CUT] not in quoted:
-            yield _short(f"{_INDENT}saw: {text}")
+        if demangle(text.rpartition(" ")[2]) not in quoted:
+            yield f"{_INDENT}saw: {text}"
 
 
 def _everything(cause: Cause, report: AuditReport) -> Iterator[str]:
@@ -124,7 +125,7 @@ def _add_title(title: str, lines: Sequence[str]) -> list[str]:
 def _few(lines: Sequence[str]) -> list[str]:
     few = _MOST_CAUSES[0]
     more = len(lines) - few
-    return [*map(_short, lines[:few]), *([f"and {more} more (-v)"] if more > 0 else [])]
+    return [*lines[:few], *([f"and {more} more (-v)"] if more > 0 else [])]
 
 
 def _list_waivers(report: AuditReport) -> list[str]:
@@ -150,5 +151,10 @@ def _list_skips(skips: Iterable[Skipped]) -> list[str]:
     ]
 
 
-def _short(line: str) -> str:
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+def _list_fitting(words: Iterable[str], longest: int) -> Iterator[str]:
+    """The first words that fit into a line together: none is cut."""
+    for word in words:
+        longest -= len(word)
+        if longest < 0:
+            return
+        yield word

@@ -1,0 +1,55 @@
+"""Fixes and headlines fit what the reader has, and cut no name."""
+
+import pytest
+from tests.audit.cases.linkage import with_rpath
+
+from loadcheck.audit import audit_here
+from loadcheck.engine.policy import Policy
+from loadcheck.engine.wording import first, list_names
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/opt/ci/lib", "Set CMAKE_SKIP_RPATH ON"),
+        ("/opt/ci/lib:$ORIGIN", "keep $ORIGIN: set INSTALL_RPATH in CMake, or run patchelf --set-rpath '$ORIGIN' "),
+    ],
+)
+def test_a_search_path_keeps_the_part_that_leads_into_the_package(bench, path, says):
+    report = audit_here(with_rpath(path)(bench))
+
+    [fix] = {finding.fix for finding in report.findings if finding.code == "LB108"}
+    assert says in fix
+
+
+class _Torch:
+    name, entry_symbols, linked_globs, distribution = "torch", (), ("libodd.so*",), "torch"
+
+
+def test_the_distribution_that_supplies_a_runtime_is_to_be_required(bench):
+    report = audit_here(with_rpath("$ORIGIN")(bench), Policy(runtimes=(_Torch(),)))
+
+    [fix] = {finding.fix for finding in report.findings if finding.code == "LB107"}
+    assert fix == "Require torch, which supplies torch, and import it before this file."
+
+
+@pytest.mark.parametrize(
+    ("names", "headline"),
+    [
+        (["a" * 100], "a" * 100),
+        (["a" * 60, "b" * 60], f"{'a' * 60}, ..."),
+        (["a", "b", "c"], "a, b, c"),
+        (["a", "b", "c", "d"], "a, b, c, ..."),
+        (["_ZN5arrow5Table4MakeEv"] * 2, "arrow::Table::Make"),
+    ],
+)
+def test_a_headline_cuts_no_name(names, headline):
+    assert first(names) == headline
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcd", "a, b, c and 1 more")],
+)
+def test_names_in_a_sentence(names, text):
+    assert list_names([*names]) == text
