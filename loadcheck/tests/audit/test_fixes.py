@@ -4,6 +4,7 @@ import pytest
 from tests.audit.cases.linkage import with_rpath
 
 from loadcheck.audit import audit_here
+from loadcheck.engine.choice import Choice
 from loadcheck.engine.policy import Policy
 from loadcheck.engine.wording import first, list_names
 
@@ -23,14 +24,14 @@ def test_a_search_path_keeps_the_part_that_leads_into_the_package(bench, path, s
 
 
 class _Torch:
-    name, entry_symbols, linked_globs, distribution = "torch", (), ("libodd.so*",), "torch"
+    name, entry_symbols, linked_globs, distribution = "LibTorch", (), ("libodd.so*",), "torch"
 
 
 def test_the_distribution_that_supplies_a_runtime_is_to_be_required(bench):
-    report = audit_here(with_rpath("$ORIGIN")(bench), Policy(runtimes=(_Torch(),)))
+    report = audit_here(with_rpath("$ORIGIN")(bench), Policy(runtimes=(_Torch(),), choice=Choice(select=("LB107",))))
 
     [fix] = {finding.fix for finding in report.findings if finding.code == "LB107"}
-    assert fix == "Require torch, which supplies torch, and import it before this file."
+    assert fix == "Require torch, which supplies LibTorch, and import it before this file."
 
 
 @pytest.mark.parametrize(
