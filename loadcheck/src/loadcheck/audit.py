@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from loadcheck.engine.registry import Check
+    from loadcheck.index.index import Index
     from loadcheck.readers.contents import SubjectKind
     from loadcheck.readers.supplied import Supplied
 
@@ -66,11 +67,13 @@ def audit_paths(
     the paths; its `subjects` counts packages, folders and bare binaries. `work` replaces the worker's function, for
     tests in which a worker must die.
 
-    Raises InputError when a path is missing or cannot be audited, and LatebindError when third-party checks cannot be
-    loaded.
+    Raises InputError when a path is missing or cannot be audited, and UserError when third-party checks cannot be
+    loaded, or when requirements are to be read and no index is configured.
     """
     checks()
     policy = policy or default_policy()
+    if policy.resolve:
+        _find_index()
     subjects, others = find_subjects(paths)
     tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in subjects]
     results = _run(tasks, jobs or default_jobs(), limits or WorkerLimits(), work or audit_package)
@@ -141,15 +144,21 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     )
 
 
+def _find_index() -> Index:
+    """The package index that is configured. Raises UserError if there is none."""
+    from loadcheck.index.index import Index  # noqa: PLC0415  # 60 ms that an audit without --resolve does not need
+    from loadcheck.index.settings import read_index_settings  # noqa: PLC0415
+
+    return Index(read_index_settings())
+
+
 def _resolve(package: Contents, report: Callable[[], None]) -> Supplied | None:
     """What the requirements of a wheel install."""
-    from loadcheck.index.index import Index  # noqa: PLC0415  # 60 ms that an audit without --resolve does not need
-    from loadcheck.index.resolve import Resolver  # noqa: PLC0415
-    from loadcheck.index.settings import read_index_settings  # noqa: PLC0415
+    from loadcheck.index.resolve import Resolver  # noqa: PLC0415  # as above
 
     if package.wheel is None:
         return None
-    resolver = Resolver(package, package.wheel, Index(read_index_settings()), report)
+    resolver = Resolver(package, package.wheel, _find_index(), report)
     return resolver.find(list_outside(package), reads_exports=True)
 
 

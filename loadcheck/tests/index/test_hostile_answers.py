@@ -1,12 +1,15 @@
 """An index is not trusted: sizes, lengths, redirects, hashes and archives are checked."""
 
 import gzip
+import json
 import struct
 import time
 from contextlib import suppress
 
 import pytest
 
+from loadcheck.audit import audit_paths
+from loadcheck.engine.policy import Policy
 from loadcheck.errors import InputError, UserError
 from loadcheck.index import download
 from loadcheck.index.download import Downloader, DownloadError
@@ -210,3 +213,68 @@ def test_a_file_of_pip_that_cannot_be_read_is_named(tmp_path):
 
 def test_an_address_in_a_message_has_no_credentials_and_no_query():
     assert download.plain_url("https://me:secret@a.example/x?token=1#y") == "https://a.example/x"
+
+
+_LONG = "9" * 10_000
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        f"Requires-Dist: next>={_LONG}\n",
+        "Requires-Dist: next; python_version >= 'x' and os_name > 'y'\n",
+        "Requires-Dist: next; extra in ('a',)\n",
+        f"Requires-Dist: {'(' * 5000}\n",
+        "Requires-Dist: next @ file:///etc/passwd\n",
+        "Requires-Dist: acme[a,b,c]\nProvides-Extra: a\n",
+        "\xff\n",
+        "Requires-Dist: ../../etc\n",
+        "Content-Type: multipart/mixed; boundary=x\n\n--x\n\n--x--\n",
+    ],
+)
+def test_metadata_of_a_requirement_does_not_end_the_audit(index, bench, metadata):
+    index.add("acme", {"acme/liba.so": b""}, metadata)
+    index.add("next")
+    paths = bench.wheel(metadata="Requires-Dist: acme\n")
+
+    report = audit_paths(paths, Policy(resolve=True), jobs=1)
+
+    assert not [finding for finding in report.findings if finding.code in ("LB604", "LB605", "LB511")]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"requires-python": ">=" + _LONG}, {"requires-python": "x"}, {"yanked": "why"}, {"hashes": {"sha256": "x"}}],
+)
+@pytest.mark.parametrize("version", ["1.0", _LONG, "1!2+x", "x"])
+def test_fields_of_a_page_do_not_end_the_audit(index, bench, fields, version):
+    row = {"filename": f"acme-{version}-py3-none-any.whl", "url": "a.whl", "hashes": {}, **fields}
+    page = json.dumps({"files": [row]}).encode()
+    form = {"Content-Type": "application/vnd.pypi.simple.v1+json"}
+    index.answers["/simple/acme/"] = lambda request: request.answer(page, **form)
+    paths = bench.wheel(metadata="Requires-Dist: acme\n")
+
+    report = audit_paths(paths, Policy(resolve=True), jobs=1)
+
+    assert not [finding for finding in report.findings if finding.code in ("LB604", "LB605")]
+
+
+@pytest.mark.usefixtures("index")
+def test_a_configuration_that_names_no_index_is_a_mistake_of_the_user(bench, monkeypatch):
+    monkeypatch.delenv("PIP_INDEX_URL")
+    monkeypatch.setattr("loadcheck.index.settings._find_default", lambda: "")
+    monkeypatch.setattr("loadcheck.index.settings._read_pip", lambda _env: ())
+
+    with pytest.raises(UserError, match="no package index is configured"):
+        audit_paths(bench.wheel(), Policy(resolve=True))
+
+
+def test_requirements_that_lead_in_circles_or_never_end_are_limited(index, bench):
+    index.add("acme", {}, "Requires-Dist: next\n")
+    index.add("next", {}, "Requires-Dist: acme\n" + "".join(f"Requires-Dist: more-{n}\n" for n in range(1000)))
+    needy = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    user = bench.compiler.library("extern int odd(void);\nint f(void) { return odd(); }\n", needy).read_bytes()
+
+    audit_paths(bench.wheel({"latenn/_x.so": user}, metadata="Requires-Dist: acme\n"), Policy(resolve=True), jobs=1)
+
+    assert len(index.asked) < 500

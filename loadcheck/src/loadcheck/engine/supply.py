@@ -92,7 +92,8 @@ def list_unread(package: Contents) -> tuple[str, ...]:
 
 def list_unread_extras(package: Contents) -> tuple[str, ...]:
     """The extras whose requirements were not read."""
-    return () if package.supplied is not None else tuple(dependencies(package).by_extra)
+    supplied = package.supplied
+    return supplied.unread_extras if supplied is not None else tuple(dependencies(package).by_extra)
 
 
 def list_ranges(package: Contents, project: str) -> Mapping[int, SpecifierSet]:
@@ -122,7 +123,7 @@ def admits(requirement: Requirement, environment: Mapping[str, str]) -> bool:
     """Whether a requirement holds in an environment (PEP 508)."""
     try:
         return requirement.marker is None or requirement.marker.evaluate(dict(environment))
-    except UndefinedEnvironmentName:
+    except (UndefinedEnvironmentName, ValueError):  # versions that cannot be compared
         return True
 
 

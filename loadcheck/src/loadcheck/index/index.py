@@ -43,6 +43,7 @@ class WheelFacts(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
     """The paths of its files."""
     metadata: bytes = b""
+    """Its METADATA, if the index does not have it next to the wheel."""
 
 
 class LibraryFacts(msgspec.Struct, frozen=True):
@@ -121,7 +122,9 @@ class Index:
 
     def read_wheel(self, file: IndexFile) -> WheelFacts:
         """The file names and METADATA of a wheel, from the end of the archive. Raises InputError."""
-        return self._keep("wheels", file, "", WheelFacts, partial(self._open, file, _list))
+        return self._keep(
+            "wheels", file, "", WheelFacts, partial(self._open, file, partial(_list, has_own=not file.has_metadata))
+        )
 
     def read_library(self, file: IndexFile, name: str) -> LibraryFacts:
         """What a library in a wheel exports. Raises InputError, also if the library is too large to be read."""
@@ -151,12 +154,12 @@ class Index:
             raise DownloadError("is not in the cache, and installers are set to be offline", where=plain_url(url))
 
 
-def _list(archive: zipfile.ZipFile) -> WheelFacts:
+def _list(archive: zipfile.ZipFile, *, has_own: bool) -> WheelFacts:
     infos = archive.infolist()[:MAX_MEMBERS]
     inner = next((info.filename for info in infos if _is_metadata(info.filename)), "")
     return WheelFacts(
         names=tuple(info.filename for info in infos if not info.is_dir()),
-        metadata=_read_member(archive, inner, _MAX_METADATA) if inner else b"",
+        metadata=_read_member(archive, inner, _MAX_METADATA) if inner and has_own else b"",
     )
 
 

@@ -68,7 +68,7 @@ class Resolver:
         self._package, self._wheel, self._index, self._report = package, wheel, index, report
         self._environments = list(list_environments(wheel))
         self._minors = {int(each["python_version"].partition(".")[2]) for each in self._environments}
-        self._rows = requirement_rows(package)
+        self._rows = [(text, each) for text, each in requirement_rows(package) if _can_compare(each)]
         self._pages: dict[str, tuple[IndexFile, ...] | InputError] = {}
         self._chosen: dict[tuple[str, str], _Release] = {}
 
@@ -80,6 +80,7 @@ class Resolver:
         always = _list_libraries(base)
         missing = [name for name in wanted if not find_library(always, name)]
         by_extra: dict[str, Libraries] = {}
+        unread_extras: list[str] = []
         unread = {name: each.problem for name, each in base.releases.items() if each.problem}
         unread_always = frozenset(unread)
         unsatisfied = tuple(self._list_unsatisfied())
@@ -90,13 +91,16 @@ class Resolver:
             tree = self._follow(requirements, _Tree({**base.releases}, {*base.done}))
             libraries = _list_libraries(tree)
             by_extra[extra] = {name: supply for name, supply in libraries.items() if name not in always}
-            unread |= {name: each.problem for name, each in tree.releases.items() if each.problem}
+            fresh = {name: each.problem for name, each in tree.releases.items() if each.problem and name not in unread}
+            unread_extras += [extra] if fresh else []
+            unread |= fresh
         for extra, libraries in by_extra.items():  # another extra that it requires is enough
             enough = {name for own in self._list_own(extra) for name in by_extra.get(own, ())}
             by_extra[extra] = {name: supply for name, supply in libraries.items() if name not in enough}
         exports = self._read_exports(base, always, wanted) if reads_exports else {}
         return Supplied(
             always=always, by_extra=by_extra, unsatisfied=unsatisfied, unread=unread, unread_always=unread_always,
+            unread_extras=tuple(unread_extras),
             exports=exports,
         )  # fmt: skip
 
@@ -248,10 +252,8 @@ class Resolver:
 
     def _read(self, name: str, file: IndexFile) -> _Release:
         facts = self._index.read_wheel(file)
-        data = facts.metadata
-        return _Release(
-            name=name, version=file.version, file=file, paths=facts.names, requirements=_read_requirements(data)
-        )
+        requirements = _read_requirements(self._index.read_metadata(file))
+        return _Release(name=name, version=file.version, file=file, paths=facts.names, requirements=requirements)
 
     def _read_exports(self, tree: _Tree, always: Libraries, wanted: Iterable[str]) -> dict[str, frozenset[str]]:
         """What needed libraries of requirements export, with those that they load. Others stay unknown."""
@@ -287,7 +289,7 @@ def _admits_python(requires_python: str, minor: int) -> bool:
     """Whether the last release of a CPython is admitted; a text that says nothing admits all."""
     try:
         return SpecifierSet(requires_python).contains(f"3.{minor}.99")
-    except InvalidSpecifier:
+    except (InvalidSpecifier, ValueError):
         return True
 
 
@@ -308,7 +310,16 @@ def _read_requirements(data: bytes) -> tuple[Requirement, ...]:
         for text in read_metadata(data, "METADATA").get("requires_dist", ()):
             with suppress(InvalidRequirement):
                 found.append(Requirement(text))
-    return tuple(found)
+    return tuple(filter(_can_compare, found))
+
+
+def _can_compare(requirement: Requirement) -> bool:
+    """Whether versions can be compared with those of a requirement: not with numbers of thousands of digits."""
+    try:
+        requirement.specifier.contains("1")
+    except ValueError:
+        return False
+    return True
 
 
 def _find_installed(requirement: Requirement) -> _Release | None:

@@ -46,6 +46,8 @@ class Supplied:
     """The distributions whose files could not be read, each with why; also those that only an extra brings."""
     unread_always: frozenset[str] = frozenset()
     """Those of them that are installed without an extra."""
+    unread_extras: tuple[str, ...] = ()
+    """The extras that bring some of them."""
     exports: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """What each library exports that was read, by name in lower case, with what it loads itself."""
 
