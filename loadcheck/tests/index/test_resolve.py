@@ -49,6 +49,15 @@ def test_a_library_that_a_requirement_of_a_requirement_installs_is_not_missing(
     assert audit(user("Requires-Dist: acme\n")) == []
 
 
+def test_a_library_for_the_stable_abi_is_no_module(index, bench):
+    flags = ("-Wl,-soname,libodd.abi3.so.6.12",)
+    odd = bench.compiler.library("int odd(void) { return 1; }\n", *flags, name="libodd.so")
+    index.add("acme", {"acme/libodd.abi3.so.6.12": odd.read_bytes()})
+    files = {ODD: bench.compiler.library(SOURCE, odd).read_bytes()}
+
+    assert audit(bench.wheel(files, metadata="Requires-Dist: acme\n")) == []
+
+
 def test_a_library_that_no_requirement_installs_is_missing(index, user, odd):
     index.add("acme", {"acme/libodd.so.2": odd})
 
@@ -160,3 +169,26 @@ def test_a_page_that_has_not_changed_is_not_sent_again(index, user, odd, monkeyp
 
     assert audit(paths) == []
     assert [(path, "If-None-Match" in headers) for path, headers in index.asked] == [("/simple/acme/", True)]
+
+
+def test_an_extra_that_could_not_be_read_may_bring_a_library(index, user):
+    index.files["acme"] = {"acme-1.0.tar.gz": b""}
+
+    [finding] = [
+        each
+        for each in audit_here(
+            user("Provides-Extra: cuda\nRequires-Dist: acme; extra == 'cuda'\n"), Policy(resolve=True)
+        ).findings
+        if each.code == "LB107"
+    ]
+
+    assert finding.severity == "warning"
+    assert finding.assumption == "no extra brings the library; cuda was not read"
+
+
+def test_packages_of_npm_are_not_to_be_resolved(bench):
+    odd = bench.compiler.library("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    data = bench.compiler.library(SOURCE, odd).read_bytes()
+    paths = bench.npm({"prebuilds/linux-x64/libtiny.so": data}, dependencies={"@acme/libodd": "1.2.3"})
+
+    assert "libodd.so.3 may come from libodd, which was not read\n" in audit_text(audit_here(paths))

@@ -34,7 +34,6 @@ _CONNECTIONS = 4
 _MOST_PROJECTS = 200
 """More are not read: a package that requires more is rare, and an index is to be spared."""
 _LIBRARY = re.compile(r"(?:\.so(?:\.[\w.]+)?|\.dylib|\.dll)$", re.IGNORECASE)
-_MODULE = re.compile(r"\.(?:cpython-|cp3|abi3\.|pypy)")
 _FOREIGN = "has no wheel for the package's platforms and Pythons"
 
 
@@ -347,6 +346,6 @@ def _list_libraries(tree: _Tree) -> Libraries:
         source = f"{release.name} {release.version}"
         for path in release.paths:
             base = posixpath.basename(path)
-            if _LIBRARY.search(base) and not _MODULE.search(base):
+            if _LIBRARY.search(base):
                 libraries.setdefault(base.lower(), Supply(path=path, source=source))
     return libraries
