@@ -27,7 +27,7 @@ def coordinates(group: str, name: str, version: str) -> str:
 def make_jar(
     bench: Bench, files: Mapping[str, bytes] | None = None, *, artifact: str = "acme:tiny", version: str = "1.2.3",
     file_name: str = "tiny-1.2.3.jar", poms: int = 1, license_: str = "MIT", runtime_range: str = "[1.19,)",
-    change: tuple[str, str] = ("", ""), described: str = "",
+    change: tuple[str, str] = ("", ""), described: str = "<name>tiny</name>",
 ) -> list[Path]:  # fmt: skip
     group, _, name = artifact.partition(":")
     licensed = f"<licenses><license><name>{license_}</name></license></licenses>" if license_ else ""
