@@ -85,8 +85,7 @@ def check_index() -> str:
     for family, family_checks in groupby(_published().values(), key=lambda check: check.code[:3]):
         lines += ["", f"## {family}xx {FAMILIES[family]}", "", *_HEAD]
         lines += [
-            f"| {check.code} | {check.severity} | {check.title} | {_name_profile(check)} |"
-            for check in family_checks
+            f"| {check.code} | {check.severity} | {check.title} | {_name_profile(check)} |" for check in family_checks
         ]
     return "\n".join(lines) + "\n"
 
