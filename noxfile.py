@@ -71,6 +71,15 @@ def tests(session: nox.Session) -> None:
     run_tests(session)
 
 
+@nox.session(name="loadcheck-tests")
+def loadcheck_tests(session: nox.Session) -> None:
+    """Run loadcheck's quick tests in its own folder, without latebind."""
+    session.install("-e", "./loadcheck[tests]")
+    session.chdir("loadcheck")
+    chosen = () if "-m" in session.posargs else ("-m", "not slow")
+    session.run("pytest", "-n", "auto", *chosen, *session.posargs)
+
+
 @nox.session(venv_backend="uv")
 def minimums(session: nox.Session) -> None:
     """Run the quick tests with the lowest version that pyproject.toml allows of each dependency."""

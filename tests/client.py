@@ -68,6 +68,10 @@ BOUND = (
 """The same with a package that binds ONNX Runtime."""
 
 
+SEVERAL = CLIENTS / "several" / "latebind.toml"
+"""A configuration with packages of each kind and several runtimes, for tests that build nothing of it."""
+
+
 def write_client(folder: Path, **changed: str) -> Path:
     """Copy the project `tiny`."""
     return copy_client("tiny", folder, **changed)

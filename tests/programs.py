@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.processes import assert_refused, assert_success, run_checked, run_program
 
 from latebind.errors import NotRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+__all__ = ["CLI", "assert_refused", "assert_success", "not_run", "run_checked", "run_program"]
+
 CLI = (sys.executable, "-m", "latebind.cli")
 """The words that start latebind."""
-
-
-def run_program(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """How a program ended, and what it printed."""
-    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)
-
-
-def run_checked(*command: object, **options: Any) -> str:
-    """What a program printed that must succeed."""
-    return assert_success(run_program(*command, **options))
-
-
-def assert_success(done: subprocess.CompletedProcess[str]) -> str:
-    """What was printed; hold that nothing went wrong."""
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def assert_refused(done: subprocess.CompletedProcess[str], *says: str) -> None:
-    """Hold that latebind refused a command line, with errors that say all of this."""
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    assert "\nerror: " in f"\n{done.stderr}", done.stderr
-    for text in says:
-        assert text in done.stderr
 
 
 @contextmanager

@@ -6,7 +6,6 @@ own: latebind, Jinja2 and rich are not in its environments.
 
 import hashlib
 import os
-import shutil
 import sys
 import tarfile
 import zipfile
@@ -14,12 +13,11 @@ import zipfile
 import pytest
 
 from latebind.build.intree import BACKEND_REQUIREMENTS
-from tests.conftest import ROOT
+from tests.client import write_client
 from tests.programs import run_checked
 
 ZIG = {"LATEBIND_TOOLCHAIN": "zig"}
 """An sdist is built with this machine's compiler otherwise, whose files differ."""
-SOURCE = ROOT / "latenn" / "python" / "latenn"
 
 pytestmark = pytest.mark.slow
 
@@ -32,11 +30,8 @@ def run(*arguments, **environment):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """A copy of latenn's tree, so that nothing is built inside the checkout."""
-    folder = tmp_path_factory.mktemp("tree") / "latenn"
-    ignore = shutil.ignore_patterns("build", "stage", "dist", "bin", "obj", "__pycache__")
-    shutil.copytree(ROOT / "latenn", folder, ignore=ignore)
-    return folder / "python" / "latenn"
+    """The folder of the wheel in a copy of the small project."""
+    return write_client(tmp_path_factory.mktemp("tree") / "tiny") / "python" / "tiny"
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +64,7 @@ def test_pip_installs_the_sdist_with_equal_results(distributions, tmp_path):
     install = ["-m", "pip", "install", "--no-deps", "--target", tmp_path / "site"]
     run(env / "bin" / "python", *install, sdist, **ZIG)
     with zipfile.ZipFile(wheel) as archive:
-        expected = {name: archive.read(name) for name in archive.namelist() if name.startswith("latenn/")}
+        expected = {name: archive.read(name) for name in archive.namelist() if name.startswith("tiny/")}
     assert {name: (tmp_path / "site" / name).read_bytes() for name in expected} == expected
 
 

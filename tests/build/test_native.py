@@ -8,6 +8,7 @@ from pathlib import Path
 
 import lief
 import pytest
+from tests.binary.test_indirect import USER, list_names
 
 from latebind.build import intree, native
 from latebind.build.inputs import SourceBoundary
@@ -561,3 +562,21 @@ def test_the_modules_of_the_backend_are_parsed_before_threads_build_targets(monk
     stage_targets(None, ["linux-x64", "win-x64"])
 
     assert threads == {threading.current_thread()}
+
+
+@pytest.mark.slow
+def test_the_libraries_of_a_stage_have_whole_tables_of_indirect_symbols(tmp_path):
+    """zig's linker leaves out the entries of private functions: loadcheck.binary.indirect adds them."""
+    write_client(
+        tmp_path,
+        latebind=CONFIG.replace("linux-x64", "osx-arm64"),
+        cmakelists="cmake_minimum_required(VERSION 3.20)\nproject(tiny LANGUAGES C)\n"
+        "add_library(tiny SHARED user.c other.c)\nset_target_properties(tiny PROPERTIES C_VISIBILITY_PRESET hidden)\n"
+        "install(TARGETS tiny LIBRARY DESTINATION lib COMPONENT tiny)\n",
+    )
+    (tmp_path / "native/user.c").write_text(USER.replace("tiny_make", "tiny_add"))
+    (tmp_path / "native/other.c").write_text("int other(int number) { return number + 1; }\n")
+
+    (path,) = stage_target(read_project(tmp_path / "latebind.toml", tmp_path), target("osx-arm64")).libraries("tiny")
+
+    assert "LOCAL" in list_names(path.read_bytes())["__got"]

@@ -13,8 +13,7 @@ from latebind.config.schema import config_schema
 from latebind.errors import ConfigError, InputError
 from latebind.tables.targets import target, wheel_tag
 from latebind.verify.run.access import NOBODY, is_root
-from tests.client import BOUND, CONFIG, PYPROJECT, edit, write_client
-from tests.conftest import ROOT
+from tests.client import BOUND, CONFIG, PYPROJECT, SEVERAL, edit, write_client
 
 NPM = 'npm = { name = "tiny" }'
 RUNTIME = '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\n'
@@ -27,11 +26,11 @@ def problems(folder, text):
     return [(problem.where, problem.message, problem.advice) for problem in caught.value.problems]
 
 
-def test_our_own_client_loads_and_keeps_its_one_number():
-    config = load(ROOT / "latenn" / "latebind.toml")
+def test_a_project_with_several_packages_keeps_its_one_number():
+    config = load(SEVERAL)
     assert config.runtime_of("onnxruntime").minimum == "1.19"
     assert config.runtime_of("core") is None
-    names = ["latenn", "latenn-onnxruntime", "latenn-openvino", "latenn-litert", "latenn-customop"]
+    names = ["several", "several-onnxruntime", "several-openvino", "several-litert", "several-customop"]
     assert [config.wheel_name(name) for name in config.packages] == names
 
 
@@ -374,7 +373,7 @@ def test_a_file_above_that_belongs_to_another_user_is_refused(tmp_path):
 def test_the_schema_accepts_what_the_reader_accepts_and_refuses_unknown_keys():
     schema = config_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
-    document = msgspec.toml.decode((ROOT / "latenn" / "latebind.toml").read_bytes())
+    document = msgspec.toml.decode(SEVERAL.read_bytes())
     jsonschema.validate(document, schema)
     jsonschema.validate({**document, "targets": {**document["targets"], "linux-x64": {"toolchain": "host"}}}, schema)
     for bad in ({"verson": 1}, {"project": {"name": "x"}}, {"targets": {"include": ["x"], "linux-x46": {}}}):

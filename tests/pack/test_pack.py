@@ -20,7 +20,18 @@ from latebind.errors import BuildError
 from latebind.pack.record import RECORD, Ledger, Losses
 from latebind.pack.render import describe_losses
 from loadcheck.audit import audit_paths
-from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, pack_project, write_client, write_files
+from tests.client import (
+    BOUND,
+    CONFIG,
+    PYPROJECT,
+    SEVERAL,
+    by_kind,
+    hashes,
+    member,
+    pack_project,
+    write_client,
+    write_files,
+)
 from tests.programs import CLI, assert_refused, run_checked
 
 
@@ -145,10 +156,10 @@ def test_another_frontend_makes_the_same_wheel_from_tree_and_from_sdist(packed_t
 
 
 def test_metadata_comes_from_the_one_number():
-    config = load(Path(__file__).resolve().parents[2] / "latenn" / "latebind.toml")
+    config = load(SEVERAL)
     fields = metadata_fields(config, "onnxruntime", ("numpy",))
     assert fields["version"] == "0.1.0"
-    assert fields["dependencies"] == ["numpy", "latenn~=0.1.0"]
+    assert fields["dependencies"] == ["numpy", "several~=0.1.0"]
     assert fields["optional-dependencies"]["cpu"] == ["onnxruntime>=1.19"]
     assert metadata_fields(config, "core")["optional-dependencies"] == {}
 

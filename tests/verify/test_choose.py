@@ -8,10 +8,10 @@ from latebind.verify.cases.index import Answers
 from latebind.verify.cases.machine import Machine
 from latebind.verify.choose import ChosenCases, Request, _extent, able, list_cases
 from loadcheck.model import Rid
-from tests.conftest import ROOT
+from tests.client import SEVERAL
 from tests.programs import not_run
 
-CONFIG = load(ROOT / "latenn" / "latebind.toml")
+CONFIG = load(SEVERAL)
 LINUX, WINDOWS, MACOS = Rid("linux-x64"), Rid("win-x64"), Rid("osx-arm64")
 WINE = Machine(rid=WINDOWS, title="wine", command=("wine",), python_version="3.12.1")
 GLUE = Machine(rid=MACOS, title="an emulated processor", command=("run",), level="glue")
@@ -27,7 +27,7 @@ def test_libraries_are_loaded_in_c_only_where_a_machine_runs_no_runtime_and_pyth
 
 
 def choose(rid, minor="3.11"):
-    """What this machine would run of latenn's test cases for a target with a CPython."""
+    """What this machine would run of the test cases for a target with a CPython."""
     request = Request(rids=(rid,))
     cases = expand_cases(CONFIG, rid, _extent(CONFIG, request, minor), Answers())
     return ChosenCases(request=request, cases=cases, answers=Answers(), tool=None, pythons=(own_interpreter(),))

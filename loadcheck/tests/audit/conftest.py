@@ -1,8 +1,13 @@
+import hypothesis
 import pytest
 from tests.audit.corpus import Bench, Compiler
 
 from loadcheck.audit import audit_here
 from loadcheck.engine.policy import Policy, Waiver
+
+# How long one case takes says nothing where other workers keep the processors busy.
+hypothesis.settings.register_profile("loadcheck", deadline=None)
+hypothesis.settings.load_profile("loadcheck")
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 from tests.audit.cases import macos, tags, windows
+from tests.processes import run_checked, run_program
 
 from loadcheck.audit import audit_here
-from tests.programs import run_checked, run_program
 
 pytestmark = pytest.mark.slow
 

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 from tests.audit.corpus import wheel
+from tests.processes import assert_refused, run_checked, run_program
 
 from loadcheck.engine.registry import check
 from loadcheck.errors import UserError
-from tests.programs import assert_refused, run_checked
 
 TELEMETRY = '''
 from loadcheck.api import Hit, check
@@ -23,6 +23,12 @@ def telemetry(package):
             yield Hit(inner=file.name, message="contains telemetry", evidence=(file.base,))
 '''
 BROKEN = TELEMETRY.replace("for file in package.files", "for file in package.missing")
+
+
+def loadcheck(*arguments, env):
+    """The command line as a user runs it."""
+    environment = {**os.environ, "NO_COLOR": "1", **env}
+    return run_program(sys.executable, "-m", "loadcheck", *arguments, env=environment, timeout=300)
 
 
 @pytest.fixture
@@ -61,8 +67,8 @@ BOTH = ["one-1.0-py3-none-any.whl!one/telemetry.so", "two-1.0-py3-none-any.whl!t
 
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ["acme_checks", "acme_checks:telemetry"], ids=["module", "check"])
-def test_checks_of_an_installed_distribution_run(latebind, install_checks, folder, value):
-    assert subjects(latebind("audit", "--format", "json", folder, env=install_checks(TELEMETRY, value=value))) == BOTH
+def test_checks_of_an_installed_distribution_run(install_checks, folder, value):
+    assert subjects(loadcheck("--format", "json", folder, env=install_checks(TELEMETRY, value=value))) == BOTH
 
 
 def test_checks_of_an_installed_distribution_run_in_spawned_workers(install_checks, folder):
@@ -83,12 +89,12 @@ def test_checks_of_an_installed_distribution_run_in_spawned_workers(install_chec
     assert subjects(result) == BOTH
 
 
-def test_explain_and_sarif_know_third_party_checks(latebind, install_checks, folder):
+def test_explain_and_sarif_know_third_party_checks(install_checks, folder):
     environment = install_checks(TELEMETRY)
-    page = latebind("audit", "--explain", "acme001", env=environment).stdout
+    page = loadcheck("--explain", "acme001", env=environment).stdout
     assert page.startswith("# ACME001: Telemetry included\n")
     assert "checks of acme-checks" in page
-    rules = json.loads(latebind("audit", "--format", "sarif", folder, env=environment).stdout)["runs"][0]["tool"]
+    rules = json.loads(loadcheck("--format", "sarif", folder, env=environment).stdout)["runs"][0]["tool"]
     assert "ACME001" in {rule["id"] for rule in rules["driver"]["rules"]}
 
 
@@ -103,21 +109,19 @@ def test_explain_and_sarif_know_third_party_checks(latebind, install_checks, fol
     ],
     ids=["import", "prefix", "parameter", "code"],
 )
-def test_a_distribution_whose_checks_cannot_be_loaded_is_named(latebind, install_checks, folder, source, says):
-    assert_refused(latebind("audit", folder, env=install_checks(source)), says, "acme-checks")
+def test_a_distribution_whose_checks_cannot_be_loaded_is_named(install_checks, folder, source, says):
+    assert_refused(loadcheck(folder, env=install_checks(source)), says, "acme-checks")
 
 
 @pytest.mark.slow
-def test_two_distributions_with_one_code_are_named(latebind, install_checks, folder):
+def test_two_distributions_with_one_code_are_named(install_checks, folder):
     install_checks(TELEMETRY)
-    result = latebind(
-        "audit", folder, env=install_checks(TELEMETRY, name="other-checks", module="other", value="other")
-    )
+    result = loadcheck(folder, env=install_checks(TELEMETRY, name="other-checks", module="other", value="other"))
     assert_refused(result, "other-checks and acme-checks both provide a check ACME001")
 
 
-def test_a_third_party_check_that_fails_is_a_finding_that_names_it(latebind, install_checks, folder):
-    result = latebind("audit", "--format", "json", folder, env=install_checks(BROKEN))
+def test_a_third_party_check_that_fails_is_a_finding_that_names_it(install_checks, folder):
+    result = loadcheck("--format", "json", folder, env=install_checks(BROKEN))
     messages = [finding["message"] for finding in json.loads(result.stdout)["findings"] if finding["code"] == "LB605"]
     assert len(messages) == 2
     assert all("check ACME001 of acme-checks failed with AttributeError" in message for message in messages)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.audit import hostile
+from tests.processes import run_program
 
 from loadcheck.audit import audit_here, audit_paths
 from loadcheck.engine.pool import Pool, WorkerLimits
-from tests.conftest import ROOT
-from tests.programs import run_program
 
 LIMITS = WorkerLimits(seconds=3, memory=4 << 30)
 """A busy machine may need minutes for 3 s of processor time: only a test of waiting has a short limit of its own."""
@@ -94,7 +93,7 @@ def test_no_worker_outlives_a_killed_parent():
         "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = run_program(sys.executable, "-c", code, cwd=ROOT / "loadcheck", timeout=60)
+    done = run_program(sys.executable, "-c", code, cwd=Path(__file__).resolve().parents[2], timeout=60)
     pids = done.stdout.split()
     deadline = time.monotonic() + 10
     while any(Path("/proc", pid).exists() for pid in pids) and time.monotonic() < deadline:

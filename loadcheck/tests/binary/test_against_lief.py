@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.audit.cases.windows import DELAYED, FORWARD, F
 from tests.audit.corpus import GOOD, MAC_ARM, MAC_INTEL, RUNTIME, USER, WINDOWS_ARM, change_load_command, universal
 
-from latebind.errors import InputError
 from loadcheck.binary import read_image, read_images
+from loadcheck.errors import InputError
 
 ARCHS = {lief.MachO.Header.CPU_TYPE.ARM64: "aarch64", lief.MachO.Header.CPU_TYPE.X86_64: "x86_64"}
 COMMAND = lief.MachO.LoadCommand.TYPE

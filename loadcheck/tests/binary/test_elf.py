@@ -2,10 +2,10 @@ import shutil
 
 import pytest
 from tests.audit.corpus import GOOD, USER
+from tests.processes import run_checked
 
-from latebind.errors import InputError
 from loadcheck.binary import Export, Import, read_image, sniff
-from tests.programs import run_checked
+from loadcheck.errors import InputError
 
 
 def image(path):

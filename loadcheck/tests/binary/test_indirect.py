@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 import lief
 import pytest
+from tests.audit.corpus import MAC_ARM, MAC_INTEL, toolchain
+from tests.processes import run_checked
 
-from latebind.build.native import stage_target
-from latebind.config.file import load
-from latebind.tables.targets import target
 from loadcheck.binary import read_image
 from loadcheck.binary.indirect import complete_indirect_symbols
-from tests.client import CONFIG, write_client
-from tests.native.test_functions_stub import compile_c
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,12 +44,13 @@ def library(tmp_path_factory) -> bytes:
     return link(tmp_path_factory.mktemp("indirect"), USER, OTHER)
 
 
-def link(folder: Path, user: str, other: str, rid: str = "osx-arm64") -> bytes:
+def link(folder: Path, user: str, other: str, target: str = MAC_ARM) -> bytes:
     """A library of two sources, as zig links it."""
     (folder / "user.c").write_text(user)
     (folder / "other.c").write_text(other)
-    options = ("-shared", "-fPIC", "-fvisibility=hidden", "-O1", "-Wl,-x", "-fno-sanitize=all")
-    compile_c(rid, *options, folder / "user.c", folder / "other.c", "-o", folder / "libtiny.dylib")
+    options = ("-shared", "-fPIC", "-fvisibility=hidden", "-O1", "-s", "-Wl,-x", "-fno-sanitize=all")
+    sources = (folder / "user.c", folder / "other.c")
+    run_checked(*toolchain(), "cc", "-target", target, *options, *sources, "-o", folder / "libtiny.dylib")
     return (folder / "libtiny.dylib").read_bytes()
 
 
@@ -131,7 +129,7 @@ def test_a_pointer_to_an_exported_function_is_told_from_one_to_a_private_one(tmp
 
 def test_a_library_without_a_signature_is_completed(tmp_path):
     """Such as zig's for x86-64, and its id follows from the whole file."""
-    library = link(tmp_path, COMPARES, OTHER, "osx-x64")
+    library = link(tmp_path, COMPARES, OTHER, MAC_INTEL)
 
     completed = complete_indirect_symbols(library)
 
@@ -184,20 +182,3 @@ def test_damaged_files_and_others_stay_as_they_are(library):
     assert complete_indirect_symbols(b"\x7fELF") == b"\x7fELF"
     for size in range(0, len(library), 211):
         assert complete_indirect_symbols(library[:size]) == library[:size]
-
-
-@pytest.mark.slow
-def test_the_libraries_of_a_stage_are_complete(tmp_path):
-    write_client(
-        tmp_path,
-        latebind=CONFIG.replace("linux-x64", "osx-arm64"),
-        cmakelists="cmake_minimum_required(VERSION 3.20)\nproject(tiny LANGUAGES C)\n"
-        "add_library(tiny SHARED user.c other.c)\nset_target_properties(tiny PROPERTIES C_VISIBILITY_PRESET hidden)\n"
-        "install(TARGETS tiny LIBRARY DESTINATION lib COMPONENT tiny)\n",
-    )
-    (tmp_path / "native/user.c").write_text(USER.replace("tiny_make", "tiny_add"))
-    (tmp_path / "native/other.c").write_text(OTHER)
-
-    (staged,) = stage_target(load(tmp_path / "latebind.toml"), target("osx-arm64"), tmp_path).libraries("tiny")
-
-    assert "LOCAL" in list_names(staged.read_bytes())["__got"]

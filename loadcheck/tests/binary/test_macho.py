@@ -3,8 +3,8 @@ import struct
 import pytest
 from tests.audit.corpus import MAC_ARM, MAC_INTEL, USER, commands, universal
 
-from latebind.errors import InputError
 from loadcheck.binary import Export, read_image, read_images
+from loadcheck.errors import InputError
 
 BOTH = "int latenn_f(void) { return 1; }\nint latenn_counter = 3;\n"
 

@@ -4,8 +4,8 @@ import pytest
 from tests.audit.cases.windows import DELAYED, FORWARD, F
 from tests.audit.corpus import WINDOWS, WINDOWS_ARM
 
-from latebind.errors import InputError
 from loadcheck.binary import Export, Import, read_image
+from loadcheck.errors import InputError
 
 
 def image(path):

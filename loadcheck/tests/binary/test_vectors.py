@@ -2,9 +2,9 @@ import shutil
 
 import pytest
 from tests.audit.cases.instructions import ASKS, INIT, KERNEL, SOURCE
+from tests.processes import run_checked
 
 from loadcheck.binary import read_image
-from tests.programs import run_checked
 
 DISPATCHING = SOURCE.replace("void latenn_f", '__attribute__((target_clones("avx2", "default"))) void latenn_f')
 CHOOSING = 'int latenn_asks(void) { __builtin_cpu_init(); return __builtin_cpu_supports("avx2"); }\n'

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from loadcheck.readers.package_json import MANIFEST
-from tests.client import member, pack_project
+from tests.client import pack_project
 from tests.ecosystems.npm.test_pack import NPM, RIDS, RUNTIME, SOURCE, project, sources
 from tests.needs import require_programs
 from tests.programs import run_checked, run_program
@@ -80,11 +80,8 @@ def test_a_main_package_has_no_finding(tool, tarballs, name):
     assert findings(tool, tarballs[name]) == []
 
 
-def test_the_packages_of_targets_and_those_of_latenn_have_no_finding(tool, tarballs, latenn_here):
+def test_the_package_of_a_target_has_no_finding(tool, tarballs):
     assert findings(tool, tarballs["generated"].with_name("acme-tiny-linux-x64-1.2.3.tgz")) == []
-    for path in sorted(latenn_here.glob("latenn-*.tgz")):
-        if "linux" not in path.name:
-            assert findings(tool, path) == []
 
 
 def test_the_linters_find_what_they_found_before(tool, tarballs, tmp_path):
@@ -151,14 +148,3 @@ def test_a_bundle_as_an_es_module_says_what_to_do(tool, app):
         tool("esbuild"), "main.cjs", "--bundle", "--platform=node", "--format=esm", banner, "--outfile=out.mjs", cwd=app
     )
     assert "mark it as external" in run_program("node", "out.mjs", cwd=app).stderr
-
-
-def test_the_peer_of_a_backend_is_the_core_of_its_minor_version(latenn_here):
-    core, backend = (json.loads(member(path, f"/{MANIFEST}")) for path in (
-        next(path for path in latenn_here.glob(f"latenn-{name}-*.tgz") if "linux" not in path.name)
-        for name in ("core", "onnxruntime")
-    ))  # fmt: skip
-    major, minor, _ = core["version"].split("-")[0].split(".")
-    assert "dependencies" not in backend
-    assert backend["peerDependencies"]["@latenn/core"] in (f"~{major}.{minor}.0", core["version"])
-    assert "@latenn/core" not in backend["peerDependenciesMeta"]

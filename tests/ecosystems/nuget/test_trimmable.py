@@ -49,13 +49,6 @@ def wrong(lines):
     return [name for name in used if BY_NAME.match(name)]
 
 
-def test_latenn_is_trimmable(tmp_path, read_assembly):
-    for variant in build(ROOT / "latenn" / "dotnet" / "Latenn", tmp_path):
-        lines = read_assembly(variant.assembly)
-        assert set(lines) >= STATED
-        assert wrong(lines) == []
-
-
 def test_the_helper_of_an_execution_provider_is_trimmable(tmp_path, read_assembly):
     config = load(ROOT / "examples" / "ep-tiny" / "latebind.toml")
     (variant,) = build(write_ep_helper(config, "tiny", [], tmp_path / "helper"), tmp_path)

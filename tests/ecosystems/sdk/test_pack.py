@@ -26,10 +26,10 @@ from loadcheck.binary import read_images
 from loadcheck.engine.policy import Policy
 from machines import clang_cl
 from tests.client import PORTABLE_CMAKE, edit, hashes, members, pack_project
-from tests.native.emulated import ORT_VERSIONS, cache, fetch_runtime, onnx_sum
+from tests.native.emulated import cache
 from tests.needs import available, require_programs
 from tests.programs import run_checked, run_program
-from tests.sdkclient import SDK, WITH_HEADER, latenn_sdk, write_latenn_consumer, write_sdk_client
+from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 PROGRAM = (
     "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 /* 2 characters printed, and 3 */ ? 0 : 1; }\n"
@@ -537,22 +537,3 @@ def test_a_project_of_cmake_for_visual_cpp_links_the_library(tmp_path, rid):
     run_checked(program("cmake"), "--build", project / "tree")
     (image,) = read_images((project / "tree" / "program.exe").read_bytes(), "program.exe")
     assert image.needed == ("tiny.dll",)
-
-
-@pytest.fixture(scope="module")
-def latenn(tmp_path_factory):
-    """latenn's SDK for Linux, an ONNX Runtime from its wheel, and a model."""
-    folder = tmp_path_factory.mktemp("latenn")
-    runtime = fetch_runtime("linux-x64", ORT_VERSIONS[-1])
-    return latenn_sdk(folder, "linux-x64"), [str(onnx_sum(folder / "sum.onnx")), str(runtime)]
-
-
-@pytest.mark.slow
-def test_latenn_infers_in_a_program_in_cpp(latenn, tmp_path):
-    prefix, arguments = latenn
-    folder = write_latenn_consumer(tmp_path)
-    command = [program("cmake"), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={program('ninja')}"]
-    run([*command, "-S", folder, "-B", folder / "tree", f"-DCMAKE_PREFIX_PATH={prefix}"], timeout=120)
-    run([program("cmake"), "--build", folder / "tree"], timeout=120)
-    assert run([folder / "tree" / "program", *arguments], timeout=120).output == "1.5 2.5 3.5\n"
-    assert run([folder / "tree" / "program", arguments[0], tmp_path], check=False, timeout=120).returncode == 1

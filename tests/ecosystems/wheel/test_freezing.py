@@ -9,8 +9,7 @@ import pytest
 from latebind.config.file import load
 from latebind.ecosystems.wheel.freezing import hook_files
 from latebind.verify.cases.installers import find_uv
-from tests.client import PYPROJECT, by_kind, members, pack_project, write_client
-from tests.conftest import ROOT
+from tests.client import PYPROJECT, SEVERAL, by_kind, members, pack_project, write_client
 from tests.epclient import write_ep
 from tests.programs import CLI, run_checked, run_program
 
@@ -57,13 +56,13 @@ def test_a_project_with_a_hook_keeps_it(tmp_path):
 @pytest.mark.parametrize(
     ("package", "module", "runtime", "names"),
     [
-        ("core", "latenn", "", ["latenn-onnxruntime", "latenn-openvino", "latenn-litert"]),
-        ("onnxruntime", "latenn_onnxruntime", "onnxruntime", ["onnxruntime-gpu"]),
-        ("openvino", "latenn_openvino", "openvino", ["openvino"]),
+        ("core", "several", "", ["several-onnxruntime", "several-openvino", "several-litert"]),
+        ("onnxruntime", "several_onnxruntime", "onnxruntime", ["onnxruntime-gpu"]),
+        ("openvino", "several_openvino", "openvino", ["openvino"]),
     ],
 )
 def test_a_hook_names_the_runtime_and_what_plugs_in(package, module, runtime, names):
-    files = hook_files(load(ROOT / "latenn/latebind.toml"), package, module, module.replace("_", "-"))
+    files = hook_files(load(SEVERAL), package, module, module.replace("_", "-"))
     text = files[f"{module}/_pyinstaller/hook-{module}.py"]
     assert read_constants(text) == runtime
     assert [name for name in names if f'"{name}"' not in text] == []

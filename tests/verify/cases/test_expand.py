@@ -17,16 +17,15 @@ from latebind.verify.cases.layouts import RUNNING
 from latebind.verify.cases.scenarios import SCENARIOS, scenario
 from latebind.verify.choose import ChosenCases, Request, able
 from loadcheck.model import Rid
-from tests.client import BOUND, write_client
+from tests.client import BOUND, SEVERAL, write_client
 from tests.client import CONFIG as TINY
-from tests.conftest import ROOT
 from tests.epclient import CONFIG as EP_CONFIG
 from tests.epclient import write_ep
 from tests.programs import not_run
 from tests.thingclient import DESCRIBED as THING
 from tests.thingclient import write_thing_client
 
-CONFIG = load(ROOT / "latenn" / "latebind.toml")
+CONFIG = load(SEVERAL)
 USE = CONFIG.document.runtime[0]
 LINUX = Rid("linux-x64")
 MINORS = ("1.19.2", "1.20.1", "1.31.1")
@@ -35,7 +34,7 @@ SCOPE = Extent(pythons={LINUX: "3.11"}, home=LINUX)
 
 
 def test_every_version_works_in_every_consumer_and_names_are_unique():
-    cases = [configured.case for configured in expand_latenn()]
+    cases = [configured.case for configured in expand_project()]
     works = {(case.consumer, case.version) for case in cases if case.scenario == "works"}
     assert {who for who, _ in works} == {"python3.11", "dotnet-build", "node", "java"}
     consumed = {case.consumer for case in cases if case.scenario == "consumed"}
@@ -50,7 +49,7 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
         if "linux" in scenario.systems and scenario.needs != "an execution provider" and not scenario.glue
     }
     assert {case.scenario for case in cases} == {name for name in here if not scenario(name).rare}
-    assert {configured.case.scenario for configured in expand_latenn(everything=True)} == here
+    assert {configured.case.scenario for configured in expand_project(everything=True)} == here
 
 
 def test_libraries_are_loaded_in_c_where_a_machine_runs_no_runtime_once_for_all_runtimes():
@@ -156,14 +155,14 @@ def test_a_script_for_a_kind_of_package_that_is_not_made_gives_no_cases(tmp_path
 
 def test_only_a_target_with_a_sibling_is_tried_with_a_runtime_for_another_processor():
     scenarios = {
-        rid: {configured.case.scenario for configured in expand_latenn(rid)} for rid in ("linux-x64", "osx-arm64")
+        rid: {configured.case.scenario for configured in expand_project(rid)} for rid in ("linux-x64", "osx-arm64")
     }
     assert all("wrong-architecture" in names for names in scenarios.values())
     assert other_processor("linux-musl-x64") is None
 
 
 def test_everything_is_each_minor_version_each_distribution_and_each_python():
-    cases = [configured.case for configured in expand_latenn(everything=True)]
+    cases = [configured.case for configured in expand_project(everything=True)]
     works = [case for case in cases if case.scenario == "works" and case.kind == "wheel"]
     assert {case.version for case in works if case.runtime == "onnxruntime" and case.consumer == "python3.11"} == set(
         MINORS
@@ -191,7 +190,7 @@ def test_a_distribution_has_cells_only_on_targets_that_it_exists_for(rid, distri
 
 
 def test_each_minor_and_other_pythons_are_for_one_target_and_the_home_of_this_machine():
-    cases = [configured.case for configured in expand_latenn("osx-arm64", everything=True)]
+    cases = [configured.case for configured in expand_project("osx-arm64", everything=True)]
     assert {case.version for case in cases if case.runtime == "onnxruntime" and case.scenario == "works"} == {
         "1.19.2",
         "1.31.1",
@@ -200,7 +199,7 @@ def test_each_minor_and_other_pythons_are_for_one_target_and_the_home_of_this_ma
 
 
 def test_a_scenario_has_no_cell_where_its_system_has_no_such_thing():
-    names = {configured.case.scenario for configured in expand_latenn("win-x64")}
+    names = {configured.case.scenario for configured in expand_project("win-x64")}
     assert not names & {"fork", "read-only", "permission-denied"}
     assert {"spawn", "decoy"} <= names
 
@@ -242,7 +241,7 @@ def test_an_application_names_a_runtime_that_no_feed_has():
         index = next(i for i, runtime in enumerate(CONFIG.document.runtime) if runtime.name == name)
         cases = [
             configured.case
-            for configured in expand_latenn()
+            for configured in expand_project()
             if configured.bound_runtime == CONFIG.document.runtime[index]
         ]
         computing = {case.scenario for case in cases if case.kind == "nupkg" and scenario(case.scenario).computes}
@@ -281,7 +280,7 @@ def test_a_project_without_a_runtime_is_tried_without_one(tiny):
     assert questions(config, (LINUX,), SCOPE) == []
 
 
-def expand_latenn(rid="linux-x64", *, everything=False):
+def expand_project(rid="linux-x64", *, everything=False):
     scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
     asked = questions(CONFIG, (Rid(rid),), scope)
     return expand_cases(CONFIG, Rid(rid), scope, Answers(found={question: FOUND[question.entry] for question in asked}))

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,23 +12,23 @@ from latebind.tables.targets import targets
 from latebind.verify.cases.matrix import CASES_PER_JOB, MAX_BYTES, MAX_JOBS, cases_of, matrix, matrix_json
 from latebind.verify.cases.select import in_shard, read_shard
 from tests.client import CONFIG as TINY
-from tests.client import write_client
+from tests.client import SEVERAL, write_client
 
-LATENN = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
-RIDS = LATENN.document.targets.include
+PROJECT = load(SEVERAL)
+RIDS = PROJECT.document.targets.include
 
 
 def with_versions(number):
     verify = msgspec.structs.replace(
-        LATENN.document.verify, runtimes={"onnxruntime": tuple(f"1.{minor}.0" for minor in range(19, 19 + number))}
+        PROJECT.document.verify, runtimes={"onnxruntime": tuple(f"1.{minor}.0" for minor in range(19, 19 + number))}
     )
-    return dataclasses.replace(LATENN, document=msgspec.structs.replace(LATENN.document, verify=verify))
+    return dataclasses.replace(PROJECT, document=msgspec.structs.replace(PROJECT.document, verify=verify))
 
 
 def wheels_alone():
-    verify = msgspec.structs.replace(LATENN.document.verify, dotnet="", sdk="", node="", java="", pythons=())
-    document = msgspec.structs.replace(LATENN.document, verify=verify, runtime=LATENN.document.runtime[:1])
-    return dataclasses.replace(LATENN, document=document)
+    verify = msgspec.structs.replace(PROJECT.document.verify, dotnet="", sdk="", node="", java="", pythons=())
+    document = msgspec.structs.replace(PROJECT.document, verify=verify, runtime=PROJECT.document.runtime[:1])
+    return dataclasses.replace(PROJECT, document=document)
 
 
 def test_a_small_project_has_few_jobs_for_each_target_on_its_runner():
@@ -67,21 +66,21 @@ def test_jobs_keep_to_the_limit(limit):
 
 def test_no_job_needs_a_python_that_its_runner_lacks():
     """actions/python-versions has no CPython 3.10 for win32 on arm64, so that setup-python ended with an error."""
-    jobs = matrix(LATENN, RIDS, ["3.10", "3.14"])["include"]
+    jobs = matrix(PROJECT, RIDS, ["3.10", "3.14"])["include"]
     for job in jobs:
         pythons = job["pythons"].splitlines()
         assert pythons[-1] == job["python"]
         assert sorted(pythons) == [*targets()[job["target"]].pythons]
     assert {job["python"] for job in jobs if job["runner"] == "windows-11-arm"} == {"3.14"}
     assert {job["python"] for job in jobs if job["runner"] == "windows-2025"} == {"3.10", "3.14"}
-    consumers = {rid: {case.case.consumer for case in cases_of(LATENN, rid, "3.12")} for rid in RIDS}
+    consumers = {rid: {case.case.consumer for case in cases_of(PROJECT, rid, "3.12")} for rid in RIDS}
     assert "python3.11" in consumers["win-arm64"]
     assert [rid for rid in RIDS if "python3.10" in consumers[rid]] == [rid for rid in RIDS if rid != "win-arm64"]
 
 
 def test_too_few_jobs_for_the_targets_are_refused():
     with pytest.raises(InputError, match="6 targets and 2 Pythons need at least 12 jobs, more than 11"):
-        matrix(LATENN, [*RIDS, "linux-arm"], ["3.11", "3.14"], 11)  # no runner has that processor
+        matrix(PROJECT, [*RIDS, "linux-arm"], ["3.11", "3.14"], 11)  # no runner has that processor
 
 
 def test_a_text_over_the_limit_of_an_output_is_refused():

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,8 +14,9 @@ from latebind.verify.cases.expand import Extent, expand_cases, questions
 from latebind.verify.cases.index import BELOW_FLOOR, Answers
 from latebind.verify.cases.select import check_patterns, is_selected, read_shard, shard
 from loadcheck.model import Rid
+from tests.client import SEVERAL
 
-CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
+CONFIG = load(SEVERAL)
 VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}
 RIDS = (Rid("linux-x64"), Rid("linux-arm64"), Rid("win-x64"))
 SCOPE = Extent(pythons=dict.fromkeys(RIDS, "3.11"), home=RIDS[0])

@@ -8,7 +8,7 @@ from latebind.config.file import load
 from latebind.errors import ConfigError
 from latebind.verify.report.coverage import PackageFile
 from latebind.verify.report.gate import judge_gate
-from tests.client import BOUND, write_client
+from tests.client import BOUND, SEVERAL, write_client
 from tests.conftest import ROOT
 from tests.verify.reports import complete, report, row
 
@@ -84,8 +84,8 @@ def test_without_the_packages_the_kinds_in_the_report_count(configure):
     assert "not verified: no test case of jar passed" in {blocker.why for blocker in gate.blockers}
 
 
-@pytest.mark.parametrize("file", [ROOT / "latenn/latebind.toml", *sorted(ROOT.glob("examples/*/latebind.toml"))])
-def test_every_kind_of_latenn_and_the_examples_is_planned_or_has_a_reason(file: Path):
+@pytest.mark.parametrize("file", [SEVERAL, *sorted(ROOT.glob("examples/*/latebind.toml"))])
+def test_every_kind_of_several_and_the_examples_is_planned_or_has_a_reason(file: Path):
     config = load(file)
     kinds = {"wheel": "wheel", "nuget": "nupkg", "npm": "npm", "maven": "jar"}
     made = {kind for package in config.packages.values() for key, kind in kinds.items() if getattr(package, key, None)}

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -14,20 +13,20 @@ from latebind.verify.report.files import write_reports
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, patterns
 from latebind.verify.report.report import Provenance
 from tests.client import CONFIG as TINY
-from tests.client import write_client
+from tests.client import SEVERAL, write_client
 from tests.programs import assert_refused
 from tests.verify.reports import complete, report, row
 
-LATENN = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
+PROJECT = load(SEVERAL)
 
 
 def requiring(*globs, include=("linux-x64",)):
     document = msgspec.structs.replace(
-        LATENN.document,
-        verify=msgspec.structs.replace(LATENN.document.verify, required=globs),
-        targets=msgspec.structs.replace(LATENN.document.targets, include=include),
+        PROJECT.document,
+        verify=msgspec.structs.replace(PROJECT.document.verify, required=globs),
+        targets=msgspec.structs.replace(PROJECT.document.targets, include=include),
     )
-    return dataclasses.replace(LATENN, document=document)
+    return dataclasses.replace(PROJECT, document=document)
 
 
 def find_blockers(config, cases, machine=None):
@@ -125,20 +124,20 @@ def test_a_pattern_for_all_targets_asks_each_target_for_its_cases():
 
 def with_consumers(**consumers):
     none = {"python": "", "dotnet": "", "c": "", "sdk": "", "node": "", "java": ""}
-    verify = msgspec.structs.replace(LATENN.document.verify, **{**none, **consumers})
-    return dataclasses.replace(LATENN, document=msgspec.structs.replace(LATENN.document, verify=verify))
+    verify = msgspec.structs.replace(PROJECT.document.verify, **{**none, **consumers})
+    return dataclasses.replace(PROJECT, document=msgspec.structs.replace(PROJECT.document, verify=verify))
 
 
 def test_a_project_whose_consumers_are_in_c_must_have_been_consumed():
     config = with_consumers(sdk="verify/c")
     shows = {pattern.glob for pattern in patterns(config) if not pattern.may_be_empty}
-    assert shows == {f"*/{rid}/*/consumed" for rid in LATENN.document.targets.include}
+    assert shows == {f"*/{rid}/*/consumed" for rid in PROJECT.document.targets.include}
     assert find_blockers(config, [case for case in complete(config) if case.scenario != "consumed"])
 
 
 def test_a_configuration_that_verifies_nothing_does_not_pass():
     config = with_consumers()
-    assert set(find_blockers(config, [])) == {f"*/{rid}/*/works" for rid in LATENN.document.targets.include}
+    assert set(find_blockers(config, [])) == {f"*/{rid}/*/works" for rid in PROJECT.document.targets.include}
 
 
 def test_a_pattern_of_the_configuration_that_matches_nothing_blocks():
@@ -193,7 +192,7 @@ def test_without_a_report_the_command_says_which(latebind, tiny):
 
 
 def test_a_target_that_no_runtime_exists_for_needs_no_test_case_even_if_another_package_serves_it():
-    """latenn's core package, which binds no runtime, is made for musl; the others are not."""
+    """The core package, which binds no runtime, is made for musl; the others are not."""
     config = requiring(include=("linux-x64", "linux-musl-x64"))
 
     optional = {pattern.glob for pattern in patterns(config) if pattern.may_be_empty}

@@ -14,10 +14,10 @@ from latebind.verify.run.bench import Bench, PhaseError, failing_at
 from latebind.verify.run.protocol import CaseFailure, ConsumerResult
 from latebind.verify.run.supply import choose_requirements
 from loadcheck.model import Rid
-from tests.conftest import ROOT
+from tests.client import SEVERAL
 from tests.verify.reports import row
 
-LATENN = load(ROOT / "latenn" / "latebind.toml")
+PROJECT = load(SEVERAL)
 
 
 def test_an_error_inside_gets_the_phase_and_keeps_its_words():
@@ -69,7 +69,9 @@ def test_data_and_counts_are_those_of_the_oldest_version_that_may_be_bound(situa
     paths = dict.fromkeys(("work", "log"), Path("place"))
     nothing = {"package": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
     case = row().case
-    bench = Bench(case=case, config=LATENN, bound_runtime=LATENN.document.runtime[0], machine=None, **nothing, **paths)
+    bench = Bench(
+        case=case, config=PROJECT, bound_runtime=PROJECT.document.runtime[0], machine=None, **nothing, **paths
+    )
     bench.__dict__["situation"] = situation  # which a scenario would set up
     assert bench.oldest_bound == expected
     assert bench.at_least() == (1300 if expected == "1.31.1" else 1000)
@@ -101,8 +103,8 @@ def make_bench(runtime, supply, *, emulated):
     machine = Machine(rid=Rid("linux-arm64"), title="qemu", command=("qemu-aarch64",)) if emulated else here
     return Bench(
         case=dataclasses.replace(row().case, runtime=runtime, version="1.32.0"),
-        config=LATENN,
-        bound_runtime=LATENN.document.runtime[0],
+        config=PROJECT,
+        bound_runtime=PROJECT.document.runtime[0],
         machine=machine,
         supply=supply,
         package="",

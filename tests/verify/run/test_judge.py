@@ -24,8 +24,9 @@ from latebind.verify.run.protocol import (
     with_record,
 )
 from loadcheck.model import Rid
+from tests.client import SEVERAL
 
-CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
+CONFIG = load(SEVERAL)
 USE = CONFIG.document.runtime[0]
 CASE = Case(
     kind="wheel",
@@ -123,8 +124,8 @@ CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/e
     [
         ({}, ""),
         (
-            {"libraries": ("/work/build/liblatenn.so",)},
-            "/work/build/liblatenn.so was mapped, from outside /environment",
+            {"libraries": ("/work/build/libseveral.so",)},
+            "/work/build/libseveral.so was mapped, from outside /environment",
         ),
         ({"path": ("/home/user/.local/lib/python3.11/site-packages",)}, "was on sys.path"),
         ({"variables": ("PYTHONPATH",)}, "the variable PYTHONPATH was set"),

@@ -9,9 +9,7 @@ from tests.audit.cases.layout import other
 from tests.audit.cases.tags import ARM
 from tests.audit.corpus import Bench, write
 
-from latebind.ecosystems.maven.pom import render_pom
 from loadcheck.engine.policy import Policy
-from loadcheck.kinds.maven.pom import MavenArtifact
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,17 +20,20 @@ ORT = ("com.microsoft.onnxruntime", "onnxruntime")
 PLACE = "ai/onnxruntime/native/linux-x64/libonnxruntime.so"
 
 
+def coordinates(group: str, name: str, version: str) -> str:
+    return f"<groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version>"
+
+
 def make_jar(
     bench: Bench, files: Mapping[str, bytes] | None = None, *, artifact: str = "acme:tiny", version: str = "1.2.3",
     file_name: str = "tiny-1.2.3.jar", poms: int = 1, license_: str = "MIT", runtime_range: str = "[1.19,)",
-    change: tuple[str, str] = ("", ""), **described: object,
+    change: tuple[str, str] = ("", ""), described: str = "<name>tiny</name>",
 ) -> list[Path]:  # fmt: skip
     group, _, name = artifact.partition(":")
-    artifact_itself = MavenArtifact(group=group, name=name, version=version)
-    needed = MavenArtifact(group=ORT[0], name=ORT[1], version=runtime_range)
-    dependencies = [needed] if runtime_range else []
-    pom = render_pom(artifact_itself, license=license_, dependencies=dependencies, **described)
-    pom = pom.replace(*change, 1)
+    licensed = f"<licenses><license><name>{license_}</name></license></licenses>" if license_ else ""
+    needed = f"<dependency>{coordinates(*ORT, runtime_range)}</dependency>" if runtime_range else ""
+    content = f"{coordinates(group, name, version)}{described}{licensed}<dependencies>{needed}</dependencies>"
+    pom = f'<project xmlns="http://maven.apache.org/POM/4.0.0">{content}</project>'.replace(*change, 1)
     metadata = {f"META-INF/maven/{group}/{name}{number or ''}/pom.xml": pom.encode() for number in range(poms)}
     native = {"native/linux-x64/libtiny.so": bench.good()} if files is None else files
     return [write(bench.folder / file_name, {"META-INF/LICENSE": b"MIT", **metadata, **native})]

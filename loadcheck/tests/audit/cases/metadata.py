@@ -7,9 +7,11 @@ from tests.audit.cases.jars import jar
 from tests.audit.cases.sdists import sdist
 from tests.audit.corpus import DESCRIBED, nuspec
 
-from latebind.config.document import Author
-
 LIB = "latenn/liblatenn.so"
+POM_TEXTS = (
+    "<name>tiny</name><description>d</description><url>https://acme.org</url>"
+    "<developers><developer><name>a</name></developer></developers><scm><url>https://acme.org</url></scm>"
+)
 LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
 HINTED = b"def run(x: int) -> int: return x\n"
 SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
@@ -118,7 +120,7 @@ CASES = [
          at="!package/package.json", says="has no description and no README and no author and no link",
          severity="note"),
     Case("LB509", "a POM that Maven Central refuses", jar(),
-         jar(repository="https://acme.org", description="d", authors=(Author("a"),)), at="/pom.xml",
+         jar(described=POM_TEXTS), at="/pom.xml",
          says="has no <description> and no <url> and no <developers> and no <scm>", severity="note"),
     Case("LB510", "annotated functions without py.typed", wheel({"latenn/__init__.py": HINTED}),
          wheel({"latenn/__init__.py": HINTED, "latenn/py.typed": b""}), at="!latenn/__init__.py", says="def run",
