@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from latebind.config.described import DescribedRuntime
     from latebind.config.runtime import RuntimeUse
     from latebind.tables.functions import FunctionTable
     from latebind.tables.presets import RuntimePreset, StubNames
@@ -36,8 +37,8 @@ class StubSource:
     minimum: str
     table: FunctionTable | None
     """Its functions by name; None for ONNX Runtime, whose functions are in a table of its own."""
-    version: str = ""
-    """How a described runtime reports its version; "" for a preset."""
+    described: DescribedRuntime | None = None
+    """The description of a runtime without a preset."""
 
     def files(self) -> dict[str, str]:
         """The text of each file, by its path below the folder that CMake calls LATEBIND_DESCRIBED.
@@ -47,11 +48,11 @@ class StubSource:
         if self.table is None:
             return {}
         files = {f"{self.runtime.name}/stub_table.h": stub_table(self.runtime, self.table)}
-        if self.version:
+        if self.described:
             header = runtime_header(self.runtime, self.minimum, "a description by latebind")
             files[f"latebind/{self.runtime.name}.h"] = header
-        if self.version not in ("", "own"):
-            files[f"{self.runtime.name}.c"] = version_source(self.runtime, self.version)
+            if source := version_source(self.described):
+                files[f"{self.runtime.name}.c"] = source
         return files
 
 
@@ -67,8 +68,10 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         raise LatebindError(f"there is no stub of {preset.title}", advice=advice)
     if described and described.stub:
         table, notes = find_functions(described.stub.functions, folder)
-    version = described.version if described else ""
-    return StubSource(runtime=preset, names=preset.stub, minimum=runtime.minimum, table=table, version=version), notes
+    source = StubSource(
+        runtime=preset, names=preset.stub, minimum=runtime.minimum, table=table, described=described
+    )
+    return source, notes
 
 
 def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:

@@ -113,7 +113,11 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
     if described is None:
         raise ConfigError(reader.problems)
     minimum = minimum or described.minimum
-    for keys, text, advice in (*version_problems("minimum", minimum), *problems(described, minimum, systems)):
+    if described.version == "none":
+        found = [(("minimum",), "the library does not report its version", "Remove minimum.")] if minimum else []
+    else:
+        found = list(version_problems("minimum", minimum))
+    for keys, text, advice in (*found, *problems(described, minimum, systems)):
         reader.problem(keys, text, advice)
     if reader.problems:
         raise ConfigError(reader.problems)
