@@ -115,6 +115,8 @@ class Stub:
             if ended.returncode != 0:
                 text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
                 raise BuildError(f"{text}\n{tail(ended.output)}")
+        if variables := self.source.variables_header():
+            write_text(prefix / "include" / "latebind" / f"{self.source.runtime.name}_variables.h", variables)
         if self.visual_cpp is not None and self.target.system == "windows":
             headers = self.loader / "stub" / "msvc"
             compiler = VisualCpp(zig=self.visual_cpp, target=self.target, headers=headers, environment=environment)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from latebind.tables.functions import FunctionTable
     from latebind.tables.presets import RuntimePreset, StubNames
 
-ABORT, MESSAGE = "abort", "message"
+ABORT, NOTHING = "abort", "nothing"
 _MOST = 16_000
 """The most functions in a table: a function's number is a 16-bit operand on arm64."""
 
@@ -56,6 +56,18 @@ class StubSource:
         return files
 
 
+    def variables_header(self) -> str:
+        """The header with which programs use the library's variables; "" if it has none."""
+        variables = self.table.variables if self.table else ()
+        if not variables:
+            return ""
+        name = self.runtime.name
+        macros = (f'#define {variable} LATEBIND_{name.upper()}_VARIABLE({variable})' for variable in variables)
+        return fill(
+            "stub_variables.h", name=name, macro=name.upper(), title=self.runtime.title, macros="\n".join(macros)
+        )
+
+
 def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str]]:
     """The stub of a project's runtime, and notes about what cannot be in it. `folder` is that of its native sources.
 
@@ -67,7 +79,7 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         advice = "List its functions below [runtime.describe.stub]."
         raise LatebindError(f"there is no stub of {preset.title}", advice=advice)
     if described and described.stub:
-        table, notes = find_functions(described.stub.functions, folder)
+        table, notes = find_functions(described.stub.functions, folder, described.entry, described.version)
     source = StubSource(
         runtime=preset, names=preset.stub, minimum=runtime.minimum, table=table, described=described
     )
@@ -105,7 +117,8 @@ def _failure(name: str, failures: Mapping[str, int | str]) -> str:
     """What a function does when it cannot be called: the kind and the number."""
     chosen = [result for pattern, result in failures.items() if fnmatchcase(name, pattern)]
     result = chosen[-1] if chosen else ABORT
-    return f"NUMBER, {result}" if isinstance(result, int) else f"{result.upper()}, 0"
+    number = 0 if result == NOTHING else result
+    return f"NUMBER, {number}" if isinstance(number, int) else f"{number.upper()}, 0"
 
 
 def _numbers(version: str) -> str:

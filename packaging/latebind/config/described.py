@@ -53,18 +53,20 @@ class DescribedStub(Table, frozen=True):
     functions: Annotated[
         tuple[str, ...],
         Meta(
-            description="C functions of the runtime, or files that list them: a shared library, a .def file or a "
-            "header. Files are relative to native.source. A pattern such as thing_* selects functions "
+            description="C functions of the runtime, functions of C++ by their symbols (_ZN5thing3runEv), or files that "
+            "list them: a shared library, a .def file or a header of C. Files are relative to native.source. A pattern such as thing_* selects functions "
             "from the files.",
             min_length=1,
         ),
     ]
     failures: Annotated[
-        dict[str, int | Literal["message", "abort"]],
+        dict[str, int | Literal["message", "nan", "nothing", "abort"]],
         Meta(
             description="What each function returns if there is no runtime or the runtime lacks the function, by "
-            'pattern; the last match takes precedence. The value is a number, "message" (return a text that names the '
-            'problem), or "abort" (print it and end the process). The default is "abort".'
+            "pattern; the last match takes precedence. The value is a number (also 0 for a pointer), "
+            '"message" (return a text that names the problem), "nan" (for functions that return float or double), '
+            '"nothing" (for functions that return void), or "abort" (print the message and end the process). The '
+            'default is "abort".'
         ),
     ] = msgspec.field(default_factory=dict)
     library: Annotated[

@@ -108,8 +108,8 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     system: bool = True
     """Whether the stub searches the system's libraries, too."""
     failures: dict[str, int | str] = {}
-    """Patterns of functions and what a matching one returns without a runtime: a number, "message" or "abort"; the
-    last match counts, and the default is "abort"."""
+    """Patterns of functions and what a matching one returns without a runtime: a number, "message", "nan",
+    "nothing" or "abort"; the last match counts, and the default is "abort"."""
 
 
 class HeaderSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
