@@ -449,7 +449,8 @@ def test_hide_keeps_only_marked_symbols_for_macos_where_the_linker_ignores_lists
     lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\nadd_library(tiny SHARED tiny.c)\n"
     write_client(tmp_path, latebind=config, cmakelists=f"{lines}install(TARGETS tiny COMPONENT tiny)\n", tiny=source)
     staged = stage_target(load(tmp_path / "latebind.toml"), target("osx-arm64"), tmp_path)
-    assert {export.name for export in read_image(library(staged).read_bytes(), "tiny").exports} == {"tiny_add"}
+    exported = {export.name for export in read_image(library(staged).read_bytes(), "tiny").exports}
+    assert exported - {"__dso_handle", "_mh_dylib_header"} == {"tiny_add"}  # what zig adds
 
 
 def test_hide_takes_names_that_only_another_library_of_the_project_has(tmp_path):
