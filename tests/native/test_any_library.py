@@ -45,8 +45,10 @@ FORMS = {
     "libusb": (
         "structure",
         "bits = 16",
-        "static const struct { unsigned short a, b, c, d; const char* e; } numbers = {MAJOR, MINOR, PATCH, 9, 0};\n"
-        "const void* thing_version(void) { return &numbers; }",
+        (
+            "static const struct { unsigned short a, b, c, d; const char* e; } numbers = {MAJOR, MINOR, PATCH, 9, 0};\n"
+            "const void* thing_version(void) { return &numbers; }"
+        ),
         "3.2.1",
     ),
     "OpenSSL": (
@@ -58,8 +60,10 @@ FORMS = {
     "OpenSSL's text": (
         "text",
         "",
-        "#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\n"
-        'const char* thing_version(int kind) { return kind ? "7.7" : "Thing " TEXT(MAJOR) "." TEXT(MINOR) " of May"; }',
+        (
+            "#define TEXT_(x) #x\n#define TEXT(x) TEXT_(x)\n"
+            'const char* thing_version(int kind) { return kind ? "" : "Thing " TEXT(MAJOR) "." TEXT(MINOR) " of May"; }'
+        ),
         "3.2",
     ),
     "MPI": ("two-numbers", "", "int thing_version(int* a, int* b) { *a = MAJOR; *b = MINOR; return 0; }", "3.2"),
@@ -295,7 +299,8 @@ def cxx(tmp_path_factory, latebind):
     for name, text in files.items():
         (folder / name).write_text(text)
     run_checked(compiler, "-shared", "-fPIC", folder / "library.cpp", "-o", folder / "libthing.so")
-    stub = 'functions = ["libthing.so"]\nfailures = { thing_real = "nan", thing_float = "nan", thing_nothing = "nothing" }'
+    failures = 'thing_real = "nan", thing_float = "nan", thing_nothing = "nothing"'
+    stub = f'functions = ["libthing.so"]\nfailures = {{ {failures} }}'
     made = write_stub(latebind, folder, describe("text").partition("[stub]")[0] + f"[stub]\n{stub}\n")
     assert made.returncode == 0, made.stderr
     compile_c("-c", folder / "latebind_thing.c", "-o", folder / "stub.o")

@@ -55,14 +55,13 @@ class StubSource:
                 files[f"{self.runtime.name}.c"] = source
         return files
 
-
     def variables_header(self) -> str:
         """The header with which programs use the library's variables; "" if it has none."""
         variables = self.table.variables if self.table else ()
         if not variables:
             return ""
         name = self.runtime.name
-        macros = (f'#define {variable} LATEBIND_{name.upper()}_VARIABLE({variable})' for variable in variables)
+        macros = (f"#define {variable} LATEBIND_{name.upper()}_VARIABLE({variable})" for variable in variables)
         return fill(
             "stub_variables.h", name=name, macro=name.upper(), title=self.runtime.title, macros="\n".join(macros)
         )
@@ -80,9 +79,7 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         raise LatebindError(f"there is no stub of {preset.title}", advice=advice)
     if described and described.stub:
         table, notes = find_functions(described.stub.functions, folder, described.entry, described.version)
-    source = StubSource(
-        runtime=preset, names=preset.stub, minimum=runtime.minimum, table=table, described=described
-    )
+    source = StubSource(runtime=preset, names=preset.stub, minimum=runtime.minimum, table=table, described=described)
     return source, notes
 
 

@@ -6,14 +6,22 @@ Reads no files. What a preset says in full is derived here from the little that 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from latebind.config.nuget_id import NugetId  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
-from latebind.tables.presets import NO_PYTHON, Compatible, LibraryFiles, NugetSupply, PythonSupply, RuntimePreset, StubNames
+from latebind.tables.presets import (
+    NO_PYTHON,
+    Compatible,
+    LibraryFiles,
+    NugetSupply,
+    PythonSupply,
+    RuntimePreset,
+    StubNames,
+)
 
 RUNTIME_NAME = re.compile(r"^[a-z][a-z0-9_]*$")
 C_FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
@@ -53,9 +61,9 @@ class DescribedStub(Table, frozen=True):
     functions: Annotated[
         tuple[str, ...],
         Meta(
-            description="C functions of the runtime, functions of C++ by their symbols (_ZN5thing3runEv), or files that "
-            "list them: a shared library, a .def file or a header of C. Files are relative to native.source. A pattern such as thing_* selects functions "
-            "from the files.",
+            description="C functions of the runtime, functions of C++ by their symbols (_ZN5thing3runEv), or files "
+            "that list them: a shared library, a .def file or a C header. Files are relative to native.source. A "
+            "pattern such as thing_* selects functions from the files.",
             min_length=1,
         ),
     ]
@@ -101,7 +109,7 @@ class DescribedStub(Table, frozen=True):
 class DescribedRuntime(Table, frozen=True, kw_only=True):
     """A runtime that has no preset: how the loader finds and recognizes it, and which packages supply it."""
 
-    former_keys = {"calendar": 'Write compatible = "always" instead of calendar = true.'}
+    former_keys: ClassVar = {"calendar": 'Write compatible = "always" instead of calendar = true.'}
     name: Annotated[
         str,
         Meta(

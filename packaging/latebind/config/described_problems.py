@@ -74,7 +74,8 @@ def _version_form_problems(described: DescribedRuntime) -> Iterator[Problem]:
     is_falling = all(above > below for above, below in pairwise((_MOST + 1, *units, 0)))
     if is_integer and not (len(units) in _SCALES and is_falling):
         text = f'version = "{described.version}" needs two or three falling numbers as its scale'
-        advice = "Write what one major, one minor and one patch version count: scale = [10000, 100, 1] if 20304 is 2.3.4."
+        example = "scale = [10000, 100, 1] if 20304 is 2.3.4"
+        advice = f"Write what one major, one minor and one patch version count: {example}."
         yield ("scale",), text, advice
     if units and not is_integer:
         yield ("scale",), "scale is for a version that is an integer", 'Write version = "integer", or remove scale.'
