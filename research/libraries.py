@@ -134,8 +134,9 @@ def _download(origin: str, package: str, folder: Path) -> None:
 def build_program(key: str, first: Path, folder: Path, minimum: int = 0) -> Path:
     """A program on the stub of a library, whose functions are those of the file `first`."""
     library, program = LIBRARIES[key], folder / "program"
-    command = [sys.executable, "-m", "latebind", "stub", STUBS / f"{key}.toml", "--functions", first, "--source"]
-    subprocess.run([*command, "--output", folder], check=True, capture_output=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "latebind", "stub", str(STUBS / f"{key}.toml"), "--source"]
+    subprocess.run([*command, "--functions", first, "--output", folder], check=True, capture_output=True)
     text = _PROGRAM.format(name=library.name, declared=library.declared, code=library.code)
     (folder / "program.c").write_text(text, encoding="utf-8")
     compiler = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-ldl", "-pthread"]
