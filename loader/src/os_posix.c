@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,13 +41,6 @@ void* lb_os_exchange(void* volatile* place, void* expected, void* value) {
   void* held = expected;
   __atomic_compare_exchange_n(place, &held, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return held;
-}
-
-/* msync() only asks here: with MS_ASYNC it writes nothing, and it fails where a page is not mapped. */
-int lb_os_can_read(const void* address, size_t size) {
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  uintptr_t start = (uintptr_t)address / page * page;
-  return msync((void*)start, (uintptr_t)address - start + size, MS_ASYNC) == 0;
 }
 
 /* ---- environment and places ------------------------------------------------------------------------------------ */

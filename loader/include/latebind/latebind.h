@@ -111,10 +111,10 @@ typedef struct lb_runtime {
                                     first: "libonnxruntime.so.1", "libonnxruntime.so" */
   const char* const* file_globs; /* NULL-terminated, '*' only, for folders: "libonnxruntime.so.*" */
   const char* entry_symbol;      /* "OrtGetApiBase": an image without it is not the runtime */
-  lb_read_version read_version; /* NULL if the runtime does not report its version: every copy is suitable */
-  lb_version minimum;     /* an older version is unsuitable, and one that is not `compatible`; 0.0.0 accepts any */
-  lb_version built;       /* the newest version whose interface the host was written for */
-  const char* advice;     /* the command that fixes a missing runtime, or NULL */
+  lb_read_version read_version;  /* NULL if the runtime does not report its version: every copy is suitable */
+  lb_version minimum; /* an older version is unsuitable, and one that is not `compatible`; 0.0.0 accepts any */
+  lb_version built;   /* the newest version whose interface the host was written for */
+  const char* advice; /* the command that fixes a missing runtime, or NULL */
   lb_compatible compatible;
   lb_check_runtime check; /* or NULL */
 } lb_runtime;
