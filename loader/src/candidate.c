@@ -32,8 +32,11 @@ static lb_outcome lb_judge_version(const lb_search* search, lb_version version) 
   lb_version any = {0, 0, 0};
   if (lb_version_compare(search->minimum, any) == 0) return LB_OUTCOME_BOUND;
   if (lb_version_compare(version, search->minimum) < 0) return LB_OUTCOME_TOO_OLD;
-  if (version.major != search->minimum.major && !search->runtime->is_calendar) return LB_OUTCOME_OTHER_MAJOR;
-  return LB_OUTCOME_BOUND;
+  if (search->runtime->compatible == LB_COMPATIBLE_ALWAYS) return LB_OUTCOME_BOUND;
+  if (version.major != search->minimum.major) return LB_OUTCOME_OTHER_MAJOR;
+  if (search->runtime->compatible == LB_COMPATIBLE_MAJOR || version.minor == search->minimum.minor)
+    return LB_OUTCOME_BOUND;
+  return LB_OUTCOME_OTHER_MINOR;
 }
 
 /* Version first: nothing else in the image is called before its version is known to be right. */
@@ -41,6 +44,7 @@ static lb_outcome lb_judge_entry(lb_search* search, void* entry, char* version, 
                                  size_t why_size) {
   lb_version read = {0, 0, 0};
   version[0] = 0;
+  if (!search->runtime->read_version) return LB_OUTCOME_BOUND;
   int failed = search->runtime->read_version(entry, version, version_size);
   version[version_size - 1] = 0;
   if (failed || lb_version_parse(version, &read)) {

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "code.h"
 #include "latebind/stub.h"
@@ -19,6 +20,7 @@
 typedef enum lb_failure {
   LB_FAILURE_NUMBER,  /* returns a number, or 0 as a pointer */
   LB_FAILURE_MESSAGE, /* returns the message, as text */
+  LB_FAILURE_NAN,     /* returns not a number, as float or double */
   LB_FAILURE_ABORT    /* prints the message and ends the program */
 } lb_failure;
 
@@ -67,25 +69,36 @@ static void lb_say_missing(const lb_stub_row* row, char* text, size_t size) {
                    ? snprintf(text, size, "%s needs %s %u.%u", row->name, title, (unsigned)row->since.major,
                               (unsigned)row->since.minor)
                    : snprintf(text, size, "%s is not in this build of %s", row->name, title);
-  if (length < 0 || (size_t)length >= size) return;
+  if (length < 0 || (size_t)length >= size || !lb_own.runtime->read_version) return;
   snprintf(text + length, size - (size_t)length, "; %u.%u.%u is bound", (unsigned)bound.major, (unsigned)bound.minor,
            (unsigned)bound.patch);
 }
 
-static uintptr_t lb_fail(const lb_stub_row* row, int is_bound) {
+static void lb_note_missing(const lb_stub_row* row) {
   char missing[512];
-  if (is_bound) {
-    lb_say_missing(row, missing, sizeof missing);
-    lb_keep_message(&lb_own, missing);
-  }
+  lb_say_missing(row, missing, sizeof missing);
+  lb_keep_message(&lb_own, missing);
+}
+
+static uintptr_t lb_fail(const lb_stub_row* row, int is_bound) {
+  if (is_bound) lb_note_missing(row);
   if (!is_bound && row->failure != LB_FAILURE_ABORT) lb_call_handler(&lb_own);
   switch (row->failure) {
     case LB_FAILURE_NUMBER: return (uintptr_t)row->number;
     case LB_FAILURE_MESSAGE: return (uintptr_t)lb_stub_message(&lb_own);
+    case LB_FAILURE_NAN: return 0;
     case LB_FAILURE_ABORT: break;
   }
   fprintf(stderr, "%s was called. %s\n", row->name, lb_stub_message(&lb_own));
   abort();
+}
+
+/* A double whose lower half is not a number either, as RISC-V keeps a float. */
+static double lb_give_nan(void) {
+  const uint64_t bits = 0xFFFFFFFF7FC00000u;
+  double nan = 0;
+  memcpy(&nan, &bits, sizeof nan);
+  return nan;
 }
 
 lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
@@ -95,7 +108,7 @@ lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
   if (is_bound && lb_is_recording(&lb_own)) lb_record_call(&lb_own, row->name, row->since);
   if (address) return lb_as_function(address);
   *first = lb_fail(row, is_bound);
-  return (lb_function)lb_give;
+  return row->failure == LB_FAILURE_NAN ? (lb_function)lb_give_nan : (lb_function)lb_give;
 }
 
 /* ---- what the program calls by name ----------------------------------------------------------------------------- */
@@ -133,6 +146,18 @@ const char* LB_OF_STUB(version)(void) {
 const char* LB_OF_STUB(file)(void);
 const char* LB_OF_STUB(file)(void) {
   return lb_stub_file(&lb_own);
+}
+
+/* For latebind/<name>_variables.h. */
+void* LB_OF_STUB(address)(const char* variable);
+void* LB_OF_STUB(address)(const char* variable) {
+  const lb_stub_row row = {variable, LB_FAILURE_ABORT, 0, {0, 0, 0}};
+  int is_bound = !lb_stub_bind(&lb_own, 0);
+  void* address = is_bound ? lb_symbol(&lb_own.binding, variable) : NULL;
+  if (address) return address;
+  if (is_bound) lb_note_missing(&row);
+  fprintf(stderr, "%s was used. %s\n", variable, lb_stub_message(&lb_own));
+  abort();
 }
 
 /* Texts that the runtime exports as variables: the same in every version that has them. Weak, because older headers of

@@ -306,6 +306,13 @@ char* lb_os_program_file(void) {
   return named.st_dev == running.st_dev && named.st_ino == running.st_ino ? lb_keep_real(path) : NULL;
 }
 
+/* msync() only asks here: with MS_ASYNC it writes nothing, and it fails where a page is not mapped. */
+int lb_os_can_read(const void* address, size_t size) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t start = (uintptr_t)address / page * page;
+  return msync((void*)start, (uintptr_t)address - start + size, MS_ASYNC) == 0;
+}
+
 /* By the kernel's name where the system's loader has another: it calls a program by the first of its arguments. */
 char* lb_os_file_of(const void* address) {
   Dl_info info;

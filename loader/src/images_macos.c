@@ -61,6 +61,14 @@ static char* lb_copy_name(const char* name) {
   return NULL;
 }
 
+/* For a few bytes, which the kernel reads. */
+int lb_os_can_read(const void* address, size_t size) {
+  char copy[64];
+  vm_size_t got = 0;
+  return size <= sizeof copy &&
+         !vm_read_overwrite(mach_task_self(), (vm_address_t)address, size, (vm_address_t)copy, &got);
+}
+
 /* Takes notes first: opening and closing renumbers dyld's list. */
 static lb_image* lb_note_images(size_t* count) {
   uint32_t total = _dyld_image_count();

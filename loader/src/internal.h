@@ -98,7 +98,7 @@ void lb_record_conclude(lb_record* record, const char* advice);
 /* ---- report.c, report_json.c ------------------------------------------------------------------------------------ */
 
 /* Bytes of each struct's first version: no caller has a shorter one, so less means that `size` was not set. */
-#define LB_RUNTIME_SIZE_1 (offsetof(lb_runtime, is_calendar) + sizeof(int))
+#define LB_RUNTIME_SIZE_1 (offsetof(lb_runtime, compatible) + sizeof(lb_compatible))
 #define LB_RUNTIME_SIZE_2 (offsetof(lb_runtime, check) + sizeof(lb_check_runtime))
 #define LB_OPTIONS_SIZE_1 (offsetof(lb_options, advice) + sizeof(const char*))
 #define LB_FLAGS          (LB_FLAG_GLOBAL | LB_FLAG_NO_SYSTEM | LB_FLAG_NO_LOADED) /* all that there are */

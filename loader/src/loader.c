@@ -9,6 +9,7 @@
 #include "memory.c"
 #include "text.c"
 #include "names.c"
+#include "version.c"
 #include "folders.c"
 #include "record.c"
 #include "message.c"

@@ -110,6 +110,7 @@ static void lb_add_fault(lb_text* text, const lb_record* record, const lb_attemp
     case LB_OUTCOME_TOO_OLD: lb_text_add(text, " is too old"); break;
     case LB_OUTCOME_BOUND_OLDER: lb_text_add(text, " is in use in this process already"); break;
     case LB_OUTCOME_OTHER_MAJOR: lb_text_add(text, " is of another major version"); break;
+    case LB_OUTCOME_OTHER_MINOR: lb_text_add(text, " is of another minor version"); break;
     case LB_OUTCOME_NO_VERSION:
       lb_add_detail(text, *attempt->detail ? " cannot be used" : " does not tell its version", attempt);
       break;
@@ -132,9 +133,15 @@ static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attem
   lb_add_fault(text, record, attempt);
   if (attempt->outcome == LB_OUTCOME_INCOMPLETE) return; /* its version is right */
   lb_add_floor(text, record);
-  if (attempt->outcome != LB_OUTCOME_OTHER_MAJOR || lb_is_any(record->minimum)) return;
+  if (attempt->outcome != LB_OUTCOME_OTHER_MAJOR && attempt->outcome != LB_OUTCOME_OTHER_MINOR) return;
   lb_text_add(text, ", below ");
-  lb_text_add_number(text, (unsigned long long)record->minimum.major + 1);
+  if (record->runtime->compatible == LB_COMPATIBLE_MAJOR) {
+    lb_text_add_number(text, (unsigned long long)record->minimum.major + 1);
+  } else {
+    lb_text_add_number(text, record->minimum.major);
+    lb_text_add(text, ".");
+    lb_text_add_number(text, (unsigned long long)record->minimum.minor + 1);
+  }
 }
 
 /* The runtime's own command names the minimum of the build. A host that needs more gets a command for that. */
@@ -210,8 +217,10 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
 static void lb_add_bound(lb_text* text, const lb_record* record) {
   const lb_attempt* last = record->attempt_count ? &record->attempts[record->attempt_count - 1] : NULL;
   lb_text_add(text, record->runtime->title);
-  lb_text_add(text, " ");
-  lb_text_add_foreign(text, record->version ? record->version : "");
+  if (record->version && *record->version) {
+    lb_text_add(text, " ");
+    lb_text_add_foreign(text, record->version);
+  }
   lb_text_add(text, " is bound from ");
   lb_text_add_foreign(text, record->path ? record->path : "");
   if (!last) return;

@@ -132,6 +132,8 @@ lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size);
 void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size);
 void* lb_os_symbol(void* handle, const char* name);
 void lb_os_close(void* handle);
+/* 1 when the up to 64 bytes at an address from outside can be read. */
+int lb_os_can_read(const void* address, size_t size);
 /* The loaded image that holds `address`, with one reference more; NULL when unknown. Opens no file. */
 void* lb_os_hold(const void* address);
 

@@ -55,6 +55,18 @@ void* lb_os_exchange(void* volatile* place, void* expected, void* value) {
   return InterlockedCompareExchangePointer(place, value, expected);
 }
 
+int lb_os_can_read(const void* address, size_t size) {
+  const char* end = (const char*)address + size;
+  const char* at = address;
+  while (at < end) {
+    MEMORY_BASIC_INFORMATION region;
+    if (!VirtualQuery(at, &region, sizeof region) || region.State != MEM_COMMIT) return 0;
+    if (region.Protect & (PAGE_NOACCESS | PAGE_GUARD | PAGE_EXECUTE)) return 0;
+    at = (const char*)region.BaseAddress + region.RegionSize;
+  }
+  return 1;
+}
+
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
 wchar_t* lb_wide(const char* text) {

@@ -70,7 +70,8 @@ static int lb_telling(lb_outcome outcome) {
   switch (outcome) {
     case LB_OUTCOME_BOUND_OLDER: return 12;
     case LB_OUTCOME_TOO_OLD: return 11;
-    case LB_OUTCOME_OTHER_MAJOR: return 10;
+    case LB_OUTCOME_OTHER_MAJOR:
+    case LB_OUTCOME_OTHER_MINOR: return 10;
     case LB_OUTCOME_INCOMPLETE: return 9;
     case LB_OUTCOME_MISSING_DEPENDENCY: return 8;
     case LB_OUTCOME_WRONG_ARCHITECTURE: return 7;

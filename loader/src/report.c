@@ -35,6 +35,7 @@ const char* lb_outcome_name(lb_outcome outcome) {
     case LB_OUTCOME_NO_ENTRY: return "no-entry";
     case LB_OUTCOME_TOO_OLD: return "too-old";
     case LB_OUTCOME_OTHER_MAJOR: return "other-major";
+    case LB_OUTCOME_OTHER_MINOR: return "other-minor";
     case LB_OUTCOME_NO_VERSION: return "no-version";
     case LB_OUTCOME_REFUSED: return "refused";
     case LB_OUTCOME_LOAD_FAILED: return "load-failed";

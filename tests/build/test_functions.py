@@ -20,7 +20,33 @@ def test_a_header_gives_the_functions_that_it_and_its_neighbours_declare(tmp_pat
     (tmp_path / "all.h").write_text('#include <stdio.h>\n#include "many.h"\nstatic int own(void) { return 1; }\n')
     table, notes = find_functions(["all.h"], tmp_path)
     assert list(table.since) == [f"many_{name}" for name in MANY]
-    assert notes == ["not in the stub: 1 variable, which cannot be bound late (many_number)"]
+    note = "to use them, include the header of variables that latebind writes"
+    assert notes == [f"not in the stub: 1 variable (many_number); {note}"]
+    assert table.variables == ("many_number",)
+
+
+@pytest.mark.parametrize(
+    ("declared", "fits"),
+    [
+        ("const char* f(void)", {"text", "structure"}),
+        ("char* f(int)", {"text", "structure"}),
+        ("int f(void)", {"integer"}),
+        ("unsigned long f(void)", {"integer"}),
+        ("int f(int*)", {"integer-out"}),
+        ("void f(unsigned*, unsigned*)", {"two-numbers"}),
+        ("void f(int*, int*, int*)", {"three-numbers"}),
+        ("const struct version* f(void)", {"structure"}),
+        ("void f(void)", set()),
+    ],
+)
+def test_a_header_that_declares_another_kind_of_entry_is_refused(tmp_path, declared, fits):
+    (tmp_path / "f.h").write_text(f"{declared};\n")
+    for version in ("text", "integer", "integer-out", "two-numbers", "three-numbers", "structure"):
+        if version in fits:
+            find_functions(["f.h"], tmp_path, "f", version)
+        else:
+            with pytest.raises(LatebindError, match=r"f has the type .* which does not fit version ="):
+                find_functions(["f.h"], tmp_path, "f", version)
 
 
 def test_a_pattern_chooses_among_those_of_files_and_a_name_adds_one(tmp_path):

@@ -443,6 +443,17 @@ def test_hide_exports_what_the_packages_list_and_nothing_else(tmp_path, rid, hid
     assert (exported == {"tiny_add"}) == hides
 
 
+@pytest.mark.slow
+def test_hide_keeps_only_marked_symbols_for_macos_where_the_linker_ignores_lists(tmp_path):
+    config = CONFIG.replace('["linux-x64"]', '["osx-arm64"]').replace("[native]\n", "[native]\nhide = true\n")
+    source = '__attribute__((visibility("default"))) int tiny_add(void) { return 1; }\nint other(void) { return 1; }\n'
+    lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\nadd_library(tiny SHARED tiny.c)\n"
+    write_client(tmp_path, latebind=config, cmakelists=f"{lines}install(TARGETS tiny COMPONENT tiny)\n", tiny=source)
+    staged = stage_target(load(tmp_path / "latebind.toml"), target("osx-arm64"), tmp_path)
+    exported = {export.name for export in read_image(library(staged).read_bytes(), "tiny").exports}
+    assert exported - {"__dso_handle", "_mh_dylib_header"} == {"tiny_add"}  # what zig adds
+
+
 def test_hide_takes_names_that_only_another_library_of_the_project_has(tmp_path):
     config = CONFIG.replace("[native]\n", "[native]\nhide = true\n").replace('["tiny_*"]', '["tiny_add", "more_add"]')
     lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\nadd_library(tiny SHARED tiny.c)\n"

@@ -73,6 +73,17 @@ WRONG = [
     ),
     ('entry = "thing_version"', 'entry = "thing::version"', "is not the name of a C function", "nm -D"),
     ('entry = "', 'entri = "', "unknown key runtime[0].describe.entri", "Did you mean entry?"),
+    (PYTHON, f"{PYTHON}calendar = true\n", "unknown key runtime[0].describe.calendar", 'compatible = "always"'),
+    (PYTHON, f'{PYTHON}compatible = "never"\n', "compatible cannot be 'never'", "Known: always, major, minor."),
+    ('version = "text"', 'version = "integer"', "needs two or three falling numbers as its scale", "[10000, 100, 1]"),
+    (
+        'version = "text"',
+        'version = "integer-out"\nscale = [1, 100]',
+        "needs two or three falling numbers",
+        "if 20304 is 2.3.4",
+    ),
+    ('version = "text"', 'version = "text"\nscale = [100, 1]', "scale is for a version that is an integer", "remove"),
+    ('version = "text"', 'version = "structure"\nbits = 12', "bits cannot be 12", ""),
     ('version = "text"', 'version = "test"', "cannot be 'test'", "Did you mean text?"),
     (
         'built = "2.9"',

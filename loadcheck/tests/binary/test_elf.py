@@ -52,7 +52,7 @@ def test_exports_name_kind_and_version(bench):
     library = image(bench.compiler.library(source))
     assert set(library.exports) == {
         Export(name="latenn_data", kind="data"),
-        Export(name="latenn_weak", kind="func"),
+        Export(name="latenn_weak", kind="func", is_weak=True),
     }
 
 

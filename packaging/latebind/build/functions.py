@@ -1,4 +1,4 @@
-"""Finds the C functions that a stub is to serve: in lists of names, shared libraries, .def files and headers."""
+"""Finds the functions that a stub is to serve: in lists of names, shared libraries, .def files and headers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
+from latebind.config.described import NUMBERS
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.system.run import run, tail
 from latebind.tables.functions import FunctionTable
@@ -24,6 +25,11 @@ _NAME = re.compile(r"^[A-Za-z_]\w*$")
 _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx"})
 _LINKERS = frozenset({"_init", "_fini", "_edata", "_end", "__bss_start", "DllMain", "_DllMainCRTStartup"})
 """What linkers put into every library."""
+_CLASSES = ("_ZTV", "_ZTI", "_ZTS", "_ZTT", "_ZTC", "_ZGV", "_ZGR")
+_VARIABLE = ("variable", "to use them, include the header of variables that latebind writes")
+_CLASS = ("class symbol", "C++ code cannot derive from these classes, catch them, or call their inline constructors")
+_INLINE = ("inline function", "C++ code has its own copies; name instances of templates to add them")
+_VISUAL = ("Visual C++ symbol", "their names are none in C")
 _TIME_LIMIT = 120.0
 _SHOWN = 5
 
@@ -34,23 +40,37 @@ class Declared:
 
     functions: set[str] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
-    cxx: set[str] = field(default_factory=set)
-    """Functions and classes of C++, by their mangled names."""
+    inline: set[str] = field(default_factory=set)
+    """Inline functions and instances of templates, which each library that uses them contains."""
+    classes: set[str] = field(default_factory=set)
+    """Virtual tables and type information of C++."""
+    visual_cpp: set[str] = field(default_factory=set)
+    """All of C++ in Microsoft's ABI, whose names are none in C."""
+    types: dict[str, str] = field(default_factory=dict)
+    """The types of functions that headers declare."""
 
-    def add(self, name: str, *, is_function: bool) -> None:
+    def add(self, name: str, *, is_function: bool, is_weak: bool = False) -> None:
         """Sort a name in."""
-        if name.startswith(("_Z", "?")):
-            self.cxx.add(name)
+        if name.startswith("?"):
+            self.visual_cpp.add(name)
+        elif name.startswith(_CLASSES):
+            self.classes.add(name)
+        elif name.startswith("_Z") and is_function and is_weak:
+            self.inline.add(name)
         elif _NAME.match(name) and name not in _LINKERS:
             (self.functions if is_function else self.variables).add(name)
 
 
-def find_functions(sources: Sequence[str], folder: Path) -> tuple[FunctionTable, list[str]]:
+def find_functions(
+    sources: Sequence[str], folder: Path, entry: str = "", version: str = ""
+) -> tuple[FunctionTable, list[str]]:
     """The functions that `sources` name, and notes about what cannot be in a stub.
 
     A source is a function, a file below `folder` that holds functions, or a pattern (`thing_*`) for those of the files.
-    Raises InputError for a file that cannot be read, LatebindError when nothing is left, NotRun for a header without
-    zig.
+    `entry` is the function that reports the version, in the form `version`.
+
+    Raises InputError for a file that cannot be read, LatebindError when nothing is left or a header declares another
+    type of `entry`, NotRun for a header without zig.
     """
     patterns = [source for source in sources if "*" in source]
     names = {source for source in sources if _NAME.match(source)}
@@ -58,23 +78,41 @@ def find_functions(sources: Sequence[str], folder: Path) -> tuple[FunctionTable,
     for source in sources:
         if source not in patterns and source not in names:
             _read(folder / source, declared)
+    _check_entry(declared.types.get(entry, ""), entry, version)
     chosen = {name for name in declared.functions if _fits(name, patterns)} | names
     if not chosen:
         text = f"no function of {', '.join(sources)} can be in a stub"
         raise LatebindError(text, advice="Name functions, a shared library, a .def file or a header.")
-    variables = [name for name in sorted(declared.variables) if _fits(name, patterns)]
-    notes = [_note(variables, "variable")] if variables else []
-    notes += [_note(sorted(declared.cxx), "C++ symbol")] if declared.cxx and not patterns else []
-    return FunctionTable(functions={"0.0": tuple(sorted(chosen))}), notes
+    variables = tuple(name for name in sorted(declared.variables) if _fits(name, patterns))
+    apart = [] if patterns else [(declared.classes, _CLASS), (declared.inline, _INLINE), (declared.visual_cpp, _VISUAL)]
+    notes = [_note(sorted(names), *kind) for names, kind in ((set(variables), _VARIABLE), *apart) if names]
+    return FunctionTable(functions={"0.0": tuple(sorted(chosen))}, variables=variables), notes
+
+
+def _check_entry(type_: str, entry: str, version: str) -> None:
+    """Raises LatebindError if a header declares another type of function than the form of the version needs."""
+    returned, _, arguments = type_.partition("(")
+    pointers = sum("*" in argument for argument in arguments.split(","))
+    if version == "text":
+        is_right = re.search(r"\bchar\b.*\*", returned) and not pointers
+    elif version == "structure":
+        is_right = "*" in returned and not pointers
+    elif version == "integer":
+        is_right = not {"*", "void"} & {*returned, *returned.split()} and not pointers
+    else:
+        is_right = pointers == {"integer-out": 1, **NUMBERS}.get(version, pointers)
+    if type_ and not is_right:
+        text = f'{entry} has the type {type_}, which does not fit version = "{version}"'
+        raise LatebindError(text, advice="Name the function that reports the version, or another form of version.")
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _note(names: Sequence[str], kind: str) -> str:
+def _note(names: Sequence[str], noun: str, advice: str) -> str:
     shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-    return f"not in the stub: {plural(len(names), kind)}, which cannot be bound late ({shown})"
+    return f"not in the stub: {plural(len(names), noun)} ({shown}); {advice}"
 
 
 def _read(path: Path, declared: Declared) -> None:
@@ -90,7 +128,7 @@ def _read(path: Path, declared: Declared) -> None:
         _read_header(path, declared)
     elif image := read_image(data, path.name):
         for export in image.exports:
-            declared.add(export.name, is_function=export.kind == "func")
+            declared.add(export.name, is_function=export.kind == "func", is_weak=export.is_weak)
     else:
         raise InputError("is not a shared library, a .def file or a header", where=str(path))
 
@@ -151,6 +189,7 @@ def _read_header(path: Path, declared: Declared) -> None:
         declares = is_function or (declaration.get("kind") == "VarDecl" and declaration.get("storageClass") == "extern")
         if declares and not is_outside and Path(file).resolve().is_relative_to(parent):
             declared.add(declaration["name"], is_function=is_function)
+            declared.types[declaration["name"]] = declaration.get("type", {}).get("qualType", "")
 
 
 def _zig_folder(zig: Path) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.build.amalgamation import loader_amalgamation
+from latebind.config.described import NUMBERS
 from latebind.fill import fill
 from latebind.system.resources import cmake_dir
 from loadcheck.archive import write_text
@@ -16,12 +17,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
+    from latebind.config.described import DescribedRuntime
     from latebind.config.runtime import RuntimeUse
     from latebind.tables.presets import PerSystem, RuntimePreset
 
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
 """The preprocessor's conditions for each operating system."""
 
+_READ_NUMBERS = "return lb_read_numbers(numbers, sizeof *numbers, sizeof numbers / sizeof *numbers, text, size);"
+_READER = """\
+/* Reads the version without calling anything that an old runtime may lack. */
+int lb_{name}_read_version(void* entry, char* text, size_t size);
+"""
 _CHECK = """\
 /* Checks that no function that the loader declares is missing from the runtime's table. */
 int lb_{name}_check(void* entry, lb_version version, char* text, size_t size);
@@ -30,7 +37,11 @@ int lb_{name}_check(void* entry, lb_version version, char* text, size_t size);
 
 def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
     """The header that describes a runtime; `minimum` is what holds unless CMake sets one."""
-    major, minor, patch = _numbers(minimum)
+    major, minor, patch = _numbers(minimum or "0.0")
+    macro = f"LATEBIND_{runtime.name.upper()}_MINIMUM"
+    declared = _READER.format(name=runtime.name) if runtime.has_version else ""
+    if runtime.check:
+        declared += _CHECK.format(name=runtime.name)
     return fill(
         "runtime.h",
         name=runtime.name,
@@ -46,11 +57,13 @@ def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
         globs=_rows(runtime.globs),
         environment=runtime.environment,
         entry=runtime.entry_symbols[0],
-        built=", ".join(_numbers(runtime.built)),
+        reader=f"lb_{runtime.name}_read_version" if runtime.has_version else "NULL",
+        accepted=f"{macro}_MAJOR, {macro}_MINOR, {macro}_PATCH" if runtime.has_version else "0, 0, 0",
+        built=", ".join(_numbers(runtime.built or "0.0")),
         advice=_advice(runtime),
-        calendar=str(int(runtime.calendar)),
+        compatible=runtime.compatible.upper(),
         check=f"lb_{runtime.name}_check" if runtime.check else "NULL",
-        checked=_CHECK.format(name=runtime.name) if runtime.check else "",
+        declared=declared,
     )
 
 
@@ -80,10 +93,8 @@ def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
 
 def _render_runtime(runtime: RuntimeUse, origin: str) -> tuple[str, str]:
     """The header of a runtime and the source that reads its version; "" for one that is not made here."""
-    form = runtime.describe.version if runtime.describe else "own"
-    return runtime_header(runtime.traits, runtime.minimum, origin), "" if form == "own" else version_source(
-        runtime.traits, form
-    )
+    source = version_source(runtime.describe) if runtime.describe else ""
+    return runtime_header(runtime.traits, runtime.minimum, origin), source
 
 
 def write_changed(texts: Mapping[str, str], folder: Path) -> list[Path]:
@@ -96,21 +107,42 @@ def write_changed(texts: Mapping[str, str], folder: Path) -> list[Path]:
     return list(text_by_path)
 
 
-def version_source(runtime: RuntimePreset, form: str) -> str:
-    """The source that reads the version: as `text`, or as `three-numbers` or `four-numbers` written to pointers."""
-    named = {"name": runtime.name, "title": runtime.title}
-    if form == "text":
-        return fill("runtime_version_text.c", **named)
-    names = ["major", "minor", "patch", *(["build"] if form == "four-numbers" else [])]
+def version_source(described: DescribedRuntime) -> str:
+    """The source that reads the version in the form that the description names; "" where latebind writes none."""
+    form = described.version
+    if form in ("none", "own"):
+        return ""
+    if form == "text":  # the argument is for functions such as OpenSSL_version(int)
+        returned, types, body = "const char*", "int", ["return lb_read_text(tell(0), text, size);"]
+    elif form == "structure":
+        read = f"return lb_read_numbers(tell(), {described.bits // 8}, 3, text, size);"
+        returned, types, body = "const void*", "void", [read]
+    elif form == "integer":
+        returned, types, body = "unsigned", "void", ["const unsigned number = tell();", *_split(described.scale)]
+    elif form == "integer-out":
+        read_lines = ["unsigned number = 0;", "tell(&number);"]
+        returned, types, body = "void", "unsigned*", [*read_lines, *_split(described.scale)]
+    else:
+        count = NUMBERS[form]
+        addresses = ", ".join(f"&numbers[{index}]" for index in range(count))
+        read_lines = [f"unsigned numbers[{count}] = {{0}};", f"tell({addresses});", _READ_NUMBERS]
+        returned, types, body = "void", ", ".join(["unsigned*"] * count), read_lines
+    text = "\n".join(f"  {line}" for line in body)
     return fill(
-        "runtime_version_numbers.c",
-        types=", ".join("unsigned*" for _ in names),
-        variables=", ".join(f"{name} = 0" for name in names),
-        addresses=", ".join(f"&{name}" for name in names),
-        format=".".join("%u" for _ in names),
-        names=", ".join(names),
-        **named,
+        "runtime_version.c",
+        name=described.name,
+        title=described.title or described.name,
+        returned=returned,
+        types=types,
+        body=text,
     )
+
+
+def _split(scale: Sequence[int]) -> list[str]:
+    """The lines that split `number` into versions: `scale` is what one version of each kind counts in it."""
+    above = ["", *(f" % {unit}u" for unit in scale)]
+    numbers = ", ".join(f"number{rest} / {unit}u" for rest, unit in zip(above, scale, strict=False))
+    return ["if (!number) return 1;", f"const unsigned numbers[] = {{{numbers}}};", _READ_NUMBERS]
 
 
 def _advice(runtime: RuntimePreset) -> str:

@@ -106,11 +106,10 @@ def read_sbom(data: bytes, where: str = "") -> Stated:
 
 
 def version_range(runtime: RuntimeUse) -> str:
-    """The versions of a runtime that are accepted, as a `vers` URI: from the minimum on, below the next major one.
-
-    Where the major version is a year, the next one changes nothing.
-    """
-    below = "" if runtime.traits.calendar else f"|<{Version(runtime.minimum).major + 1}"
+    """The versions of a runtime that are accepted, as a `vers` URI: from the minimum on, below the next other one."""
+    minimum = Version(runtime.minimum)
+    ends = {"major": f"|<{minimum.major + 1}", "minor": f"|<{minimum.major}.{minimum.minor + 1}", "always": ""}
+    below = ends[runtime.traits.compatible]
     return f"vers:generic/>={runtime.minimum}{below}"
 
 

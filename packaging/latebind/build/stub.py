@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from latebind.build.amalgamation import amalgamation
 from latebind.build.loadersource import write_changed
@@ -20,6 +23,8 @@ from latebind.system.tree import hash_tree
 from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from latebind.build.stubtable import StubSource
     from latebind.compilers.choose import Toolchain
     from latebind.model import Target
@@ -27,7 +32,26 @@ if TYPE_CHECKING:
 IN_FRONT = "lib/cmake/latebind/inFront.cmake"
 """The file that puts a stub in front of other runtimes: a value of CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""
 _MARK = ".latebind"
+"""The file that says which stubs a folder has."""
 _TIME_LIMIT = 600.0
+
+
+class _Installed(msgspec.Struct, frozen=True):
+    """What a folder has of one stub."""
+
+    key: str
+    files: tuple[str, ...]
+
+
+def _read_mark(prefix: Path) -> dict[str, _Installed]:
+    """The stubs in a folder, by the names of their runtimes. Raises BuildError for a folder of something else."""
+    if not prefix.exists():
+        return {}
+    try:
+        return msgspec.json.decode((prefix / _MARK).read_bytes(), type=dict[str, _Installed])
+    except (OSError, msgspec.DecodeError) as error:
+        advice = "Name another folder, or remove this one."
+        raise BuildError("exists and was not made by latebind", where=str(prefix), advice=advice) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,19 +69,13 @@ class Stub:
     """zig, if a stub for Windows is to have a library for Visual C++ as well."""
 
     def make(self, prefix: Path) -> None:
-        """Build and install it as `prefix`, unless what is there was made from the same inputs.
+        """Build and install it in `prefix`, unless what is there was made from the same inputs. Other stubs stay there.
 
         Raises BuildError or ToolError; what was there before stays then.
         """
-        mark = prefix / _MARK
-        if mark.is_file() and mark.read_text("utf-8") == self.key:
+        there = _read_mark(prefix)
+        if self.source.runtime.name in there and there[self.source.runtime.name].key == self.key:
             return
-        if prefix.exists() and not mark.is_file():
-            raise BuildError(
-                "exists and was not made by latebind",
-                where=str(prefix),
-                advice="Name another folder, or remove this one.",
-            )
         prefix.parent.mkdir(parents=True, exist_ok=True)
         title = f"the stub of {self.source.runtime.title} for {self.target.rid}"
         with (
@@ -66,7 +84,7 @@ class Stub:
         ):
             aside = Path(scratch) / "prefix"
             self._install(Path(scratch), aside)
-            write_text(aside / _MARK, self.key)
+            self._add_others(aside, prefix, there)
             swap_in(aside, prefix)
 
     def _install(self, folder: Path, prefix: Path) -> None:
@@ -97,6 +115,8 @@ class Stub:
             if ended.returncode != 0:
                 text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
                 raise BuildError(f"{text}\n{tail(ended.output)}")
+        if variables := self.source.variables_header():
+            write_text(prefix / "include" / "latebind" / f"{self.source.runtime.name}_variables.h", variables)
         if self.visual_cpp is not None and self.target.system == "windows":
             headers = self.loader / "stub" / "msvc"
             compiler = VisualCpp(zig=self.visual_cpp, target=self.target, headers=headers, environment=environment)
@@ -114,6 +134,21 @@ class Stub:
         (folder / "pkgconfig").mkdir()
         write_text(folder / file, text)
 
+    def _add_others(self, aside: Path, prefix: Path, there: Mapping[str, _Installed]) -> None:
+        """Add the other stubs of an earlier prefix to a new one, and note whose each file is."""
+        name = self.source.runtime.name
+        own = tuple(path.relative_to(aside).as_posix() for path in sorted(aside.rglob("*")) if path.is_file())
+        others = {other: installed for other, installed in there.items() if other != name}
+        for other, installed in others.items():
+            for file in installed.files:
+                if file in own and (aside / file).read_bytes() != (prefix / file).read_bytes():
+                    text = f"the stubs of {other} and {name} both install {file}"
+                    advice = "Write another stub.library or stub.packages, or choose another folder."
+                    raise BuildError(text, where=str(prefix), advice=advice)
+                (aside / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(prefix / file, aside / file)
+        write_text(aside / _MARK, msgspec.json.encode({**others, name: _Installed(self.key, own)}).decode())
+
     def _names(self) -> dict[str, str]:
         """CMake's variables for how projects look for the runtime."""
         runtime, names = self.source.runtime, self.source.names
@@ -123,7 +158,7 @@ class Stub:
             "LATEBIND_PACKAGES": ";".join(names.packages),
             "LATEBIND_TARGETS": ";".join(names.targets),
             "LATEBIND_PKG_CONFIG": names.pkg_config or names.library,
-            "LATEBIND_VERSION": runtime.built if self.source.table else "",
+            "LATEBIND_VERSION": (runtime.built or "0.0") if self.source.table else "",
             "LATEBIND_HEADER": names.header,
         }
 

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from latebind.config.described import DescribedRuntime
     from latebind.config.runtime import RuntimeUse
     from latebind.tables.functions import FunctionTable
     from latebind.tables.presets import RuntimePreset, StubNames
 
-ABORT, MESSAGE = "abort", "message"
+ABORT, NOTHING = "abort", "nothing"
 _MOST = 16_000
 """The most functions in a table: a function's number is a 16-bit operand on arm64."""
 
@@ -36,8 +37,8 @@ class StubSource:
     minimum: str
     table: FunctionTable | None
     """Its functions by name; None for ONNX Runtime, whose functions are in a table of its own."""
-    version: str = ""
-    """How a described runtime reports its version; "" for a preset."""
+    described: DescribedRuntime | None = None
+    """The description of a runtime without a preset."""
 
     def files(self) -> dict[str, str]:
         """The text of each file, by its path below the folder that CMake calls LATEBIND_DESCRIBED.
@@ -47,12 +48,23 @@ class StubSource:
         if self.table is None:
             return {}
         files = {f"{self.runtime.name}/stub_table.h": stub_table(self.runtime, self.table)}
-        if self.version:
+        if self.described:
             header = runtime_header(self.runtime, self.minimum, "a description by latebind")
             files[f"latebind/{self.runtime.name}.h"] = header
-        if self.version not in ("", "own"):
-            files[f"{self.runtime.name}.c"] = version_source(self.runtime, self.version)
+            if source := version_source(self.described):
+                files[f"{self.runtime.name}.c"] = source
         return files
+
+    def variables_header(self) -> str:
+        """The header with which programs use the library's variables; "" if it has none."""
+        variables = self.table.variables if self.table else ()
+        if not variables:
+            return ""
+        name = self.runtime.name
+        macros = (f"#define {variable} LATEBIND_{name.upper()}_VARIABLE({variable})" for variable in variables)
+        return fill(
+            "stub_variables.h", name=name, macro=name.upper(), title=self.runtime.title, macros="\n".join(macros)
+        )
 
 
 def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str]]:
@@ -66,9 +78,9 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         advice = "List its functions below [runtime.describe.stub]."
         raise LatebindError(f"there is no stub of {preset.title}", advice=advice)
     if described and described.stub:
-        table, notes = find_functions(described.stub.functions, folder)
-    version = described.version if described else ""
-    return StubSource(runtime=preset, names=preset.stub, minimum=runtime.minimum, table=table, version=version), notes
+        table, notes = find_functions(described.stub.functions, folder, described.entry, described.version)
+    source = StubSource(runtime=preset, names=preset.stub, minimum=runtime.minimum, table=table, described=described)
+    return source, notes
 
 
 def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
@@ -102,7 +114,8 @@ def _failure(name: str, failures: Mapping[str, int | str]) -> str:
     """What a function does when it cannot be called: the kind and the number."""
     chosen = [result for pattern, result in failures.items() if fnmatchcase(name, pattern)]
     result = chosen[-1] if chosen else ABORT
-    return f"NUMBER, {result}" if isinstance(result, int) else f"{result.upper()}, 0"
+    number = 0 if result == NOTHING else result
+    return f"NUMBER, {number}" if isinstance(number, int) else f"{number.upper()}, 0"
 
 
 def _numbers(version: str) -> str:

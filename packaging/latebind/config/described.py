@@ -6,19 +6,29 @@ Reads no files. What a preset says in full is derived here from the little that 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from latebind.config.nuget_id import NugetId  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
-from latebind.tables.presets import NO_PYTHON, LibraryFiles, NugetSupply, PythonSupply, RuntimePreset, StubNames
+from latebind.tables.presets import (
+    NO_PYTHON,
+    Compatible,
+    LibraryFiles,
+    NugetSupply,
+    PythonSupply,
+    RuntimePreset,
+    StubNames,
+)
 
 RUNTIME_NAME = re.compile(r"^[a-z][a-z0-9_]*$")
 C_FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 RUNTIME_VERSION = re.compile(r"^\d+\.\d+(\.\d+)?$")
 """What CMake and the loader read as a version."""
+NUMBERS = {"two-numbers": 2, "three-numbers": 3, "four-numbers": 4}
+"""How many numbers `entry` writes, by the form of the version."""
 
 
 class DescribedFiles(Table, frozen=True):
@@ -51,18 +61,20 @@ class DescribedStub(Table, frozen=True):
     functions: Annotated[
         tuple[str, ...],
         Meta(
-            description="C functions of the runtime, or files that list them: a shared library, a .def file or a "
-            "header. Files are relative to native.source. A pattern such as thing_* selects functions "
-            "from the files.",
+            description="C functions of the runtime, functions of C++ by their symbols (_ZN5thing3runEv), or files "
+            "that list them: a shared library, a .def file or a C header. Files are relative to native.source. A "
+            "pattern such as thing_* selects functions from the files.",
             min_length=1,
         ),
     ]
     failures: Annotated[
-        dict[str, int | Literal["message", "abort"]],
+        dict[str, int | Literal["message", "nan", "nothing", "abort"]],
         Meta(
             description="What each function returns if there is no runtime or the runtime lacks the function, by "
-            'pattern; the last match takes precedence. The value is a number, "message" (return a text that names the '
-            'problem), or "abort" (print it and end the process). The default is "abort".'
+            "pattern; the last match takes precedence. The value is a number (also 0 for a pointer), "
+            '"message" (return a text that names the problem), "nan" (for functions that return float or double), '
+            '"nothing" (for functions that return void), or "abort" (print the message and end the process). The '
+            'default is "abort".'
         ),
     ] = msgspec.field(default_factory=dict)
     library: Annotated[
@@ -94,9 +106,10 @@ class DescribedStub(Table, frozen=True):
     ] = True
 
 
-class DescribedRuntime(Table, frozen=True):
+class DescribedRuntime(Table, frozen=True, kw_only=True):
     """A runtime that has no preset: how the loader finds and recognizes it, and which packages supply it."""
 
+    former_keys: ClassVar = {"calendar": 'Write compatible = "always" instead of calendar = true.'}
     name: Annotated[
         str,
         Meta(
@@ -113,20 +126,34 @@ class DescribedRuntime(Table, frozen=True):
         ),
     ]
     version: Annotated[
-        Literal["text", "three-numbers", "four-numbers", "own"],
+        Literal[
+            "text", "integer", "integer-out", "two-numbers", "three-numbers", "four-numbers", "structure", "none", "own"
+        ],
         Meta(
-            description="How `entry` reports the version. text: const char* entry(void). three-numbers: void "
-            "entry(unsigned*, unsigned*, unsigned*). four-numbers: the same with a fourth argument. "
-            "own: your project defines lb_<name>_read_version(), which <latebind/<name>.h> declares."
+            description="How `entry` reports the version. text: const char* entry(void), or entry(int), which gets 0. "
+            "integer: unsigned entry(void), with `scale`. integer-out: entry(unsigned*), with `scale`. two-numbers, "
+            "three-numbers, four-numbers: entry(unsigned*, ...). structure: entry(void) returns the address of three "
+            "numbers, with `bits`. none: the library does not report its version. own: your project defines "
+            "lb_<name>_read_version()."
         ),
     ]
+    scale: Annotated[
+        tuple[int, ...],
+        Meta(
+            description="What one major, one minor and one patch version count in the integer: [10000, 100, 1] if "
+            "20304 is 2.3.4, [0x10000, 0x100, 1] if 0x020304 is."
+        ),
+    ] = ()
+    bits: Annotated[
+        Literal[8, 16, 32], Meta(description="Size of each number of the structure. The default is that of int.")
+    ] = 32
     built: Annotated[
         str,
         Meta(
             description="Newest version that you have tried. The loader also uses newer versions, and its report "
-            "notes that."
+            "notes that. Only a library without a version may leave it out."
         ),
-    ]
+    ] = ""
     files: Annotated[DescribedFiles, Meta(description="File names of the library.")]
     python: Annotated[
         DescribedPython | None,
@@ -158,10 +185,13 @@ class DescribedRuntime(Table, frozen=True):
             "was linked in."
         ),
     ] = ()
-    calendar: Annotated[
-        bool,
-        Meta(description="Whether the major version is a year, and later years have the same interface."),
-    ] = False
+    compatible: Annotated[
+        Compatible,
+        Meta(
+            description="Which versions from the minimum on have the same interface. major: those of the same major "
+            "version. minor: those of the same major and minor version. always: all later versions."
+        ),
+    ] = "major"
     libc: Annotated[
         tuple[Literal["glibc", "musl"], ...],
         Meta(description="C libraries on Linux for which the runtime is supplied. By default, all."),
@@ -190,7 +220,8 @@ class DescribedRuntime(Table, frozen=True):
             advice=self.advice,
             stub=self._stub_names(),
             nuget=NugetSupply(ids=self.nuget),
-            calendar=self.calendar,
+            compatible=self.compatible,
+            has_version=self.version != "none",
             libc=self.libc,
         )
 
@@ -209,7 +240,7 @@ class DescribedRuntime(Table, frozen=True):
         )
 
 
-class DescribedFile(DescribedRuntime, frozen=True):
+class DescribedFile(DescribedRuntime, frozen=True, kw_only=True):
     """A file that describes a runtime for `latebind stub`."""
 
     minimum: Annotated[str, Meta(description="Oldest version that works.")] = ""

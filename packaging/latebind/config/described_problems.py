@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ Problem = tuple[tuple[str, ...], str, str]
 """The keys below the description, what is wrong, what to do."""
 _FUNCTIONS = re.compile(r"^[A-Za-z_*][A-Za-z0-9_*?]*$")
 _LINKED = re.compile(r"^[A-Za-z0-9_.:+-]*$")
+_SCALES = (2, 3)
+"""How many numbers a scale has."""
+_MOST = 2**32 - 1
 _FILE = re.compile(r"^[A-Za-z0-9_.*+-]+$")
 _PACKAGE = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")
 _ENDINGS = {
@@ -53,6 +57,7 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
         )
     if described.stub:
         yield from _stub_problems(described.stub)
+    yield from _version_form_problems(described)
     yield from _built_problems(described, minimum)
     yield from _file_problems(described.files, systems)
     yield from _supply_problems(described)
@@ -64,7 +69,21 @@ def version_problems(key: str, version: str) -> Iterator[Problem]:
         yield (key,), f"{version!r} does not have two or three numbers", "Write it as 1.19 or 1.19.2."
 
 
+def _version_form_problems(described: DescribedRuntime) -> Iterator[Problem]:
+    is_integer, units = described.version.startswith("integer"), described.scale
+    is_falling = all(above > below for above, below in pairwise((_MOST + 1, *units, 0)))
+    if is_integer and not (len(units) in _SCALES and is_falling):
+        text = f'version = "{described.version}" needs two or three falling numbers as its scale'
+        example = "scale = [10000, 100, 1] if 20304 is 2.3.4"
+        advice = f"Write what one major, one minor and one patch version count: {example}."
+        yield ("scale",), text, advice
+    if units and not is_integer:
+        yield ("scale",), "scale is for a version that is an integer", 'Write version = "integer", or remove scale.'
+
+
 def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Problem]:
+    if described.version == "none" and not described.built:
+        return
     yield from (wrong := list(version_problems("built", described.built)))
     if not wrong and (least := version_of(minimum)) and Version(described.built) < least:
         yield (

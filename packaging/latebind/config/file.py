@@ -113,7 +113,10 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
     if described is None:
         raise ConfigError(reader.problems)
     minimum = minimum or described.minimum
-    for keys, text, advice in (*version_problems("minimum", minimum), *problems(described, minimum, systems)):
+    if described.version == "none" and minimum:
+        reader.problem(("minimum",), "the library does not report its version", "Remove minimum.")
+    checked = version_problems("minimum", minimum) if described.version != "none" else ()
+    for keys, text, advice in (*checked, *problems(described, minimum, systems)):
         reader.problem(keys, text, advice)
     if reader.problems:
         raise ConfigError(reader.problems)

@@ -56,7 +56,8 @@ class Native(Table, frozen=True):
         Meta(
             description="Whether shared libraries export only the symbols in `exports` of the packages. Set it if "
             "the code does not mark its exported symbols. On Windows, `exports` then needs exact "
-            "names. zig's linker for macOS ignores this key: compile with hidden visibility there."
+            "names. For macOS, zig's linker ignores lists of symbols: latebind compiles with hidden visibility there, "
+            "so the code must mark its exported symbols."
         ),
     ] = False
     symbols: Annotated[

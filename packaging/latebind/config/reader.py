@@ -35,6 +35,9 @@ _TYPES_OF: typing.Mapping[type, type] = {
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table whose keys are all known."""
 
+    former_keys: typing.ClassVar[typing.Mapping[str, str]] = {}
+    """What to write instead of keys that earlier versions had."""
+
 
 class Reader:
     """Turns TOML values into the model and collects what does not fit."""
@@ -78,7 +81,8 @@ class Reader:
             if key in fields:
                 values[fields[key].name] = self._value(fields[key].type, value, (*path, key))
             else:
-                advices.add(advice := nearest(key, fields))
+                former: typing.Mapping[str, str] = getattr(kind, "former_keys", {})
+                advices.add(advice := former.get(key) or nearest(key, fields))
                 self.problem((*path, key), f"unknown key {format_key((*path, key))}", advice)
         for key, field in fields.items():
             if field.required and key not in raw and f"Did you mean {key}?" not in advices:

@@ -17,6 +17,8 @@ class FunctionTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Names by the version that has them first; "0.0" where that is not known."""
     texts: dict[str, str] = {}
     """Variables that point at a text, which is the same in every version."""
+    variables: tuple[str, ...] = ()
+    """Other variables, whose addresses programs ask for."""
 
     @property
     def since(self) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from loadcheck.model import System
 
+Compatible = Literal["major", "minor", "always"]
 _FOLDER = Path(__file__).with_name("runtimes")
 
 
@@ -107,8 +108,8 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     system: bool = True
     """Whether the stub searches the system's libraries, too."""
     failures: dict[str, int | str] = {}
-    """Patterns of functions and what a matching one returns without a runtime: a number, "message" or "abort"; the
-    last match counts, and the default is "abort"."""
+    """Patterns of functions and what a matching one returns without a runtime: a number, "message", "nan",
+    "nothing" or "abort"; the last match counts, and the default is "abort"."""
 
 
 class HeaderSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -165,8 +166,11 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The npm package that supplies the runtime."""
     supplies: dict[str, RuntimeArtifacts] = {}
     """Its packages in further ecosystems, by the ecosystem's name."""
-    calendar: bool = False
-    """The major version is a year: a later one has the same interface."""
+    compatible: Compatible = "major"
+    """Which versions at or above the minimum have the same interface: those of the same major version, those of the
+    same minor version, or always the later ones."""
+    has_version: bool = True
+    """Whether the library reports its version."""
     check: bool = False
     """The loader's source of this runtime has lb_<name>_check()."""
     libc: tuple[str, ...] = ()

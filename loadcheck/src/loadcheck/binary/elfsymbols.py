@@ -102,7 +102,8 @@ def dynamic_symbols(file: ElfFile, versions: Versions) -> tuple[tuple[Import, ..
         elif other & 3 not in _HIDDEN and not (section == _SHN_ABS and size == 0):
             # Linkers add an absolute symbol of size 0 for each version that a file defines.
             is_code = kind in _FUNCTION_TYPES or (kind == _STT_NOTYPE and any(a <= value < z for a, z in code))
-            exports.append(Export(name, "func" if is_code else "data", names.get(index, "")))
+            is_weak = information >> 4 == _WEAK
+            exports.append(Export(name, "func" if is_code else "data", names.get(index, ""), is_weak=is_weak))
     return tuple(imports), tuple(exports)
 
 

@@ -43,6 +43,8 @@ class Export(NamedTuple):
     version: str = ""
     forward: str = ""
     """The symbol of another library that it stands for: `onnxruntime.OrtGetApiBase`."""
+    is_weak: bool = False
+    """Whether another definition may take its place, as for inline functions of C++ (ELF)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
