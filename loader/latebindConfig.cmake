@@ -87,6 +87,11 @@ function(latebind_add_runtime target runtime)
     set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS "-fvisibility=hidden")
   endif()
 
+  if(LATEBIND_PRIORITY_${runtime})
+    string(TOUPPER "LATEBIND_${runtime}_PRIORITY" macro)
+    target_compile_definitions("${target}" PRIVATE "${macro}=\"${LATEBIND_PRIORITY_${runtime}}\"")
+  endif()
+
   set(minimum "${arg_MINIMUM}")
   if(NOT minimum)
     set(minimum "${LATEBIND_MINIMUM_${runtime}}")

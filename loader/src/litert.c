@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#include "latebind/note.h"
+
+LB_DLOPEN_NOTE(litert, LATEBIND_LITERT_NOTE)
+
 /* Releases, newest first, and a function that no older one of the list has, on any system: the wheels of PyPI. */
 typedef struct lb_litert_release {
   const char* version;

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "latebind/note.h"
 #include "latebind/ort_api.h"
+
+LB_DLOPEN_NOTE(onnxruntime, LATEBIND_ONNXRUNTIME_NOTE)
 
 typedef const lb_ort_base*(LB_ORT_CALL* lb_ort_get_base)(void);
 

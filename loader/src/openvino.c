@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "latebind/note.h"
+
+LB_DLOPEN_NOTE(openvino, LATEBIND_OPENVINO_NOTE)
+
 typedef struct lb_ov_version {
   const char* build_number; /* "2026.4.1-22000-0123456789a-releases/2026/4" */
   const char* description;

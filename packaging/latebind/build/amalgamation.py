@@ -89,7 +89,9 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
         if path.exists()
     ]  # a described runtime may read its version in the project's own sources
     head = _head(loader, _STUB.format(title=source.runtime.title))
-    lines = [_FIRST, _floor(runtime, source.minimum), "#define LATEBIND_STUB\n" if described_files else ""]
+    priority = f"LATEBIND_{runtime.upper()}_PRIORITY"
+    floor = _floor(runtime, source.minimum) + f'#ifndef {priority}\n#define {priority} "{source.priority}"\n#endif\n'
+    lines = [_FIRST, floor, "#define LATEBIND_STUB\n" if described_files else ""]
     own_headers = {name.rpartition("/")[2]: text for name, text in described_files.items() if name.endswith(".h")}
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
     declared = "" if runtime == "onnxruntime" else f"\nLB_DECLARE_STUB({runtime});\n"
@@ -115,7 +117,8 @@ def loader_amalgamation(loader: Path, runtimes: Iterable[tuple[str, str]]) -> di
     include = loader / "include" / "latebind"
     texts = {path.name: path.read_text("utf-8") for path in include.glob("*.h")}
     head = _head(loader, _LOADER)
-    public = [texts["latebind.h"], *(header for header, _ in runtimes), _guard(texts["ort_api.h"], _ORT_API)]
+    runtime_headers = [header for header, _ in runtimes]
+    public = [texts["latebind.h"], texts["note.h"], *runtime_headers, _guard(texts["ort_api.h"], _ORT_API)]
     first = f"{_FIRST}#define LATEBIND_ORT_API\n"
     joined = _join_sources(loader, [source for _, source in runtimes], texts, '#include "latebind.h"\n')
     return {

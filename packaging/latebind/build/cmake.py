@@ -185,6 +185,7 @@ class NativeBuild:
             f"-DLATEBIND_PROJECT_VERSION={self.config.project.version}",
             f"-DLATEBIND_SOURCE_DIR={self.config.native_source}",
             *(f"-DLATEBIND_MINIMUM_{runtime.name}={runtime.minimum}" for runtime in document.runtime),
+            *(f"-DLATEBIND_PRIORITY_{runtime.name}={runtime.priority}" for runtime in document.runtime),
             *self._execution_providers(),
             *([f"-DLATEBIND_DESCRIBED={tree / _DESCRIBED}"] if described else []),
             *(f"-D{name}={cmake_value(value)}" for name, value in self._definitions().items()),

@@ -55,6 +55,7 @@ def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
         minimum=minimum,
         names=_rows(runtime.names),
         globs=_rows(runtime.globs),
+        sonames=",".join(rf"\"{name}\"" for name in runtime.names.linux),
         environment=runtime.environment,
         entry=runtime.entry_symbols[0],
         reader=f"lb_{runtime.name}_read_version" if runtime.has_version else "NULL",
@@ -131,6 +132,7 @@ def version_source(described: DescribedRuntime) -> str:
     return fill(
         "runtime_version.c",
         name=described.name,
+        macro=described.name.upper(),
         title=described.title or described.name,
         returned=returned,
         types=types,

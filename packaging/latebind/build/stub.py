@@ -166,7 +166,12 @@ class Stub:
     def key(self) -> str:
         """A hash of all that it is made from."""
         headers = hash_tree(self.headers, modes=False) if self.headers else ""
-        made_of = [hash_tree(self.loader, modes=False), self.toolchain.fingerprint(), self.source.minimum]
+        made_of = [
+            hash_tree(self.loader, modes=False),
+            self.toolchain.fingerprint(),
+            self.source.minimum,
+            self.source.priority,
+        ]
         texts = [text for pair in sorted({**self._names(), **self.source.files()}.items()) for text in pair]
         kinds = "visual-cpp" if self.visual_cpp is not None else ""
         return digest([*made_of, self.target.rid, self.floor, headers, kinds, *texts])

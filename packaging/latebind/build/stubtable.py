@@ -39,6 +39,8 @@ class StubSource:
     """Its functions by name; None for ONNX Runtime, whose functions are in a table of its own."""
     described: DescribedRuntime | None = None
     """The description of a runtime without a preset."""
+    priority: str = "recommended"
+    """How much programs need the runtime, for the section .note.dlopen."""
 
     def files(self) -> dict[str, str]:
         """The text of each file, by its path below the folder that CMake calls LATEBIND_DESCRIBED.
@@ -79,7 +81,14 @@ def stub_source(runtime: RuntimeUse, folder: Path) -> tuple[StubSource, list[str
         raise LatebindError(f"there is no stub of {preset.title}", advice=advice)
     if described and described.stub:
         table, notes = find_functions(described.stub.functions, folder, described.entry, described.version)
-    source = StubSource(runtime=preset, names=preset.stub, minimum=runtime.minimum, table=table, described=described)
+    source = StubSource(
+        runtime=preset,
+        names=preset.stub,
+        minimum=runtime.minimum,
+        table=table,
+        described=described,
+        priority=runtime.priority,
+    )
     return source, notes
 
 

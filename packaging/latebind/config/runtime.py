@@ -39,6 +39,13 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
     headers: Annotated[
         str, Meta(description="Folder of the runtime's own headers for `drop_in`, relative to native.source.")
     ] = ""
+    priority: Annotated[
+        Literal["required", "recommended", "suggested"],
+        Meta(
+            description="How much the libraries need the runtime, in the section .note.dlopen of ELF files, which "
+            "package managers of Linux distributions read."
+        ),
+    ] = "recommended"
     policy: Annotated[
         Literal["never-linked"], Meta(description="never-linked: the audit reports a linked or bundled runtime.")
     ] = "never-linked"
