@@ -257,7 +257,9 @@ def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(t
     assert BELOW_FLOOR not in {question.entry for question in questions(config, (LINUX,), SCOPE)}
 
 
-@pytest.mark.parametrize(("form", "shown"), [("text", True), ("three-numbers", False), ("four-numbers", False)])
+@pytest.mark.parametrize(
+    ("form", "shown"), [("text", True), ("three-numbers", False), ('text"\ncompatible = "always', False)]
+)
 def test_a_stand_in_is_made_only_of_a_runtime_whose_version_is_text(tmp_path, form, shown):
     described = THING.replace('"text"', f'"{form}"') + '\n[verify]\npython = "smoke.py"\n'
     config = load(write_thing_client(tmp_path, described) / "latebind.toml")

@@ -221,7 +221,7 @@ def _can_have(subject: _Subject, scenario: Scenario, rid: Rid, glue: Collection[
         return False
     if scenario.name not in (subject.settings.scenarios or (scenario.name,)):
         return False
-    if scenario.synthetic and not runtime.has_text:
+    if scenario.synthetic and (not runtime.has_text or runtime.traits.compatible == "always"):
         return False
     able = {
         "": True,
