@@ -100,6 +100,14 @@ def _runtimes() -> str:
     for name in presets():
         macro = f"LATEBIND_{name.upper()}_MINIMUM"
         lines.append(f"- `{macro}`: `{macro}_MAJOR`, `{macro}_MINOR`, `{macro}_PATCH`")
+    lines += [
+        "",
+        "`LB_DLOPEN_NOTE(runtime, json)` of `latebind/note.h` names the runtime in the section `.note.dlopen`:",
+        "",
+    ]
+    for name in presets():
+        macro = f"LATEBIND_{name.upper()}"
+        lines.append(f"- `{macro}_NOTE`: the text, with `{macro}_PRIORITY`, by default `recommended`")
     return "\n".join([*lines, ""])
 
 
