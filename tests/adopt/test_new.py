@@ -9,11 +9,13 @@ import zipfile
 import msgspec
 import pytest
 
-from latebind.adopt.new import check_name, project_files, provider_files
+from latebind.adopt import new
+from latebind.adopt.new import check_name, find_own_target, project_files, provider_files
 from latebind.config.file import load, tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.release.changelog import names, section
+from latebind.tables.targets import host_rid
 from tests.client import edit
 from tests.needs import official_header
 from tests.programs import assert_refused, assert_success, run_checked
@@ -90,6 +92,21 @@ def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere
 
     packed = latebind("-C", project, "pack", "--target", "linux-x64")
     assert_refused(packed, "The headers of ONNX Runtime 1.23 or newer are not in native/include")
+
+
+def test_without_zig_a_project_is_for_this_machine_and_its_compiler(monkeypatch, tmp_path):
+    assert find_own_target() is None
+    monkeypatch.setattr(new, "find_zig", lambda: None)
+    own = find_own_target()
+    assert own.rid == host_rid()
+    for name, text in project_files("demo", "c", "", own=own).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    config = load(tmp_path / "latebind.toml")
+    assert (config.document.targets.include, config.toolchain(own.rid)) == ((own.rid,), "host")
+    assert config.document.targets.glibc == own.glibc
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert find_own_target() is None
 
 
 @pytest.mark.parametrize("author", ['Quote " Person', "Näme \\ Person", "A Person <a@acme.org>", ""])

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import base64
 import keyword
+import platform
 import re
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.adopt.git import git_output
 from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.adopt.workflow import DEPENDABOT, WORKFLOW, render_workflow
+from latebind.compilers.host import can_compile
+from latebind.compilers.zig import find_zig
 from latebind.config.document import AUTHOR
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.system.log import LOG
 from latebind.tables.presets import preset, presets
+from latebind.tables.targets import host_rid, target
 from latebind.templates import render
 from loadcheck.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from loadcheck.model import Rid
 
 _PORTS = tuple(f"{port}{number}" for port in ("com", "lpt") for number in range(10))
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *_PORTS})
@@ -49,10 +56,30 @@ _COMMON = {
 """What every new project has: path and template."""
 
 
-def project_files(name: str, language: str, author: str, module: str = "") -> dict[str, str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTarget:
+    """The target of a project that only this machine's own compiler builds."""
+
+    rid: Rid
+    glibc: str
+    """This system's glibc, which the compiler builds for; "" without glibc."""
+
+
+def find_own_target() -> OwnTarget | None:
+    """This machine, if it has a compiler of its own and no zig, which builds for every target and for older systems."""
+    if find_zig() is not None or not can_compile(target(host_rid()), ()):
+        return None
+    name, version = platform.libc_ver()
+    return OwnTarget(rid=host_rid(), glibc=version if name == "glibc" else "")
+
+
+def project_files(
+    name: str, language: str, author: str, module: str = "", own: OwnTarget | None = None
+) -> dict[str, str]:
     """Every file of a new project with its text, by its path in it. `name` is one that `check_name` accepts.
 
-    `module` is the import name, which `check_name` accepts, too; by default it follows from the name.
+    `module` is the import name, which `check_name` accepts, too; by default it follows from the name. `own` is the only
+    target of a project that this machine's own compiler builds.
     """
     module = module or module_name(name)
     source = "cpp" if language == "c++" else "c"
@@ -83,6 +110,7 @@ def project_files(name: str, language: str, author: str, module: str = "") -> di
         minimum=runtime.floor,
         model=", ".join(map(str, base64.b64decode(_MODEL))),
         model_text=_MODEL,
+        own=own,
     )
     package = f"python/src/{module}"
     return {**files, f"{package}/{FILE_NAME}": render_runtime_module(runtime), f"{package}/py.typed": ""}
@@ -124,7 +152,7 @@ def _camel(name: str) -> str:
 
 _LANGUAGES = {"library": ("c", "c++"), "ep": ("c",)}
 _WRITERS: Mapping[str, Callable[[str, str, str, str], dict[str, str]]] = {
-    "library": project_files,
+    "library": lambda name, language, author, module: project_files(name, language, author, module, find_own_target()),
     "ep": lambda name, _language, author, _module: provider_files(name, author),
 }
 """The files of a project of each kind, from its name, its language, its author and its import name."""
