@@ -162,7 +162,8 @@ def test_every_key_reason_and_property_of_verification_is_named():
 
 def test_sessions_that_are_shown_exist():
     noxfile = text_of(ROOT / "noxfile.py")
-    sessions = set(re.findall(r"^@nox\.session.*\ndef (\w+)", noxfile, re.MULTILINE))
+    declared = re.findall(r'^@nox\.session(?:.*name="([\w-]+)")?.*\ndef (\w+)', noxfile, re.MULTILINE)
+    sessions = {name or function for name, function in declared}
     shown = [command[3:] for _, command in shown_commands() if command[:3] == ["python3", "noxfile.py", "-s"]]
     assert len(shown) >= 4
     named = {word for words in shown for word in itertools.takewhile(lambda word: word != "--", words)}

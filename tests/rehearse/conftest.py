@@ -16,7 +16,9 @@ GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
 @pytest.fixture
 def project(release_inputs, tmp_path):  # noqa: F811  # the fixture
     """The small project with a clean commit."""
-    root = shutil.copytree(release_inputs[0].root, tmp_path / "tiny", ignore=shutil.ignore_patterns("build", "stage"))
+    root = shutil.copytree(
+        release_inputs.project.config.root, tmp_path / "tiny", ignore=shutil.ignore_patterns("build", "stage")
+    )
     (root / ".gitignore").write_text(IGNORED, encoding="utf-8")
     for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "One"]):
         run_checked(*GIT, *arguments, cwd=root)
@@ -26,8 +28,7 @@ def project(release_inputs, tmp_path):  # noqa: F811  # the fixture
 @pytest.fixture
 def release(release_inputs, tmp_path):  # noqa: F811  # the fixture
     """A release folder of the same project."""
-    config, sources = release_inputs
-    make_release(config, sources, tmp_path / "release", dry_run=False)
+    make_release(release_inputs, tmp_path / "release", dry_run=False)
     return tmp_path / "release"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from latebind.config.file import load
+from latebind.config.project import read_project
 from latebind.ecosystems.rehearsal import FolderFeed
 from latebind.errors import InputError, ToolError
 from latebind.rehearse.publish import publish
@@ -84,16 +84,16 @@ def test_a_changed_release_folder_is_not_published(latebind, project, release, s
 
 
 def test_a_kind_that_nobody_ran_is_not_published(latebind, project, release_inputs, tmp_path):
-    config, sources = release_inputs
-    text = (config.root / "latebind.toml").read_text("utf-8").replace(', sdk = "no consumer"', "")
+    root = release_inputs.project.config.root
+    text = (root / "latebind.toml").read_text("utf-8").replace(', sdk = "no consumer"', "")
     folder = tmp_path / "silent"
-    shutil.copytree(config.root, folder)
+    shutil.copytree(root, folder)
     (folder / "latebind.toml").write_text(text, encoding="utf-8")
-    silent = load(folder / "latebind.toml", alone=True)
+    silent = read_project(folder / "latebind.toml", folder)
     pack_project(folder)
-    write_passed_report(silent, folder)
-    moved = replace(sources, dist=folder / "dist", report=folder / "reports/verify.json", workdir=folder)
-    make_release(silent, moved, tmp_path / "release", dry_run=True)
+    write_passed_report(silent.config, folder)
+    moved = replace(release_inputs, project=silent, dist=folder / "dist", report=folder / "reports/verify.json")
+    make_release(moved, tmp_path / "release", dry_run=True)
     done = latebind("-C", project, "rehearse", "--release", tmp_path / "release")
     assert done.returncode == 1
     assert done.stdout.startswith("FAILED   check folder")

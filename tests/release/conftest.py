@@ -32,7 +32,9 @@ CHANGELOG = """\
 NPM = 'nuget = { id = "Tiny" }\nnpm = { name = "@acme/tiny" }\nsdk = true'
 UNVERIFIED = '[release]\nunverified = { nupkg = "no consumer", npm = "no consumer", sdk = "no consumer" }\n'
 CONFIGURED = (
-    BOUND.replace('["linux-x64"]', str(list(RIDS))).replace('nuget = { id = "Tiny" }', NPM)
+    BOUND.replace('["linux-x64"]', str(list(RIDS)))
+    .replace('nuget = { id = "Tiny" }', NPM)
+    .replace('source = "python/tiny"', 'source = "python/tiny", runtime = "none"')
     + '\n[verify]\npython = "smoke.py"\n'
     + UNVERIFIED
 )

@@ -70,6 +70,11 @@ typedef struct {
   DWORD Type;
 } MEMORY_BASIC_INFORMATION;
 
+#define MEM_COMMIT    0x1000
+#define PAGE_NOACCESS 0x01
+#define PAGE_EXECUTE  0x10
+#define PAGE_GUARD    0x100
+
 LB_KERNEL DWORD WINAPI GetCurrentThreadId(void);
 LB_KERNEL HANDLE WINAPI GetCurrentProcess(void);
 LB_KERNEL void WINAPI Sleep(DWORD milliseconds);

@@ -33,6 +33,8 @@ next:
   latebind verify    # register the provider in clean environments and run a model
 """
 _NEXT = {"library": _NEXT_LIBRARY, "ep": _NEXT_PROVIDER}
+_WITH_HEADERS = frozenset({"ep"})
+"""The kinds of projects that are compiled with the runtime's official headers."""
 
 
 def declare_new(add: Add) -> None:
@@ -70,7 +72,7 @@ def _new(arguments: argparse.Namespace) -> int:
 
     folder = arguments.project / arguments.folder
     files = make_project(folder.resolve(), arguments.language, arguments.kind, arguments.module_name)
-    missing = _add_headers(folder.resolve() / "native/include") if arguments.kind == "ep" else ""
+    missing = _add_headers(folder.resolve() / "native/include") if arguments.kind in _WITH_HEADERS else ""
     if arguments.format == "json":
         print_json({"folder": str(folder.resolve()), "files": sorted(files)})
         return 0
