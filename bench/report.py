@@ -25,23 +25,28 @@ _INTRODUCTION = """# Benchmarks
 
 `python3 noxfile.py -s bench` measures again and rewrites this page.
 
-Programs run in turn, in several rounds, each as a whole process unless the text says otherwise. Tables show the median,
-with the lowest and highest value in parentheses. "CPU" is the CPU time of all processes together.
+Programs run in turn, in several rounds, each as a whole process unless the text says otherwise. Tables show the
+median, with the lowest and highest value in parentheses. "CPU" is the CPU time of all processes together.
 """
 _ABOUT = {
-    "audit": """`latebind audit` reads all wheels at once. "Peers" are `auditwheel show`, `delvewheel show`, `delocate-listdeps` and
-`abi3audit`, each on the wheels that it supports; "floor" is Python that decompresses and hashes every member in one thread.
-Memory is the peak of a new worker process for each wheel; the "member in flight" is the wheel's largest.""",
-    "latency": """Models are chains of 1, 5 and 10 Relu nodes, small (16 floats) or large (600 KB), with fixed or open shapes. In one
-process, `latenn.Model.run` and `InferenceSession.run` take short turns, with different inputs in every call. "Bound"
-compares with `run_with_iobinding`; "one thread" uses only the calling thread. Each row shows the model and runtime with the
-worst ratio, a median of rounds.""",
-    "pack": """All packages of latenn are made, without the native build: `latebind pack` with an empty `dist/`, and again without
-changes; hatchling's wheels with the same files (no sdists, nupkgs or SBOMs); `dotnet pack`'s nupkgs with the same files.""",
-    "startup": """`import latebind` with `python -X importtime`, and `latebind --help` as a process, next to a Python that does nothing.""",
-    "stub": """One C program links the runtime, the other the stub. First row: a million calls of `GetAllocatorWithDefaultOptions` in each
-of 20 turns, the fastest turns compared. Other rows: the stub's first call, minus `dlopen()`, `dlsym()` and the same call.""",
+    "audit": """`latebind audit` reads all wheels at once. "Peers" are `auditwheel show`, `delvewheel show`,
+`delocate-listdeps` and `abi3audit`, each on the wheels that it supports; "floor" is Python that decompresses and
+hashes every member in one thread. Memory is the peak of a new worker process for each wheel; the "member in flight" is
+the wheel's largest.""",
+    "latency": """Models are chains of 1, 5 and 10 Relu nodes, small (16 floats) or large (600 KB), with fixed or open
+shapes. In one process, `latenn.Model.run` and `InferenceSession.run` take short turns, with different inputs in every
+call. "Bound" compares with `run_with_iobinding`; "one thread" uses only the calling thread. Each row shows the model
+and runtime with the worst ratio, a median of rounds.""",
+    "pack": """All packages of latenn are made, without the native build: `latebind pack` with an empty `dist/`, and
+again without changes; hatchling's wheels with the same files (no sdists, nupkgs or SBOMs); `dotnet pack`'s nupkgs with
+the same files.""",
+    "startup": """`import latebind` with `python -X importtime`, and `latebind --help` as a process, next to a Python
+that does nothing.""",
+    "stub": """One C program links the runtime, the other the stub. First row: a million calls of
+`GetAllocatorWithDefaultOptions` in each of 20 turns, the fastest turns compared. Other rows: the stub's first call,
+minus `dlopen()`, `dlsym()` and the same call.""",
 }
+
 
 def main() -> None:
     """Write the sections of the results that are here; keep the others."""

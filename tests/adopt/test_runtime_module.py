@@ -4,7 +4,6 @@ import importlib.util
 import sys
 import zipapp
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest

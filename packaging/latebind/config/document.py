@@ -62,9 +62,7 @@ class ProjectTable(Table, frozen=True):
             "pyproject.toml lists readme in `dynamic`."
         ),
     ] = ""
-    icon: Annotated[
-        str, Meta(description="PNG or JPEG file for NuGet packages, at most 1 MB.")
-    ] = ""
+    icon: Annotated[str, Meta(description="PNG or JPEG file for NuGet packages, at most 1 MB.")] = ""
     sbom: Annotated[
         SbomFormat,
         Meta(

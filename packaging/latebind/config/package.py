@@ -114,9 +114,7 @@ class NugetConfig(Table, frozen=True):
             max_length=MAX_DESCRIPTION,
         ),
     ] = ""
-    icon: Annotated[
-        str, Meta(description="PNG or JPEG file. The default is the project's icon.")
-    ] = ""
+    icon: Annotated[str, Meta(description="PNG or JPEG file. The default is the project's icon.")] = ""
     split: Annotated[
         bool | Literal["auto"],
         Meta(
@@ -153,9 +151,7 @@ class Package(Table, frozen=True):
     runtime: Annotated[
         str, Meta(description="Runtime that the package binds. The default is the runtime with the package's name.")
     ] = ""
-    wheel: Annotated[
-        WheelConfig | None, Meta(description="Settings of the wheel.")
-    ] = None
+    wheel: Annotated[WheelConfig | None, Meta(description="Settings of the wheel.")] = None
     nuget: Annotated[
         NugetConfig | None,
         Meta(description="Settings of the NuGet package."),

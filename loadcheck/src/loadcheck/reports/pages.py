@@ -96,12 +96,12 @@ def _name_profile(check: Check) -> str:
 
 
 _HEAD = ("| Code | Severity | What it finds | Profile |", "|---|---|---|---|")
-_INTRODUCTION = """`loadcheck --explain CODE` explains a check: why it exists, an example, how to fix a finding, and how to suppress
-the check. [Choose checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md).
+_INTRODUCTION = """`loadcheck --explain CODE` explains a check: why it exists, an example, how to fix a finding, and how to
+suppress the check. [Choose checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md).
 
 | Severity | Meaning |
 |---|---|
-| error | The package cannot be installed, found, loaded or imported where it should work, or it has a security hole |
+| error | The package cannot be installed, found, loaded or imported where it should work, or has a security hole |
 | warning | The package fails, or will fail, for some of its users |
 | note | Nothing fails, but the package could be better |
 

@@ -50,10 +50,7 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     ]
     source: Annotated[
         str,
-        Meta(
-            description="Folder of Java sources to compile into the JAR. It has files such as "
-            "com/acme/Thing.java."
-        ),
+        Meta(description="Folder of Java sources to compile into the JAR. It has files such as com/acme/Thing.java."),
     ] = ""
     package: Annotated[
         str,
