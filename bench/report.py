@@ -25,42 +25,27 @@ _INTRODUCTION = """# Benchmarks
 
 `python3 noxfile.py -s bench` measures again and rewrites this page.
 
-The programs in a table run one after the other, in several rounds. Unless the text says otherwise, each run is a
-whole process from start to exit. The tables show the median, and the lowest and highest value in parentheses. "Clock"
-is the time that a user waits. "CPU" is the CPU time of all processes together (user and system). Other load on the
-machine affects it less than the clock time.
+Programs run in turn, in several rounds, each as a whole process unless the text says otherwise. Tables show the
+median, with the lowest and highest value in parentheses. "CPU" is the CPU time of all processes together.
 """
 _ABOUT = {
-    "audit": """This benchmark runs `latebind audit` on all wheels at once, with the default checks and with all checks.
-It compares the audit with:
-
-- "peers": `auditwheel show`, `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on the wheels that it
-  supports;
-- "floor": plain Python code that decompresses every member with `zipfile` and hashes it with `hashlib`, in one
-  thread.
-
-To measure memory, the benchmark audits each wheel in a new worker process, and takes the peak of this process. The
-"member in flight" is the largest member of the wheel.""",
-    "latency": """The models are chains of 1, 5 and 10 Relu nodes. They are small (16 floats) or large (600 KB),
-and have fixed or open shapes. In one process, `latenn.Model.run` and `InferenceSession.run` of the same runtime take
-short turns to run each model, with different inputs in every call. "Bound" compares with `run_with_iobinding`. With
-"one thread", the runtime uses only the thread that calls it. The ratio of a round is the median of its turns, and the
-ratio of a row is the median of its rounds. Each row shows the model and runtime with the worst ratio.""",
-    "pack": """This benchmark makes latenn's packages for all its targets; the native build is not timed.
-`latebind pack` runs with an empty `dist/`, and again without changes. hatchling makes wheels with the same files by
-`python -m build --wheel --no-isolation`, but no sdists, nupkgs or SBOMs. If the machine has a .NET SDK, `dotnet pack`
-makes nupkgs with the same files.""",
-    "startup": """This benchmark measures `import latebind` with `python -X importtime`, and `latebind --help` as
-a whole process. It compares them with a process of the same Python that does nothing.""",
-    "stub": """One C program is linked with the runtime, and the other with the stub `latebind::onnxruntime`.
-For the first row, each program calls `GetAllocatorWithDefaultOptions` a million times in each of 20 turns, and the row
-compares the fastest turns. The other rows compare the time until the stub's first call returns with the time of
-`dlopen()`, `dlsym()` and the same call. Each round runs both programs.""",
+    "audit": """`latebind audit` reads all wheels at once. "Peers" are `auditwheel show`, `delvewheel show`,
+`delocate-listdeps` and `abi3audit`, each on the wheels that it supports; "floor" is Python that decompresses and
+hashes every member in one thread. Memory is the peak of a new worker process for each wheel; the "member in flight" is
+the wheel's largest.""",
+    "latency": """Models are chains of 1, 5 and 10 Relu nodes, small (16 floats) or large (600 KB), with fixed or open
+shapes. In one process, `latenn.Model.run` and `InferenceSession.run` take short turns, with different inputs in every
+call. "Bound" compares with `run_with_iobinding`; "one thread" uses only the calling thread. Each row shows the model
+and runtime with the worst ratio, a median of rounds.""",
+    "pack": """All packages of latenn are made, without the native build: `latebind pack` with an empty `dist/`, and
+again without changes; hatchling's wheels with the same files (no sdists, nupkgs or SBOMs); `dotnet pack`'s nupkgs with
+the same files.""",
+    "startup": """`import latebind` with `python -X importtime`, and `latebind --help` as a process, next to a Python
+that does nothing.""",
+    "stub": """One C program links the runtime, the other the stub. First row: a million calls of
+`GetAllocatorWithDefaultOptions` in each of 20 turns, the fastest turns compared. Other rows: the stub's first call,
+minus `dlopen()`, `dlsym()` and the same call.""",
 }
-
-_LARGE = """The next table shows each large model's time relative to `InferenceSession.run`. The "floor" is a run with
-all values bound in advance, which measures the computation in the runtime alone. Apart from noise, no program can be
-faster with this runtime."""
 
 
 def main() -> None:
@@ -92,7 +77,7 @@ def _section(name: str, document: dict[str, Any]) -> str:
     if claims := document.get("claims"):
         parts.append(_claims(claims))
     if name == "latency":
-        parts += [_LARGE, _large(document["rows"])]
+        parts.append(_floor(document["rows"]))
     if memory := document.get("memory"):
         worst = memory["worst"]
         parts.append(
@@ -116,24 +101,13 @@ def _claims(claims: list[dict[str, Any]]) -> str:
     return table(("claim", "measured", "at most", "met"), lines)
 
 
-def _large(rows: Sequence[dict[str, Any]]) -> str:
-    """Of large models: the share of each, and what it would be if a run were nothing but the runtime's computing."""
-    shares = {(row["what"], row["shape"], row["nodes"], row["runtime"]): row["wall"] for row in rows}
-    found = sorted((runtime, shape, nodes) for what, shape, nodes, runtime in shares if what == "floor")
-    lines = [
-        (
-            runtime,
-            shape,
-            str(nodes),
-            *(_spread(shares[what, kind, nodes, runtime]) for what, kind in _columns(shape)),
-        )
-        for runtime, shape, nodes in found
-    ]
-    return table(("onnxruntime", "model", "nodes", "run", "run, open shape", "floor"), lines)
-
-
-def _columns(shape: str) -> tuple[tuple[str, str], ...]:
-    return ("run", shape), ("run", f"open, {shape}"), ("floor", shape)
+def _floor(rows: Sequence[dict[str, Any]]) -> str:
+    """How long runs of large models take that are nothing but the runtime's computing."""
+    floors = [row["wall"]["median"] for row in rows if row["what"] == "floor"]
+    return (
+        "With all values bound in advance, which leaves only the runtime's computation, the large models take "
+        f"{min(floors):.2f} to {max(floors):.2f} of the time of `InferenceSession.run`: no program can be faster."
+    )
 
 
 def _measured(row: dict[str, Any]) -> str:

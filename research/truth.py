@@ -13,7 +13,6 @@ import argparse
 import json
 import re
 import sys
-from collections import Counter
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,13 +136,9 @@ def render(document: Mapping[str, Any]) -> str:
     projects = sorted({wheel["project"] for wheel in wheels})
     by_project = {(wheel["project"], wheel["system"]): wheel for wheel in wheels}
     summary = [(name, *(_field(by_project.get((name, system))) for system in _SYSTEMS.values())) for name in projects]
-    counts = sorted(Counter(verdict["code"] for wheel in wheels for verdict in wheel["verdicts"]).items())
-    codes = [(f"[{code}](checks/index.md)", str(count)) for code, count in counts]
     return "\n".join([
         _INTRODUCTION,
         _table(("project", *_SYSTEMS.values()), summary),
-        "## Codes\n",
-        _table(("code", "wheels"), codes),
         "## Projects\n",
         "".join(f"- **{name}**: {remarks[name]}\n" for name in projects),
     ])  # fmt: skip

@@ -1,11 +1,9 @@
 """The generated module that finds a runtime: the one that Python would import."""
 
 import importlib.util
-import re
 import sys
 import zipapp
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +11,6 @@ import pytest
 from latebind.adopt.runtime_module import render_runtime_module
 from latebind.tables.presets import preset, presets
 
-DOCS = Path(__file__).parents[2] / "docs" / "wheels.md"
 SUPPLIED = [
     (name, distribution) for name, preset in presets().items() for distribution in preset.python.extras.values()
 ]
@@ -227,8 +224,3 @@ def test_a_library_that_cannot_be_opened_is_a_warning(tmp_path, monkeypatch):
     monkeypatch.delenv("ONNXRUNTIME_LIB_PATH", raising=False)
     with pytest.warns(RuntimeWarning, match=r"ONNX Runtime cannot be opened: .*libonnxruntime\.so\.1"):
         runtime_module().load_runtime()
-
-
-def test_the_documentation_shows_the_module_that_is_generated():
-    (block,) = re.findall(r"```python title=\"_runtime.py\"\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
-    assert block == render_runtime_module(preset("onnxruntime"), "demo")

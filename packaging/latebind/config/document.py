@@ -47,7 +47,7 @@ class ProjectTable(Table, frozen=True):
         ),
     ] = ""
     license: Annotated[str, Meta(description="SPDX license expression, such as MIT.")] = ""
-    license_file: Annotated[str, Meta(description="File with the license text, relative to this file.")] = ""
+    license_file: Annotated[str, Meta(description="File with the license text.")] = ""
     authors: Annotated[
         tuple[str, ...],
         Meta(
@@ -58,13 +58,11 @@ class ProjectTable(Table, frozen=True):
     readme: Annotated[
         str,
         Meta(
-            description="README file in Markdown for package pages, relative to this file. A wheel has it if "
+            description="README file in Markdown for package pages. A wheel has it if "
             "pyproject.toml lists readme in `dynamic`."
         ),
     ] = ""
-    icon: Annotated[
-        str, Meta(description="PNG or JPEG file for NuGet packages, at most 1 MB, relative to this file.")
-    ] = ""
+    icon: Annotated[str, Meta(description="PNG or JPEG file for NuGet packages, at most 1 MB.")] = ""
     sbom: Annotated[
         SbomFormat,
         Meta(
@@ -112,7 +110,7 @@ class Audit(Table, frozen=True):
     baseline: Annotated[
         str,
         Meta(
-            description="File that lists known findings, relative to this file. `latebind audit --write-baseline` "
+            description="File that lists known findings. `latebind audit --write-baseline` "
             "writes it. `latebind release` ignores it."
         ),
     ] = ""

@@ -16,7 +16,7 @@ SourceName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.+-]+$")]
 class Native(Table, frozen=True):
     """The native code, and what builds it."""
 
-    source: Annotated[str, Meta(description="Folder of the native code, relative to this file.")] = "native"
+    source: Annotated[str, Meta(description="Folder of the native code.")] = "native"
     build: Annotated[
         Literal["cmake", "external"],
         Meta(

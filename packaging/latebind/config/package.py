@@ -26,7 +26,7 @@ class WheelConfig(Table, frozen=True):
     source: Annotated[
         str,
         Meta(
-            description="Folder of the wheel's pyproject.toml, relative to this file. Leave it out if your own build "
+            description="Folder of the wheel's pyproject.toml. Leave it out if your own build "
             "makes the wheel: latebind then audits and verifies the wheel that is in dist/."
         ),
     ] = ""
@@ -95,7 +95,7 @@ class NugetConfig(Table, frozen=True):
     managed: Annotated[
         str,
         Meta(
-            description="Folder with one .csproj, relative to this file. latebind adds this project's assembly and its "
+            description="Folder with one .csproj. latebind adds this project's assembly and its "
             "translations, but no other assemblies. A package that the project references needs "
             'PrivateAssets="all", unless the NuGet package also requires it.'
         ),
@@ -114,9 +114,7 @@ class NugetConfig(Table, frozen=True):
             max_length=MAX_DESCRIPTION,
         ),
     ] = ""
-    icon: Annotated[
-        str, Meta(description="PNG or JPEG file, relative to this file. The default is the project's icon.")
-    ] = ""
+    icon: Annotated[str, Meta(description="PNG or JPEG file. The default is the project's icon.")] = ""
     split: Annotated[
         bool | Literal["auto"],
         Meta(
@@ -153,12 +151,10 @@ class Package(Table, frozen=True):
     runtime: Annotated[
         str, Meta(description="Runtime that the package binds. The default is the runtime with the package's name.")
     ] = ""
-    wheel: Annotated[
-        WheelConfig | None, Meta(description="Settings of the wheel. Leave the table out to make no wheel.")
-    ] = None
+    wheel: Annotated[WheelConfig | None, Meta(description="Settings of the wheel.")] = None
     nuget: Annotated[
         NugetConfig | None,
-        Meta(description="Settings of the NuGet package. Leave the table out to make no NuGet package."),
+        Meta(description="Settings of the NuGet package."),
     ] = None
     sdk: Annotated[
         bool | SdkConfig,

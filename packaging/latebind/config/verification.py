@@ -18,9 +18,7 @@ ANY_VERSION = "default"
 class VerifyData(Table, frozen=True):
     """A script that prepares the data for the consumers. It runs in an environment of its own."""
 
-    script: Annotated[
-        str, Meta(description="The script, relative to this file. Its argument is the folder to write to.")
-    ]
+    script: Annotated[str, Meta(description="The script. Its argument is the folder to write to.")]
     requires: Annotated[
         dict[str, tuple[str, ...]],
         Meta(

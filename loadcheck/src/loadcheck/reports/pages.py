@@ -96,18 +96,14 @@ def _name_profile(check: Check) -> str:
 
 
 _HEAD = ("| Code | Severity | What it finds | Profile |", "|---|---|---|---|")
-_INTRODUCTION = """`latebind audit --explain CODE`, or `loadcheck --explain CODE`, explains a check: why it exists, an
-example, how to fix a finding, and how to suppress the check. The website has the same explanations. [Audit
-packages](../howto/audit.md) describes how to choose checks. To add checks for your organization,
-[write your own check](../howto/checks.md).
+_INTRODUCTION = """`loadcheck --explain CODE` explains a check: why it exists, an example, how to fix a finding, and how to
+suppress the check. [Choose checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md).
 
 | Severity | Meaning |
 |---|---|
-| error | The package cannot be installed, found, loaded or imported where it should work, or it has a security hole |
+| error | The package cannot be installed, found, loaded or imported where it should work, or has a security hole |
 | warning | The package fails, or will fail, for some of its users |
 | note | Nothing fails, but the package could be better |
 
-Each check has a default severity, but some of its findings may have another one. The page of a check gives the reason
-for the default, and lists the cases with another severity. A finding may rest on an assumption about
-something that the package does not show, such as what a dependency installs. The report names the assumption in a line
-that begins with `assumes:`. Such a finding is a warning at most."""
+Some findings have another severity than their check: its page lists the cases. A finding that rests on something that the
+package does not show names it (`assumes:`), and is a warning at most."""

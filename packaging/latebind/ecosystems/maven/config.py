@@ -50,10 +50,7 @@ class MavenConfig(EcosystemTable, frozen=True, kw_only=True):
     ]
     source: Annotated[
         str,
-        Meta(
-            description="Folder of Java sources to compile into the JAR, relative to this file. It has files such as "
-            "com/acme/Thing.java."
-        ),
+        Meta(description="Folder of Java sources to compile into the JAR. It has files such as com/acme/Thing.java."),
     ] = ""
     package: Annotated[
         str,
@@ -114,7 +111,7 @@ PACKAGE_KEYS = (
         name="maven",
         title="Maven",
         table=MavenConfig,
-        description="Settings of the JAR. Leave the table out to make no JAR.",
+        description="Settings of the JAR.",
     ),
 )
 PROGRAM_KEYS = (ProgramKey(name=PROGRAM, description="Folder of a Java program that uses the JARs."),)

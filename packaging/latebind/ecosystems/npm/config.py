@@ -50,7 +50,7 @@ class NpmConfig(EcosystemTable, frozen=True, kw_only=True):
     source: Annotated[
         str,
         Meta(
-            description="Folder of the main package's own files, relative to this file. Its entry points are "
+            description="Folder of the main package's own files. Its entry points are "
             "index.cjs (or index.js), index.mjs and index.d.ts, and index.d.mts if the types for import differ. "
             "Without this folder, the generated module is the entry point."
         ),
@@ -104,7 +104,7 @@ PACKAGE_KEYS = (
         name="npm",
         title="npm",
         table=NpmConfig,
-        description="Settings of the npm packages. Leave the table out to make no npm packages.",
+        description="Settings of the npm packages.",
     ),
 )
 PROGRAM_KEYS = (ProgramKey(name="node", description="Folder of a Node.js program that uses the npm packages."),)
