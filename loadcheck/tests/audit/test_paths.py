@@ -215,24 +215,33 @@ def test_an_empty_folder_is_refused(tmp_path):
 @pytest.mark.skipif(
     not hasattr(os, "seteuid") or os.geteuid() != 0, reason="not run: only root can become another user"
 )
-def test_what_may_not_be_read_is_refused_and_not_passed_over(bench):
+def test_what_may_not_be_read_is_a_finding_and_the_rest_is_audited(bench):
     wheel = bench.wheel()[0]
     with tempfile.TemporaryDirectory() as temporary:
-        folder, closed = Path(temporary), Path(temporary, "closed")
-        closed.mkdir()
+        folder = Path(temporary)
+        (folder / "open.whl").write_bytes(wheel.read_bytes())
         (folder / wheel.name).write_bytes(wheel.read_bytes())
+        (folder / "unknown").write_bytes(b"x")
+        (folder / "closed").mkdir()
         folder.chmod(0o755)
-        (folder / wheel.name).chmod(0)
-        closed.chmod(0)
+        for name in (wheel.name, "unknown", "closed"):
+            (folder / name).chmod(0)
         os.seteuid(65534)
         try:
             with pytest.raises(PermissionError):
                 (folder / "new").write_bytes(b"")
-            for path in (folder, folder / wheel.name):
+            report = audit_here([folder])
+            for path in (folder / "closed", folder / wheel.name):
                 with pytest.raises(InputError, match="Permission denied"):
                     find_subjects([path])
         finally:
             os.seteuid(0)
+    unread = {finding.subject for finding in report.findings if finding.code == "LB601"}
+    assert unread == {wheel.name, f"{folder}/unknown", f"{folder}/closed"}
+    assert {finding.message for finding in report.findings if finding.code == "LB601"} == {
+        "cannot be read: Permission denied"
+    }
+    assert {"open.whl", str(folder)} <= set(report.packages)
 
 
 def test_only_an_archive_that_says_it_holds_symbols_is_passed_over(tmp_path):

@@ -6,7 +6,7 @@ import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from loadcheck.binary.text import name_at
+from loadcheck.binary.text import Reading
 from loadcheck.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class ElfFile:
 
     def __init__(self, data: Data) -> None:
         self.data = data
+        self._reading = Reading(len(data))
         self.is_64 = data[4:5] == b"\2"
         self.order = ">" if data[5:6] == b"\2" else "<"
         if data[4:5] not in (b"\1", b"\2") or len(data) < (64 if self.is_64 else 52):
@@ -163,7 +164,7 @@ class ElfFile:
 
     def text(self, offset: int) -> str:
         """The name at an offset of `strings`."""
-        return name_at(self.strings, offset)
+        return self._reading.name_at(self.strings, offset)
 
     def texts(self, tag: int) -> tuple[str, ...]:
         """The names that a tag of the dynamic table gives."""

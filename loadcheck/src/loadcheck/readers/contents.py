@@ -151,6 +151,8 @@ class Contents:
     """Symbolic links of a folder, which are not followed."""
     damage: str = ""
     """Why the package cannot be opened; "" if it can."""
+    damage_fix: str = ""
+    """What to do about it, if not to make the package again."""
     supplied: Supplied | None = None
     """What its requirements install; None if they were not read."""
     environment: Environment | None = None
