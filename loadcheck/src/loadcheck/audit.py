@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadcheck.archive import ZipReader
@@ -25,6 +23,7 @@ from loadcheck.readers.strings import Sought
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from loadcheck.engine.registry import Check
     from loadcheck.index.index import Index
@@ -175,8 +174,9 @@ def find_subjects(paths: Sequence[Path]) -> tuple[list[tuple[Path, SubjectKind]]
     """The packages, folders and binaries to audit, each once, sorted by path; and what is none of these.
 
     A folder stands for the packages below it, and for itself when it holds native files outside of packages, or no
-    package. Archives of debug symbols are audited only if `paths` names them. What cannot be read below a folder becomes
-    a finding. Raises InputError for a path that is not there or cannot be read, and if there is nothing to audit.
+    package. Archives of debug symbols are audited only if `paths` names them. What cannot be read below a folder
+    becomes a finding. Raises InputError for a path that is not there or cannot be read, and if there is nothing to
+    audit.
     """
     kind_by_path: dict[Path, SubjectKind] = {}
     others: list[InputError] = []
@@ -292,11 +292,8 @@ def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -
         yield Skipped(check=check.code, subject=subject, reason=reason)
     slices_by_judgement: dict[Finding | Skipped, list[str]] = {}
     for image in file.images:
-        if not image.is_linked:
-            reason = f"{image.file_type} files are not loaded"
+        if reason := image.unjudged:
             yield Skipped(check=check.code, subject=subject, reason=reason)
-        elif image.is_firmware:
-            yield Skipped(check=check.code, subject=subject, reason=f"{image.arch} code runs on a coprocessor")
         elif image.format in check.formats:
             values = {"package": package, "wheel": package.wheel, "file": file, "image": image}
             for judgement in check.judge(package.subject, file.name, policy, **values):

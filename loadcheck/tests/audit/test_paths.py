@@ -1,4 +1,5 @@
 import os
+import struct
 import sys
 import tempfile
 import time
@@ -107,7 +108,39 @@ def test_code_of_a_coprocessor_is_skipped(bench):
     data[18:20] = (164).to_bytes(2, "little")  # e_machine: EM_QDSP6
     report = audit_here(bench.bare("libskel.so", bytes(data)))
     assert not [finding for finding in report.findings if finding.code < "LB3"]
-    assert "hexagon code runs on a coprocessor" in {skip.reason for skip in report.skipped}
+    assert "hexagon code runs on a coprocessor, or without a system" in {skip.reason for skip in report.skipped}
+
+
+@pytest.mark.parametrize(("system", "number"), [("netbsd", 2), ("solaris", 6), ("freebsd", 9), ("openbsd", 12)])
+def test_files_of_other_systems_are_skipped(bench, system, number):
+    data = bytearray(bench.linked_library())
+    data[7] = number  # EI_OSABI
+    report = audit_here(bench.bare("libtiny.so", bytes(data)))
+    assert report.findings == ()
+    assert {skip.reason for skip in report.skipped} == {f"{system} has its own rules for binaries"}
+
+
+@pytest.mark.parametrize(("machine", "name"), [(83, "avr"), (190, "cuda"), (224, "amdgpu"), (247, "bpf")])
+def test_data_for_other_processors_is_not_damaged(bench, machine, name):
+    path = bench.bare("kernel.cubin", firmware(machine))
+    report = audit_here(path)
+    assert report.findings == ()
+    assert {skip.reason for skip in report.skipped} == {f"{name} code runs on a coprocessor, or without a system"}
+
+
+def test_a_program_that_no_system_can_map_is_firmware_and_a_library_is_damaged(bench):
+    report = audit_here(bench.bare("board.elf", firmware(40)))
+    assert report.findings == ()
+    assert {skip.reason for skip in report.skipped} == {"armv7l code runs on a coprocessor, or without a system"}
+    codes = [finding.code for finding in audit_here(bench.bare("lib.so", firmware(40, kinds=(1, 2)))).findings]
+    assert codes == ["LB604"]
+
+
+def firmware(machine: int, kinds: tuple[int, ...] = (1,)) -> bytes:
+    """A program whose segments are where no page of memory can be."""
+    segments = [struct.pack("<IIQQQQQQ", kind, 5, 0x200, 0x8000000, 0, 0x40, 0x40, 8) for kind in kinds]
+    header = struct.pack("<HHIQQQIHHHHHH", 2, machine, 1, 0, 64, 0, 0, 64, 56, len(segments), 64, 0, 0)
+    return (b"\x7fELF\2\1\1".ljust(16, b"\0") + header + b"".join(segments)).ljust(4096, b"\0")
 
 
 def test_a_static_program_has_no_complaint(bench):

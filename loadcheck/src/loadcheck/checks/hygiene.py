@@ -100,12 +100,15 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     "warning",
     profiles=("loads",),
     because="Some systems cannot install the file correctly. The finding is a note if the tags exclude these systems.",
-    kinds=ARCHIVES,
+    kinds=tuple(kind for kind in ARCHIVES if kind != "jar"),
     example="latenn/Model.onnx and latenn/model.onnx",
     fix="Rename the file so that its name is valid on Windows and differs from other names by more than case.",
 )
 def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
-    """On Windows and macOS, names that differ only by case usually refer to one file. Windows reserves some names."""
+    """On Windows and macOS, names that differ only by case usually refer to one file. Windows reserves some names.
+
+    Names in JARs do no harm: Java reads their entries where they are.
+    """
     tags = package.wheel.platforms if package.wheel is not None else ("any",)
     for_linux = all("linux" in tag for tag in tags)
     for problem in package.problems:

@@ -258,6 +258,11 @@ class Contents:
         return frozenset(row.name for _, image in self.images for row in image.exports)
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """The paths of all files."""
+        return frozenset(file.name for file in self.files)
+
+    @cached_property
     def bases(self) -> frozenset[str]:
         """The names of all files without folders, in lower case, as Windows compares them."""
         return frozenset(file.base.lower() for file in self.files)

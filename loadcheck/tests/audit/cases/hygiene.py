@@ -264,6 +264,8 @@ CASES = [
          severity="warning"),
     Case("LB603", "a name that Windows reserves", hostile(member("latenn/aux.h")), honest, at="!latenn/aux.h",
          says="aux.h", severity="warning"),
+    Case("LB603", "a name that Windows reserves; in a JAR, which nobody unpacks", hostile(member("acme/aux.class")),
+         hostile(member("acme/aux.class"), "acme-1.0.jar"), at="!acme/aux.class", says="aux.class", severity="warning"),
     Case("LB603", "a name that only Windows refuses", wheel({"latenn/a*b.txt": b"x"}, tag="py3-none-any"),
          wheel({"latenn/ab.txt": b"x"}), at="!latenn/a*b.txt", says="not a valid file name on Windows",
          severity="warning"),
