@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from loadcheck.errors import InputError
 from loadcheck.model import Sha256
 from loadcheck.text import human_size
+from loadcheck.ziprecords import find_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,8 +50,9 @@ UNIX = 3
 _DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
 
 ArchiveProblemKind = Literal[
-    "unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method", "prefix"
-]
+    "unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method", "prefix", "records",
+    "streamed",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,15 @@ class Entry:
     """Compressing takes a second for 20 MB, which a file that stays on this machine does not need."""
 
 
+def too_many_members(path: Path, count: str) -> InputError:
+    """The error for an archive with more members than loadcheck reads."""
+    return InputError(
+        f"has {count} members, but loadcheck reads at most {MAX_MEMBERS:,}",
+        where=str(path),
+        advice="The package was not audited. Split it, or pack its data files as one archive.",
+    )
+
+
 class ZipReader:
     """An archive open for reading. Nothing is unpacked to disk.
 
@@ -99,12 +110,17 @@ class ZipReader:
                 self._file = stack.enter_context(path.open("rb"))
                 self._zip = zipfile.ZipFile(self._file)
             except _READ_ERRORS as error:
-                raise InputError(f"not a readable zip archive: {error}", where=str(path)) from error
+                reason = (isinstance(error, OSError) and error.strerror) or error
+                raise InputError(f"not a readable zip archive: {reason}", where=str(path)) from error
             infos = self._zip.infolist()
+            if len(infos) > MAX_MEMBERS:
+                raise too_many_members(path, f"{len(infos):,}")
             starts = sorted({info.header_offset for info in infos})
             self._ends = dict(pairwise([*starts, self._zip.start_dir]))
             if starts and starts[0]:
                 self._problem("prefix", "", f"{human_size(starts[0])} precede the archive's first member")
+            for member, detail, is_streamed in find_contradictions(self._file, infos, self._zip.start_dir):
+                self._problem("streamed" if is_streamed else "records", member, detail)
             self.members = tuple(self._admit(infos))
             stack.pop_all()
 
@@ -160,9 +176,6 @@ class ZipReader:
         seen: dict[str, str] = {}
         total = compressed = 0
         overlapping = _overlapping(infos)
-        if len(infos) > MAX_MEMBERS:
-            self._problem("bomb", "", f"{len(infos)} members exceed the limit of {MAX_MEMBERS}")
-            infos = infos[:MAX_MEMBERS]
         for info in infos:
             kind, detail = _objection(info)
             if kind is None and info.header_offset in overlapping:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loadcheck.archive import ZipReader
@@ -20,10 +18,12 @@ from loadcheck.model import PASSED_OVER, SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, Audit
 from loadcheck.readers.contents import Contents, File
 from loadcheck.readers.environment import find_folders, read_environment
 from loadcheck.readers.package import NothingToAuditError, kind_of, read_package
+from loadcheck.readers.sources import list_files
 from loadcheck.readers.strings import Sought
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from loadcheck.engine.registry import Check
     from loadcheck.index.index import Index
@@ -174,8 +174,9 @@ def find_subjects(paths: Sequence[Path]) -> tuple[list[tuple[Path, SubjectKind]]
     """The packages, folders and binaries to audit, each once, sorted by path; and what is none of these.
 
     A folder stands for the packages below it, and for itself when it holds native files outside of packages, or no
-    package. Archives of debug symbols are audited only if `paths` names them. Raises InputError for a path that is not
-    there or cannot be read, and if there is nothing to audit.
+    package. Archives of debug symbols are audited only if `paths` names them. What cannot be read below a folder
+    becomes a finding. Raises InputError for a path that is not there or cannot be read, and if there is nothing to
+    audit.
     """
     kind_by_path: dict[Path, SubjectKind] = {}
     others: list[InputError] = []
@@ -193,12 +194,15 @@ def find_subjects(paths: Sequence[Path]) -> tuple[list[tuple[Path, SubjectKind]]
 
 
 def _list_folder(folder: Path) -> dict[Path, SubjectKind]:
-    files = sorted(file for file in _files(folder) if not _holds_symbols(file))
-    if not files:
+    """What to audit of a folder. The folder itself stands for files of its own, and for what cannot be read in it."""
+    closed: list[OSError] = []
+    files = sorted(file for file in list_files(folder, closed.append) if not _holds_symbols(file))
+    if any(error.filename == str(folder) for error in closed):
+        raise InputError(f"cannot be read: {closed[0].strerror}", where=str(folder))
+    if not files and not closed:
         raise NothingToAuditError("this folder has nothing to audit", where=str(folder), advice=_ADVICE)
-    packages = [file for file in files if find_format(file.name)]
-    subjects = {package: kind_of(package) for package in packages}
-    if not packages or any(_is_binary(file) for file in files if not find_format(file.name)):
+    subjects: dict[Path, SubjectKind] = {file: form.audited_as for file in files if (form := find_format(file.name))}
+    if not subjects or closed or any(_belongs_to_folder(file) for file in files if file not in subjects):
         subjects[folder] = "folder"
     return subjects
 
@@ -214,22 +218,14 @@ def _holds_symbols(path: Path) -> bool:
         return False
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """The regular files below a folder. Raises InputError when one of its subfolders cannot be read."""
-
-    def refuse(error: OSError) -> None:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(error.filename))
-
-    for directory, _, names in os.walk(folder, onerror=refuse):
-        paths = (Path(directory, name) for name in names)
-        yield from (path for path in paths if not path.is_symlink() and path.is_file())
-
-
-def _is_binary(path: Path) -> bool:
+def _belongs_to_folder(path: Path) -> bool:
+    """Whether a file makes its folder a subject: a native binary, or what cannot be read and may be one."""
     try:
         return kind_of(path) == "binary"
-    except InputError:
+    except NothingToAuditError:
         return False
+    except InputError:
+        return True
 
 
 def _run(
@@ -296,11 +292,8 @@ def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -
         yield Skipped(check=check.code, subject=subject, reason=reason)
     slices_by_judgement: dict[Finding | Skipped, list[str]] = {}
     for image in file.images:
-        if not image.is_linked:
-            reason = f"{image.file_type} files are not loaded"
+        if reason := image.unjudged:
             yield Skipped(check=check.code, subject=subject, reason=reason)
-        elif image.is_firmware:
-            yield Skipped(check=check.code, subject=subject, reason=f"{image.arch} code runs on a coprocessor")
         elif image.format in check.formats:
             values = {"package": package, "wheel": package.wheel, "file": file, "image": image}
             for judgement in check.judge(package.subject, file.name, policy, **values):

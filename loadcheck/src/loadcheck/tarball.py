@@ -10,7 +10,7 @@ import tarfile
 import zlib
 from typing import TYPE_CHECKING
 
-from loadcheck.archive import ArchiveProblem, replacing, source_date_epoch
+from loadcheck.archive import MAX_MEMBERS, ArchiveProblem, replacing, source_date_epoch, too_many_members
 from loadcheck.errors import InputError
 from loadcheck.text import human_size
 
@@ -44,8 +44,10 @@ class TarReader:
         total = 0
         try:
             with tarfile.open(self._path, "r|*") as archive:
-                for member in archive:
+                for number, member in enumerate(archive):
                     total += member.size
+                    if number == MAX_MEMBERS:
+                        raise too_many_members(self._path, f"more than {MAX_MEMBERS:,}")
                     if total > _BOMB:
                         self._problem(
                             "bomb",
@@ -57,7 +59,8 @@ class TarReader:
                         yield member, self._blocks(archive, member)
         # tarfile passes on the exceptions that it raises while it reads damaged headers.
         except (tarfile.TarError, OSError, EOFError, ValueError, TypeError, zlib.error) as error:
-            raise InputError(f"not a readable tar archive: {error}", where=str(self._path)) from error
+            reason = (isinstance(error, OSError) and error.strerror) or error
+            raise InputError(f"not a readable tar archive: {reason}", where=str(self._path)) from error
 
     def _admits(self, member: tarfile.TarInfo, seen: set[str]) -> bool:
         parts = member.name.split("/")

@@ -1,4 +1,5 @@
 import os
+import struct
 import sys
 import tempfile
 import time
@@ -107,7 +108,39 @@ def test_code_of_a_coprocessor_is_skipped(bench):
     data[18:20] = (164).to_bytes(2, "little")  # e_machine: EM_QDSP6
     report = audit_here(bench.bare("libskel.so", bytes(data)))
     assert not [finding for finding in report.findings if finding.code < "LB3"]
-    assert "hexagon code runs on a coprocessor" in {skip.reason for skip in report.skipped}
+    assert "hexagon code runs on a coprocessor, or without a system" in {skip.reason for skip in report.skipped}
+
+
+@pytest.mark.parametrize(("system", "number"), [("netbsd", 2), ("solaris", 6), ("freebsd", 9), ("openbsd", 12)])
+def test_files_of_other_systems_are_skipped(bench, system, number):
+    data = bytearray(bench.linked_library())
+    data[7] = number  # EI_OSABI
+    report = audit_here(bench.bare("libtiny.so", bytes(data)))
+    assert report.findings == ()
+    assert {skip.reason for skip in report.skipped} == {f"{system} has its own rules for binaries"}
+
+
+@pytest.mark.parametrize(("machine", "name"), [(83, "avr"), (190, "cuda"), (224, "amdgpu"), (247, "bpf")])
+def test_data_for_other_processors_is_not_damaged(bench, machine, name):
+    path = bench.bare("kernel.cubin", firmware(machine))
+    report = audit_here(path)
+    assert report.findings == ()
+    assert {skip.reason for skip in report.skipped} == {f"{name} code runs on a coprocessor, or without a system"}
+
+
+def test_a_program_that_no_system_can_map_is_firmware_and_a_library_is_damaged(bench):
+    report = audit_here(bench.bare("board.elf", firmware(40)))
+    assert report.findings == ()
+    assert {skip.reason for skip in report.skipped} == {"armv7l code runs on a coprocessor, or without a system"}
+    codes = [finding.code for finding in audit_here(bench.bare("lib.so", firmware(40, kinds=(1, 2)))).findings]
+    assert codes == ["LB604"]
+
+
+def firmware(machine: int, kinds: tuple[int, ...] = (1,)) -> bytes:
+    """A program whose segments are where no page of memory can be."""
+    segments = [struct.pack("<IIQQQQQQ", kind, 5, 0x200, 0x8000000, 0, 0x40, 0x40, 8) for kind in kinds]
+    header = struct.pack("<HHIQQQIHHHHHH", 2, machine, 1, 0, 64, 0, 0, 64, 56, len(segments), 64, 0, 0)
+    return (b"\x7fELF\2\1\1".ljust(16, b"\0") + header + b"".join(segments)).ljust(4096, b"\0")
 
 
 def test_a_static_program_has_no_complaint(bench):
@@ -215,24 +248,33 @@ def test_an_empty_folder_is_refused(tmp_path):
 @pytest.mark.skipif(
     not hasattr(os, "seteuid") or os.geteuid() != 0, reason="not run: only root can become another user"
 )
-def test_what_may_not_be_read_is_refused_and_not_passed_over(bench):
+def test_what_may_not_be_read_is_a_finding_and_the_rest_is_audited(bench):
     wheel = bench.wheel()[0]
     with tempfile.TemporaryDirectory() as temporary:
-        folder, closed = Path(temporary), Path(temporary, "closed")
-        closed.mkdir()
+        folder = Path(temporary)
+        (folder / "open.whl").write_bytes(wheel.read_bytes())
         (folder / wheel.name).write_bytes(wheel.read_bytes())
+        (folder / "unknown").write_bytes(b"x")
+        (folder / "closed").mkdir()
         folder.chmod(0o755)
-        (folder / wheel.name).chmod(0)
-        closed.chmod(0)
+        for name in (wheel.name, "unknown", "closed"):
+            (folder / name).chmod(0)
         os.seteuid(65534)
         try:
             with pytest.raises(PermissionError):
                 (folder / "new").write_bytes(b"")
-            for path in (folder, folder / wheel.name):
+            report = audit_here([folder])
+            for path in (folder / "closed", folder / wheel.name):
                 with pytest.raises(InputError, match="Permission denied"):
                     find_subjects([path])
         finally:
             os.seteuid(0)
+    unread = {finding.subject for finding in report.findings if finding.code == "LB601"}
+    assert unread == {wheel.name, f"{folder}/unknown", f"{folder}/closed"}
+    assert {finding.message for finding in report.findings if finding.code == "LB601"} == {
+        "cannot be read: Permission denied"
+    }
+    assert {"open.whl", str(folder)} <= set(report.packages)
 
 
 def test_only_an_archive_that_says_it_holds_symbols_is_passed_over(tmp_path):

@@ -84,6 +84,8 @@ def test_other_files_are_no_images():
 
 def test_java_classes_are_not_mach_o():
     assert sniff(bytes.fromhex("cafebabe00000034")) is None
+    assert sniff(bytes.fromhex("cafebabe 00000034 0010 0a")) is None
+    assert sniff(bytes.fromhex("cafebabe 00000034 01000007")) == "macho"
     assert sniff(bytes.fromhex("cafebabe00000002")) == "macho"
 
 

@@ -52,6 +52,15 @@ def test_each_slice_of_a_universal_file_is_an_image(bench):
     assert [(part.slice, part.arch) for part in slices] == [("x86_64", "x86_64"), ("arm64", "aarch64")]
 
 
+def test_a_universal_file_has_slices_that_do_not_overlap(bench):
+    data = bytearray(universal(bench.dylib(MAC_INTEL), bench.dylib()))
+    data[28 + 8 : 28 + 12] = data[8 + 8 : 8 + 12]
+    with pytest.raises(InputError, match="two slices overlap"):
+        read_images(bytes(data), "x")
+    with pytest.raises(InputError, match="without a slice"):
+        read_images(bytes.fromhex("cafebabe") + bytes(60), "x")
+
+
 @pytest.mark.parametrize("length", [5, 20, 40, 400, 2000, 20000])
 def test_a_cut_off_library_is_refused(bench, length):
     with pytest.raises(InputError, match="liblatenn"):

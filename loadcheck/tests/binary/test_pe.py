@@ -64,3 +64,28 @@ def test_a_section_behind_the_end_is_refused(bench):
     struct.pack_into("<I", data, start + 24 + size + 20, 1 << 30)
     with pytest.raises(InputError, match="cut off"):
         read_image(bytes(data), "latenn.dll")
+
+
+def many_imports(rows: int, thunk: int, thunks: int) -> bytes:
+    """A small DLL that imports one table of functions from one library, again and again."""
+    name = b"A" * 60_000 + bytes(8)
+    table = struct.pack("<Q", thunk) * thunks + bytes(8)
+    places = [0x1000, 0x1000 + len(name)]
+    row = struct.pack("<5I", places[1], 0, 0, places[0] + 59_990, places[1])
+    body = name + table + row * rows + bytes(20)
+    optional = struct.pack("<H22xQ38xH36xI", 0x20B, 0x180000000, 0x160, 16)
+    directories = struct.pack("<II", 0, 0) + struct.pack("<II", places[1] + len(table), 20 * (rows + 1)) + bytes(112)
+    size = len(optional) + len(directories)
+    headers = b"MZ".ljust(60, b"\0") + struct.pack("<I", 64)
+    headers += b"PE\0\0" + struct.pack("<HHIIIHH", 0x8664, 1, 0, 0, 0, size, 0x2022) + optional + directories
+    section = struct.pack("<8sIIIIIIHHI", b".rdata", len(body), 0x1000, len(body), 512, 0, 0, 0, 0, 0x40000040)
+    return (headers + section).ljust(512, b"\0") + body
+
+
+@pytest.mark.parametrize("thunk", [0x1000, 1 << 63], ids=["names", "numbers"])
+def test_tables_that_lead_to_gigabytes_are_refused(thunk):
+    library = read_image(many_imports(2, thunk, 2), "small.dll")
+    assert library is not None
+    assert library.needed == ("A" * 10,)
+    with pytest.raises(InputError, match="refer to more than 8 times the file"):
+        read_image(many_imports(20_000, thunk, 60_000), "large.dll")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary.elffile import ElfFile
 from loadcheck.binary.elfsymbols import Versions, dynamic_symbols
+from loadcheck.binary.elfsystem import COPROCESSORS, find_system
 from loadcheck.binary.gil import keeps_gil
-from loadcheck.binary.image import HEXAGON, Data, FileType, Image, python_module
+from loadcheck.binary.image import Data, FileType, Image, python_module
 from loadcheck.binary.initial import isa_level, list_initial
 from loadcheck.binary.text import name_in
 from loadcheck.binary.vectors import find_vector_code
@@ -28,10 +29,10 @@ _ARCH = {
     22: "s390x",
     40: "armv7l",
     62: "x86_64",
-    164: HEXAGON,
     183: "aarch64",
     243: "riscv64",
     258: "loongarch64",
+    **COPROCESSORS,
 }
 _FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared", 4: "core"}
 _PT_LOAD, _PT_INTERP, _PT_TLS, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 3, 7, 0x6474E551, 0x6474E552
@@ -46,6 +47,8 @@ def read_elf(data: Data) -> Image:
     """The image in `data`. Raises InputError, ValueError, IndexError or struct.error when it is damaged or cut off."""
     file = ElfFile(data)
     arch = _ARCH.get(file.machine, f"unknown-{file.machine}")
+    if file.machine in COPROCESSORS:
+        return Image(format="elf", file_type=_FILE_TYPE.get(file.type, "object"), arch=arch, is_firmware=True)
     # After `objcopy --only-keep-debug`, code is a section without bytes, and the segments end after the file.
     if any(section.kind == _SHT_NOBITS and section.flags & _SHF_EXECINSTR for section in file.sections):
         return Image(format="elf", file_type="object", arch=arch, has_debug_info=True)
@@ -71,6 +74,8 @@ def read_elf(data: Data) -> Image:
         runpath=_search_path(file, _DT_RUNPATH),
         version_needs=versions.needs,
         interpreter=interpreter,
+        is_firmware=not file.is_for_loaders,
+        system=find_system(file, needed, versions.needs, interpreter),
         is_static=not needed and not interpreter,
         exec_stack=any(segment.kind == _PT_GNU_STACK and segment.is_executable for segment in file.segments),
         text_relocations=text_relocations,

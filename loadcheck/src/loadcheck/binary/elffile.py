@@ -6,7 +6,7 @@ import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from loadcheck.binary.text import name_at
+from loadcheck.binary.text import Reading
 from loadcheck.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _PAGE = 4096
 """The smallest page of any architecture. glibc: "ELF load command address/offset not page-aligned"."""
-_PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4
+_PT_LOAD, _PT_DYNAMIC, _PT_INTERP, _PT_NOTE = 1, 2, 3, 4
 _SHT_PROGBITS, _SHF_EXECINSTR = 1, 4
 _PF_X = 1
 _DT_STRTAB, _DT_STRSZ = 5, 10
@@ -43,6 +43,11 @@ class Segment(NamedTuple):
         return bool(self.flags & _PF_X)
 
     @property
+    def is_unmappable(self) -> bool:
+        """Whether its place in the file and in memory do not fit on pages of any size."""
+        return self.kind == _PT_LOAD and bool(self.size) and (self.address - self.offset) % _PAGE != 0
+
+    @property
     def is_skewed(self) -> bool:
         """Whether its address and its place in the file differ by something else than a multiple of the alignment."""
         return bool(self.size) and self.alignment > 1 and (self.address - self.offset) % self.alignment != 0
@@ -64,6 +69,7 @@ class ElfFile:
 
     def __init__(self, data: Data) -> None:
         self.data = data
+        self._reading = Reading(len(data))
         self.is_64 = data[4:5] == b"\2"
         self.order = ">" if data[5:6] == b"\2" else "<"
         if data[4:5] not in (b"\1", b"\2") or len(data) < (64 if self.is_64 else 52):
@@ -88,15 +94,21 @@ class ElfFile:
             yield Segment(kind, flags, offset, address, size, room, page)
 
     def refuse_what_loaders_refuse(self) -> None:
-        """Raise InputError if the file ends before its segments do, or if a segment cannot be mapped."""
+        """Raise InputError if the file ends before its segments do, or if loaders cannot map a segment."""
         for segment in self.segments:
             end = segment.offset + segment.size
             if segment.kind == _PT_LOAD and end > len(self.data):
                 raise InputError(f"cut off: a segment ends at byte {end}, but the file ends at byte {len(self.data)}")
-            if segment.kind == _PT_LOAD and segment.size and (segment.address - segment.offset) % _PAGE:
+            if self.is_for_loaders and segment.is_unmappable:
                 raise InputError(
                     f"misaligned: a segment at byte {segment.offset} cannot be mapped to address {segment.address:#x}"
                 )
+
+    @cached_property
+    def is_for_loaders(self) -> bool:
+        """Whether a system can load it: firmware has segments that no system maps, and asks for no loader."""
+        asks = any(segment.kind in (_PT_DYNAMIC, _PT_INTERP) for segment in self.segments)
+        return asks or not any(segment.is_unmappable for segment in self.segments)
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
@@ -163,7 +175,7 @@ class ElfFile:
 
     def text(self, offset: int) -> str:
         """The name at an offset of `strings`."""
-        return name_at(self.strings, offset)
+        return self._reading.name_at(self.strings, offset)
 
     def texts(self, tag: int) -> tuple[str, ...]:
         """The names that a tag of the dynamic table gives."""
@@ -177,6 +189,15 @@ class ElfFile:
     @cached_property
     def build_id_place(self) -> slice:
         """Where the file stores its build id; an empty slice if it has none."""
+        builds = (place for owner, kind, place in self._notes() if owner == b"GNU" and kind == _NT_GNU_BUILD_ID)
+        return next(builds, slice(0, 0))
+
+    def list_note_owners(self) -> frozenset[bytes]:
+        """Who has written notes into the file: `GNU`, `Android`."""
+        return frozenset(owner for owner, _, _ in self._notes())
+
+    def _notes(self) -> Iterator[tuple[bytes, int, slice]]:
+        """Owner and kind of each note, and where its bytes are."""
         for segment in self.segments:
             if segment.kind != _PT_NOTE:
                 continue
@@ -184,11 +205,7 @@ class ElfFile:
             while position + 12 <= end:
                 owner, size, kind = self.unpack("III", position)
                 start = position + 12 + (owner + 3 & ~3)
-                if (
-                    kind == _NT_GNU_BUILD_ID
-                    and self.data[position + 12 : position + 16] == b"GNU\0"
-                    and start + size <= end
-                ):
-                    return slice(start, start + size)
+                if start + size <= end:
+                    name = self.data[position + 12 : position + 12 + owner].rstrip(b"\0")
+                    yield name, kind, slice(start, start + size)
                 position = start + (size + 3 & ~3)
-        return slice(0, 0)

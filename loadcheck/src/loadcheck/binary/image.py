@@ -21,8 +21,6 @@ LinkKind = Literal["normal", "weak", "reexport", "upward", "delay"]
 
 EXECUTABLE = "(executable)"
 """The library of an import that the program itself must define (Mach-O bundles)."""
-HEXAGON = "hexagon"
-"""Qualcomm's coprocessor: a driver loads ELF libraries into it, from files next to the system's."""
 
 
 class Import(NamedTuple):  # a package has 100,000 of these, and a frozen dataclass takes three times as long
@@ -73,6 +71,10 @@ class Image:
     version_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Library to the symbol versions that the image needs from it."""
     interpreter: str = ""
+    system: str = ""
+    """The system for which an ELF file is, if that is not Linux with glibc or musl: `freebsd`."""
+    is_firmware: bool = False
+    """Whether it is code for a coprocessor or a board, which no process of a system loads."""
     is_static: bool = False
     """Whether it names neither an interpreter nor a library to load."""
     exec_stack: bool = False
@@ -116,9 +118,13 @@ class Image:
         return self.file_type in ("shared", "executable")
 
     @property
-    def is_firmware(self) -> bool:
-        """Whether it is code for a coprocessor, which only a driver loads and no process of the system."""
-        return self.arch == HEXAGON
+    def unjudged(self) -> str:
+        """Why no check judges it: no loader loads it, or one whose rules are not known; "" if checks do."""
+        if not self.is_linked:
+            return f"{self.file_type} files are not loaded"
+        if self.is_firmware:
+            return f"{self.arch} code runs on a coprocessor, or without a system"
+        return f"{self.system} has its own rules for binaries" if self.system else ""
 
     @property
     def open_imports(self) -> tuple[Import, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from loadcheck.binary.image import Data, FileType, Image, LinkKind, python_module
@@ -98,8 +99,13 @@ def _slices(data: Data) -> Iterator[bytes]:
     count = int.from_bytes(data[4:8], "big")
     if 8 + count * layout.size > len(data):
         raise InputError("the table of slices is cut off")
-    for index in range(count):
-        _, _, start, size = layout.unpack_from(data, 8 + index * layout.size)[:4]
+    if not count:
+        raise InputError("a universal file without a slice")
+    places = [layout.unpack_from(data, 8 + index * layout.size)[2:4] for index in range(count)]
+    ordered = sorted(places)
+    if any(start + size > following for (start, size), (following, _) in pairwise(ordered)):
+        raise InputError("two slices overlap")
+    for start, size in places:
         if start + size > len(data):
             raise InputError(f"cut off: a slice ends at byte {start + size}, but the file ends at byte {len(data)}")
         yield data[start : start + size]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from loadcheck.binary.image import EXECUTABLE, Export, Import
+from loadcheck.binary.text import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,6 +48,7 @@ class Symbols:
 
     def __init__(self, data: Data, order: Literal["<", ">"], *, is_64: bool, tables: Tables) -> None:
         self._data = data
+        self._reading = Reading(len(data))
         self._tables = tables
         self._row = struct.Struct(order + ("IBBHQ" if is_64 else "IBBHI"))
         if tables.symbols + tables.count * self._row.size > len(data):
@@ -75,7 +77,7 @@ class Symbols:
     def exports(self, base: int, code: Sequence[tuple[int, int]], libraries: Sequence[str]) -> tuple[Export, ...]:
         """What dyld finds in the file: the names of the trie, or of the symbol table if there is no trie."""
         if self._tables.trie and self._tables.trie[1]:
-            return tuple(_Trie(self._data, *self._tables.trie).exports(base, code, libraries))
+            return tuple(_Trie(self._data, *self._tables.trie, self._reading).exports(base, code, libraries))
         return tuple(
             Export(name=name, kind=_what(value, code))
             for name, kind, _, value in self._rows(1)
@@ -85,7 +87,7 @@ class Symbols:
     def list_addresses(self, base: int) -> Iterator[tuple[str, int]]:
         """The name and the address of each symbol that dyld finds in the file itself."""
         if self._tables.trie and self._tables.trie[1]:
-            yield from _Trie(self._data, *self._tables.trie).list_addresses(base)
+            yield from _Trie(self._data, *self._tables.trie, self._reading).list_addresses(base)
             return
         for name, kind, _, value in self._rows(1):
             if kind & _EXTERNAL and not kind & (_STAB | _PRIVATE) and kind & _TYPE != _UNDEFINED:
@@ -107,13 +109,15 @@ class Symbols:
             stop = self._data.find(b"\0", strings + offset, end)
             if stop < 0:
                 raise ValueError("the name of a symbol is outside the string table")
+            self._reading.count(stop - strings - offset)
             yield _c_name(self._data[strings + offset : stop]), kind, description, value
 
 
 class _Trie:
     """The export trie: a tree whose paths are the names."""
 
-    def __init__(self, data: Data, start: int, size: int) -> None:
+    def __init__(self, data: Data, start: int, size: int, reading: Reading) -> None:
+        self._reading = reading
         if start + size > len(data):
             raise ValueError("the export trie extends past the end of the file")
         self._data = data[start : start + size]
@@ -154,6 +158,7 @@ class _Trie:
                 if child in seen or len(name) + len(edge) > _LONGEST_NAME or len(seen) > _MOST_EXPORTS:
                     raise ValueError("the export trie has a loop")
                 seen.add(child)
+                self._reading.count(len(name) + len(edge))
                 branches.append((child, name + edge))
             waiting += reversed(branches)
 

@@ -90,6 +90,7 @@ def _thunks(file: PeFile, address: int, base: int) -> Iterator[str]:
     number_format, size, ordinal = ("Q", 8, 1 << 63) if file.is_64 else ("I", 4, 1 << 31)
     position = file.place_of(address)
     while (value := file.unpack(number_format, position)[0]) != 0:
+        file.reading.count(0)
         yield f"#{value & 0xFFFF}" if value & ordinal else file.text(file.place_of(value - base) + 2)
         position += size
 

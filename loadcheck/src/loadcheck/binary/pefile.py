@@ -6,7 +6,7 @@ import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from loadcheck.binary.text import name_at
+from loadcheck.binary.text import Reading
 from loadcheck.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class PeFile:
 
     def __init__(self, data: Data) -> None:
         self.data = data
+        self.reading = Reading(len(data))
         try:
             self._read_headers()
         except struct.error as error:
@@ -81,7 +82,7 @@ class PeFile:
 
     def text(self, position: int) -> str:
         """The name at a place of the file."""
-        return name_at(self.data, position)
+        return self.reading.name_at(self.data, position)
 
     @cached_property
     def code(self) -> list[tuple[int, int]]:

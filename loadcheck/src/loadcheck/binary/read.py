@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from loadcheck.binary.image import Data, Format, Image
 
 _MACHO = {bytes.fromhex(text) for text in ("feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe", "cafebabf")}
-_FAT = {bytes.fromhex("cafebabe"), bytes.fromhex("cafebabf")}
-_MOST_SLICES = 30  # Java classes share the fat magic; their next field is a version, 45 or more
+_JAVA = bytes.fromhex("cafebabe")
+_FIRST_JAVA = 45
+_CONSTANTS = range(1, 21)
 _DOS_HEADER = 64
 _TITLES: Mapping[Format, str] = {"elf": "ELF", "macho": "Mach-O", "pe": "PE"}
 _READERS: Mapping[Format, Callable[[Data], tuple[Image, ...]]] = {
@@ -36,13 +37,21 @@ def sniff(head: bytes) -> Format | None:
     if head[:4] == b"\x7fELF":
         return "elf"
     if head[:4] in _MACHO:
-        if head[:4] in _FAT and int.from_bytes(head[4:8], "big") > _MOST_SLICES:
-            return None
-        return "macho"
+        return None if _is_java(head) else "macho"
     if head[:2] == b"MZ" and len(head) >= _DOS_HEADER:
         (start,) = struct.unpack_from("<I", head, 60)
         return "pe" if head[start : start + 4] == b"PE\0\0" or start + 4 > PEEK else None
     return None
+
+
+def _is_java(head: bytes) -> bool:
+    """Whether this is a class, whose first bytes are those of universal Mach-O files.
+
+    A class goes on with a version of at least 45, and the first constant has a kind from 1 to 20 (JVMS 4.1 and 4.4).
+    A universal file has zeros there: the number of its slices, and the processor of the first.
+    """
+    version, kind = int.from_bytes(head[6:8], "big"), head[10:11]
+    return head[:4] == _JAVA and version >= _FIRST_JAVA and (not kind or kind[0] in _CONSTANTS)
 
 
 def is_managed(head: bytes) -> bool:

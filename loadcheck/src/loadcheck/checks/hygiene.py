@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from loadcheck.readers.contents import Contents, File
 
 _UNREADABLE: tuple[ArchiveProblemKind, ...] = ("damaged", "encrypted", "method")
-_UNSAFE: tuple[ArchiveProblemKind, ...] = ("unsafe-name", "link", "bomb", "duplicate", "prefix")
+_UNSAFE: tuple[ArchiveProblemKind, ...] = ("unsafe-name", "link", "bomb", "duplicate", "prefix", "records")
 _DOS_NAME = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
 _DOS_CHARACTERS = re.compile(r'[<>:"|?*\x01-\x1f]')
 _LEFTOVERS = re.compile(
@@ -38,7 +38,7 @@ FOR_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|
     "error",
     always=True,
     of_unread=True,
-    because="Installers cannot install the package.",
+    because="Installers cannot install the package, or loadcheck cannot read it, and the package was not audited.",
     example="a wheel whose download was cut off",
     fix="Build or download the package again.",
 )
@@ -50,6 +50,7 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
             inner="",
             message=f"cannot be read: {package.damage.rpartition(': ')[2]}",
             evidence=(package.damage,),
+            fix=package.damage_fix,
         )
     for problem in package.problems:
         if problem.kind in _UNREADABLE:
@@ -80,7 +81,8 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """Links, repeated names, decompression bombs and paths like ../x can harm the user who unpacks the archive.
 
     If two members have the same name, some programs read the first and others the last, so they see different packages.
-    Data in front of the first member can contain a second archive, which some programs read instead.
+    Data in front of the first member, or after the last record, can contain a second archive, which some programs read
+    instead. If the last record says another number of members than the directory has, some programs read only these.
     """
     for problem in package.problems:
         if problem.kind in _UNSAFE:
@@ -98,12 +100,15 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     "warning",
     profiles=("loads",),
     because="Some systems cannot install the file correctly. The finding is a note if the tags exclude these systems.",
-    kinds=ARCHIVES,
+    kinds=tuple(kind for kind in ARCHIVES if kind != "jar"),
     example="latenn/Model.onnx and latenn/model.onnx",
     fix="Rename the file so that its name is valid on Windows and differs from other names by more than case.",
 )
 def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
-    """On Windows and macOS, names that differ only by case usually refer to one file. Windows reserves some names."""
+    """On Windows and macOS, names that differ only by case usually refer to one file. Windows reserves some names.
+
+    Names in JARs do no harm: Java reads their entries where they are.
+    """
     tags = package.wheel.platforms if package.wheel is not None else ("any",)
     for_linux = all("linux" in tag for tag in tags)
     for problem in package.problems:

@@ -28,6 +28,7 @@ _FOR_MANY = frozenset({"", "abi3", "abi3t"})
 """The ABIs that a module's file name states if it is not for one CPython alone."""
 _OF_THE_SYSTEM = "Document which system packages users have to install (apt, dnf), or add the library to the package."
 _OF_A_TAG = "Add the library to the package (auditwheel repair does that), or link it statically."
+_OF_OTHERS = "Put the library next to the file, with a search path that leads there, or link it statically."
 _OF_A_PART = "Add the library to the package, or document what users have to install for this part."
 
 
@@ -252,6 +253,8 @@ def _fix_missing(package: Contents, file: File, image: Image, name: str, policy:
         "library to the package."
         if folder
         else ""
+        if package.kind == "wheel"
+        else _OF_OTHERS
     )
 
 
@@ -285,7 +288,7 @@ def _list_broken(package: Contents) -> frozenset[str]:
     lacking = [
         file.name
         for file, image in package.images
-        if image.is_linked and not is_for_android(file.folder) and any(_lacks(package, image))
+        if not image.unjudged and not is_for_android(file.folder) and any(_lacks(package, image))
     ]
     return frozenset().union(*(package.users_of(name) for name in lacking))
 
@@ -308,7 +311,7 @@ def list_outside(package: Contents) -> tuple[str, ...]:
     """The libraries that a requirement would have to install: needed ones that neither package nor system have."""
     names: dict[str, None] = {}
     for file, image in package.images:
-        for name in image.needed if image.is_linked and not is_for_android(file.folder) else ():
+        for name in image.needed if not image.unjudged and not is_for_android(file.folder) else ():
             base = posixpath.basename(name).lower()
             is_known = base in package.own_libraries or of_system(package, image, name) or platforms.is_driver(base)
             if not is_known and not is_absolute(image, name):

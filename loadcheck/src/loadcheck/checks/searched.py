@@ -51,10 +51,11 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
     is a warning, and a note if the package's Python code opens the library by its path first, as with ctypes. musl does
     not find loaded libraries by their SONAME.
 
-    Nothing is reported if another binary of the package finds the library, or if the library is a module, which Python
-    may import first. On Linux and macOS, nothing is reported for libraries in a wheel's `.data/data`, which is
-    installed into Python's own folders. Windows searches the folder of the module, but not the folder where
-    `pip install --user` puts a DLL from `.data/data`.
+    Nothing is reported if another binary of the package finds the library, if the file loads without it (a weak link),
+    or if the library is a module, which Python may import first, or the virtual machine of a Java runtime, which its
+    launcher opens (jvm.cfg). On Linux and macOS, nothing is reported for libraries in a wheel's `.data/data`, which is
+    installed into Python's own folders. Windows searches the folder of the module, but not the folder where `pip
+    install --user` puts a DLL from `.data/data`.
     """
     yield from _judge_opened(package, file)
     if image.format == "pe":
@@ -65,7 +66,7 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
         holders = package.paths.get(posixpath.basename(name), ())
         if not holders or posixpath.basename(name) in package.reachable or package.modules.issuperset(holders):
             continue
-        if image.link_kinds.get(name) == "weak":  # the file loads without it
+        if image.link_kinds.get(name) == "weak" or _is_of_java(package, file, holders[0]):
             continue
         if _DATA in holders[0] or of_system(package, image, name) or _is_elsewhere(package, image, name):
             continue
@@ -81,6 +82,12 @@ def library_not_searched(package: Contents, file: File, image: Image) -> Iterato
             severity="note" if assumption else "warning",
             assumption=assumption,
         )
+
+
+def _is_of_java(package: Contents, file: File, holder: str) -> bool:
+    """Whether a Java runtime loads a library first: its launcher opens the one of the folders that jvm.cfg lists."""
+    home = posixpath.dirname(posixpath.dirname(holder))
+    return f"{home}/jvm.cfg" in package.names and file.name.startswith((f"{home}/", f"{posixpath.dirname(home)}/bin/"))
 
 
 def _judge_opened(package: Contents, file: File) -> Iterator[Hit]:

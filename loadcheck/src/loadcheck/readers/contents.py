@@ -151,6 +151,8 @@ class Contents:
     """Symbolic links of a folder, which are not followed."""
     damage: str = ""
     """Why the package cannot be opened; "" if it can."""
+    damage_fix: str = ""
+    """What to do about it, if not to make the package again."""
     supplied: Supplied | None = None
     """What its requirements install; None if they were not read."""
     environment: Environment | None = None
@@ -254,6 +256,11 @@ class Contents:
     def exported(self) -> frozenset[str]:
         """Every name that any image of the package exports."""
         return frozenset(row.name for _, image in self.images for row in image.exports)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The paths of all files."""
+        return frozenset(file.name for file in self.files)
 
     @cached_property
     def bases(self) -> frozenset[str]:

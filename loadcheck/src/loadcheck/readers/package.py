@@ -103,7 +103,7 @@ def read_package(  # noqa: PLR0913  # what to read, and what to keep of it
                 texts[raw.name] = data
             del data  # not needed while the next file is inflated
     except InputError as error:
-        return replace(package, files=tuple(files), texts=texts, damage=error.message)
+        return replace(package, files=tuple(files), texts=texts, damage=error.message, damage_fix=error.advice)
     files.sort(key=lambda file: file.name)
     return replace(
         package, files=tuple(files), texts=texts, problems=tuple(source.problems), links=tuple(sorted(source.links))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,17 +40,49 @@ class _Folder(Source):
     """A folder with everything below it except packages, which are audited separately."""
 
     def files(self) -> Iterator[Raw]:
-        """The regular files. Links are recorded but not followed; pipes and devices are never opened."""
-        for folder, names, files in os.walk(self._path):
-            names.sort()
-            for name in [*names, *sorted(files)]:
-                path = Path(folder, name)
-                inner = path.relative_to(self._path).as_posix()
-                if path.is_symlink():
-                    self.links.append(inner)
-                elif path.is_file() and find_format(name) is None:
-                    status = path.stat()
-                    yield Raw(name=inner, size=status.st_size, mode=status.st_mode, blocks=partial(_blocks, path))
+        """The regular files, and the folders that cannot be read, whose blocks say so. Links are not followed."""
+        closed: list[OSError] = []
+        for path in list_files(self._path, closed.append, self._note_link):
+            if find_format(path.name) is None:
+                status = path.stat()
+                yield Raw(
+                    name=self._inner(path), size=status.st_size, mode=status.st_mode, blocks=partial(_blocks, path)
+                )
+        for error in closed:
+            yield Raw(name=self._inner(Path(error.filename)), size=0, mode=0, blocks=partial(_refuse, error))
+
+    def _note_link(self, path: Path) -> None:
+        self.links.append(self._inner(path))
+
+    def _inner(self, path: Path) -> str:
+        return path.relative_to(self._path).as_posix()
+
+
+def list_files(
+    folder: Path, on_closed: Callable[[OSError], None], on_link: Callable[[Path], None] = lambda _path: None
+) -> Iterator[Path]:
+    """The regular files below a folder. Links are not followed; pipes and devices are never opened.
+
+    `on_closed` is called for each file or folder that cannot be read, with an error that names it.
+    """
+    for directory, names, files in os.walk(folder, onerror=on_closed):
+        names.sort()
+        for name in [*names, *sorted(files)]:
+            path = Path(directory, name)
+            try:
+                mode = path.lstat().st_mode
+            except OSError as error:
+                on_closed(error)
+                continue
+            if stat.S_ISLNK(mode):
+                on_link(path)
+            elif stat.S_ISREG(mode):
+                yield path
+
+
+def _refuse(error: OSError) -> Iterator[bytes]:
+    yield from ()
+    raise InputError(error.strerror or "unreadable", where=str(error.filename))
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
@@ -58,4 +91,4 @@ def _blocks(path: Path) -> Iterator[bytes]:
             while block := file.read(_BLOCK):
                 yield block
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
+        raise InputError(error.strerror or "unreadable", where=str(path)) from error

@@ -96,8 +96,8 @@ def _name_profile(check: Check) -> str:
 
 
 _HEAD = ("| Code | Severity | What it finds | Profile |", "|---|---|---|---|")
-_INTRODUCTION = """`loadcheck --explain CODE` explains a check: why it exists, an example, how to fix a finding, and how to
-suppress the check. [Choose checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md).
+_INTRODUCTION = """`loadcheck --explain CODE` explains a check: why it exists, an example, how to fix a finding, and how
+to suppress the check. [Choose checks](../howto/audit.md#choose-checks), or [write your own](../howto/checks.md).
 
 | Severity | Meaning |
 |---|---|
@@ -105,5 +105,5 @@ suppress the check. [Choose checks](../howto/audit.md#choose-checks), or [write 
 | warning | The package fails, or will fail, for some of its users |
 | note | Nothing fails, but the package could be better |
 
-Some findings have another severity than their check: its page lists the cases. A finding that rests on something that the
-package does not show names it (`assumes:`), and is a warning at most."""
+Some findings have another severity than their check: its page lists the cases. A finding that rests on something that
+the package does not show names it (`assumes:`), and is a warning at most."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIB = "latenn/liblatenn.so"
+JAVA_CLASS = bytes.fromhex("cafebabe 00000034 0010 0a") + bytes(100)
 KEY = b"-----BEGIN " + b"RSA PRIVATE KEY-----\nnot a key\n"
 
 
@@ -52,6 +53,35 @@ def member(name: str, data: bytes = b"x", mode: int = stat.S_IFREG | 0o644):
         archive.writestr(info, data)
 
     return add
+
+
+def ended(change):
+    """A zip whose last record was changed."""
+
+    def make(bench: Bench) -> list[Path]:
+        (path,) = honest(bench)
+        data = bytearray(path.read_bytes())
+        change(data, data.rfind(b"PK\5\6"))
+        path.write_bytes(data)
+        return [path]
+
+    return make
+
+
+def say_one(data: bytearray, end: int) -> None:
+    data[end + 8 : end + 12] = b"\1\0\1\0"
+
+
+def comment(data: bytearray, end: int) -> None:
+    data[end + 20 : end + 22] = b"\2\0"
+    data += b"hi"
+
+
+def many_slices(count: int) -> bytes:
+    """A universal Mach-O file of damaged slices."""
+    head = struct.pack(">II", 0xCAFEBABE, count)
+    places = (struct.pack(">5I", 0x01000007, 3, 4096 + 32 * index, 32, 0) for index in range(count))
+    return head + b"".join(places) + bytes(4096 + 32 * count)
 
 
 def twice(archive: zipfile.ZipFile) -> None:
@@ -221,12 +251,21 @@ CASES = [
     Case("LB602", "a link in an sdist", ABSOLUTE, PLAIN, at="!latenn-1.0/link", says="link"),
     Case("LB602", "a link in an sdist that climbs out; one that stays inside is allowed", CLIMBING,
          INSIDE, at="!latenn-1.0/docs/link", says="a link to ../../other/x, outside"),
+    Case("LB602", "data after the archive; a comment is none", ended(lambda data, _: data.extend(b"#")), ended(comment),
+         at=".zip", says="1 byte follow"),
+    Case("LB602", "a last record that hides members", ended(say_one), honest, at=".zip",
+         says="says 1 member, but the directory has 2"),
+    Case("LB604", "a universal file of more slices than the number of Java's first version",
+         wheel({"latenn/libx.dylib": many_slices(50)}), wheel({"latenn/A.class": JAVA_CLASS}), at="libx.dylib",
+         says="cannot be read as macho"),
     Case("LB602", "data before the archive", before(b"#!/bin/sh\n"), before(b""), at=".whl",
          says="precede the archive's first member"),
     Case("LB603", "names that differ by case alone", hostile(member("GOOD.txt")), honest, at="!GOOD.txt", says="case",
          severity="warning"),
     Case("LB603", "a name that Windows reserves", hostile(member("latenn/aux.h")), honest, at="!latenn/aux.h",
          says="aux.h", severity="warning"),
+    Case("LB603", "a name that Windows reserves; in a JAR, which nobody unpacks", hostile(member("acme/aux.class")),
+         hostile(member("acme/aux.class"), "acme-1.0.jar"), at="!acme/aux.class", says="aux.class", severity="warning"),
     Case("LB603", "a name that only Windows refuses", wheel({"latenn/a*b.txt": b"x"}, tag="py3-none-any"),
          wheel({"latenn/ab.txt": b"x"}), at="!latenn/a*b.txt", says="not a valid file name on Windows",
          severity="warning"),

@@ -1,0 +1,71 @@
+"""Reads for which system an ELF file is: from its header, its notes, its interpreter and the versions that it needs.
+
+Sources: the System V ABI (EI_OSABI, e_machine); elf.h of glibc, bionic, FreeBSD, NetBSD and OpenBSD; LLVM's ELF.h.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from loadcheck.binary.elffile import ElfFile
+
+COPROCESSORS = {
+    83: "avr",
+    84: "fr30",
+    94: "xtensa",
+    105: "msp430",
+    144: "pru",
+    164: "hexagon",
+    165: "8051",
+    186: "stm8",
+    190: "cuda",
+    197: "rl78",
+    224: "amdgpu",
+    247: "bpf",
+}
+"""Machines for which no system loads libraries: drivers, kernels and debuggers get these files as data."""
+_BY_HEADER = {2: "netbsd", 6: "solaris", 7: "aix", 8: "irix", 9: "freebsd", 12: "openbsd"}
+_BY_NOTE = {
+    b"Android": "android",
+    b"DragonFly": "dragonfly",
+    b"FreeBSD": "freebsd",
+    b"NetBSD": "netbsd",
+    b"OHOS": "openharmony",
+    b"OpenBSD": "openbsd",
+}
+_BY_INTERPRETER = {
+    "/libexec/ld-elf.so.1": "freebsd",
+    "/libexec/ld.elf_so": "netbsd",
+    "/usr/libexec/ld.elf_so": "netbsd",
+    "/usr/libexec/ld.so": "openbsd",
+    "/system/bin/linker": "android",
+    "/system/bin/linker64": "android",
+    "/usr/lib/ld.so.1": "solaris",
+    "/usr/lib/amd64/ld.so.1": "solaris",
+}
+_BY_VERSION = {"FBSD_": "freebsd", "SUNW_": "solaris", "ILLUMOS_": "solaris"}
+_BY_LIBRARY = {
+    "libc.so.1": "solaris",
+    "libc.so.7": "freebsd",
+    "libc.so.8": "dragonfly",
+    "libc.so.12": "netbsd",
+    "libhilog_ndk.z.so": "openharmony",
+}
+_OF_BIONIC = "LIBC"
+"""The version of most symbols in Android's C library, whose file name is that of musl's."""
+
+
+def find_system(
+    file: ElfFile, needed: Collection[str], versions: Mapping[str, Collection[str]], interpreter: str
+) -> str:
+    """The system other than Linux with glibc or musl for which a file is; "" if nothing says so."""
+    signs = [_BY_HEADER.get(file.data[7], ""), _BY_INTERPRETER.get(interpreter, "")]
+    signs += [_BY_NOTE.get(owner, "") for owner in file.list_note_owners()]
+    texts = [text for row in versions.values() for text in row]
+    signs += [system for start, system in _BY_VERSION.items() if any(text.startswith(start) for text in texts)]
+    signs += ["android"] * (_OF_BIONIC in versions.get("libc.so", ()))
+    signs += [_BY_LIBRARY.get(name, "") for name in needed]
+    return next(filter(None, signs), "")

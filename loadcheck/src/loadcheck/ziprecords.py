@@ -1,0 +1,112 @@
+"""Finds where the records of a zip contradict each other, so that programs read different archives from one file.
+
+Programs start at the directory, or read the headers of the members one after the other. Source: APPNOTE.TXT 4.3.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from loadcheck.text import human_size, plural
+
+if TYPE_CHECKING:
+    import zipfile
+    from collections.abc import Iterator, Sequence
+
+_LOCAL = struct.Struct("<6xHH8xIIHH")
+_END = struct.Struct("<4xHHHHIIH")
+_END_64 = struct.Struct("<4xQHHIIQQQQ")
+_LOCATOR = struct.Struct("<4xIQI")
+_FURTHEST_END = 22 + 0xFFFF
+_DESCRIPTOR = 0x8
+_UNKNOWN, _UNKNOWN_COUNT = 0xFFFFFFFF, 0xFFFF
+_FIELD, _ZIP64 = struct.Struct("<HH"), 0x0001
+
+
+class Contradiction(NamedTuple):
+    """Where records differ, or a program that reads from the start can't know the directory's answer."""
+
+    member: str
+    detail: str
+    is_streamed: bool = False
+    """Whether only programs that read from the start notice."""
+
+
+def find_contradictions(file: IO[bytes], infos: Sequence[zipfile.ZipInfo], start: int) -> Iterator[Contradiction]:
+    """What contradicts the directory, which `infos` are, and which starts at `start`."""
+    yield from _judge_end(file, len(infos))
+    ordered = sorted(infos, key=lambda info: info.header_offset)
+    following = [info.header_offset for info in ordered[1:]] + [start]
+    for info, end in zip(ordered, following, strict=True):
+        for detail in _judge_member(file, info, end):
+            yield Contradiction(info.filename, detail, is_streamed=True)
+
+
+def _judge_end(file: IO[bytes], count: int) -> Iterator[Contradiction]:
+    size = file.seek(0, 2)
+    first = max(size - _FURTHEST_END, 0)
+    file.seek(first)
+    tail = file.read()
+    place = tail.rfind(b"PK\5\6")
+    if place < 0 or place + _END.size > len(tail):
+        return  # zipfile has found one, or there would be no directory
+    _, _, here, total, _, _, comment = _END.unpack_from(tail, place)
+    if trailing := len(tail) - place - _END.size - comment:
+        what = f"{human_size(trailing)} follow the archive" if trailing > 0 else "the archive's comment is cut off"
+        yield Contradiction("", what)
+    if _UNKNOWN_COUNT in (here, total):
+        here, total = _read_zip64(file, first + place) or (count, count)
+    if {here, total} != {count}:
+        stated = here if here != count else total
+        text = f"the archive's last record says {plural(stated, 'member')}, but the directory has {count}"
+        yield Contradiction("", text)
+
+
+def _read_zip64(file: IO[bytes], end: int) -> tuple[int, int] | None:
+    """The numbers of members that the record of zip64 says; None if there is no such record."""
+    file.seek(max(end - _LOCATOR.size, 0))
+    locator = file.read(_LOCATOR.size)
+    if locator[:4] != b"PK\6\7":
+        return None
+    file.seek(_LOCATOR.unpack(locator)[1])
+    record = file.read(_END_64.size)
+    if record[:4] != b"PK\6\6" or len(record) < _END_64.size:
+        return None
+    fields = _END_64.unpack(record)
+    return fields[5], fields[6]
+
+
+def _judge_member(file: IO[bytes], info: zipfile.ZipInfo, end: int) -> Iterator[str]:
+    """What is wrong with the header of a member, after whose bytes the next record is expected at `end`."""
+    file.seek(info.header_offset)
+    header = file.read(_LOCAL.size)
+    if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
+        return  # reading the member fails
+    flags, method, compressed, size, name, extra = _LOCAL.unpack(header)
+    file.seek(name, 1)
+    fields = file.read(extra)
+    if flags & _DESCRIPTOR:
+        yield "its size is only after its bytes (a data descriptor)"
+        return
+    compressed, size = _widen(fields, compressed, size)
+    if (method, compressed, size) != (info.compress_type, info.compress_size, info.file_size):
+        yield f"its header says {human_size(size)}, compressed {human_size(compressed)}; the directory differs"
+    elif gap := end - (info.header_offset + _LOCAL.size + name + extra + compressed):
+        yield f"{human_size(abs(gap))} after it belong to {'no member' if gap > 0 else 'several'}"
+    if info.comment:
+        yield "it has a comment"
+    if any("\0" < character < " " or character == "\x7f" for character in info.orig_filename):
+        yield f"the name {info.orig_filename!r} has a control character"
+
+
+def _widen(fields: bytes, compressed: int, size: int) -> tuple[int, int]:
+    """The sizes of a header, of which zip64 has those that do not fit in 32 bits in an extra field, size first."""
+    while len(fields) >= _FIELD.size:
+        kind, length = _FIELD.unpack_from(fields)
+        if kind == _ZIP64:
+            wide = (value for (value,) in struct.iter_unpack("<Q", fields[4 : 4 + length // 8 * 8]))
+            size = next(wide, size) if size == _UNKNOWN else size
+            return next(wide, compressed) if compressed == _UNKNOWN else compressed, size
+        fields = fields[4 + length :]
+    return compressed, size
