@@ -77,7 +77,7 @@ class Symbols:
     def exports(self, base: int, code: Sequence[tuple[int, int]], libraries: Sequence[str]) -> tuple[Export, ...]:
         """What dyld finds in the file: the names of the trie, or of the symbol table if there is no trie."""
         if self._tables.trie and self._tables.trie[1]:
-            return tuple(_Trie(self._data, *self._tables.trie, self._reading).exports(base, code, libraries))
+            return tuple(_Trie(self._data, *self._tables.trie, reading=self._reading).exports(base, code, libraries))
         return tuple(
             Export(name=name, kind=_what(value, code))
             for name, kind, _, value in self._rows(1)
@@ -87,7 +87,7 @@ class Symbols:
     def list_addresses(self, base: int) -> Iterator[tuple[str, int]]:
         """The name and the address of each symbol that dyld finds in the file itself."""
         if self._tables.trie and self._tables.trie[1]:
-            yield from _Trie(self._data, *self._tables.trie, self._reading).list_addresses(base)
+            yield from _Trie(self._data, *self._tables.trie, reading=self._reading).list_addresses(base)
             return
         for name, kind, _, value in self._rows(1):
             if kind & _EXTERNAL and not kind & (_STAB | _PRIVATE) and kind & _TYPE != _UNDEFINED:
@@ -116,7 +116,7 @@ class Symbols:
 class _Trie:
     """The export trie: a tree whose paths are the names."""
 
-    def __init__(self, data: Data, start: int, size: int, reading: Reading) -> None:
+    def __init__(self, data: Data, start: int, size: int, *, reading: Reading) -> None:
         self._reading = reading
         if start + size > len(data):
             raise ValueError("the export trie extends past the end of the file")
