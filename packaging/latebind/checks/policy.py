@@ -94,12 +94,15 @@ def project_policy(config: Config) -> BindingPolicy:
 
 
 def _list_apart(config: Config, package: str) -> Iterator[str]:
-    """What those of a package's packages are called whose configuration adds no runtime to them."""
-    wheel, nuget = config.packages[package].wheel, config.packages[package].nuget
-    if wheel is not None and wheel.runtime == "none":
+    """What those of a package's packages are called whose configuration adds no runtime to them.
+
+    The runtime itself loads an execution provider, so that it is there.
+    """
+    chosen = config.packages[package]
+    if chosen.wheel is not None and (chosen.wheel.runtime == "none" or chosen.ep is not None):
         yield canonicalize_name(config.wheel_name(package))
-    if nuget is not None and not nuget.runtime:
-        yield nuget.id
+    if chosen.nuget is not None and (not chosen.nuget.runtime or chosen.ep is not None):
+        yield chosen.nuget.id
 
 
 def _requires_runtime(config: Config, package: str) -> bool:

@@ -47,7 +47,7 @@ EXPORTS
 def install_files(folder, rid):
     """The files that a project installs for a target."""
     prefix = folder / "installed"
-    native_build(read_project(folder / "latebind.toml", folder), target(Rid(rid))).install(folder, prefix)
+    native_build(read_project(folder / "latebind.toml", folder), target(Rid(rid))).install(prefix)
     return prefix
 
 
