@@ -69,7 +69,10 @@ def _read_zip64(file: IO[bytes], end: int) -> tuple[int, int] | None:
     locator = file.read(_LOCATOR.size)
     if locator[:4] != b"PK\6\7":
         return None
-    file.seek(_LOCATOR.unpack(locator)[1])
+    place = _LOCATOR.unpack(locator)[1]
+    if place > end:
+        return None
+    file.seek(place)
     record = file.read(_END_64.size)
     if record[:4] != b"PK\6\6" or len(record) < _END_64.size:
         return None
@@ -79,6 +82,8 @@ def _read_zip64(file: IO[bytes], end: int) -> tuple[int, int] | None:
 
 def _judge_member(file: IO[bytes], info: zipfile.ZipInfo, end: int) -> Iterator[str]:
     """What is wrong with the header of a member, after whose bytes the next record is expected at `end`."""
+    if info.header_offset < 0:
+        return  # as zipfile counts if the directory is not where the last record says
     file.seek(info.header_offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":

@@ -3,7 +3,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.audit.corpus import nuspec as good_nuspec
 
@@ -42,6 +42,7 @@ ZIP = small_zip()
 
 @LIBERAL
 @given(changes=CHANGES, cut=CUTS)
+@example(changes=[(0.9921875, 1)], cut=1.0)
 def test_a_mutated_zip_is_read_or_refused(tmp_path: Path, changes, cut):
     path = tmp_path / "x.zip"
     path.write_bytes(mutate(ZIP, changes, cut))
