@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -136,7 +136,7 @@ def configure(root: Path, scratch: Path, *, may_download: bool) -> Configured:
     paths = {(root / source["path"]).resolve() for item in targets for source in item.get("sources", ())}
     return Configured(
         project={key.lower(): cache.get(f"CMAKE_PROJECT_{key}", "") for key in ("NAME", "VERSION", "DESCRIPTION")},
-        links=tuple(_list_links(tree, root, stubs)),
+        links=tuple(_list_links(targets, tree, root, stubs)),
         bundled=tuple(_list_bundled(tree, root)),
         downloads=downloads,
         asked=dict(_list_asked(calls)),
@@ -190,10 +190,10 @@ def _list_asked(calls: list[_Call]) -> Iterator[tuple[str, str]]:
             yield names[call.args[0]], call.args[1]
 
 
-def _list_links(tree: Path, root: Path, stubs: Mapping[str, Path]) -> Iterator[Link]:
+def _list_links(targets: list[dict[str, Any]], tree: Path, root: Path, stubs: Mapping[str, Path]) -> Iterator[Link]:
     rules = [rule for folder in list_directories(tree) for rule in folder["installers"] if rule["type"] == "target"]
     components = {rule["targetId"]: rule["component"] for rule in rules}
-    for linked in list_link_items(tree, root):
+    for linked in list_link_items(targets, root):
         stub = next((name for name, prefix in stubs.items() if prefix.as_posix() in linked.item), "")
         fragments = linked.target["link"]["commandFragments"]
         searched = [fragment["fragment"] for fragment in fragments if fragment["role"] == "libraryPath"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from latebind.build.buildtree import prepare_tree, remove_links
-from latebind.build.codemodel import read_codemodel, request_codemodel
+from latebind.build.codemodel import list_targets, read_codemodel, request_codemodel
 from latebind.build.diagnostics import (
     first_errors,
     headers_advice,
@@ -249,7 +249,7 @@ class NativeBuild:
         return [
             f"{relative(str(source / link.place), root)}: error: {link.target['name']} links {link.item}, "
             f"but a library that binds {runtime} late links no file of it"
-            for link in list_link_items(tree, source)
+            for link in list_link_items(list_targets(tree), source)
             if (runtime := name_runtime(link.item)) in late
         ]
 

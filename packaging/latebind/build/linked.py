@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from latebind.build.codemodel import list_targets
 from latebind.tables.presets import presets
 from loadcheck.engine.policy import fits_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,9 @@ class LinkItem:
     """The file and line of the command: `CMakeLists.txt:6`."""
 
 
-def list_link_items(tree: Path, root: Path) -> Iterator[LinkItem]:
-    """The libraries that the targets of a configured tree link, with places relative to `root`."""
-    for item in list_targets(tree):
+def list_link_items(targets: Iterable[Mapping[str, Any]], root: Path) -> Iterator[LinkItem]:
+    """The libraries that the targets of list_targets() link, with places relative to `root`."""
+    for item in targets:
         for fragment in item.get("link", {}).get("commandFragments", ()):
             if fragment["role"] == "libraries" and "backtrace" in fragment:
                 place = find_place(item["backtraceGraph"], fragment["backtrace"], root)

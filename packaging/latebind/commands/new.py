@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from latebind.commands.common import Add
 
-_PROVIDER_MINIMUM = "1.23"
-"""The oldest ONNX Runtime that loads execution providers from libraries of their own."""
 _NEXT_LIBRARY = """Created {folder}/: a {language} library that finds {runtime} at run time ({files})
 
 next:
@@ -24,7 +22,7 @@ next:
   latebind audit     # check every file in the packages
   latebind verify    # install them in clean environments and run the library
 """
-_NEXT_PROVIDER = """Created {folder}/: an execution provider for ONNX Runtime 1.23 or newer ({files})
+_NEXT_PROVIDER = """Created {folder}/: an execution provider for ONNX Runtime {oldest} or newer ({files})
 
 next:
   cd {folder}
@@ -67,6 +65,7 @@ def declare_new(add: Add) -> None:
 
 def _new(arguments: argparse.Namespace) -> int:
     from latebind.adopt.new import make_project
+    from latebind.config.ep import EP_FLOOR
     from latebind.tables.presets import preset
     from loadcheck.text import plural
 
@@ -77,21 +76,22 @@ def _new(arguments: argparse.Namespace) -> int:
         print_json({"folder": str(folder.resolve()), "files": sorted(files)})
         return 0
     title = f"{preset(arguments.runtime).title} {preset(arguments.runtime).floor} or newer"
-    shown = {"folder": folder.as_posix(), "files": plural(len(files), "file"), "headers": missing}
+    shown = {"folder": folder.as_posix(), "files": plural(len(files), "file"), "headers": missing, "oldest": EP_FLOOR}
     print(_NEXT[arguments.kind].format(language=arguments.language.upper(), runtime=title, **shown), end="")
     return 0
 
 
 def _add_headers(include: Path) -> str:
     """Put the headers that an execution provider is compiled with into a folder; the command for later without them."""
+    from latebind.config.ep import EP_FLOOR, EP_RUNTIME
     from latebind.headers.get import get_headers
     from latebind.headers.record import write_headers
     from latebind.tables.presets import preset
 
-    runtime = preset("onnxruntime")
+    runtime = preset(EP_RUNTIME)
     try:
-        write_headers(get_headers(runtime, _PROVIDER_MINIMUM), runtime.name, include)
+        write_headers(get_headers(runtime, EP_FLOOR), runtime.name, include)
     except LatebindError as error:
         LOG.say(f"warning: {error.message}")
-        return f"  latebind headers onnxruntime {_PROVIDER_MINIMUM} --output native/include\n"
+        return f"  latebind headers {EP_RUNTIME} {EP_FLOOR} --output native/include\n"
     return ""

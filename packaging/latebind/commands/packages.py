@@ -44,11 +44,10 @@ def find_packages(project: Project, rids: Sequence[Rid], folder: Path | None) ->
 
     config, commit = project.config, source_commit(project.config)  # as it is before minutes of packing
     record = read_record(folder or project.dist)
-    is_foreign = not record.targets and project.dist.is_dir() and bool(list_artifacts(project.dist))
     if folder:
         refuse_outdated(project, folder, commit)
         artifacts = artifacts_in(folder, config)
-    elif is_foreign:
+    elif not record.targets and project.dist.is_dir() and list_artifacts(project.dist):
         LOG.say(
             "verifying the packages in dist/ as they are, because they were not packed here (to pack: latebind pack)"
         )

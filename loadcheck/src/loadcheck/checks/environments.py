@@ -9,18 +9,19 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from packaging.markers import default_environment
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from loadcheck.checks.linkage import is_absolute, of_system
 from loadcheck.engine import platforms
 from loadcheck.engine.registry import Hit, Skip, check
-from loadcheck.engine.supply import admits
+from loadcheck.engine.supply import admits, zip_requirements
 from loadcheck.engine.wording import is_late, list_names, needs, own_name
 from loadcheck.readers.contents import GRAFTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from packaging.requirements import Requirement
 
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File
@@ -171,11 +172,7 @@ def _list_requirements(installed: Installed, environment: Environment) -> Iterat
     own = {**default_environment(), "extra": ""}
     if environment.python:
         own |= {"python_version": environment.python, "python_full_version": f"{environment.python}.0"}
-    for text in installed.requires:
-        try:
-            requirement = Requirement(text)
-        except InvalidRequirement:
-            continue
+    for _, requirement in zip_requirements(installed.requires):
         if admits(requirement, {key: str(value) for key, value in own.items()}):
             yield requirement
 

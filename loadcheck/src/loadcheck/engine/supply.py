@@ -22,7 +22,7 @@ from loadcheck.readers.record import read_metadata
 from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from loadcheck.binary import Image
     from loadcheck.readers.contents import Contents, File, WheelName
@@ -54,12 +54,22 @@ def requirement_rows(package: Contents) -> tuple[tuple[str, Requirement], ...]:
 
 @lru_cache(maxsize=1)  # many files of one package ask in a row
 def _requirements(metadata: bytes) -> tuple[tuple[str, Requirement], ...]:
-    requirements: list[tuple[str, Requirement]] = []
-    with contextlib.suppress(InputError):
-        for text in read_metadata(metadata, "METADATA").get("requires_dist", ()):
-            with contextlib.suppress(InvalidRequirement):
-                requirements.append((text, Requirement(text)))
-    return tuple(requirements)
+    return tuple(zip_requirements(list_required(metadata)))
+
+
+def list_required(metadata: bytes) -> Sequence[str]:
+    """The requirements of METADATA as they are written; () if it cannot be read."""
+    try:
+        return read_metadata(metadata, "METADATA").get("requires_dist", ())
+    except InputError:
+        return ()
+
+
+def zip_requirements(texts: Iterable[str]) -> Iterator[tuple[str, Requirement]]:
+    """Each text with the requirement that it is; without those that are none."""
+    for text in texts:
+        with contextlib.suppress(InvalidRequirement):
+            yield text, Requirement(text)
 
 
 def dependencies(package: Contents) -> Requirements:

@@ -11,13 +11,12 @@ from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
 from loadcheck.engine import platforms
-from loadcheck.engine.supply import admits, list_environments, requirement_rows
+from loadcheck.engine.supply import admits, list_environments, list_required, requirement_rows, zip_requirements
 from loadcheck.errors import InputError
 from loadcheck.readers.record import read_metadata
 from loadcheck.readers.supplied import Libraries, Supplied, Supply, Unsatisfied, find_library
@@ -25,6 +24,8 @@ from loadcheck.tables import pythonabi
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from packaging.requirements import Requirement
 
     from loadcheck.index.index import Index
     from loadcheck.index.pages import IndexFile
@@ -251,7 +252,7 @@ class Resolver:
 
     def _read(self, name: str, file: IndexFile) -> _Release:
         facts = self._index.read_wheel(file)
-        requirements = _read_requirements(self._index.read_metadata(file))
+        requirements = _read_requirements(list_required(self._index.read_metadata(file)))
         return _Release(name=name, version=file.version, file=file, paths=facts.names, requirements=requirements)
 
     def _read_exports(self, tree: _Tree, always: Libraries, wanted: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -303,13 +304,8 @@ def _is_same_platform(theirs: str, own: str) -> bool:
     return is_same_system and not {*platforms.tag_archs(theirs)}.isdisjoint(platforms.tag_archs(own))
 
 
-def _read_requirements(data: bytes) -> tuple[Requirement, ...]:
-    found: list[Requirement] = []
-    with suppress(InputError):
-        for text in read_metadata(data, "METADATA").get("requires_dist", ()):
-            with suppress(InvalidRequirement):
-                found.append(Requirement(text))
-    return tuple(filter(_can_compare, found))
+def _read_requirements(texts: Iterable[str]) -> tuple[Requirement, ...]:
+    return tuple(each for _, each in zip_requirements(texts) if _can_compare(each))
 
 
 def _can_compare(requirement: Requirement) -> bool:
@@ -326,16 +322,11 @@ def _find_installed(requirement: Requirement) -> _Release | None:
     with suppress(metadata.PackageNotFoundError):
         distribution = metadata.distribution(requirement.name)
         if requirement.specifier.contains(distribution.version, prereleases=True):
-            texts = distribution.requires or ()
-            requirements: list[Requirement] = []
-            for text in texts:
-                with suppress(InvalidRequirement):
-                    requirements.append(Requirement(text))
             return _Release(
                 name=canonicalize_name(requirement.name),
                 version=distribution.version,
                 paths=tuple(map(str, distribution.files or ())),
-                requirements=tuple(requirements),
+                requirements=_read_requirements(distribution.requires or ()),
             )
     return None
 

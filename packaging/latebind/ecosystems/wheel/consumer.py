@@ -63,7 +63,7 @@ def run_python_case(bench: Bench) -> Outcome:
             return outcome
         with failing_at("install"):
             upgrade(bench, ready)
-    return _quiet(bench, ready, chosen, _judge_consumer(bench, ready, binds=bench.binds()))
+    return _quiet(bench, ready, _judge_consumer(bench, ready, binds=bench.binds()))
 
 
 def wheels_of(bench: Bench) -> list[Artifact]:
@@ -124,12 +124,12 @@ def _check_main(bench: Bench) -> None:
         raise NotRun("no-main", f"{script.name} has no main(arguments)")
 
 
-def _quiet(bench: Bench, ready: Installed, wheels: list[Artifact], outcome: Outcome) -> Outcome:
+def _quiet(bench: Bench, ready: Installed, outcome: Outcome) -> Outcome:
     """The outcome, failed when a library does something as soon as it is loaded."""
     if not bench.scenario.loads_alone or not bench.machine.is_host:
         return outcome
     with failing_at("load"):
-        disturbed = disturbances(ready.environment, wheels, ready.home, bench.log)
+        disturbed = disturbances(ready, bench.log)
     if not disturbed:
         return outcome
     reason = "\n".join(filter(None, [*disturbed, outcome.reason]))

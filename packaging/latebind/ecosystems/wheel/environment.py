@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections import deque
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,9 @@ from latebind.verify.run.supply import empty_environment, runtime_libraries
 from loadcheck.archive import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from latebind.ecosystems.wheel.installed import InstalledFile
     from latebind.model import Artifact
     from latebind.verify.cases.installers import Installer
     from latebind.verify.run.bench import Bench
@@ -55,6 +56,8 @@ class Installed:
     """The interpreter's own folder."""
     library: str
     """The runtime's installed library, as the consumer's system names it; "" without one."""
+    files: tuple[InstalledFile, ...]
+    """Those of the wheels."""
 
 
 def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
@@ -71,13 +74,13 @@ def make_environment(bench: Bench, wheels: list[Artifact]) -> Installed:
         tool = _link_by(tool, situation.link_mode)
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
-    _assert_installed(environment.site, wheels)
+    files = _list_files(environment.site, wheels)
     library = _break_runtime(bench, environment)
     if situation.unprivileged:
         lock(environment.root)
         hand_over(home, answers)
     prefix = python.prefix if machine.is_host else str(machine.base)
-    return Installed(environment=environment, home=home, answers=answers, prefix=prefix, library=library)
+    return Installed(environment=environment, home=home, answers=answers, prefix=prefix, library=library, files=files)
 
 
 def _link_by(tool: Installer, mode: str) -> Installer:
@@ -171,12 +174,12 @@ def _apart(bench: Bench) -> list[str]:
     return [*runtime, *bench.config.document.verify.python_requires, *bench.situation.also]
 
 
-def _assert_installed(site: Path, wheels: list[Artifact]) -> None:
-    """Every file of our wheels is in the environment with the very bytes of dist/, whose hashes the report has."""
+def _list_files(site: Path, wheels: list[Artifact]) -> tuple[InstalledFile, ...]:
+    """The files of our wheels, which have the very bytes of dist/, whose hashes the report has."""
     for wheel in wheels:
         if sha256(wheel.path) != wheel.sha256:
             raise LatebindError(f"{wheel.path.name} changed while it was verified", advice="Run the command again.")
-        deque(list_installed(site, wheel.path), maxlen=0)
+    return tuple(file for wheel in wheels for file in list_installed(site, wheel.path))
 
 
 def _break_runtime(bench: Bench, environment: Environment) -> str:
@@ -188,14 +191,18 @@ def _break_runtime(bench: Bench, environment: Environment) -> str:
     return bench.machine.path(libraries[0])
 
 
-def disturbances(environment: Environment, wheels: Iterable[Artifact], home: Path, log: Path) -> list[str]:
+def disturbances(ready: Installed, log: Path) -> list[str]:
     """What the wheels' libraries do as soon as they are loaded, a sentence each; each is loaded in its own process.
 
     Whatever a library does then, it does to every host. No consumer notices a line on its output, a signal handler
     replaced, or a process ended with status 0 before anything was computed.
     """
-    libraries = (library for wheel in wheels for library in _libraries(environment.site, wheel))
-    return [problem for library in libraries for problem in _disturbances_of(library, environment, home, log)]
+    files = (file for file in ready.files if file.name.endswith(_SUFFIXES) or ".so." in file.name)
+    return [
+        problem
+        for file in sorted(files, key=attrgetter("name"))
+        for problem in _disturbances_of(file.place, ready.environment, ready.home, log)
+    ]
 
 
 def _disturbances_of(library: Path, environment: Environment, home: Path, log: Path) -> Iterator[str]:
@@ -210,8 +217,3 @@ def _disturbances_of(library: Path, environment: Environment, home: Path, log: P
         yield f"the process {ending(ended.returncode)} when it loaded {library.name}"
         return
     yield from (f"{library.name} changes {what} when it is loaded" for what in json.loads(out.read_bytes()))
-
-
-def _libraries(site: Path, wheel: Artifact) -> Iterator[Path]:
-    files = sorted(list_installed(site, wheel.path), key=lambda file: file.name)
-    yield from (file.place for file in files if file.name.endswith(_SUFFIXES) or ".so." in file.name)

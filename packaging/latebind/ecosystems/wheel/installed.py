@@ -46,7 +46,8 @@ def list_installed(site: Path, wheel: Path) -> Iterator[InstalledFile]:
             places = [site / row for row in ends]
             if scheme and not any(place.is_file() for place in places):
                 places = list(site.rglob(path.name))  # pip --target moves scripts, and not their rows in RECORD
-            place = next((one for one in places if _is_copy(one, archive.read(name), scheme)), None)
+            data = archive.read(name)
+            place = next((one for one in places if _is_copy(one, data, scheme)), None)
             if place is None:
                 raise LatebindError(
                     f"{name} of {wheel.name} is not installed, or differs: {places[0] if places else site}"
