@@ -37,8 +37,8 @@ def find_contradictions(file: IO[bytes], infos: Sequence[zipfile.ZipInfo], start
     """What contradicts the directory, which `infos` are, and which starts at `start`."""
     yield from _judge_end(file, len(infos))
     ordered = sorted(infos, key=lambda info: info.header_offset)
-    following = [info.header_offset for info in ordered[1:]] + [start]
-    for info, end in zip(ordered, following, strict=True):
+    offsets = [info.header_offset for info in ordered] + [start]
+    for info, end in zip(ordered, offsets[1:], strict=True):
         for detail in _judge_member(file, info, end):
             yield Contradiction(info.filename, detail, is_streamed=True)
 

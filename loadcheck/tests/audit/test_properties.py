@@ -43,6 +43,7 @@ ZIP = small_zip()
 @LIBERAL
 @given(changes=CHANGES, cut=CUTS)
 @example(changes=[(0.9921875, 1)], cut=1.0)
+@example(changes=[(0.982421875, 0)], cut=1.0)
 def test_a_mutated_zip_is_read_or_refused(tmp_path: Path, changes, cut):
     path = tmp_path / "x.zip"
     path.write_bytes(mutate(ZIP, changes, cut))
