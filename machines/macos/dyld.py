@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from machines.macos.process import Process, Steps
 
 _IMAGES = 0x1_0000_0000
-_SYSTEM = ("/usr/lib/", "/System/")
+_FRAMEWORKS = "/System/"
+_SYSTEM = ("libSystem.B", "libc++.1", "libc++abi", "libobjc.A", "libz.1", "libiconv.2", "libresolv.9", "libm", "libdl")
+"""The libraries in /usr/lib that this one takes for its own; any other must be a file."""
 _CXX = "/usr/lib/libc++.1.dylib"
 _SELF, _MAIN, _FLAT, _WEAK = 0, -1, -2, -3
 _EXECUTABLE = 2
@@ -107,7 +109,7 @@ class Dyld:
         return image
 
     def _find_dependency(self, name: str, library: lief.MachO.DylibCommand, chain: tuple[Image, ...]) -> Image | None:
-        if name.startswith(_SYSTEM):
+        if name.startswith(_FRAMEWORKS) or name in {f"/usr/lib/{known}.dylib" for known in _SYSTEM}:
             return None
         tried = []
         for path in self.candidates(name, chain):

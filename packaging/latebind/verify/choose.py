@@ -164,7 +164,8 @@ def able(configured: ConfiguredCase, chosen: ChosenCases) -> tuple[Machine, tupl
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")
     consumer, kind = find_consumer(case.consumer), scenario(case.scenario)
-    if machine.level == "glue" and not kind.glue and not (kind.versions == "none" and consumer.is_cross_built):
+    is_able = configured.stands_in or kind.glue or (kind.versions == "none" and consumer.is_cross_built)
+    if machine.level == "glue" and not is_able:
         raise NotRun("no-machine", f"{machine.title} runs no runtime")
     if not machine.is_host and configured.native_only:
         runtime = case.runtime or "its runtime"

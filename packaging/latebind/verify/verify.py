@@ -23,6 +23,7 @@ from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
 from latebind.verify.cases.machine import Machine, unusable
 from latebind.verify.cases.scenarios import FILES, scenario
+from latebind.verify.cases.standin import oldest_version
 from latebind.verify.choose import ChosenCases, able
 from latebind.verify.report.report import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, try_case
@@ -133,7 +134,7 @@ def _complete_outcome(configured: ConfiguredCase, outcome: Outcome) -> Outcome:
     """An outcome with the entries that it answers, marked where its runtime is newer than any that was tried."""
     tried = (
         configured.bound_runtime.traits.built
-        if configured.bound_runtime is not None and outcome.state is not State.NOT_RUN
+        if configured.bound_runtime is not None and not configured.stands_in and outcome.state is not State.NOT_RUN
         else ""
     )
     is_new = bool(tried) and is_newer_minor(configured.case.version, tried)
@@ -195,12 +196,19 @@ def _describe_end(outcome: Outcome) -> str:
 def _bench(
     run: VerifyRun, configured: ConfiguredCase, machine: Machine, pythons: tuple[Interpreter, ...], log: Path
 ) -> Bench:
+    runtime = configured.bound_runtime
+    oldest = (
+        oldest_version(runtime)
+        if runtime and configured.stands_in
+        else run.chosen.answers.find_oldest(configured.question)
+    )
     return Bench(
         case=configured.case,
         config=run.config,
-        bound_runtime=configured.bound_runtime,
+        bound_runtime=runtime,
         package=configured.package,
-        oldest=run.chosen.answers.find_oldest(configured.question),
+        oldest=oldest,
+        stands_in=configured.stands_in,
         artifacts=run.artifacts,
         supply=run.supply,
         work=run.folder / "work" / _safe(configured.case.id),

@@ -59,6 +59,19 @@ def test_libraries_are_loaded_in_c_where_a_machine_runs_no_runtime_once_for_all_
     assert [text for text in ids if "/c-loader/" in text] == ["wheel/osx-arm64/c-loader/no-runtime/loads-in-c"]
 
 
+@pytest.mark.parametrize(("rid", "odd"), [("osx-arm64", True), ("win-arm64", False), ("linux-musl-x64", True)])
+def test_where_a_machine_runs_no_runtime_a_stand_in_takes_its_place_in_c_and_no_index_is_asked(rid, odd):
+    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, glue=frozenset({Rid(rid)}))
+    cases = [one for one in expand_cases(CONFIG, Rid(rid), scope, Answers()) if one.stands_in]
+    assert {one.case.consumer for one in cases} == {"c-nupkg", "sdk-cmake"}
+    assert {one.case.runtime for one in cases} == {"stand-in"}
+    assert {one.question for one in cases} == {None}
+    assert {one.case.version for one in cases if one.case.scenario == "consumed"} == {"1.19.0", "1.31.0", "1.32.0"}
+    names = {one.case.scenario for one in cases}
+    assert {"path", "environment", "too-old", "other-major", "corrupt", "dependency-missing"} <= names
+    assert ("path-odd" in names) is odd
+
+
 def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_versions(tmp_path):
     config = load(write_ep(tmp_path, config=f'{EP_CONFIG}[verify]\npython = "smoke.py"\n') / "latebind.toml")
     (runtime,) = config.document.runtime

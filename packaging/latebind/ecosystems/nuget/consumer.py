@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from dataclasses import replace
 from functools import partial
@@ -21,9 +22,10 @@ from latebind.verify.cases.situations import ORDINARY
 from latebind.verify.run.access import lock_application
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import build_here, clean_environment
+from latebind.verify.run.native import build_for, clean_environment
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.runner import Runner
+from latebind.verify.run.standin import STOOD_IN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,18 +77,31 @@ def run_c_case(bench: Bench) -> Outcome:
     cases = bench.data()
     source = bench.config.root / bench.config.document.verify.c
     with failing_at("install"):
-        packages = unpack(_collect_packages(bench), bench.work / "packages")
-        defines = (f"-DPACKAGES={packages}", f"-DRID={bench.case.target}")
-        program = build_here(source, bench.work / "build", *defines, log=bench.log)
-    result = bench.work / "result.json"
-    argv: list[str | Path] = [program, cases, result, packages, *bench.consumer_words()]
+        packages = unpack(_collect_packages(bench), bench.work / bench.situation.folder)
+        platform, tree = target(bench.case.target), bench.work / "build"
+        libraries = sorted(packages.glob(f"*/runtimes/{platform.rid}/native"))
+        # On macOS, CMake adds no run path for a library that find_library() has found.
+        run_paths = ";".join(map(str, libraries))
+        defines = (f"-DPACKAGES={packages}", f"-DRID={platform.rid}", f"-DCMAKE_BUILD_RPATH={run_paths}")
+        program = build_for(bench.machine, bench.config.floor(platform), source, tree, *defines, log=bench.log)
+        runtime = _break_runtime(bench, packages)
+        if platform.system == "windows":  # where it has no other way to find what it links
+            for library in (file for folder in libraries for file in folder.glob("*.dll") if file != runtime):
+                shutil.copy(library, program.parent)
+    result, home = bench.work / "result.json", bench.work / "home"
+    home.mkdir(exist_ok=True)
     ended = run_consumer(
-        argv, name="the C consumer", result=result, cwd=bench.work, env=clean_environment(), log=bench.log
+        bench.machine.argv(program, cases, result, packages, *bench.consumer_words()),
+        name="the C consumer",
+        result=result,
+        cwd=home,
+        env={**clean_environment(), **bench.situation.environment},
+        log=bench.log,
     )
-    outcome = _judge_consumer(bench, ended)
+    outcome = _judge_consumer(bench, ended, bench.machine.path(runtime) if runtime else "")
     if outcome.state is not State.PASSED or not bench.case.version:
         return outcome
-    return replace(outcome, facts={**outcome.facts, "runtime_package": ASSEMBLED})
+    return replace(outcome, facts={**outcome.facts, "runtime_package": STOOD_IN if bench.stands_in else ASSEMBLED})
 
 
 def _collect_packages(bench: Bench) -> list[Path]:
@@ -105,7 +120,7 @@ def _runtime_package(bench: Bench) -> list[Path]:
     """The runtime's nupkg, which all test cases share; a scenario that breaks the library does so after the build."""
     if bench.bound_runtime is None or not _is_on_feed(bench):
         return []
-    return [runtime_nupkg(bench.supply, bench.bound_runtime, bench.case.version, bench.case.target)]
+    return [runtime_nupkg(bench, bench.bound_runtime, bench.case.version)]
 
 
 def _find_runtime(bench: Bench, folder: Path) -> Path | None:
@@ -166,7 +181,7 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
     cases = bench.data()
     first = bench.situation.first
     if first and bench.bound_runtime is not None:
-        older = runtime_nupkg(bench.supply, bench.bound_runtime, first, bench.case.target)
+        older = runtime_nupkg(bench, bench.bound_runtime, first)
         before = replace(consumer, packages=[*consumer.packages, older], runtime_version=first)
         with failing_at("install"):
             built = build_consumer(before, work, log=bench.log)
@@ -290,6 +305,9 @@ _OLDER = replace(
 _IN_C = replace(
     _DOTNET,
     names=(C_NUPKG,),
+    reads_commas=False,  # CMake gives a linker the folders of libraries in words that commas separate
+    is_cross_built=True,
+    find_install_words=lambda _config, _package, _runtime: ("", ""),
     is_wanted=lambda config, _runtime: bool(config.document.verify.c) and _has_nupkgs(config),
 )
 CONSUMERS = (_DOTNET, _IN_CACHE, _OLDER, _IN_C)

@@ -9,6 +9,7 @@ from latebind.ecosystems.nuget.opc import write_nupkg
 from latebind.errors import InputError
 from latebind.semver import semantic_version
 from latebind.tables.targets import target
+from latebind.verify.cases.standin import STAND_IN
 from loadcheck.archive import Entry
 
 if TYPE_CHECKING:
@@ -16,15 +17,16 @@ if TYPE_CHECKING:
 
     from latebind.config.runtime import RuntimeUse
     from latebind.tables.presets import RuntimePreset
-    from latebind.verify.run.supply import Supply
+    from latebind.verify.run.bench import Bench
     from loadcheck.model import Rid
 
 
-def runtime_nupkg(supply: Supply, runtime: RuntimeUse, version: str, rid: Rid) -> Path:
-    """The runtime's nupkg around the library of its wheel, made once. Raises as Supply.library()."""
-    library = supply.library(runtime, version, rid)
-    folder = supply.folder / "nupkgs" / f"{runtime.traits.python.distribution}-{version}-{rid}"
-    with supply.once(folder) as aside:
+def runtime_nupkg(bench: Bench, runtime: RuntimeUse, version: str) -> Path:
+    """The runtime's nupkg around the library of its wheel, made once. Raises as Bench.library()."""
+    rid, library = bench.case.target, bench.library(runtime, version)
+    name = STAND_IN if bench.stands_in else runtime.traits.python.distribution
+    folder = bench.supply.folder / "nupkgs" / f"{name}-{version}-{rid}"
+    with bench.supply.once(folder) as aside:
         if aside is not None:
             assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=runtime.traits)
     return next(folder.glob("*.nupkg"))

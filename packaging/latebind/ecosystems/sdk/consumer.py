@@ -21,6 +21,7 @@ from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, build_with_pkg_config, clean_environment, library_folder
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.runner import Runner
+from latebind.verify.run.standin import STOOD_IN
 from latebind.verify.run.supply import runtime_libraries
 from loadcheck.tarball import unpack_tar
 
@@ -43,19 +44,20 @@ def run_sdk_case(bench: Bench) -> Outcome:
     with failing_at("install"):
         program = _build_program(bench, _unpack_archive(bench))
     folder, library = _runtime(bench)
-    result = bench.work / "result.json"
+    result, home = bench.work / "result.json", bench.work / "home"
+    home.mkdir(exist_ok=True)
     ended = run_consumer(
         machine.argv(program, cases, result, folder, *bench.consumer_words()),
         name="the program",
         result=result,
-        cwd=bench.work,
+        cwd=home,
         env={**clean_environment(), **bench.situation.environment},
         log=bench.log,
     )
     outcome = judge_program(bench, ended, library)
     if outcome.state is not State.PASSED or not library:
         return outcome
-    return replace(outcome, facts={**outcome.facts, "runtime_library": _SUPPLIED})
+    return replace(outcome, facts={**outcome.facts, "runtime_library": STOOD_IN if bench.stands_in else _SUPPLIED})
 
 
 def _unpack_archive(bench: Bench) -> Path:

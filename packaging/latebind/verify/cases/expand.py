@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
 from packaging.version import Version
 
 from latebind.model import Case
 from latebind.tables.targets import other_processor, target
 from latebind.verify.cases.consumer import find_consumer, name_consumers
 from latebind.verify.cases.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
-from latebind.verify.cases.scenarios import PYTHON, SCENARIOS, Scenario
+from latebind.verify.cases.scenarios import COMPUTING, IN_C, PYTHON, SCENARIOS, Scenario
+from latebind.verify.cases.standin import STAND_IN, has_stand_in, list_versions
 from loadcheck.model import Rid
 
 if TYPE_CHECKING:
@@ -65,6 +67,8 @@ class ConfiguredCase:
     """Everything that the index was asked and answered with this test case's version; "" where it was not asked."""
     native_only: bool = False
     """Whether an emulated machine does not try it."""
+    stands_in: bool = False
+    """Whether a stand-in takes the runtime's place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +108,8 @@ class _Line:
     """A distribution of the runtime that is not its ordinary one."""
     prereleases: bool = False
     """Whether the newest pre-release is tried, too."""
+    stands_in: bool = False
+    """Whether a stand-in takes the runtime's place, of which no index is asked."""
 
     @property
     def runtime(self) -> RuntimeUse | None:
@@ -166,27 +172,47 @@ def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
 
 
 def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
-    each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
-    widens = find_consumer(PYTHON).is_wanted(config, None)
     for subject in _list_subjects(config, rid):
         if config.explain_not_made(subject.package, rid):
             continue
-        for scenario in SCENARIOS:
-            if not _is_tried(subject, scenario, rid, extent):
+        if rid in extent.glue and subject.provider is None and has_stand_in(subject.runtime):
+            yield from _list_stand_ins(subject, rid, extent)
+        else:
+            yield from _list_ordinary(config, subject, rid, extent)
+
+
+def _list_ordinary(config: Config, subject: _Subject, rid: Rid, extent: Extent) -> Iterator[_Line]:
+    each_minor = extent.everything and rid in (config.document.verify.each_minor or config.document.targets.include[:1])
+    widens = find_consumer(PYTHON).is_wanted(config, None)
+    for scenario in SCENARIOS:
+        if not _is_tried(subject, scenario, rid, extent):
+            continue
+        for consumer in name_consumers(scenario.consumers):
+            if consumer not in subject.consumers or not _is_supplied(subject.runtime, scenario, consumer, rid):
                 continue
-            for consumer in name_consumers(scenario.consumers):
-                if consumer not in subject.consumers or not _is_supplied(subject.runtime, scenario, consumer, rid):
-                    continue
-                lacks_runtime = scenario.negative and scenario.versions == "none"
-                if lacks_runtime and find_consumer(consumer).installs_runtime(config, subject.package):
-                    continue
-                newest = extent.prereleases and scenario.versions == "all" and consumer == PYTHON
-                for entry in _entries(subject, scenario, each_minor=each_minor):
-                    prereleases = newest and entry == "latest"
-                    yield _Line(subject, scenario, consumer, extent.pythons[rid], entry, prereleases=prereleases)
-            if scenario.widened and widens:
-                yield from _list_other_pythons(subject, scenario, rid, extent)
-                yield from _list_other_distributions(subject, scenario, rid, extent)
+            lacks_runtime = scenario.negative and scenario.versions == "none"
+            if lacks_runtime and find_consumer(consumer).installs_runtime(config, subject.package):
+                continue
+            newest = extent.prereleases and scenario.versions == "all" and consumer == PYTHON
+            for entry in _entries(subject, scenario, each_minor=each_minor):
+                prereleases = newest and entry == "latest"
+                yield _Line(subject, scenario, consumer, extent.pythons[rid], entry, prereleases=prereleases)
+        if scenario.widened and widens:
+            yield from _list_other_pythons(subject, scenario, rid, extent)
+            yield from _list_other_distributions(subject, scenario, rid, extent)
+
+
+def _list_stand_ins(subject: _Subject, rid: Rid, extent: Extent) -> Iterator[_Line]:
+    """What a machine that runs no runtime tries, whatever scenarios a project chooses: it costs no download."""
+    subject = replace(subject, settings=structs.replace(subject.settings, scenarios=()))
+    for scenario in SCENARIOS:
+        is_possible = scenario.glue or target(rid).system in scenario.in_c
+        if not is_possible or not _is_tried(subject, scenario, rid, extent):
+            continue
+        stands_in = scenario.versions != "none"
+        for consumer in scenario.consumers if scenario.glue else IN_C:
+            if consumer in subject.consumers:
+                yield _Line(subject, scenario, consumer, extent.pythons[rid], "latest" * stands_in, stands_in=stands_in)
 
 
 def _list_subjects(config: Config, rid: Rid) -> list[_Subject]:
@@ -291,7 +317,7 @@ def _entries(subject: _Subject, scenario: Scenario, *, each_minor: bool) -> tupl
 
 
 def _question(line: _Line, rid: Rid) -> Question | None:
-    if line.runtime is None or not line.entry:
+    if line.runtime is None or not line.entry or line.stands_in:
         return None
     # Below the floor no version has a shared library; below a higher minimum one may have.
     below = line.entry == BELOW_FLOOR and not line.scenario.provider
@@ -314,9 +340,14 @@ def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[ConfiguredCa
     if question is not None and line.runtime is not None:
         name = name or line.runtime.name
     # Where no runtime is installed, the id names it only to tell it from the first.
-    shown = name if question is not None or not line.subject.is_first else ""
+    shown = STAND_IN if line.stands_in else name if question is not None or not line.subject.is_first else ""
     ep = line.subject.provider if line.scenario.proves else None
-    for version in ("",) if question is None else answers.found.get(question, (line.entry,)):
+    versions: tuple[str, ...] = ("",)
+    if line.stands_in and line.runtime is not None:
+        versions = list_versions(line.runtime, every=line.scenario.name in COMPUTING)
+    elif question is not None:
+        versions = answers.found.get(question, (line.entry,))
+    for version in versions:
         if ep is not None and ep.excepts(version):
             continue
         case = Case(
@@ -334,4 +365,5 @@ def _plan_line(line: _Line, rid: Rid, answers: Answers) -> Iterator[ConfiguredCa
             question=question,
             python=line.python,
             native_only=line.subject.settings.native_only,
+            stands_in=line.stands_in,
         )

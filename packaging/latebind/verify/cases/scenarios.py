@@ -23,6 +23,8 @@ C_NUPKG = "c-nupkg"
 """A C program that takes header and library out of the nupkgs."""
 CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
 """A program in C or C++ that CMake or pkg-config finds an unpacked SDK archive for."""
+IN_C = (C_NUPKG, CMAKE)
+"""Programs of the project that are built here for other machines, which need no Python for them."""
 FILES = tuple(consumer.name for consumer in LAYOUTS if consumer.start == "nothing")
 """Consumers that are built and not run: any machine with an SDK can try them for every target."""
 _UNIX: tuple[System, ...] = ("linux", "macos")
@@ -92,6 +94,8 @@ class Scenario:
     """Whether each native library of the wheels is also loaded alone, and must change nothing in the process."""
     glue: bool = False
     """Whether it exists only for machines of the level glue, which run no runtime."""
+    in_c: tuple[System, ...] = ()
+    """Where those machines try it, too: with programs in C, and a stand-in for the runtime (`run/standin.py`)."""
     rare: bool = False
     """Whether only `--all` tries it."""
     supplier: str = ""
@@ -140,7 +144,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         without_runtime=True, provider=True, widened=True, loads_alone=True, consumers=_APPLICATIONS),
     _ok("consumed", "loads and computes a sample in each kind of application that uses packages",
         consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG, CMAKE, PKG_CONFIG, "layouts"),
-        without_runtime=True, provider=True, required="in place of others"),
+        without_runtime=True, provider=True, required="in place of others", in_c=EVERY_SYSTEM),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
         computes=False, consumers=FILES, without_runtime=True, provider=True),
     _ok("loads-in-c", "a program in C loads each library, finds the names that it exports, and unloads it",
@@ -150,8 +154,9 @@ SCENARIOS: tuple[Scenario, ...] = (
         Situation(by_name=True), needs="a wheel that installs the runtime", **_PYTHON),
     _ok("with-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
         systems=("linux", "windows"), emulated=False, needs="a GPU distribution", slow=True, **_PYTHON),
+    # On Windows, the words of a C program are in the system's code page, and PATH is what runs an emulator.
     _ok("odd-folder", "installed in a folder whose name has spaces and non-ASCII letters", given.odd_folder,
-        provider=True, consumers=_ALL),
+        provider=True, consumers=_ALL, in_c=_UNIX),
     _ok("read-only", "installed in a read-only folder and used by an unprivileged user", Situation(unprivileged=True),
         systems=_UNIX, emulated=False, provider=True),
     _ok("target-folder", "installed with pip install --target", Situation(layout="target"), provider=True,
@@ -204,18 +209,20 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("c-host", "used by a program in C that releases the runtime before it ends", versions="all",
         emulated=False, needs="an execution provider", provider=True, c_host=True, consumers=(PYTHON,)),
     # Where the runtime is.
-    _ok("path", "an explicit path names the file", given.path("given"), named=True, consumers=_ALL),
-    _ok("path-folder", "an explicit path names the folder", given.path("given", "folder"), named=True),
+    _ok("path", "an explicit path names the file", given.path("given"), named=True, consumers=_ALL, in_c=EVERY_SYSTEM),
+    _ok("path-folder", "an explicit path names the folder", given.path("given", "folder"), named=True,
+        in_c=EVERY_SYSTEM),
     _ok("path-relative", "an explicit path is relative to the working directory", given.path("home/given", "from home"),
-        named=True),
-    _ok("path-odd", "an explicit path has spaces and non-Latin letters", given.path(given.ODD), named=True),
-    _ok("environment", "the environment variable names the file", given.variable_file, named=True, consumers=_ALL),
-    _ok("decoy", "an older copy comes first on the system's search path", given.decoy),
+        named=True, in_c=EVERY_SYSTEM),
+    _ok("path-odd", "an explicit path has spaces and non-Latin letters", given.path(given.ODD), named=True, in_c=_UNIX),
+    _ok("environment", "the environment variable names the file", given.variable_file, named=True, consumers=_ALL,
+        in_c=EVERY_SYSTEM),
+    _ok("decoy", "an older copy comes first on the system's search path", given.decoy, in_c=_UNIX),
     _ok("decoy-system", "an older copy is in the system's own folder", given.decoy_system, systems=("windows",),
         sandboxed=True, **_PYTHON),
     # What goes wrong, and what the error message says.
     _refuses("absent", "no runtime is installed", Situation(), "{title} was not found", "version {minimum} or newer",
-             "{install}", newer=False, versions="none", consumers=_ALL),
+             "{install}", newer=False, versions="none", consumers=_ALL, in_c=EVERY_SYSTEM),
     _refuses("no-shared-library", "the installed runtime has no shared library", Situation(),
              "{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade",
              newer=False, versions="below", needs="code that binds", **_PYTHON),
@@ -224,28 +231,28 @@ SCENARIOS: tuple[Scenario, ...] = (
              script="plugin/provider.py", **_PYTHON),
     _refuses("too-old", "the runtime is older than the minimum, which is raised for this test", given.too_old,
              "{title} {version} at {installed}", "too old", "version {raised} or newer", "{fix}", newer=False,
-             needs="code that binds", consumers=_ALL),
+             needs="code that binds", consumers=_ALL, in_c=EVERY_SYSTEM),
     _refuses("other-major", "the runtime is of another major version", given.other_major,
-             "{title} {major} at {installed}", "another major version", synthetic=True),
+             "{title} {major} at {installed}", "another major version", synthetic=True, in_c=EVERY_SYSTEM),
     _refuses("truncated", "the runtime's file ends early", Situation(spoil=given.truncate),
-             "{installed}", "not a usable library: truncated", consumers=_ALL),
+             "{installed}", "not a usable library: truncated", consumers=_ALL, in_c=EVERY_SYSTEM),
     _refuses("corrupt", "the runtime's file starts with zeros", Situation(spoil=given.corrupt),
-             "{installed}", "not a usable library"),
+             "{installed}", "not a usable library", in_c=EVERY_SYSTEM),
     _refuses("text-file", "the runtime's file is a text file", Situation(spoil=given.text),
-             "{installed}", "not a usable library: a text file"),
+             "{installed}", "not a usable library: a text file", in_c=EVERY_SYSTEM),
     _refuses("wrong-architecture", "the runtime's file is for another processor", given.other_architecture,
-             "{installed}", "built for {other}, this process is {own}", needs="another processor"),
+             "{installed}", "built for {other}, this process is {own}", needs="another processor", in_c=EVERY_SYSTEM),
     _refuses("dependency-missing", "a library that the runtime needs is missing", given.dependency_missing,
-             "{installed}", "a library that it needs is missing", "{gone}"),
+             "{installed}", "a library that it needs is missing", "{gone}", in_c=EVERY_SYSTEM),
     _refuses("permission-denied", "the runtime's file is not readable", Situation(unreadable=True, unprivileged=True),
              "{installed}", "may not be opened: permission denied", systems=_UNIX, emulated=False),
     _refuses("path-wrong", "the explicit path does not exist", given.path_missing,
-             "{path}", "no such file", "Correct the path", named=True, needs="code that binds"),
+             "{path}", "no such file", "Correct the path", named=True, needs="code that binds", in_c=EVERY_SYSTEM),
     _refuses("not-a-library", "the explicit path is a text file", given.path_text,
              "{path}", "not a usable library: a text file", "Correct the path", named=True,
-             needs="code that binds"),
+             needs="code that binds", in_c=EVERY_SYSTEM),
     _refuses("environment-wrong", "the environment variable names a file that does not exist", given.variable_missing,
-             "{path}", "no such file", "{variable}", "unset it", named=True),
+             "{path}", "no such file", "{variable}", "unset it", named=True, in_c=EVERY_SYSTEM),
     _refuses("missing-backend", "the package that binds the runtime is not installed", given.without_backend,
              "backend was not found", "{backend}", "{fix} {backend}", newer=False, versions="none",
              needs="a package that another one loads", consumers=_APPLICATIONS),

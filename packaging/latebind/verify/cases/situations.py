@@ -199,7 +199,7 @@ def variable_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
 def decoy(bench: Bench, runtime: RuntimeUse) -> Situation:
     """An older copy under the plain name is in a folder that the system's loader searches first."""
     platform = target(bench.case.target)
-    library = bench.supply.library(runtime, bench.older(), platform.rid)
+    library = bench.library(runtime, bench.older())
     folder = bench.work / "decoy"
     folder.mkdir()
     for name in getattr(runtime.traits.names, platform.system):
@@ -209,7 +209,7 @@ def decoy(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def decoy_system(bench: Bench, runtime: RuntimeUse) -> Situation:
     """An older copy is in the system's own folder."""
-    library = bench.supply.library(runtime, bench.older(), bench.case.target)
+    library = bench.library(runtime, bench.older())
     return Situation(action=("--plant", bench.machine.path(library)))
 
 
@@ -236,10 +236,13 @@ def too_old(bench: Bench, _: RuntimeUse) -> Situation:
     return Situation(arguments=("--runtime-minimum", raised), values={"raised": raised})
 
 
-def other_major(bench: Bench, _: RuntimeUse) -> Situation:
+def other_major(bench: Bench, runtime: RuntimeUse) -> Situation:
     """The library states the next major version."""
     version = bench.case.version
     major = str(int(version.partition(".")[0]) + 1) + version[version.index(".") :]
+    if bench.stands_in:
+        data = bench.library(runtime, major).read_bytes()
+        return Situation(spoil=lambda _: data, values={"major": major})
     return Situation(spoil=lambda data: rename(data, version, major), values={"major": major})
 
 
@@ -249,7 +252,7 @@ def other_architecture(bench: Bench, runtime: RuntimeUse) -> Situation:
     if other is None:
         raise NotRun("no-distribution", f"there is no target like {own_target.rid} for another processor")
     try:
-        data = bench.supply.library(runtime, bench.case.version, other.rid).read_bytes()
+        data = bench.library(runtime, bench.case.version, other.rid).read_bytes()
     except NotRun as error:
         raise NotRun(error.reason, f"no {runtime.traits.title} {bench.case.version} for {other.rid}") from error
     return Situation(spoil=lambda _: data, values={"own": own_target.processor, "other": other.processor})
@@ -257,7 +260,7 @@ def other_architecture(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def dependency_missing(bench: Bench, runtime: RuntimeUse) -> Situation:
     """A library that the runtime needs has another name."""
-    library = bench.supply.library(runtime, bench.case.version, bench.case.target)
+    library = bench.library(runtime, bench.case.version)
     needed, gone = dependency_of(library)
     return Situation(spoil=lambda data: rename(data, needed, gone), values={"gone": gone})
 
@@ -270,7 +273,7 @@ def without_backend(bench: Bench, runtime: RuntimeUse) -> Situation:
 
 def copy_runtime(bench: Bench, runtime: RuntimeUse, folder: str, version: str = "") -> Path:
     """The runtime's library of a version, by default the test case's, copied with its neighbours to a new folder."""
-    library = bench.supply.library(runtime, version or bench.case.version, bench.case.target)
+    library = bench.library(runtime, version or bench.case.version)
     destination = bench.work / folder
     destination.mkdir(parents=True, exist_ok=True)
     for file in library.parent.iterdir():

@@ -18,7 +18,9 @@ from latebind.verify.cases.consumer import Consumer, find_consumer
 from latebind.verify.cases.machine import host_machine
 from latebind.verify.cases.scenarios import SAMPLE, scenario
 from latebind.verify.cases.situations import ORDINARY
+from latebind.verify.cases.standin import SAYS_SO
 from latebind.verify.run.access import unlock
+from latebind.verify.run.standin import build_stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from latebind.verify.cases.situations import Situation
     from latebind.verify.run.protocol import ConsumerResult
     from latebind.verify.run.supply import Supply
+    from loadcheck.model import Rid
 
 Phase = Literal["prepare", "install", "load", "inference"]
 """How far a test case came. prepare: something other than the packages failed, such as the project's data script.
@@ -88,6 +91,8 @@ class Bench:
     machine: Machine
     interpreters: tuple[Interpreter, ...]
     """The CPythons of the test case's minor version; the first is the ordinary one."""
+    stands_in: bool = False
+    """Whether a stand-in takes the runtime's place."""
 
     @property
     def scenario(self) -> Scenario:
@@ -111,6 +116,14 @@ class Bench:
         return (
             ORDINARY if self.bound_runtime is None else set_up(self, self.bound_runtime) if callable(set_up) else set_up
         )
+
+    def library(self, runtime: RuntimeUse, version: str, rid: Rid | None = None) -> Path:
+        """The runtime's shared library of a version for a target, by default the test case's; or its stand-in.
+
+        Raises NotRun when neither can be had, InputError when the runtime's wheel holds no shared runtime.
+        """
+        get = partial(build_stand_in, self.supply) if self.stands_in else self.supply.library
+        return get(runtime, version, rid or self.case.target)
 
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""
@@ -189,6 +202,8 @@ class Bench:
         """The cases that the runtime's own API passes, without some that passed; None where that does not matter."""
         if self.scenario.negative or self.bound_runtime is None:
             return None
+        if self.stands_in:  # it computes little, and says so
+            return frozenset(result.passed) | {one.name for one in result.failed if SAYS_SO not in one.message}
         passed, failed = frozenset(result.passed), frozenset(failure.name for failure in result.failed)
         others = passed | frozenset(result.out_of_scope)
         name = self.case.runtime if self.consumer.has_interpreters else self._ordinary()
@@ -209,6 +224,8 @@ class Bench:
 
     def at_least(self) -> int:
         """How many cases must pass: what the configuration sets for the newest version up to that of the data."""
+        if self.stands_in:
+            return 1
         counts = {
             Version(version): count
             for version, count in self.config.verification_of(self.bound_runtime).at_least.items()

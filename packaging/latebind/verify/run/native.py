@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.verify.cases.machine import Machine
+    from loadcheck.model import Rid
 
 CONSUMER = "consumer"
 """The program that each of them makes."""
@@ -37,19 +38,25 @@ def clean_environment() -> dict[str, str]:
 def build_here(source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
     """The program of a CMake project, made by this machine's own compiler. Raises NotRun, ToolError, InputError."""
     _own_compiler("C")
-    return _by_cmake(source, tree, defines, clean_environment(), log)
+    _run_cmake(source, tree, defines, clean_environment(), log)
+    return _find_consumer(source, tree)
 
 
 def build_for(  # what a build is
     machine: Machine, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None
 ) -> Path:
     """The same for a machine: by zig where this one has no compiler of its own, or a newer system."""
-    rid = machine.rid
     if machine.is_host and _find_program(_COMPILERS["C"]) is not None:
         return build_here(source, tree, *defines, log=log)
+    build_library_for(machine.rid, floor, source, tree, *defines, log=log)
+    return _find_consumer(source, tree)
+
+
+def build_library_for(rid: Rid, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> None:
+    """Build a CMake project for a target by zig. Raises NotRun, ToolError."""
     platform, zig = target(rid), toolchain("zig", target(rid))
     tree.mkdir(parents=True)
-    return _by_cmake(source, tree, [*zig.configure(platform, floor, tree), *defines], zig.environment(tree), log)
+    _run_cmake(source, tree, [*zig.configure(platform, floor, tree), *defines], zig.environment(tree), log)
 
 
 def build_with_pkg_config(source: Path, tree: Path, prefix: Path, *, log: Path | None = None) -> Path:
@@ -75,9 +82,9 @@ def library_folder(prefix: Path) -> Path:
     return next((path.parent for path in sorted(prefix.glob("lib*/**/pkgconfig"))), prefix / "lib")
 
 
-def _by_cmake(
+def _run_cmake(
     source: Path, tree: Path, defines: Iterable[str], environment: Mapping[str, str], log: Path | None
-) -> Path:
+) -> None:
     cmake, ninja = program("cmake"), program("ninja")
     if cmake is None:
         raise NotRun("no-compiler", "building a program in C needs CMake on PATH")
@@ -85,6 +92,9 @@ def _by_cmake(
     configure: list[str | Path] = [cmake, "-S", source, "-B", tree, *generator, "-DCMAKE_BUILD_TYPE=Release", *defines]
     run(configure, env=environment, timeout=_TIME_LIMIT, log=log)
     run([cmake, "--build", tree], env=environment, timeout=_TIME_LIMIT, log=log)
+
+
+def _find_consumer(source: Path, tree: Path) -> Path:
     for name in (CONSUMER, f"{CONSUMER}.exe"):
         if (tree / name).is_file():
             return tree / name

@@ -1,0 +1,67 @@
+"""Test cases with a stand-in for the runtime: a new project on this system, in the place of an emulated one."""
+
+import json
+import shutil
+import sys
+
+import pytest
+
+from tests.programs import CLI, run_program
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="not run: the machine is this Linux"),
+    pytest.mark.slow,
+]
+MACHINE = 'rid = "linux-x64"\ntitle = "this Linux"\nlevel = "glue"\ncommand = ["/usr/bin/env"]\n'
+ALL = {"consumed", "odd-folder", "path", "path-folder", "path-relative", "path-odd", "environment", "decoy", "too-old",
+       "other-major", "truncated", "corrupt", "text-file", "wrong-architecture", "dependency-missing", "path-wrong",
+       "not-a-library", "environment-wrong", "absent"}  # fmt: skip
+PRINTS = '__attribute__((constructor)) static void start(void) { puts("x"); }\n'
+FAULTS = {
+    "forgets the minimum": (("if (minimum) ", "if (0) "), {"too-old"}),
+    "forgets the path": ((".path = path", ".path = NULL"), {"path-wrong", "not-a-library"}),
+    "prints at load time": (("int tiny_open(", f"{PRINTS}int tiny_open("), {"loads-in-c"}),
+    "adds nothing": (("if (!failed) failed = lb_ort_Run(", "if (0) failed = lb_ort_Run("), {"consumed", "path"}),
+    "hides a function": (("int tiny_run(", '__attribute__((visibility("hidden"))) int tiny_run('), ALL),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory):
+    root = tmp_path_factory.mktemp("new") / "tiny"
+    run_program(*CLI, "new", root)
+    config = root / "latebind.toml"
+    text = config.read_text("utf-8")
+    line = next(line for line in text.splitlines() if line.startswith("include = "))
+    config.write_text(text.replace(line, 'include = ["linux-x64"]'), encoding="utf-8")
+    return root
+
+
+def verify(root, tmp_path):
+    (tmp_path / "machines").mkdir()
+    (tmp_path / "machines" / "linux-x64.toml").write_text(MACHINE, encoding="utf-8")
+    ended = run_program(*CLI, "-C", root, "verify", "--machines", tmp_path / "machines", timeout=900)
+    assert "Traceback" not in ended.stderr
+    cases = json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cases"]
+    return [case for case in cases if case["outcome"] != "not run"]
+
+
+def test_a_new_project_passes_twelve_and_more(new, tmp_path):
+    cases = verify(new, tmp_path)
+    assert [case for case in cases if case["outcome"] != "glue passed"] == []
+    assert {case["scenario"] for case in cases if case["consumer"] == "c-nupkg"} == ALL
+    assert "stood in" in str(next(case for case in cases if case["scenario"] == "consumed")["facts"])
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_library_fails(new, tmp_path, fault):
+    (old, replacement), expected = FAULTS[fault]
+    root = tmp_path / "tiny"
+    shutil.copytree(new, root, ignore=shutil.ignore_patterns("build", "reports", "dist"))
+    source = root / "native" / "tiny.c"
+    text = source.read_text("utf-8")
+    assert old in text
+    source.write_text(text.replace(old, replacement), encoding="utf-8")
+    failed = {case["scenario"] for case in verify(root, tmp_path) if case["outcome"] == "failed"}
+    assert expected <= failed
+    assert failed == expected or fault in ("adds nothing", "hides a function")
