@@ -3,7 +3,9 @@
 import json
 import os
 import sys
+import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,23 @@ def tool(request, tmp_path, monkeypatch):
     except NotRun as error:
         pytest.skip(f"not run: {error.reason}")
     return chosen
+
+
+def test_two_test_cases_do_not_download_the_same_at_the_same_time(tmp_path, monkeypatch):
+    tool, together, met = environments.Uv(tmp_path / "uv", tmp_path), threading.Barrier(2), []
+
+    def install(*_):
+        try:
+            together.wait(seconds)
+            met.append(True)
+        except threading.BrokenBarrierError:
+            together.reset()
+
+    monkeypatch.setattr(environments, "run_installer", install)
+    for seconds, expected in ((0.1, []), (20, [True, True])):  # the second time, all of it is in the cache
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda name: tool.install(tmp_path, [name], log=tmp_path / "log"), ["a", "b"]))
+        assert met == expected
 
 
 @pytest.mark.slow
