@@ -38,20 +38,25 @@ def tool(request, tmp_path, monkeypatch):
 
 
 def test_two_test_cases_do_not_download_the_same_at_the_same_time(tmp_path, monkeypatch):
-    tool, together, met = environments.Uv(tmp_path / "uv", tmp_path), threading.Barrier(2), []
+    tool = environments.Uv(tmp_path / "uv", tmp_path)
 
-    def install(*_):
-        try:
-            together.wait(seconds)
-            met.append(True)
-        except threading.BrokenBarrierError:
-            together.reset()
+    def meet(seconds):
+        together, met = threading.Barrier(2), []
 
-    monkeypatch.setattr(environments, "run_installer", install)
-    for seconds, expected in ((0.1, []), (20, [True, True])):  # the second time, all of it is in the cache
+        def install(*_):
+            try:
+                together.wait(seconds)
+                met.append(True)
+            except threading.BrokenBarrierError:
+                together.reset()
+
+        monkeypatch.setattr(environments, "run_installer", install)
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda name: tool.install(tmp_path, [name], log=tmp_path / "log"), ["a", "b"]))
-        assert met == expected
+        return met
+
+    assert meet(0.1) == []
+    assert meet(20) == [True, True]  # all of it is in the cache
 
 
 @pytest.mark.slow

@@ -127,7 +127,7 @@ class Uv:
     cached: set[tuple[str, ...]] = field(default_factory=set, compare=False)
     """Requirements that were installed before."""
     first: threading.Lock = field(default_factory=threading.Lock, compare=False)
-    """For what may not be in uv's cache: two processes that need the same wheel both download it, and keep both copies."""
+    """For what uv's cache may lack: two processes that need the same wheel would both download and keep it."""
     name: ClassVar[str] = "uv"
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
