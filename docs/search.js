@@ -3,7 +3,7 @@
 const QUERY = 2; // what mkdocs-material sends its search worker for each query: SearchMessageType.QUERY
 
 function takeWords(query) {
-  const words = query.split(/[\s:"*^~+\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
+  const words = query.split(/[\s:"*^~\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
   // ^1 makes a word match as a whole. The last word may be unfinished.
   return words.map((word, place) => (place < words.length - 1 ? `${word}^1` : word)).join(" ");
 }

@@ -131,7 +131,7 @@ PASTED = (
     ("[ONNXRuntimeError] : 1 : FAIL : Failed to load ~/libonnxruntime_providers_cuda.so: libcudnn.so.9:", "libcudnn"),
     ("* What went wrong: 2 files found with path 'lib/arm64-v8a/libonnxruntime.so' from inputs:", "2-files-found"),
     ("dyld[57850]: Library not loaded: @rpath/libonnxruntime.1.21.0.dylib", "library-not-loaded"),
-    ('dlopen failed: library "libc++_shared.so" not found: needed by base.apk!/lib/libfoo.so', "android-library"),
+    ('"libc++_shared.so"', "android-library"),
     ("EntryPointNotFoundException: Unable to find an entry point named 'OrtGetApiBase'", "entrypointnotfound"),
     ("^ Error: ./a: version `VERS_1.27.1' not found (required by ./a)", "version-vers_1271"),
 )
