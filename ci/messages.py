@@ -16,8 +16,8 @@ _PAGE = """\
 
 # What does this message mean?
 
-Each section is about one family of messages that appear when a native library does not load. Search the page for the
-words of your message, or let latebind find the section:
+Each section is about one family of messages that appear when a native library does not load, and says what users and
+maintainers of the package can do. Search for the words of your message, or let latebind find the section:
 
 ```console
 $ latebind doctor --message "libcudart.so.13: cannot open shared object file"

@@ -11,6 +11,7 @@ import pytest
 from ci import docs_site
 from machines import chromium
 from tests.conftest import ROOT
+from tests.needs import require_programs
 from tests.programs import run_program
 
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
@@ -120,6 +121,32 @@ def test_the_search_finds_pages_and_no_records_of_decisions(site):
     places = {entry["location"].partition("#")[0] for entry in index["docs"]}
     assert {"verify.html", "decisions/index.html"} <= places
     assert not [place for place in places if place.startswith("decisions/0")]
+
+
+PASTED = (
+    ("OMP: Error #15: Initializing libiomp5md.dll", "omp-error-15"),
+    ("ImportError: libcudart.so.13: cannot open shared object file", "libcudartso13"),
+    ("\"DllNotFoundException: Unable to load DLL 'onnxruntime'\"", "dllnotfoundexception"),
+    ("-- ImportError: DLL load failed while importing onnxruntime_pybind11_state: The specified", "dll-load-failed"),
+    ("[ONNXRuntimeError] : 1 : FAIL : Failed to load ~/libonnxruntime_providers_cuda.so: libcudnn.so.9:", "libcudnn"),
+    ("* What went wrong: 2 files found with path 'lib/arm64-v8a/libonnxruntime.so' from inputs:", "2-files-found"),
+    ("dyld[57850]: Library not loaded: @rpath/libonnxruntime.1.21.0.dylib", "library-not-loaded"),
+    ('"libc++_shared.so"', "android-library"),
+    ("EntryPointNotFoundException: Unable to find an entry point named 'OrtGetApiBase'", "entrypointnotfound"),
+    ("^ Error: ./a: version `VERS_1.27.1' not found (required by ./a)", "version-vers_1271"),
+)
+"""What people paste, with lunr's own operators in it, and the beginning of the section about it."""
+
+
+def test_a_pasted_message_finds_its_section_in_the_search(site):
+    (node,) = require_programs("node")
+    program = ROOT / "tests/ci/search.mjs"
+    ended = run_program(node, program, site, input=json.dumps([*(message for message, _ in PASTED), "cibuildwh"]))
+    assert ended.stderr == ""
+    found = json.loads(ended.stdout)
+    wanted = [*(f"howto/messages.html#{section}" for _, section in PASTED), "cibuildwheel.html"]
+    missed = {start: best for start, best in zip(wanted, found, strict=True) if not "".join(best).startswith(start)}
+    assert missed == {}
 
 
 def test_the_copy_button_leaves_prompts_and_output_out(site):

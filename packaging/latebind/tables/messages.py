@@ -14,9 +14,9 @@ from loadcheck.text import DOCS
 PAGE = f"{DOCS}/howto/messages.md"
 PARTS = (
     ("cause", "Cause"),
-    ("see", "How to see it"),
-    ("user", "If you use the package"),
-    ("maintainer", "If you maintain the package"),
+    ("see", "See it"),
+    ("user", "Users"),
+    ("maintainer", "Maintainers"),
 )
 """The parts of a section and their headings, in the order of the page."""
 

@@ -3,7 +3,9 @@
 import json
 import os
 import sys
+import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,28 @@ def tool(request, tmp_path, monkeypatch):
     except NotRun as error:
         pytest.skip(f"not run: {error.reason}")
     return chosen
+
+
+def test_two_test_cases_do_not_download_the_same_at_the_same_time(tmp_path, monkeypatch):
+    tool = environments.Uv(tmp_path / "uv", tmp_path)
+
+    def meet(seconds):
+        together, met = threading.Barrier(2), []
+
+        def install(*_):
+            try:
+                together.wait(seconds)
+                met.append(True)
+            except threading.BrokenBarrierError:
+                together.reset()
+
+        monkeypatch.setattr(environments, "run_installer", install)
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda name: tool.install(tmp_path, [name], log=tmp_path / "log"), ["a", "b"]))
+        return met
+
+    assert meet(0.1) == []
+    assert meet(20) == [True, True]  # all of it is in the cache
 
 
 @pytest.mark.slow

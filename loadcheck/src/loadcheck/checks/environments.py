@@ -45,9 +45,9 @@ _OF_PYTHON = re.compile(r"(?:lib)?python3.*")
 def library_of_several(package: Contents) -> Iterator[Hit | Skip]:
     """Some libraries do not work twice in one process, and others not in two major versions.
 
-    Two copies of OpenMP have two sets of threads, and the copies of LLVM and Intel end the process with `OMP: Error
-    #15`. Two copies of protobuf register the same messages twice. Two copies of FFmpeg on macOS have classes of the
-    same names. Two copies of ONNX Runtime, or two major versions of CUDA, do not share sessions, memory and handles.
+    Two copies of OpenMP have two sets of threads, and those of LLVM and Intel end the process: `OMP: Error #15`. Two
+    copies of protobuf register the same messages twice. Two copies of FFmpeg on macOS have classes of the same names.
+    Two copies of ONNX Runtime, or two major versions of CUDA, do not share sessions, memory and handles.
 
     A loader takes a library with another SONAME or file name for another library. If the names are equal, the copy that
     is loaded first serves both distributions.

@@ -180,8 +180,12 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
 ) -> Callable[[Callable[..., Iterable[Hit | Skip]]], Check]:
     """Declare the decorated function as a check. Its docstring is the rationale that users read.
 
-    The function is called with the values that its parameters name; PARAMETERS lists those of each scope. By default
-    the parameters decide the scope, and every profile applies the check; the profile `all` has each.
+    The function is called with the values that its parameters name; PARAMETERS lists those of each scope.
+    `example` is one finding in short form, `fix` how to fix a Hit without a fix of its own, and `because` why the check
+    has this severity, and when a Hit has another. By default the parameters decide the `scope`. `profiles` are
+    `"loads"` (the package installs and loads, and has no security hole) and `"runtime"` (late binding); every check is
+    in `all`. `kinds` limits the packages, `formats` the binaries. `seeks_markers` and `seeks_paths` ask for strings of
+    binaries; `always` and `of_unread` (LB6 only) also run the check unselected, and on packages that cannot be read.
     Raises UserError for a code of another form and for a parameter that the scope does not have.
     """
 

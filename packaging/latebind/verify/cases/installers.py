@@ -9,6 +9,7 @@ import re
 import sys
 import tempfile
 import threading
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -123,6 +124,10 @@ class Uv:
     offline: threading.Event = field(default_factory=_start_offline, compare=False)
     """Set by UV_OFFLINE, or when the index did not answer and uv's cache did: then, only the cache is asked."""
     link_mode: str = ""  # UV_LINK_MODE
+    cached: set[tuple[str, ...]] = field(default_factory=set, compare=False)
+    """Requirements that were installed before."""
+    first: threading.Lock = field(default_factory=threading.Lock, compare=False)
+    """For what uv's cache may lack: two processes that need the same wheel would both download and keep it."""
     name: ClassVar[str] = "uv"
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
@@ -143,13 +148,18 @@ class Uv:
             more += [argument for name in ours for argument in ("--refresh-package", name)]
         with tempfile.TemporaryDirectory() as scratch:
             argv: list[str | Path] = [self.uv, "pip", "install", *_BINARY, *self._place(folder, into, Path(scratch))]
-            run_installer([*argv, *more, *requirements], self._environment(), log)
+            self._fetch([*argv, *more], tuple(requirements), log)
 
     def unpack(self, requirement: str, folder: Path, rid: Rid, log: Path) -> None:
         """See Installer."""
         argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", *_BINARY, "--target", folder]
-        argv += [*_uv_platform(rid), *self._python(Path(sys.executable)), requirement]
-        run_installer(argv, self._environment(), log)
+        argv += [*_uv_platform(rid), *self._python(Path(sys.executable))]
+        self._fetch(argv, (requirement,), log)
+
+    def _fetch(self, argv: Sequence[str | Path], requirements: tuple[str, ...], log: Path) -> None:
+        with nullcontext() if requirements in self.cached else self.first:
+            run_installer([*argv, *requirements], self._environment(), log)
+            self.cached.add(requirements)
 
     def resolve(self, requirement: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
         """See Installer."""

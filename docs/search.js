@@ -1,0 +1,15 @@
+// The search takes a query as words. Without this, lunr reads ":", "+", "-", "~", "^", "*" and "\" of a pasted message as
+// fields and operators, and the theme demands each word of a quotation.
+const QUERY = 2; // what mkdocs-material sends its search worker for each query: SearchMessageType.QUERY
+
+function takeWords(query) {
+  const words = query.split(/[\s:"*^~\\]+/).map((word) => word.replace(/^\W+/, "")).filter(Boolean);
+  // ^1 makes a word match as a whole. The last word may be unfinished.
+  return words.map((word, place) => (place < words.length - 1 ? `${word}^1` : word)).join(" ");
+}
+
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (message, ...rest) {
+  const isQuery = message?.type === QUERY;
+  return post.call(this, isQuery ? { ...message, data: takeWords(message.data) } : message, ...rest);
+};
