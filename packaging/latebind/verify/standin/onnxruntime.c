@@ -370,16 +370,17 @@ static status* accept(void) {
   return NULL;
 }
 
-static void ignore(void) {
-}
+static void ignore(void) {}
 
-#define DEFINE(name, kind, since) \
-  static status* refuse_##name(void) { return fail("lacks the function ", #name); }
+#define DEFINE(name, kind, since)              \
+  static status* refuse_##name(void) {         \
+    return fail("lacks the function ", #name); \
+  }
 LB_ORT_API(DEFINE)
 
 typedef void (*function)(void);
 #define NUMBER(name, kind, since)   SLOT_##name,
-#define FUNCTION(name, kind, since) (function)refuse_##name,
+#define FUNCTION(name, kind, since) (function) refuse_##name,
 enum { LB_ORT_API(NUMBER) SLOTS };
 static function table[SLOTS] = {LB_ORT_API(FUNCTION)};
 
