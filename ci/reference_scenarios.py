@@ -38,6 +38,7 @@ def _row(scenario: Scenario) -> str:
     where += "" if scenario.emulated else "; not emulated"
     where += "; only emulated" if scenario.sandboxed else ""
     where += "; only on machines of the level `glue`" if scenario.glue else ""
+    where += "; with a stand-in at the level `glue`" if scenario.in_c else ""
     title = f"{scenario.title} (*synthetic*)" if scenario.synthetic else scenario.title
     says = ", ".join(f"`{part}`" for part in scenario.says)
     return f"| `{scenario.name}` | {title} | {', '.join(consumers)} | {where} | {says} |"
