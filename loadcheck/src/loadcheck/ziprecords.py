@@ -92,17 +92,20 @@ def _judge_member(file: IO[bytes], info: zipfile.ZipInfo, end: int) -> Iterator[
     file.seek(name, 1)
     fields = file.read(extra)
     if flags & _DESCRIPTOR:
-        yield "its size is only after its bytes (a data descriptor)"
+        yield "has a data descriptor: its size is only after its bytes"
         return
     compressed, size = _widen(fields, compressed, size)
     if (method, compressed, size) != (info.compress_type, info.compress_size, info.file_size):
-        yield f"its header says {human_size(size)}, compressed {human_size(compressed)}; the directory differs"
+        yield "has a size or a method in its header that differs from the directory"
     elif gap := end - (info.header_offset + _LOCAL.size + name + extra + compressed):
-        yield f"{human_size(abs(gap))} after it belong to {'no member' if gap > 0 else 'several'}"
+        if gap > 0:
+            yield f"is followed by {human_size(gap)} that belong to no file"
+        else:
+            yield "shares bytes with another file"
     if info.comment:
-        yield "it has a comment"
+        yield "has a comment"
     if any("\0" < character < " " or character == "\x7f" for character in info.orig_filename):
-        yield f"the name {info.orig_filename!r} has a control character"
+        yield "has a control character in its name"
 
 
 def _widen(fields: bytes, compressed: int, size: int) -> tuple[int, int]:

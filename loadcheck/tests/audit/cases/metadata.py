@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import struct
+import zipfile
+
 from tests.audit.cases.case import Case, good, npm, nupkg, wheel
 from tests.audit.cases.jars import jar
 from tests.audit.cases.sdists import sdist
@@ -15,6 +19,63 @@ POM_TEXTS = (
 LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
 HINTED = b"def run(x: int) -> int: return x\n"
 SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
+
+
+FROM_URL = "Requires-Dist: tiny @ https://acme.org/tiny.whl\n"
+
+
+def summarized(length: int):
+    return wheel(described=DESCRIBED.replace("Summary: s", f"Summary: {'s' * length}"))
+
+
+class Pipe(io.RawIOBase):
+    """A file that is only written, so that zipfile puts sizes after the bytes."""
+
+    def __init__(self):
+        self.data = bytearray()
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.data += data
+        return len(data)
+
+
+def streamed(**how):
+    """A wheel that was written to a pipe."""
+
+    def make(bench):
+        (path,), pipe = bench.wheel(**how), Pipe()
+        with zipfile.ZipFile(path) as source, zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as target:
+            for name in source.namelist():
+                target.writestr(name, source.read(name))
+        path.write_bytes(pipe.data)
+        return [path]
+
+    return make
+
+
+def changed(change):
+    """A wheel whose archive is changed, which gets its bytes and the place of its directory."""
+
+    def make(bench):
+        (path,) = bench.wheel()
+        data = bytearray(path.read_bytes())
+        change(data, struct.unpack_from("<I", data, data.rfind(b"PK\5\6") + 16)[0])
+        path.write_bytes(data)
+        return [path]
+
+    return make
+
+
+def insert_gap(data: bytearray, directory: int) -> None:
+    data[directory:directory] = b"none"
+    struct.pack_into("<I", data, data.rfind(b"PK\5\6") + 16, directory + 4)
+
+
+def change_size(data: bytearray, _directory: int) -> None:
+    struct.pack_into("<I", data, 22, 7)
 
 
 def whole(bench):
@@ -78,14 +139,35 @@ CASES = [
          at="/METADATA", says="not UTF-8"),
     *(Case("LB507", what, lambda bench, line=line: bench.wheel(metadata=line), whole, at="/METADATA", says=says,
            severity="warning") for what, line, says in (
-        ("a license that SPDX does not have", "License-Expression: Banana-1.0\n", "an invalid SPDX license expression"),
+        ("a license that SPDX does not have", "License-Expression: Banana-1.0\n", "an invalid license-expression"),
+        ("a field that no version defines", "Banana: yes\n", "an invalid banana"),
+        ("a type of text that PyPI does not show", "Description-Content-Type: text/html\n", "text/html"),
+        ("a range that is none", "Requires-Python: new\n", "an invalid requires-python"),
+        ("a requirement from a URL", "Requires-Dist: tiny @ https://acme.org/tiny.whl\n", "requires tiny from a URL"),
         ("two ways to name the license", "License: MIT\nLicense-Expression: MIT\n", "both License and License-Ex"),
         ("a license file that is missing", "License-File: COPYING\n", "license file COPYING, which is not in"),
     )),
     Case("LB507", "a license expression in old metadata",
          wheel(metadata="License-Expression: MIT\n", metadata_version="2.3"),
          wheel(metadata="License-Expression: MIT\nLicense-File: LICENSE\n"), at="/METADATA",
-         says="which metadata version 2.3 does not define", severity="warning"),
+         says="introduced in metadata version 2.4, not 2.3", severity="warning"),
+    Case("LB507", "a requirement from a URL; in a private package", wheel(metadata=FROM_URL),
+         wheel(metadata=f"{FROM_URL}Classifier: Private :: Do Not Upload\n"), at="/METADATA", says="from a URL",
+         severity="warning"),
+    Case("LB507", "a local version", wheel(version="1.0+cpu"), whole, at="/METADATA", says="local version 1.0+cpu",
+         severity="note"),
+    Case("LB507", "a summary that is too long", summarized(513), summarized(512), at="/METADATA",
+         says="513 characters", severity="warning"),
+    Case("LB512", "a file of which only what follows it says the size", streamed(), whole, at=".whl",
+         says="has a data descriptor"),
+    Case("LB512", "the same in a wheel that is not for PyPI", streamed(), streamed(version="1.0+cpu"), at=".whl",
+         says="has a data descriptor", good_severity="note"),
+    Case("LB512", "bytes between the files and the directory", changed(insert_gap), whole, at=".whl",
+         says="is followed by 4 bytes that belong to no file"),
+    Case("LB512", "another size in a header", changed(change_size), whole, at=".whl",
+         says="differs from the directory"),
+    Case("LB512", "a control character in a name", wheel({"latenn/a\x07.txt": b"x"}), whole, at=".whl",
+         says="has a control character"),
     Case("LB507", "an SBOM of nested lists", wheel({LIB: good(), SBOM: b"[" * 100_000}),
          wheel({LIB: good(), SBOM: b"[]"}), at=f"!{SBOM}", says="is not JSON", severity="note"),
     Case("LB507", "an SBOM that is not JSON", wheel({LIB: good(), SBOM: b"<"}), wheel({LIB: good(), SBOM: b"{}"}),
