@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from loadcheck.checks.modes import is_program
 from loadcheck.engine.registry import Hit, Skip, check
 from loadcheck.engine.wording import some
+from loadcheck.kinds.npm.checks.addons import is_for_many
 from loadcheck.readers.package_json import (
     MANIFEST,
     ON_INSTALL,
@@ -188,10 +189,9 @@ def _has_programs(package: Contents, manifest: Manifest) -> bool:
 
 
 def _has_addon(package: Contents, manifest: Manifest) -> bool:
-    """Whether a package holds an add-on, or requires packages of its own name for each platform, which hold it."""
-    own_name = str(manifest.fields.get("name", ""))
-    platform_packages = [name for name in manifest.table("optionalDependencies") if name.startswith(f"{own_name}-")]
-    return len(platform_packages) > 1 or any(file.is_node_addon and file.is_native for file in package.files)
+    """Whether Node.js finds an add-on without a script: in the package, or in those for each platform."""
+    addons = (file for file in package.files if file.is_node_addon and file.is_native)
+    return manifest.has_platform_packages or any(map(is_for_many, addons))
 
 
 @check(
