@@ -35,7 +35,7 @@ _ARCH = {
     **COPROCESSORS,
 }
 _FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared", 4: "core"}
-_PT_LOAD, _PT_INTERP, _PT_TLS, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 3, 7, 0x6474E551, 0x6474E552
+_PT_LOAD, _PT_INTERP, _PT_TLS, _PT_GNU_STACK = 1, 3, 7, 0x6474E551
 _DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 14, 15, 29
 _DT_TEXTREL, _DT_BIND_NOW, _DT_FLAGS, _DT_FLAGS_1 = 22, 24, 30, 0x6FFFFFFB
 _DF_TEXTREL, _DF_BIND_NOW, _DF_STATIC_TLS, _DF_1_NOW, _DF_1_NODELETE = 0x4, 0x8, 0x10, 0x1, 0x8
@@ -61,7 +61,6 @@ def read_elf(data: Data) -> Image:
     versions = Versions(file)
     imports, exports = dynamic_symbols(file, versions)
     text_relocations, bind_now = _flags(file)
-    has_relro = any(segment.kind == _PT_GNU_RELRO for segment in file.segments)
     return Image(
         format="elf",
         file_type=file_type,
@@ -79,7 +78,7 @@ def read_elf(data: Data) -> Image:
         is_static=not needed and not interpreter,
         exec_stack=any(segment.kind == _PT_GNU_STACK and segment.is_executable for segment in file.segments),
         text_relocations=text_relocations,
-        relro=("full" if bind_now else "partial") if has_relro else "none",
+        is_bound_at_once=bind_now,
         stays_loaded=bool(file.last(_DT_FLAGS_1) & _DF_1_NODELETE),
         build_id=file.build_id.hex(),
         has_debug_info=any(section.name in _DEBUG_SECTIONS for section in file.sections),

@@ -79,7 +79,8 @@ class Image:
     """Whether it names neither an interpreter nor a library to load."""
     exec_stack: bool = False
     text_relocations: bool = False
-    relro: Literal["none", "partial", "full"] = "none"
+    is_bound_at_once: bool = False
+    """Whether the loader looks for all functions of an ELF file when it loads the file (BIND_NOW)."""
     stays_loaded: bool = False
     """Whether an ELF file asks never to be unloaded (DF_1_NODELETE)."""
     build_id: str = ""
@@ -109,8 +110,6 @@ class Image:
     """How x86-64 code depends on AVX; None if it does not as a whole."""
     keeps_gil: bool | None = None
     """Whether a Python module of multi-phase initialization does not say that it needs no GIL; None if unknown."""
-    pdb: str = ""
-    """The path of the debug database that a PE names."""
 
     @property
     def is_linked(self) -> bool:

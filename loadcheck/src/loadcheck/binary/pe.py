@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 _ARCH = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
 _HYBRID = {"x86_64": "arm64ec", "aarch64": "arm64x"}
 _DLL, _NX = 0x2000, 0x100
-_EXPORTS, _IMPORTS, _SIGNATURE, _DEBUG, _LOAD_CONFIG, _DELAYED = 0, 1, 4, 6, 10, 13
-_CODEVIEW = 2
+_EXPORTS, _IMPORTS, _SIGNATURE, _LOAD_CONFIG, _DELAYED = 0, 1, 4, 10, 13
 _CHPE_METADATA = 200
 """Where the load configuration of a 64-bit file points to the description of code for two processors."""
 
@@ -50,7 +49,6 @@ def read_pe(data: Data) -> Image:
         aslr=file.aslr,
         is_nx=bool(file.flags & _NX),
         vector_code=find_vector_code(data, file.code_places, lambda: _list_initial(file)) if arch == "x86_64" else None,
-        pdb=_pdb(file),
     )
 
 
@@ -141,13 +139,3 @@ def _is_hybrid(file: PeFile) -> bool:
     position = file.place_of(address)
     (size,) = file.unpack("I", position)
     return size >= _CHPE_METADATA + 8 and bool(file.unpack("Q", position + _CHPE_METADATA)[0])
-
-
-def _pdb(file: PeFile) -> str:
-    """The path of the debug database, or ""."""
-    address, size = file.directory(_DEBUG)
-    for position in range(file.place_of(address), file.place_of(address) + size // 28 * 28, 28) if address else ():
-        kind, length, _, offset = file.unpack("4I", position + 12)
-        if kind == _CODEVIEW and file.data[offset : offset + 4] == b"RSDS":
-            return file.text(offset + 24) if length else ""
-    return ""

@@ -141,7 +141,6 @@ def _judge_versions(
 def _judge_forbidden(
     package: Contents, file: File, image: Image, tag: platforms.LinuxTag, own: Collection[str]
 ) -> Iterator[Hit]:
-    is_bound_at_once = image.relro == "full"
     for library in image.needed:
         lacking = platforms.list_forbidden(tag, library) if library.lower() not in own else frozenset[str]()
         names = tuple(sorted({symbol.name for symbol in image.open_imports} & lacking - package.exported))
@@ -150,8 +149,8 @@ def _judge_forbidden(
                 cause=f"forbidden {library}",
                 names=names,
                 message=f"uses {_list(names)} of {library}, which some systems of the tag lack",
-                evidence=(*names, *(["BIND_NOW"] if is_bound_at_once else [])),
-                severity=_floor_severity(package, file, image) if is_bound_at_once else "warning",
+                evidence=(*names, *["BIND_NOW"] * image.is_bound_at_once),
+                severity=_floor_severity(package, file, image) if image.is_bound_at_once else "warning",
                 fix=f"Use the public functions of {library}, link it statically, or add it to the package.",
             )
 

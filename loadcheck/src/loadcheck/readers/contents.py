@@ -55,8 +55,6 @@ class File:
     """The policy's markers that the file contains."""
     paths: tuple[str, ...] = ()
     """The first paths of a build machine that the file contains."""
-    nested: tuple[str, ...] = ()
-    """The native files of an archive inside the package, which are not audited."""
     names: tuple[str, ...] = ()
     """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
     helpers: tuple[str, ...] = ()

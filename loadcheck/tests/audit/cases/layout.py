@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import Case, contents, good, made_by, nupkg, shared, wheel
+from tests.audit.cases.case import Case, good, made_by, nupkg, wheel
 from tests.audit.cases.tags import ABI3, module
-from tests.audit.corpus import GOOD, Bench, nuspec, pe
+from tests.audit.corpus import Bench, nuspec, pe
 
 from loadcheck.engine.policy import Policy
 
@@ -16,16 +16,6 @@ TWINS = Policy(twins=({"wheel": "latenn-core", "nupkg": "Latenn.Kernel"},))
 
 def other(bench: Bench) -> bytes:
     return bench.compiler.library("int latenn_other(void) { return 2; }\n").read_bytes()
-
-
-SECOND = contents(shared("int latenn_b(void) { return 2; }\n", "-Wl,-soname,liblatenn.so"))
-USER = contents(
-    shared(
-        "extern int latenn_version(void);\nint user(void) { return latenn_version(); }\n",
-        shared(GOOD, "-Wl,-soname,liblatenn.so", name="liblatenn.so"),
-    )
-)
-"""A library that needs liblatenn.so."""
 
 
 def twins(wheel_name: str = "latenn", package_id: str = "Latenn", *, same: bool, extra: bool = False):
@@ -113,38 +103,6 @@ CASES = [
          nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True),
              "runtimes/win-x64/native/latenn_native.dll": pe(managed=False)}), at="!runtimes/win-x64/native/latenn.dll",
          says="lib/netstandard2.0/Latenn.dll"),
-    Case("LB404", "a link of the build tree became a copy",
-         wheel({"latenn/liblatenn.so": good(), "latenn/liblatenn.so.1": good()}),
-         wheel({"latenn/liblatenn.so": good(), "latenn/libother.so": other}), at="!latenn/liblatenn.so.1",
-         says="1 link to liblatenn.so became a copy", severity="note"),
-    Case("LB404", "links of CMake's VERSION and SOVERSION became copies",
-         nupkg(dict.fromkeys([f"{NATIVE}.1", NATIVE, f"{NATIVE}.1.2.3"], good(soname="liblatenn.so.1"))),
-         nupkg({f"{NATIVE}.1": good(soname="liblatenn.so.1")}), at=f"!{NATIVE}",
-         says="2 links to liblatenn.so.1 became copies", severity="note"),
-    Case("LB404", "one library under two names",
-         wheel({"latenn/liblatenn.so": good(), "latenn/libcopy.so": good()}),
-         wheel({"latenn/liblatenn.so": good(), "latenn/libother.so": other}), at="!latenn/liblatenn.so",
-         says="has the same bytes as another file: latenn/libcopy.so", severity="note"),
-    Case("LB404", "one library in two folders",
-         wheel({"latenn/a/liblatenn.so": good(), "latenn/b/liblatenn.so": good()}),
-         wheel({"latenn/a/liblatenn.so": good(), "latenn/b/libother.so": other}), at="!latenn/b/liblatenn.so",
-         says="has the same bytes as another file: latenn/a/liblatenn.so", severity="note"),
-    Case("LB404", "two builds with one SONAME, which nothing needs",
-         wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND}), wheel(), at="!latenn/liblatenn.so",
-         says="SONAME liblatenn.so", severity="note"),
-    Case("LB404", "two builds with one SONAME, by which another library needs it",
-         wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND, "latenn/libuser.so": USER}),
-         wheel({"latenn/liblatenn.so": good(), "latenn/b/liblatenn.so": SECOND}), at="!latenn/liblatenn.so",
-         says="SONAME liblatenn.so", severity="warning", good_severity="note"),
-    Case("LB404", "a build for each of two systems, each with its user",
-         wheel({f"latenn/{name}/{file}": data for name, twin in (("a", good()), ("b", SECOND))
-                for file, data in (("liblatenn.so", twin), ("libuser.so", USER))}),
-         wheel({"latenn/a/liblatenn.so": good(), "latenn/a/libuser.so": USER}), at="!latenn/b/liblatenn.so",
-         says="SONAME liblatenn.so", severity="note"),
-    Case("LB404", "links that became files, one of which was changed afterwards",
-         wheel({"latenn/liblatenn.so": good(), "latenn/liblatenn.so.1": SECOND, "latenn/libuser.so": USER}),
-         wheel({"latenn/liblatenn.so": good(), "latenn/libuser.so": USER}), at="!latenn/liblatenn.so.1",
-         says="SONAME liblatenn.so", severity="note"),
     Case("LB405", "no nuspec at the root", nupkg(spec_name="meta/Latenn.nuspec"), plain, at=".nupkg",
          says="has 0 .nuspec files at the root"),
     Case("LB405", "two nuspecs", nupkg({NATIVE: good(), "Other.nuspec": nuspec("Other", "1.0.0", "").encode()}), plain,

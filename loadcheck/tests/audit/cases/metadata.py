@@ -17,7 +17,6 @@ POM_TEXTS = (
     "<developers><developer><name>a</name></developer></developers><scm><url>https://acme.org</url></scm>"
 )
 LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
-HINTED = b"def run(x: int) -> int: return x\n"
 SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
 
 
@@ -204,10 +203,4 @@ CASES = [
     Case("LB509", "a POM that Maven Central refuses", jar(),
          jar(described=POM_TEXTS), at="/pom.xml",
          says="has no <description> and no <url> and no <developers> and no <scm>", severity="note"),
-    Case("LB510", "annotated functions without py.typed", wheel({"latenn/__init__.py": HINTED}),
-         wheel({"latenn/__init__.py": HINTED, "latenn/py.typed": b""}), at="!latenn/__init__.py", says="def run",
-         severity="note"),
-    Case("LB510", "a stub without py.typed", wheel({"latenn/core.pyi": b""}),
-         wheel({"latenn/__init__.py": b"def run(x): return x\ndef _own(x: int): return x\n"}),
-         at="!latenn/__init__.py", says="latenn/core.pyi", severity="note"),
 ]  # fmt: skip

@@ -235,9 +235,6 @@ CASES = [
     row("LB202", "a C++ function is exported",
         of('int speak(int a) __asm__("?speak@@YAHH@Z");\nint speak(int a) { return a; }\n', exports=["?speak@@YAHH@Z"]),
         of(F), "?speak@@YAHH@Z", severity="note"),
-    row("LB203", "a variable is exported", of("int latenn_counter = 3;\n", exports=["latenn_counter,data"]),
-        of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n", exports=["latenn_counter"]),
-        "latenn_counter", severity="note"),
     row("LB302", "a library that no other one has as its counterpart",
         wheel({LIB: dll(), "latenn/oddarm64.dll": dll(WINDOWS_ARM)}, tag=WINDOWS_TAG),
         wheel({"latenn/odd64bit.dll": dll(), "latenn/oddarm64.dll": dll(WINDOWS_ARM)}, tag=WINDOWS_TAG),
@@ -324,7 +321,5 @@ CASES = [
     row("LB613", "no ASLR", of(F, "-dynamicbase:no"), of(F), "DYNAMIC_BASE", severity="warning"),
     row("LB613", "no NX", of(F, "-nxcompat:no"), of(F), "NX_COMPAT", severity="note"),
     row("LB613", "weak ASLR", of(F, "-highentropyva:no"), of(F), "HIGH_ENTROPY_VA", severity="note"),
-    row("LB614", "the PDB's whole path", of(F, "-debug", r"-pdbaltpath:D:\a\latenn\build\latenn.pdb"), of(F, "-debug"),
-        r"D:\a\latenn\build\latenn.pdb", severity="note"),
     *OF_WINDOWS,
 ]  # fmt: skip

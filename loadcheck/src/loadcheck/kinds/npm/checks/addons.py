@@ -48,7 +48,7 @@ def uses_engine(file: File, image: Image) -> Iterator[Hit | Skip]:
         return
     used = sorted(symbol.name for symbol in image.imports if symbol.kind == "normal" and _OF_V8.match(symbol.name))
     if used:
-        is_at_once = image.format == "pe" or image.libc == "musl" or ".musl." in file.base or image.relro == "full"
+        is_at_once = image.format == "pe" or image.libc == "musl" or ".musl." in file.base or image.is_bound_at_once
         yield Hit(
             message=f"is for Node-API, but uses {plural(len(used), 'function')} of V8 or Node.js itself: {first(used)}",
             evidence=some(used),
