@@ -58,8 +58,8 @@ DIFFERENCES = (
     ),
     Difference(
         tool="auditwheel", pattern="unsupported_isa", title="Instructions beyond the base x86-64",
-        is_failure=True,
-        why="**latebind misses it**: it does not read the processor level of ELF files.",
+        is_failure=True, codes=("LB118",),
+        why="The same rule, as a warning: processors of the level load the file.",
     ),
     Difference(
         tool="delocate-wheel", pattern="not found", title="Library not found",

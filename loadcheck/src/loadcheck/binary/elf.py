@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary.elffile import ElfFile
 from loadcheck.binary.elfsymbols import Versions, dynamic_symbols
-from loadcheck.binary.elfsystem import COPROCESSORS, find_system
+from loadcheck.binary.elfsystem import COPROCESSORS, find_system, isa_level
 from loadcheck.binary.gil import keeps_gil
 from loadcheck.binary.image import Data, FileType, Image, python_module
-from loadcheck.binary.initial import isa_level, list_initial
 from loadcheck.binary.text import name_in
-from loadcheck.binary.vectors import find_vector_code
 from loadcheck.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,7 +84,6 @@ def read_elf(data: Data) -> Image:
         page=min((segment.alignment for segment in file.segments if segment.kind == _PT_LOAD), default=0),
         static_tls=_static_tls(file),
         isa=isa_level(file),
-        vector_code=find_vector_code(data, file.code, lambda: list_initial(file)) if arch == "x86_64" else None,
         keeps_gil=keeps_gil(file) if arch == "x86_64" and python_module(exports) else None,
         is_skewed=any(segment.kind == _PT_LOAD and segment.is_skewed for segment in file.segments),
     )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary.image import Data, Export, Image, Import, LinkKind, python_module
 from loadcheck.binary.pefile import PeFile
-from loadcheck.binary.vectors import ENTRIES, find_vector_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +47,6 @@ def read_pe(data: Data) -> Image:
         is_signed=all(file.directory(_SIGNATURE)),
         aslr=file.aslr,
         is_nx=bool(file.flags & _NX),
-        vector_code=find_vector_code(data, file.code_places, lambda: _list_initial(file)) if arch == "x86_64" else None,
     )
 
 
@@ -99,19 +97,7 @@ def _own_name(file: PeFile) -> str:
     return file.text(file.place_of(name)) if name else ""
 
 
-def _list_initial(file: PeFile) -> Iterator[tuple[str, int]]:
-    """The functions that a host calls as soon as it has loaded the file, and where the file has them."""
-    for export, address in _list_addresses(file):
-        if export.name.startswith(ENTRIES) and export.kind == "func" and not export.forward:
-            yield export.name, file.place_of(address)
-
-
 def _exports(file: PeFile) -> Iterator[Export]:
-    return (export for export, _ in _list_addresses(file))
-
-
-def _list_addresses(file: PeFile) -> Iterator[tuple[Export, int]]:
-    """The exports, each with its address."""
     start, size = file.directory(_EXPORTS)
     if not start:
         return
@@ -125,10 +111,10 @@ def _list_addresses(file: PeFile) -> Iterator[tuple[Export, int]]:
     for index, address in enumerate(addresses):
         for name in named.get(index, [f"#{first + index}"]):
             if start <= address < start + size:
-                yield Export(name, "func", forward=file.text(file.place_of(address))), address
+                yield Export(name, "func", forward=file.text(file.place_of(address)))
             elif address:  # unused numbers have none
                 is_code = any(begin <= address < end for begin, end in file.code)
-                yield Export(name, "func" if is_code else "data"), address
+                yield Export(name, "func" if is_code else "data")
 
 
 def _is_hybrid(file: PeFile) -> bool:

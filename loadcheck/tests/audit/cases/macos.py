@@ -8,7 +8,6 @@ from pathlib import Path
 
 import lief
 from tests.audit.cases.case import Case, contents, dylib, mac, made_by, wheel
-from tests.audit.cases.instructions import OF_MACOS
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import (
@@ -455,5 +454,4 @@ CASES = [
         lambda bench: bench.mac(relabel(bench.dylib()), tag="py3-none-macosx_11_0_x86_64"),
         lambda bench: bench.mac(bench.dylib(MAC_INTEL), tag="py3-none-macosx_11_0_x86_64"),
         "was changed after it was signed", severity="warning"),
-    *OF_MACOS,
 ]  # fmt: skip

@@ -6,7 +6,6 @@ import struct
 from typing import TYPE_CHECKING
 
 from tests.audit.cases.case import Case, contents, dll, made_by, wheel, windows
-from tests.audit.cases.instructions import OF_WINDOWS
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import USER, WINDOWS_ARM, WINDOWS_TAG, Bench
@@ -321,5 +320,4 @@ CASES = [
     row("LB613", "no ASLR", of(F, "-dynamicbase:no"), of(F), "DYNAMIC_BASE", severity="warning"),
     row("LB613", "no NX", of(F, "-nxcompat:no"), of(F), "NX_COMPAT", severity="note"),
     row("LB613", "weak ASLR", of(F, "-highentropyva:no"), of(F), "HIGH_ENTROPY_VA", severity="note"),
-    *OF_WINDOWS,
 ]  # fmt: skip
