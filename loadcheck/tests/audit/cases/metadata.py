@@ -17,6 +17,7 @@ POM_TEXTS = (
     "<developers><developer><name>a</name></developer></developers><scm><url>https://acme.org</url></scm>"
 )
 LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
+COMMANDS = "latenn-1.0.dist-info/entry_points.txt"
 SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
 
 
@@ -55,6 +56,12 @@ def streamed(**how):
     return make
 
 
+def empty(bench):
+    (path,) = bench.wheel()
+    zipfile.ZipFile(path, "w").close()
+    return [path]
+
+
 def changed(change):
     """A wheel whose archive is changed, which gets its bytes and the place of its directory."""
 
@@ -71,6 +78,29 @@ def changed(change):
 def insert_gap(data: bytearray, directory: int) -> None:
     data[directory:directory] = b"none"
     struct.pack_into("<I", data, data.rfind(b"PK\5\6") + 16, directory + 4)
+
+
+def rename(letter: str):
+    """Change the first letter of the first name, in its header and in the directory."""
+
+    def change(data: bytearray, directory: int) -> None:
+        for place in (30, directory + 46):
+            data[place] = ord(letter)
+
+    return change
+
+
+def cut_field(data: bytearray, directory: int) -> None:
+    """Give the first member an extra field, of 3 bytes, and tell the directory."""
+    start = 30 + struct.unpack_from("<H", data, 26)[0]
+    data[start:start] = b"\1\2\3"
+    struct.pack_into("<H", data, 28, 3)
+    position = directory + 3
+    while data[position : position + 4] == b"PK\1\2":
+        (offset,) = struct.unpack_from("<I", data, position + 42)
+        struct.pack_into("<I", data, position + 42, offset + 3 * bool(offset))
+        position += 46 + sum(struct.unpack_from("<HHH", data, position + 28))
+    struct.pack_into("<I", data, data.rfind(b"PK\5\6") + 16, directory + 3)
 
 
 def change_size(data: bytearray, _directory: int) -> None:
@@ -157,8 +187,28 @@ CASES = [
          severity="note"),
     Case("LB507", "a summary that is too long", summarized(513), summarized(512), at="/METADATA",
          says="513 characters", severity="warning"),
+    *(Case("LB507", what, wheel(metadata=bad), wheel(metadata=fine), at="/METADATA", says=says, severity="warning")
+      for what, bad, fine, says in (
+        ("a label that is too long", f"Project-URL: {'s' * 33}, https://acme.org\n",
+         f"Project-URL: {'s' * 32}, https://acme.org\n", "a label of 33 characters"),
+        ("a link that is a file", "Project-URL: Docs, docs/index.md\n", "Project-URL: Docs, http://acme.org\n",
+         "'docs/index.md' as a URL"),
+        ("a home page that is no URL", "Home-page: UNKNOWN\n", "Home-page: https://acme.org\n", "'UNKNOWN' as a URL"),
+        ("an address without @", "Author-email: me\n", "Author-email: Me <me@acme.org>\n", "'me' as an e-mail"),
+    )),
+    Case("LB507", "a wheel without METADATA, of which only the local version is known", wheel(version="1.0+cpu"),
+         wheel(drop=("METADATA",)), at="/METADATA", says="local version", severity="note"),
+    Case("LB507", "a command with a slash", wheel({COMMANDS: b"[console_scripts]\n../run = tiny:run\n"}),
+         wheel({COMMANDS: b"[console_scripts]\nrun-1.0_x = tiny:run\n[a.b]\na b = c\n"}), at=f"!{COMMANDS}",
+         says="names the command '../run'", severity="warning"),
+    Case("LB507", "commands without a section", wheel({COMMANDS: b"run = tiny:run\n"}), wheel({COMMANDS: b""}),
+         at=f"!{COMMANDS}", says="cannot be read", severity="warning"),
+    Case("LB512", "an extra field that is cut off", changed(cut_field), whole, at=".whl", says="damaged extra field"),
+    Case("LB512", "a name in another encoding", changed(rename("\xff")), changed(rename("b")), at=".whl",
+         says="not that of the directory in UTF-8"),
     Case("LB512", "a file of which only what follows it says the size", streamed(), whole, at=".whl",
          says="has a data descriptor"),
+    Case("LB512", "a data descriptor; an archive without files", streamed(), empty, at=".whl", says="data descriptor"),
     Case("LB512", "the same in a wheel that is not for PyPI", streamed(), streamed(version="1.0+cpu"), at=".whl",
          says="has a data descriptor", good_severity="note"),
     Case("LB512", "bytes between the files and the directory", changed(insert_gap), whole, at=".whl",
@@ -200,6 +250,8 @@ CASES = [
          npm({"README.md": b"x"}, description="d", author="a", repository="https://acme.org"),
          at="!package/package.json", says="has no description and no README and no author and no link",
          severity="note"),
+    Case("LB509", "a snapshot", jar(version="1.2.3-SNAPSHOT", file_name="tiny-1.2.3-SNAPSHOT.jar", described=POM_TEXTS),
+         jar(described=POM_TEXTS), at="/pom.xml", says="has no release version", severity="note"),
     Case("LB509", "a POM that Maven Central refuses", jar(),
          jar(described=POM_TEXTS), at="/pom.xml",
          says="has no <description> and no <url> and no <developers> and no <scm>", severity="note"),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IGNORECASE)
 """The names that npm installs; new packages need lower-case names."""
+_LONGEST_NAME = 214
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 _FILE = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+.*)\.tgz")
 _ON_GIT = ("prepublish", "preprepare", "prepare", "postprepare")
@@ -54,13 +55,18 @@ _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
     "package.json missing, broken or of another package",
     "error",
     profiles=("loads",),
-    because="npm does not install the package. The finding is a warning if only the file name differs.",
+    because="npm does not install the package. The finding is a warning if only the file name differs, or if only "
+    "npm publish refuses the package.",
     kinds=("npm",),
     example="acme-tiny-1.2.3.tgz has version 1.2.2 in package.json",
     fix="Make the tarball with npm pack.",
 )
 def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """npm reads the name and version from package.json in the top-level folder, whatever the tarball is called."""
+    """npm reads the name and version from package.json in the top-level folder, whatever the tarball is called.
+
+    `npm publish` refuses packages with `"private": true`, and the registry names of more than 214 characters
+    (package.json of npm's documentation).
+    """
     inner, manifest = manifest_path(package), read_manifest(package)
     if manifest is None:
         what = "is not a JSON object" if inner else f"has no {MANIFEST} in its folder"
@@ -82,6 +88,13 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     if not _VERSION.fullmatch(version):
         text = f"has {version!r} as its version, which is not SemVer"
         yield Hit(cause="version", inner=inner, message=text, evidence=(f"version: {version}",))
+    if len(name) > _LONGEST_NAME:
+        text = f"has a name of {len(name)} characters; the registry takes {_LONGEST_NAME}"
+        yield Hit(cause="length", inner=inner, message=text, evidence=(f"name: {name}",), severity="warning")
+    if manifest.fields.get("private") is True:
+        text, fix = 'has "private": true, so npm publish refuses it', 'Remove "private" from package.json.'
+        seen = ('"private": true',)
+        yield Hit(cause="private", inner=inner, message=text, evidence=seen, fix=fix, severity="warning")
     match = _FILE.fullmatch(package.path.name)
     plain = name.rpartition("/")[2]
     shown = version.partition("+")[0]  # npm leaves build metadata out

@@ -1,11 +1,15 @@
-"""Checks LB507 and LB512: whether PyPI accepts the metadata and the archive of a wheel."""
+"""Checks LB307, LB507 and LB512: whether PyPI accepts the tags, the metadata and the archive of a wheel."""
 
 from __future__ import annotations
 
+import configparser
 import json
+import re
+from email.utils import parseaddr
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from packaging.metadata import ExceptionGroup, InvalidMetadata, Metadata
+from packaging.metadata import ExceptionGroup, InvalidMetadata, Metadata, parse_email
 from packaging.version import InvalidVersion, Version
 
 from loadcheck.engine.registry import Hit, Skip, check
@@ -16,15 +20,54 @@ from loadcheck.readers.record import read_metadata
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from loadcheck.readers.contents import Contents
+    from loadcheck.model import Severity
+    from loadcheck.readers.contents import Contents, WheelName
 
 _PEP_639 = Version("2.4")
 """The metadata version that introduced License-Expression and License-File."""
 _LONGEST_SUMMARY = 512
+_LONGEST_LABEL = 32
+_COMMAND = re.compile(r"[\w.-]+")
+_PLATFORMS = re.compile(
+    r"any|win32|win_(arm64|amd64|ia64)|manylinux(1|2010)_(x86_64|i686)|linux_armv[67]l"
+    r"|manylinux2014_(x86_64|i686|aarch64|armv7l|ppc64|ppc64le|s390x)|macosx_.+"
+    r"|(manylinux_\d+_\d+_(ppc64|{0})|musllinux_\d+_\d+_({0}))|ios_\d+_\d+_(arm64|x86_64)_(iphoneos|iphonesimulator)"
+    r"|android_\d+_(armeabi_v7a|arm64_v8a|x86|x86_64)|pyemscripten_\d+_\d+_wasm32".format(
+        "x86_64|i686|aarch64|armv7l|ppc64le|s390x|riscv64"
+    )
+)
+"""The platform tags that PyPI accepts: `_valid_platform_tag()` of warehouse/forklift/legacy.py. LB312 judges macOS'."""
 _IN_LB502 = ("metadata-version", "name", "version", "requires-dist")
 _PRIVATE = "Private ::"
 """How classifiers start that keep a package from PyPI."""
+_COMMANDS = "Write sections of lines like name = module:function; names have letters, digits, dots, - and _ only."
 _SBOM = "Write the SBOM again, as JSON in UTF-8."
+
+
+@check(
+    "LB307",
+    "Platform tag that PyPI refuses",
+    "warning",
+    profiles=("all",),
+    because="PyPI refuses the upload. The finding is a note if the wheel is not for PyPI: its version is local, or a "
+    "classifier says that it is private.",
+    kinds=("wheel",),
+    example="latenn-1.0-py3-none-linux_x86_64.whl",
+    fix="For Linux, tag the wheel manylinux_X_Y or musllinux_X_Y with auditwheel repair.",
+)
+def tag_refused(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """PyPI accepts tags that say on which systems the code runs. A plain linux tag promises no version of glibc.
+
+    It accepts linux_armv6l and linux_armv7l, which piwheels uses, and the processors of PEP 600 and PEP 656.
+    """
+    refused = tuple(name for name in wheel.platforms if not _PLATFORMS.fullmatch(name))
+    if refused:
+        yield Hit(
+            names=refused,
+            message=f"is tagged {', '.join(refused)}, which PyPI refuses",
+            evidence=refused,
+            severity="warning" if _is_for_pypi(package) else "note",
+        )
 
 
 @check(
@@ -41,10 +84,12 @@ _SBOM = "Write the SBOM again, as JSON in UTF-8."
 def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
     """PyPI reads the metadata during an upload with packaging.metadata, as this check does, and has rules of its own.
 
-    It refuses direct URLs in requirements and summaries of more than 512 characters, and compares License-File with the
-    wheel's files (PEP 639). It also refuses local versions, such as 1.0+cu128, and each package with a classifier that
-    starts with "Private ::", whose other fields are not judged. For an SBOM in `.dist-info/sboms`, PEP 770 recommends
-    JSON in UTF-8, because scanners skip SBOMs that they cannot read.
+    It refuses direct URLs in requirements, summaries of more than 512 characters, labels of more than 32 characters for
+    Project-URL, links that are no URLs of the web, and e-mail addresses without @. It reads entry_points.txt, and
+    compares License-File with the wheel's files (PEP 639). It also refuses local versions, such as 1.0+cu128, and each
+    package with a classifier that starts with "Private ::", whose other fields are not judged. Its list of classifiers
+    grows, so they are not compared with a list. For an SBOM in `.dist-info/sboms`, PEP 770 recommends JSON in UTF-8,
+    because scanners skip SBOMs that they cannot read.
     """
     name = f"{package.dist_info}/METADATA"
     try:
@@ -58,6 +103,8 @@ def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
         message = f"has the local version {version}, which PyPI refuses"
         yield Hit(cause="local", inner=name, message=message, evidence=(f"Version: {version}",), severity="note")
     for file, data in package.texts.items():
+        if file == f"{package.dist_info}/entry_points.txt" and (wrong := _find_refused_commands(data)):
+            yield Hit(cause="commands", inner=file, message=wrong, evidence=(file,), fix=_COMMANDS)
         if file.startswith(f"{package.dist_info}/sboms/"):
             try:
                 json.loads(data)
@@ -74,15 +121,14 @@ def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
 
 def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
     """The case, what is wrong, and the line."""
-    yield from _find_invalid_fields(package.texts[f"{package.dist_info}/METADATA"])
+    yield from _find_invalid_fields(package.texts.get(f"{package.dist_info}/METADATA", b""))
     for expression in fields.get("license_expression", ()) if fields.get("license") else ():
         yield "both", "has both License and License-Expression", f"License-Expression: {expression}"
     for text, requirement in requirement_rows(package):
         if requirement.url:
             yield f"url {requirement.name}", f"requires {requirement.name} from a URL", f"Requires-Dist: {text}"
-    for summary in fields.get("summary", ()):
-        if len(summary) > _LONGEST_SUMMARY:
-            yield "summary", f"has a summary of {len(summary)} characters; PyPI takes 512", f"Summary: {summary}"
+    yield from _find_refused_links(package.texts.get(f"{package.dist_info}/METADATA", b""))
+    yield from _find_refused_texts(fields)
     try:
         is_new = Version("".join(fields.get("metadata_version", ())[:1])) >= _PEP_639
     except InvalidVersion:
@@ -92,6 +138,39 @@ def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]
         if f"{package.dist_info}/licenses/{text}" not in files:
             message = f"names the license file {text}, which is not in licenses/"
             yield f"file {text}", message, f"License-File: {text}"
+
+
+def _find_refused_texts(fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str, str]]:
+    for name in ("author_email", "maintainer_email"):
+        for text in fields.get(name, ()):
+            if (address := parseaddr(text)[1]) and "@" not in address:
+                yield name, f"has {address!r} as an e-mail address", f"{name}: {text}"
+    for summary in fields.get("summary", ()):
+        if len(summary) > _LONGEST_SUMMARY:
+            yield "summary", f"has a summary of {len(summary)} characters; PyPI takes 512", f"Summary: {summary}"
+
+
+def _find_refused_links(data: bytes) -> Iterator[tuple[str, str, str]]:
+    raw, _ = parse_email(data)
+    links = {"Home-page": raw.get("home_page", ""), "Download-URL": raw.get("download_url", "")}
+    labels = raw.get("project_urls", {})
+    for label, url in {**{name: url for name, url in links.items() if url}, **labels}.items():
+        if label in labels and not 0 < len(label) <= _LONGEST_LABEL:
+            yield f"label {label}", f"has a label of {len(label)} characters for a URL; PyPI takes 1 to 32", url
+        elif urlsplit(url).scheme not in ("http", "https") or " " in url:
+            yield f"link {label}", f"has {url!r} as a URL", f"{label}: {url}"
+
+
+def _find_refused_commands(data: bytes) -> str:
+    """What PyPI, and most installers, refuse in entry_points.txt; "" for nothing (`validate_entrypoints()`)."""
+    parser = configparser.ConfigParser(delimiters=("=",))
+    try:
+        parser.read_string(data.decode("utf-8"))
+    except (UnicodeDecodeError, configparser.Error) as error:
+        return f"cannot be read: {str(error).splitlines()[0]}"
+    sections = (parser[name] for name in ("console_scripts", "gui_scripts") if name in parser)
+    bad = next((name for section in sections for name in section if not _COMMAND.fullmatch(name)), "")
+    return f"names the command {bad!r}" if bad else ""
 
 
 def _find_invalid_fields(data: bytes) -> Iterator[tuple[str, str, str]]:
@@ -109,6 +188,16 @@ def _find_invalid_fields(data: bytes) -> Iterator[tuple[str, str, str]]:
 
 def _is_private(fields: Mapping[str, tuple[str, ...]]) -> bool:
     return any(text.startswith(_PRIVATE) for text in fields.get("classifiers", ()))
+
+
+def _is_for_pypi(package: Contents) -> bool:
+    """Whether neither a local version nor a classifier says that a wheel is not for PyPI."""
+    name = f"{package.dist_info}/METADATA"
+    try:
+        fields = read_metadata(package.texts.get(name, b""), name)
+    except InputError:
+        fields = {}
+    return not _is_private(fields) and (package.wheel is None or "+" not in package.wheel.version)
 
 
 @check(
@@ -129,12 +218,7 @@ def refused_archive(package: Contents) -> Iterator[Hit | Skip]:
     compares the two. It refuses data descriptors, bytes between the files, comments, and control characters in names
     (warehouse/utils/zipfiles.py). LB602 reports what is wrong in any archive.
     """
-    name = f"{package.dist_info}/METADATA"
-    try:
-        fields = read_metadata(package.texts.get(name, b""), name)
-    except InputError:
-        fields = {}
-    is_for_others = _is_private(fields) or (package.wheel is not None and "+" in package.wheel.version)
+    severity: Severity = "error" if _is_for_pypi(package) else "note"
     found: dict[str, list[str]] = {}
     for problem in package.problems:
         if problem.kind == "streamed":
@@ -145,5 +229,5 @@ def refused_archive(package: Contents) -> Iterator[Hit | Skip]:
             cause=detail,
             message=f"{members[0]}{others}: {detail}",
             evidence=tuple(members[:3]),
-            severity="note" if is_for_others else "error",
+            severity=severity,
         )
