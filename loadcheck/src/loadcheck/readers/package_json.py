@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from loadcheck.readers.contents import Contents
 
@@ -72,6 +72,13 @@ class Manifest:
         """Whether it requires packages for several platforms: `@acme/bindings-linux-x64-gnu`, whatever it is called."""
         matches = filter(None, map(_PLATFORM.fullmatch, self.table("optionalDependencies")))
         return max(Counter(match["whole"] for match in matches).values(), default=0) > 1
+
+    def find_required_parts(self, names: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+        """The packages for one platform among names of packages, by system and processor."""
+        parts: dict[tuple[str, str], list[str]] = {}
+        for match in filter(None, map(_PLATFORM.fullmatch, names)):
+            parts.setdefault((match["os"], match["cpu"]), []).append(match[0])
+        return parts
 
     def _is_own(self, match: re.Match[str]) -> bool:
         return match["whole"] == self.text("name")

@@ -30,6 +30,7 @@ ENTRIES = {
     "bin": {"tiny": "cli.js"},
 }
 PLATFORM_PACKAGES = ("@acme/tiny-linux-x64-gnu", "@acme/tiny-win32-x64-msvc")
+LOADING = "".join(f"try {{ b = require('{name}') }} catch (e) {{ }}\n" for name in PLATFORM_PACKAGES).encode()
 FILES = ("index.cjs", "index.mjs", "index.d.ts", "cli.js")
 
 
@@ -289,6 +290,20 @@ CASES = [
          npm({"tiny.node": one_version}, scripts={"install": "node-gyp rebuild"}),
          npm({"tiny.node": good()}, scripts={"install": "node-gyp rebuild"}), at="!package/package.json",
          says="node-gyp rebuild", severity="warning", good_severity="note"),
+    Case("LB906", "packages for each platform that nothing installs",
+         npm({"index.cjs": LOADING}, **WHOLE, main="index.cjs"),
+         npm({"index.cjs": LOADING}, **WHOLE, main="index.cjs", optionalDependencies={PLATFORM_PACKAGES[0]: "1.2.3"}),
+         at="!package/index.cjs", says="packages for linux-x64, win32-x64 that", severity="warning"),
+    Case("LB906", "a package for one of the systems that os names",
+         npm({"index.js": LOADING}, **WHOLE | {"os": ["linux", "win32"], "cpu": ["x64"]},
+             optionalDependencies={PLATFORM_PACKAGES[0]: "1.2.3"}),
+         npm({"index.js": LOADING}, **WHOLE | {"os": ["linux"], "cpu": ["x64"]},
+             optionalDependencies={PLATFORM_PACKAGES[0]: "1.2.3"}),
+         at="!package/index.js", says="packages for win32-x64 that", severity="warning"),
+    Case("LB906", "packages for each platform; an add-on of its own, and one that an install script builds",
+         npm({"index.cjs": LOADING}, **WHOLE, main="index.cjs"),
+         npm({"index.cjs": LOADING, "binding.gyp": b"{}"}, **WHOLE, main="index.cjs"),
+         at="!package/index.cjs", says="require('@acme/tiny-linux-x64-gnu')", severity="warning"),
     Case("LB904", "a script that is missing, next to packages for each platform",
          npm(scripts={"install": "node build.js"}, **WHOLE,
              optionalDependencies=dict.fromkeys(PLATFORM_PACKAGES, "1.2.3")),

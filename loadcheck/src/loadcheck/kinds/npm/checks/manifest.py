@@ -15,6 +15,7 @@ from loadcheck.readers.package_json import (
     ON_INSTALL,
     Manifest,
     admits,
+    builds_on_install,
     exported_files,
     installed_files,
     manifest_path,
@@ -46,6 +47,7 @@ _FINDS_PREBUILT = "node-gyp-build"
 _USUAL_PLATFORMS = (("linux", "x64"), ("linux", "arm64"), ("darwin", "x64"), ("darwin", "arm64"), ("win32", "x64"))
 _OF_NODE = frozenset({"import", "require", "default", "node", "module-sync", "node-addons"})
 """The conditions by which Node.js chooses a file in `exports`."""
+_INSTALLED_BY = ("dependencies", "optionalDependencies", "peerDependencies")
 _MAIN_ENDS = ("", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node")
 _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
 
@@ -242,21 +244,29 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
 
 @check(
     "LB906",
-    "Entry point missing",
+    "Entry point, or what it requires, missing",
     "error",
     profiles=("loads",),
     because="Importing the package or starting its program fails. The finding is a warning if the key is types, if "
     "Node.js does not use the file or uses index.js instead, or if the file is the main of a package that only has "
-    "programs (bin). It is a note if that main is index.js, which npm init writes.",
+    "programs (bin). It is a note if that main is index.js, which npm init writes. It is a warning if main requires "
+    "packages for each platform that package.json does not.",
     kinds=("npm",),
     example='"main": "./index.cjs", which the tarball lacks',
     fix="Correct main, exports, types and bin in package.json, or add the file.",
 )
 def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """Node.js opens the file that `exports` names for the kind of import, or else the file that `main` names."""
+    """Node.js opens the file that `exports` names for the kind of import, or else the file that `main` names.
+
+    The code of napi-rs in `main` requires the package for the platform, such as `@acme/tiny-linux-x64-gnu`, which npm
+    installs if `optionalDependencies` names it: `Cannot find module '@acme/tiny-linux-x64-gnu'`. All of them may be
+    missing, or those for platforms that `os` and `cpu` name. Nothing is reported if the package has an add-on or
+    WebAssembly itself, or an install script.
+    """
     manifest = read_manifest(package)
     if manifest is None:
         return
+    yield from _judge_parts(package, manifest)
     installed = installed_files(package).keys()
     for key, named, ends, severity in _list_entry_points(manifest):
         path = named.removeprefix("./").rstrip("/")
@@ -270,6 +280,39 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
                 evidence=(f"{key}: {named}",),
                 severity=severity,
             )
+
+
+def _judge_parts(package: Contents, manifest: Manifest) -> Iterator[Hit]:
+    """The packages for each platform that main requires, and that nothing installs."""
+    installed = installed_files(package)
+    main = manifest.text("main").removeprefix("./") or "index.js"
+    name = next((installed[f"{main}{end}"] for end in _MAIN_ENDS if f"{main}{end}" in installed), "")
+    required = next((file.required for file in package.files if file.name == name), ())
+    parts = manifest.find_required_parts(required)
+    has_code = any(file.is_node_addon or file.base.endswith((".wasm", ".wasi.cjs")) for file in package.files)
+    if not parts or has_code or builds_on_install(package, manifest):
+        return
+    brought = {name for table in _INSTALLED_BY for name in manifest.table(table)}
+    lacking = {platform: names for platform, names in parts.items() if brought.isdisjoint(names)}
+    if len(lacking) < len(parts):
+        chosen = [manifest.read_values(key) for key in ("os", "cpu")]
+        lacking = {
+            platform: names
+            for platform, names in lacking.items()
+            if all(value in values for value, values in zip(platform, chosen, strict=True))
+        }
+    if lacking:
+        where = ", ".join("-".join(platform) for platform in lacking)
+        yield Hit(
+            cause="parts",
+            names=tuple(name for names in lacking.values() for name in names),
+            inner=name,
+            message=f"requires packages for {where} that package.json does not require",
+            evidence=some([f"require('{name}')" for names in lacking.values() for name in names]),
+            fix="Add the packages to optionalDependencies with their exact version, as napi prepublish does.",
+            severity="warning",
+            assumption="the code has no other implementation for these systems",
+        )
 
 
 def _judge_main(manifest: Manifest, main: str) -> Severity:
