@@ -129,10 +129,7 @@ def _find_refused_fields(package: Contents, fields: Mapping[str, tuple[str, ...]
             yield f"url {requirement.name}", f"requires {requirement.name} from a URL", f"Requires-Dist: {text}"
     yield from _find_refused_links(package.texts.get(f"{package.dist_info}/METADATA", b""))
     yield from _find_refused_texts(fields)
-    try:
-        is_new = Version("".join(fields.get("metadata_version", ())[:1])) >= _PEP_639
-    except InvalidVersion:
-        return
+    is_new = _is_since_pep_639("".join(fields.get("metadata_version", ())[:1]))
     files = {file.name for file in package.files}
     for text in fields.get("license_files", ()) if is_new else ():
         if f"{package.dist_info}/licenses/{text}" not in files:
@@ -174,16 +171,31 @@ def _find_refused_commands(data: bytes) -> str:
 
 
 def _find_invalid_fields(data: bytes) -> Iterator[tuple[str, str, str]]:
-    """What packaging finds invalid. It cannot judge metadata of a version that is newer than itself."""
+    """What packaging finds invalid. It cannot judge metadata of a version that is newer than itself.
+
+    PyPI reads the fields that twine sends. Twine leaves License-File out of metadata before 2.4, where setuptools wrote
+    it too early (`PackageFile.from_filename`).
+    """
+    raw, unparsed = parse_email(data)
+    if not _is_since_pep_639(raw.get("metadata_version", "")):
+        raw.pop("license_files", None)
+    errors = [InvalidMetadata(field, f"unknown or malformed: {values[0]}") for field, values in unparsed.items()]
     try:
-        Metadata.from_email(data)
+        Metadata.from_raw(raw)
     except ExceptionGroup as group:
-        errors = [error for error in group.exceptions if isinstance(error, InvalidMetadata)]
-        if any(error.field == "metadata-version" for error in errors):
-            return
-        for error in errors:
-            if error.field not in _IN_LB502:
-                yield error.field, f"has an invalid {error.field}: {error}", error.field
+        errors += [error for error in group.exceptions if isinstance(error, InvalidMetadata)]
+    if any(error.field == "metadata-version" for error in errors):
+        return
+    for error in errors:
+        if error.field not in _IN_LB502:
+            yield error.field, f"has an invalid {error.field}: {error}", error.field
+
+
+def _is_since_pep_639(version: str) -> bool:
+    try:
+        return Version(version) >= _PEP_639
+    except InvalidVersion:
+        return False
 
 
 def _is_private(fields: Mapping[str, tuple[str, ...]]) -> bool:
