@@ -58,12 +58,12 @@ DIFFERENCES = (
     ),
     Difference(
         tool="auditwheel", pattern="unsupported_isa", title="Instructions beyond the base x86-64",
-        is_failure=True,
-        why="**latebind misses it**: it does not read the processor level of ELF files.",
+        is_failure=True, codes=("LB118",),
+        why="The same rule, as a warning: processors of the level load the file.",
     ),
     Difference(
         tool="delocate-wheel", pattern="not found", title="Library not found",
-        is_failure=True, codes=("LB107", "LB110"),
+        is_failure=True, codes=("LB107",),
         why="The same rule. delocate, too, does not know libraries of dependencies.",
     ),
     Difference(
@@ -101,8 +101,8 @@ DIFFERENCES = (
         tool="check-wheel-contents", pattern="W001", title="Bytecode (W001)", codes=("LB609",), why="The same rule.",
     ),
     Difference(
-        tool="check-wheel-contents", pattern="W002", title="Same bytes twice (W002)", codes=("LB404",),
-        why="Taste: equal `__init__.py`, licenses and headers. latebind looks at native libraries only.",
+        tool="check-wheel-contents", pattern="W002", title="Same bytes twice (W002)",
+        why="Taste: equal `__init__.py`, licenses and headers. Equal libraries take space, and load.",
     ),
     Difference(
         tool="check-wheel-contents", pattern="W00[34567]", title="Not importable, or no package (W003-W007)",

@@ -80,8 +80,6 @@ WAYS: Sequence[Way] = (
         breaks=_beside("liblatenn_debug.so", lambda: natives.compile_library(_STRTOL, release=False))),
     Way(name="executable-stack", title="the backend asks for an executable stack",
         breaks=_replace_library(natives.executable_stack)),
-    Way(name="no-relro", title="the backend's table of addresses stays writable",
-        breaks=_replace_library(natives.without_relro), is_hygiene=True),
     Way(name="build-path", title="a path of the build machine is inside",
         breaks=_beside("liblatenn_path.so", lambda: natives.compile_library(
             f'const char *latenn_backend_table(void) {{ return "{_BUILD_PATH}"; }}\n')), is_hygiene=True),

@@ -107,11 +107,6 @@ def executable_stack(data: bytes) -> bytes:
     return change_library(data, lambda binary: binary[lief.ELF.Segment.TYPE.GNU_STACK].add(lief.ELF.Segment.FLAGS.X))
 
 
-def without_relro(data: bytes) -> bytes:
-    """A library whose table of addresses stays writable."""
-    return change_library(data, lambda binary: binary.remove(binary[lief.ELF.Segment.TYPE.GNU_RELRO]))
-
-
 def remove_signature(data: bytes) -> bytes:
     """A Mach-O library without its signature."""
     return change_library(data, lambda binary: binary.remove_signature(), slice_of="macho")

@@ -58,7 +58,8 @@ def test_modules_that_import_each_other_end(tmp_path):
 def test_each_name_that_users_import_is_one(tmp_path):
     sources = {"p/__init__.py": "", "q/__init__.py": "import p._core", "space/inner/__init__.py": "from p import _core"}
     assert find(tmp_path, sources) == {NATIVE: "q"}
-    assert find(tmp_path, {"p/tests/__init__.py": "import p._core", "_q.py": "import p._core"}) == {}
+    assert find(tmp_path, {"p/_q/__init__.py": "import p._core", "_q.py": "import p._core"}) == {}
+    assert find(tmp_path, {"tests/__init__.py": "import p._core"}) == {NATIVE: "tests"}
     assert find(tmp_path, {}, "_core.abi3.so", "core.abi3.so") == {"core.abi3.so": "core"}
 
 

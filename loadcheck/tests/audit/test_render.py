@@ -76,7 +76,7 @@ def render_lines(*findings, **more):
 
 
 def test_text_shows_errors_first_one_cause_once_and_each_fix_once():
-    note = Finding(code="LB608", severity="note", subject="a-1.0-x.whl!a.so", message="has no RELRO", fix="Link.")
+    note = Finding(code="LB612", severity="note", subject="a-1.0-x.whl!a.so", message="has symbols", fix="Strip.")
     warning = Finding(code="LB101", severity="warning", subject="a-1.0-x.whl!a.so", message="links it", fix="Don't.")
     errors = [missing(file, "libx.so.1") for file in ("a.so", "b.so", "c.so")]
     other = replace(missing("a.so", "libother.so.1"), fix="Remove it.")

@@ -27,7 +27,7 @@ def test_identity_of_a_library(bench):
     assert library.version_needs == {"libc.so.6": ("GLIBC_2.2.5",)}
     assert library.libc == "glibc"
     assert library.build_id == "00ff00aa"
-    assert library.relro == "full"
+    assert library.is_bound_at_once
     assert [library.exec_stack, library.text_relocations, library.is_static, library.has_debug_info] == [False] * 4
 
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from tests.audit.cases.case import Case, made_by
 from tests.audit.corpus import pe
 
-from latebind.checks.policy import BindingPolicy as Policy
-
 if TYPE_CHECKING:
     from tests.audit.corpus import Bench
 
@@ -34,7 +32,6 @@ def get_ep_names():
     return ["AcmeExecutionProvider"]
 """
 SUPPORTS = "\nSupports ONNX Runtime 1.23 or newer."
-MINIMUM = Policy(minimums={"onnxruntime": "1.23"})
 ASSEMBLY = "lib/netstandard2.0/Acme.dll"
 
 
@@ -121,13 +118,6 @@ CASES = [
          good=nupkg(extra=depends("Acme.Tools")), at=".nupkg", says="Microsoft.ML.OnnxRuntime", severity="warning"),
     case("LB806", "it depends on the runtime's assembly", nupkg(extra=depends("Microsoft.ML.OnnxRuntime.Managed")),
          good=nupkg(), at=".nupkg", says="OnnxRuntime.Managed", severity="warning"),
-    case("LB807", "no version is named", wheel(metadata="\nFor ONNX Runtime."), at="METADATA", says="no version",
-         severity="warning"),
-    case("LB807", "another minimum than the configured one is named", wheel(metadata="\nSupports ONNX Runtime 1.2.3."),
-         at="METADATA", says="1.23", policy=MINIMUM),
-    case("LB807", "no version is named in a nuspec", nupkg(),
-         good=nupkg(extra=f"<releaseNotes>{SUPPORTS}</releaseNotes>"), at="Latenn.nuspec", says="no version",
-         severity="warning"),
     case("LB809", "a destructor is left to the end of the process", wheel(source=ENTRIES + AT_EXIT),
          good=wheel(source=ENTRIES + AT_EXIT + FINALIZES), says="__cxa_finalize", severity="warning"),
     case("LB809", "custom operators leave a destructor to the end of the process", wheel(source=OPERATORS + AT_EXIT),

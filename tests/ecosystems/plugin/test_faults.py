@@ -13,7 +13,7 @@ import pytest
 from latebind.checks.policy import project_policy
 from latebind.config.file import load
 from loadcheck.audit import audit_paths
-from research.broken.packages import Packages, dist_info, swap
+from research.broken.packages import Packages, swap
 from tests.client import pack_project
 from tests.dotnet_support import dotnet_environment
 from tests.epclient import write_ep
@@ -45,7 +45,6 @@ FAULTS = [
     (".whl", "LB804", "another name", lambda files: files.update({f"{LIBRARY}.1": files.pop(LIBRARY)})),
     (".whl", "LB805", "another provider", lambda files: swap(files, INIT, '"TinyExec', '"OtherExec')),
     (".whl", "LB803", "no function for the path", lambda files: swap(files, INIT, "def get_library_path", "def path")),
-    (".whl", "LB807", "another minimum", lambda files: swap(files, dist_info(files, "METADATA"), "1.23.1", "1.20")),
     (".nupkg", "LB803", "no assembly", lambda files: [files.pop(name) for name in [*files] if name.startswith("lib/")]),
 ]
 

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary.elffile import ElfFile
 from loadcheck.binary.elfsymbols import Versions, dynamic_symbols
-from loadcheck.binary.elfsystem import COPROCESSORS, find_system
+from loadcheck.binary.elfsystem import COPROCESSORS, find_system, isa_level
 from loadcheck.binary.gil import keeps_gil
 from loadcheck.binary.image import Data, FileType, Image, python_module
-from loadcheck.binary.initial import isa_level, list_initial
 from loadcheck.binary.text import name_in
-from loadcheck.binary.vectors import find_vector_code
 from loadcheck.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ _ARCH = {
     **COPROCESSORS,
 }
 _FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared", 4: "core"}
-_PT_LOAD, _PT_INTERP, _PT_TLS, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 3, 7, 0x6474E551, 0x6474E552
+_PT_LOAD, _PT_INTERP, _PT_TLS, _PT_GNU_STACK = 1, 3, 7, 0x6474E551
 _DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 14, 15, 29
 _DT_TEXTREL, _DT_BIND_NOW, _DT_FLAGS, _DT_FLAGS_1 = 22, 24, 30, 0x6FFFFFFB
 _DF_TEXTREL, _DF_BIND_NOW, _DF_STATIC_TLS, _DF_1_NOW, _DF_1_NODELETE = 0x4, 0x8, 0x10, 0x1, 0x8
@@ -61,7 +59,6 @@ def read_elf(data: Data) -> Image:
     versions = Versions(file)
     imports, exports = dynamic_symbols(file, versions)
     text_relocations, bind_now = _flags(file)
-    has_relro = any(segment.kind == _PT_GNU_RELRO for segment in file.segments)
     return Image(
         format="elf",
         file_type=file_type,
@@ -79,7 +76,7 @@ def read_elf(data: Data) -> Image:
         is_static=not needed and not interpreter,
         exec_stack=any(segment.kind == _PT_GNU_STACK and segment.is_executable for segment in file.segments),
         text_relocations=text_relocations,
-        relro=("full" if bind_now else "partial") if has_relro else "none",
+        is_bound_at_once=bind_now,
         stays_loaded=bool(file.last(_DT_FLAGS_1) & _DF_1_NODELETE),
         build_id=file.build_id.hex(),
         has_debug_info=any(section.name in _DEBUG_SECTIONS for section in file.sections),
@@ -87,7 +84,6 @@ def read_elf(data: Data) -> Image:
         page=min((segment.alignment for segment in file.segments if segment.kind == _PT_LOAD), default=0),
         static_tls=_static_tls(file),
         isa=isa_level(file),
-        vector_code=find_vector_code(data, file.code, lambda: list_initial(file)) if arch == "x86_64" else None,
         keeps_gil=keeps_gil(file) if arch == "x86_64" and python_module(exports) else None,
         is_skewed=any(segment.kind == _PT_LOAD and segment.is_skewed for segment in file.segments),
     )

@@ -121,16 +121,6 @@ class ElfFile:
         strings = headers[names][4] if names < len(headers) else len(self.data)
         return tuple(Section(self._section_name(strings + header[0]), *header[1:]) for header in headers)
 
-    @property
-    def code(self) -> list[tuple[int, int]]:
-        """Start and end of each part of the file with code: a section, or a segment if there are no section headers."""
-        parts: list[Section] | list[Segment] = [
-            section for section in self.sections if section.kind == _SHT_PROGBITS and section.flags & _SHF_EXECINSTR
-        ]
-        if not parts:
-            parts = [segment for segment in self.segments if segment.kind == _PT_LOAD and segment.is_executable]
-        return [(part.offset, min(part.offset + part.size, len(self.data))) for part in parts]
-
     def _section_name(self, position: int) -> bytes:
         stop = self.data.find(b"\0", position, position + _LONGEST_NAME)
         return self.data[position:stop] if stop >= 0 else b""

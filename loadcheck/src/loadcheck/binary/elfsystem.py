@@ -1,10 +1,12 @@
-"""Reads for which system an ELF file is: from its header, its notes, its interpreter and the versions that it needs.
+"""Reads for which system and processors an ELF file is: from its header, notes, interpreter and needed versions.
 
-Sources: the System V ABI (EI_OSABI, e_machine); elf.h of glibc, bionic, FreeBSD, NetBSD and OpenBSD; LLVM's ELF.h.
+Sources: the System V ABI (EI_OSABI, e_machine) and its supplement for x86-64; elf.h of glibc, bionic, FreeBSD, NetBSD
+and OpenBSD; LLVM's ELF.h.
 """
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,6 +56,9 @@ _BY_LIBRARY = {
     "libc.so.12": "netbsd",
     "libhilog_ndk.z.so": "openharmony",
 }
+_PT_GNU_PROPERTY, _NT_GNU_PROPERTY, _ISA_1_NEEDED = 0x6474E553, 5, 0xC0008002
+_X86_64 = 62
+_LEVELS = {8: "x86-64-v4", 4: "x86-64-v3", 2: "x86-64-v2"}
 _OF_BIONIC = "LIBC"
 """The version of most symbols in Android's C library, whose file name is that of musl's."""
 
@@ -69,3 +74,20 @@ def find_system(
     signs += ["android"] * (_OF_BIONIC in versions.get("libc.so", ()))
     signs += [_BY_LIBRARY.get(name, "") for name in needed]
     return next(filter(None, signs), "")
+
+
+def isa_level(file: ElfFile) -> str:
+    """The x86-64 level in the notes of a file: from x86-64-v2, or ""."""
+    notes = next((segment for segment in file.segments if segment.kind == _PT_GNU_PROPERTY), None)
+    if notes is None or file.machine != _X86_64 or not file.is_64:
+        return ""
+    data = file.bytes_of(notes)
+    position = 16  # after the sizes, the kind, and GNU as the owner
+    if len(data) < position or struct.unpack_from("<I", data, 8)[0] != _NT_GNU_PROPERTY:
+        return ""
+    while position + 12 <= len(data):
+        kind, size, value = struct.unpack_from("<III", data, position)
+        if kind == _ISA_1_NEEDED:
+            return next((level for bit, level in _LEVELS.items() if value & bit), "")
+        position += 8 + (size + 7 & ~7)
+    return ""

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 _HANDS_OVER = re.compile(
     rb"(?:\xf3\x0f\x1e\xfa)?(?:\x50|\x55\x48\x89\xe5|\x48\x83\xec\x08)?\x48\x8d\x3d(?P<distance>.{4})(?:\x5d|\x58)?"
-    rb"(?:[\xe8\xe9]|\xff[\x15\x25])",
+    rb"(?P<call>[\xe8\xe9]|\xff[\x15\x25])(?P<callee>.{4})",
     re.DOTALL,
 )
 """`lea definition(%rip), %rdi` and a call or a jump: all that PyInit_* does in multi-phase initialization."""
+_STUB = re.compile(rb"(?:\xf3\x0f\x1e\xfa)?\xf2?\xff\x25(?P<distance>.{4})", re.DOTALL)
+"""A row of the PLT: a jump to the address in the GOT."""
+_GIVEN_TO = "PyModuleDef_Init"
 _PLACE_OF_SLOTS = 88
 """`m_slots` in PyModuleDef, whose PyObject_HEAD takes 32 bytes in a free-threaded build."""
-_DT_RELA, _DT_RELASZ = 7, 8
+_DT_SYMTAB, _DT_RELA, _DT_RELASZ, _DT_JMPREL, _DT_PLTRELSZ = 6, 7, 8, 23, 2
+_SYMBOL_SIZE = 24
 _R_RELATIVE = 8
 _RELOCATION = struct.Struct("<QQQ")
 _SLOT = struct.Struct("<iiQ")
@@ -32,9 +36,10 @@ _MOST_SLOTS = 16
 
 
 def keeps_gil(file: ElfFile) -> bool | None:
-    """Whether the table of slots lacks Py_MOD_GIL_NOT_USED; None where there is no such table, or it is not read.
+    """Whether the table of slots lacks Py_MOD_GIL_NOT_USED; None where that is not certain.
 
-    Only for modules of free-threaded CPython on x86-64: for others, the table is elsewhere.
+    It is certain for modules of free-threaded CPython on x86-64 whose PyInit function gives CPython a definition with
+    slots, and does nothing else: other code may fill the table first, as that of PyO3 and pybind11 does.
     """
     try:
         return _find_answer(file)
@@ -50,10 +55,44 @@ def _find_answer(file: ElfFile) -> bool | None:
     match = _HANDS_OVER.match(file.data, place)
     if match is None:
         return None
-    distance = int.from_bytes(match["distance"], "little", signed=True)
-    definition = address + match.end("distance") - place + distance
+    start = address - place
+    if not _calls_init(file, start, match):
+        return None
+    definition = start + match.end("distance") + _number(match["distance"])
     slots = _find_target(file, definition + _PLACE_OF_SLOTS)
     return _lacks_promise(file, slots) if slots else None
+
+
+def _number(distance: bytes) -> int:
+    return int.from_bytes(distance, "little", signed=True)
+
+
+def _calls_init(file: ElfFile, start: int, match: re.Match[bytes]) -> bool:
+    """Whether the function that gets the definition is PyModuleDef_Init: by the GOT, or by the PLT, which leads there.
+
+    `start` is what addresses have more than places in the file.
+    """
+    entry = start + match.end("callee") + _number(match["callee"])
+    if len(match["call"]) == 1:
+        place = file.place_of(entry)
+        stub = _STUB.match(file.data, place)
+        if stub is None:
+            return False
+        entry += stub.end() - place + _number(stub["distance"])
+    return _find_symbol(file, entry) == _GIVEN_TO
+
+
+def _find_symbol(file: ElfFile, address: int) -> str:
+    """The symbol whose address the loader writes to an address; "" for none."""
+    for table, size in ((_DT_JMPREL, _DT_PLTRELSZ), (_DT_RELA, _DT_RELASZ)):
+        start = file.place_of(file.last(table)) if file.last(table) else 0
+        end = start + file.last(size) if start else 0
+        for place in range(start, end - _RELOCATION.size + 1, _RELOCATION.size):
+            where, information, _ = _RELOCATION.unpack_from(file.data, place)
+            if where == address:
+                symbol = file.place_of(file.last(_DT_SYMTAB)) + _SYMBOL_SIZE * (information >> 32)
+                return file.text(file.unpack("I", symbol)[0])
+    return ""
 
 
 def _find_target(file: ElfFile, address: int) -> int:
@@ -75,7 +114,7 @@ def _lacks_promise(file: ElfFile, slots: int) -> bool | None:
     for index in range(_MOST_SLOTS):
         slot, padding, value = _SLOT.unpack_from(file.data, place + index * _SLOT.size)
         if slot == 0:
-            return True
+            return True if index else None  # an empty table may be filled later
         if padding or not 0 < slot <= _LAST_SLOT:
             return None
         if slot == _GIL:

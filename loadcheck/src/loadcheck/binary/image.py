@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from loadcheck.binary.signature import SignedPages
-    from loadcheck.binary.vectors import VectorCode
 
 Data = bytes | mmap
 """The bytes of a file: in memory, or mapped from the disk."""
@@ -79,7 +78,8 @@ class Image:
     """Whether it names neither an interpreter nor a library to load."""
     exec_stack: bool = False
     text_relocations: bool = False
-    relro: Literal["none", "partial", "full"] = "none"
+    is_bound_at_once: bool = False
+    """Whether the loader looks for all functions of an ELF file when it loads the file (BIND_NOW)."""
     stays_loaded: bool = False
     """Whether an ELF file asks never to be unloaded (DF_1_NODELETE)."""
     build_id: str = ""
@@ -105,12 +105,8 @@ class Image:
     """Whether a segment of an ELF file is at another place of its alignment in memory than in the file."""
     isa: str = ""
     """The x86-64 level without which glibc refuses to load an ELF file, as its notes say: `x86-64-v3`."""
-    vector_code: VectorCode | None = None
-    """How x86-64 code depends on AVX; None if it does not as a whole."""
     keeps_gil: bool | None = None
     """Whether a Python module of multi-phase initialization does not say that it needs no GIL; None if unknown."""
-    pdb: str = ""
-    """The path of the debug database that a PE names."""
 
     @property
     def is_linked(self) -> bool:

@@ -14,7 +14,6 @@ from loadcheck.binary.image import Data, FileType, Image, LinkKind, python_modul
 from loadcheck.binary.machosymbols import Symbols, Tables
 from loadcheck.binary.signature import read_signed_pages
 from loadcheck.binary.text import name_in
-from loadcheck.binary.vectors import ENTRIES, find_vector_code
 from loadcheck.errors import InputError
 
 if TYPE_CHECKING:
@@ -132,8 +131,6 @@ class MachoFile:
     has_dwarf: bool = False
     base: int = 0
     code: list[tuple[int, int]] = field(default_factory=list)
-    code_places: list[tuple[int, int]] = field(default_factory=list)
-    """Where the file has the code."""
     tables: Tables = field(default_factory=Tables)
     slots: list[Slots] = field(default_factory=list)
     indirect: tuple[int, ...] = (0, 0)
@@ -227,17 +224,9 @@ class MachoFile:
             self.sections[text] = slice(where, where + room if where else where)
             if flags & _CODE:
                 self.code.append((start, start + room))
-                self.code_places.append((where, where + room))
             if kind := _SLOT_KINDS.get(flags & _SECTION_KIND):
                 width = size if kind == "stubs" else 8 if is_64 else 4
                 self.slots.append(Slots(kind, first, room // width if width else 0, where))
-
-    def _list_initial(self, symbols: Symbols) -> Iterator[tuple[str, int]]:
-        """The functions that a host calls as soon as it has loaded the file, and where the file has them."""
-        for name, address in symbols.list_addresses(self.base):
-            for (start, end), (place, _) in zip(self.code, self.code_places, strict=True):
-                if name.startswith(ENTRIES) and start <= address < end:
-                    yield name, place + address - start
 
     def image(self, *, is_slice: bool) -> Image:
         """The commands and their tables as one Image."""
@@ -272,9 +261,6 @@ class MachoFile:
             min_os=self.min_os,
             is_signed=bool(self.signature),
             signed_pages=read_signed_pages(self.data, *self.signature) if self.signature and is_linked else None,
-            vector_code=find_vector_code(self.data, self.code_places, lambda: self._list_initial(symbols))
-            if arch == "x86_64"
-            else None,
             aslr="none" if self.type == _MH_EXECUTE and not self.flags & _FLAG_PIE else "full",
         )
 

@@ -84,15 +84,6 @@ class Symbols:
             if kind & _EXTERNAL and not kind & (_STAB | _PRIVATE) and kind & _TYPE != _UNDEFINED
         )
 
-    def list_addresses(self, base: int) -> Iterator[tuple[str, int]]:
-        """The name and the address of each symbol that dyld finds in the file itself."""
-        if self._tables.trie and self._tables.trie[1]:
-            yield from _Trie(self._data, *self._tables.trie, reading=self._reading).list_addresses(base)
-            return
-        for name, kind, _, value in self._rows(1):
-            if kind & _EXTERNAL and not kind & (_STAB | _PRIVATE) and kind & _TYPE != _UNDEFINED:
-                yield name, value
-
     def _rows(self, group: int) -> Iterator[tuple[str, int, int, int]]:
         """The symbols of a group of LC_DYSYMTAB, or all without one: name, type, description, value."""
         first, number = 0, self._tables.count
@@ -131,12 +122,6 @@ class _Trie:
             address = first if flags & _KIND == _KIND_ABSOLUTE else base + first
             kind = "func" if flags & (_FLAG_RESOLVER | _FLAG_REEXPORT) else _what(address, code)
             yield Export(name=name, kind=kind, forward=forward)
-
-    def list_addresses(self, base: int) -> Iterator[tuple[str, int]]:
-        """The name and the address of each symbol that the file itself defines, if it counts from the base."""
-        for name, flags, first, _ in self._terminals():
-            if not flags & (_FLAG_REEXPORT | _KIND):
-                yield name, base + first
 
     def _terminals(self) -> Iterator[tuple[str, int, int, bytes]]:
         """Name, flags, address or library ordinal of each symbol; for a re-export its name in the other file."""

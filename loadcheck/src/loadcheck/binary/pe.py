@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from loadcheck.binary.image import Data, Export, Image, Import, LinkKind, python_module
 from loadcheck.binary.pefile import PeFile
-from loadcheck.binary.vectors import ENTRIES, find_vector_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 _ARCH = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
 _HYBRID = {"x86_64": "arm64ec", "aarch64": "arm64x"}
 _DLL, _NX = 0x2000, 0x100
-_EXPORTS, _IMPORTS, _SIGNATURE, _DEBUG, _LOAD_CONFIG, _DELAYED = 0, 1, 4, 6, 10, 13
-_CODEVIEW = 2
+_EXPORTS, _IMPORTS, _SIGNATURE, _LOAD_CONFIG, _DELAYED = 0, 1, 4, 10, 13
 _CHPE_METADATA = 200
 """Where the load configuration of a 64-bit file points to the description of code for two processors."""
 
@@ -49,8 +47,6 @@ def read_pe(data: Data) -> Image:
         is_signed=all(file.directory(_SIGNATURE)),
         aslr=file.aslr,
         is_nx=bool(file.flags & _NX),
-        vector_code=find_vector_code(data, file.code_places, lambda: _list_initial(file)) if arch == "x86_64" else None,
-        pdb=_pdb(file),
     )
 
 
@@ -101,19 +97,7 @@ def _own_name(file: PeFile) -> str:
     return file.text(file.place_of(name)) if name else ""
 
 
-def _list_initial(file: PeFile) -> Iterator[tuple[str, int]]:
-    """The functions that a host calls as soon as it has loaded the file, and where the file has them."""
-    for export, address in _list_addresses(file):
-        if export.name.startswith(ENTRIES) and export.kind == "func" and not export.forward:
-            yield export.name, file.place_of(address)
-
-
 def _exports(file: PeFile) -> Iterator[Export]:
-    return (export for export, _ in _list_addresses(file))
-
-
-def _list_addresses(file: PeFile) -> Iterator[tuple[Export, int]]:
-    """The exports, each with its address."""
     start, size = file.directory(_EXPORTS)
     if not start:
         return
@@ -127,10 +111,10 @@ def _list_addresses(file: PeFile) -> Iterator[tuple[Export, int]]:
     for index, address in enumerate(addresses):
         for name in named.get(index, [f"#{first + index}"]):
             if start <= address < start + size:
-                yield Export(name, "func", forward=file.text(file.place_of(address))), address
+                yield Export(name, "func", forward=file.text(file.place_of(address)))
             elif address:  # unused numbers have none
                 is_code = any(begin <= address < end for begin, end in file.code)
-                yield Export(name, "func" if is_code else "data"), address
+                yield Export(name, "func" if is_code else "data")
 
 
 def _is_hybrid(file: PeFile) -> bool:
@@ -141,13 +125,3 @@ def _is_hybrid(file: PeFile) -> bool:
     position = file.place_of(address)
     (size,) = file.unpack("I", position)
     return size >= _CHPE_METADATA + 8 and bool(file.unpack("Q", position + _CHPE_METADATA)[0])
-
-
-def _pdb(file: PeFile) -> str:
-    """The path of the debug database, or ""."""
-    address, size = file.directory(_DEBUG)
-    for position in range(file.place_of(address), file.place_of(address) + size // 28 * 28, 28) if address else ():
-        kind, length, _, offset = file.unpack("4I", position + 12)
-        if kind == _CODEVIEW and file.data[offset : offset + 4] == b"RSDS":
-            return file.text(offset + 24) if length else ""
-    return ""

@@ -91,15 +91,6 @@ class PeFile:
         return [(section.address, section.address + max(section.room, section.size)) for section in code_sections]
 
     @property
-    def code_places(self) -> list[tuple[int, int]]:
-        """Where the file has code: start and end of each part."""
-        code_sections = (section for section in self._sections if section.flags & _EXECUTE)
-        return [
-            (section.offset, section.offset + min(section.room or section.size, section.size))
-            for section in code_sections
-        ]
-
-    @property
     def has_dwarf(self) -> bool:
         """Whether it has debug information from GCC or Clang."""
         return any(self._long_name(section.name).startswith(b".debug_info") for section in self._sections)

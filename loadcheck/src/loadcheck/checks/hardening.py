@@ -1,4 +1,4 @@
-"""Checks LB606-LB608 and LB613: which of the system's protections a binary disables."""
+"""Checks LB606, LB607 and LB613: which of the system's protections a binary disables."""
 
 from __future__ import annotations
 
@@ -52,29 +52,6 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
     """
     if image.text_relocations:
         yield Hit(message="has relocations in its code (text relocations)", evidence=("DT_TEXTREL or DF_TEXTREL",))
-
-
-@check(
-    "LB608",
-    "RELRO missing",
-    "note",
-    profiles=("all",),
-    because="The library lacks a protection, but nothing fails.",
-    example="liblatenn.so has no GNU_RELRO segment",
-    fix="Link with -Wl,-z,relro,-z,now.",
-)
-def relro_missing(image: Image) -> Iterator[Hit | Skip]:
-    """Without RELRO, the table of function addresses stays writable, so attackers can redirect calls.
-
-    With partial RELRO, the lazily bound part of the table stays writable.
-    """
-    if image.is_static and not image.imports:
-        return  # nothing is bound at load time
-    if image.relro == "none":
-        yield Hit(cause="none", message="has no RELRO", evidence=("no GNU_RELRO segment",))
-    elif image.relro == "partial":
-        message = "has only partial RELRO: functions are bound lazily"
-        yield Hit(cause="partial", message=message, evidence=("GNU_RELRO without BIND_NOW",))
 
 
 @check(

@@ -1,4 +1,4 @@
-"""Checks LB601-LB605, LB609, LB610, LB612 and LB616: damage, hostile archives, and leftovers of the build."""
+"""Checks LB601-LB605, LB609, LB610 and LB612: damage, hostile archives, and leftovers of the build."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from loadcheck.engine import platforms
 from loadcheck.engine.pool import is_slow
-from loadcheck.engine.registry import ARCHIVES, EVERY_FORMAT, INSTALLED, WHOLE, Hit, Skip, check
-from loadcheck.engine.wording import some
+from loadcheck.engine.registry import ARCHIVES, EVERY_FORMAT, INSTALLED, Hit, Skip, check
 from loadcheck.tables import pythonabi
-from loadcheck.text import human_size, plural
+from loadcheck.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -248,30 +247,6 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
                 message="contains paths of the build machine",
                 evidence=file.paths,
                 fix="Build this library, which was copied into the package, in a folder like /src." * file.is_grafted,
-            )
-
-
-@check(
-    "LB616",
-    "Native library in a nested archive",
-    "note",
-    profiles=("all",),
-    because="The audit did not read the files in the archive. They load only if a program unpacks them.",
-    kinds=(*WHOLE, "folder"),
-    example="latenn/native.zip with libonnxruntime.so",
-    fix="Package the library as a file of its own, where its loader and other tools find it.",
-)
-def nested_library(package: Contents) -> Iterator[Hit | Skip]:
-    """Tools that read packages do not look into archives inside them, so they miss known vulnerabilities there.
-
-    The check reads names from the directory of a zip, and from the first 128 MiB of a tar, which may be compressed with
-    gzip, bzip2 or xz. Archives over 64 MiB, and archives inside archives, are not opened.
-    """
-    for file in package.files:
-        if file.nested:
-            count = plural(len(file.nested), "native file")
-            yield Hit(
-                inner=file.name, message=f"contains {count} that the audit did not read", evidence=some([*file.nested])
             )
 
 

@@ -1,4 +1,4 @@
-"""Checks LB110, LB308 and LB615: install names, minimum versions and signatures on macOS."""
+"""Checks LB308 and LB615: minimum versions and signatures on macOS."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from loadcheck.binary import floors
 from loadcheck.checks.tags import list_platforms
 from loadcheck.engine import platforms, symbols
 from loadcheck.engine.registry import Hit, Skip, check
-from loadcheck.engine.wording import name_newest, own_name, some
+from loadcheck.engine.wording import name_newest, some
 from loadcheck.text import plural
 
 if TYPE_CHECKING:
@@ -17,30 +17,6 @@ if TYPE_CHECKING:
     from loadcheck.binary import Image
     from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents
-
-_DELOCATED = "/DLC/"
-"""delocate gives the libraries that it copies install names in this folder, which no system has."""
-
-
-@check(
-    "LB110",
-    "Absolute install name",
-    "note",
-    profiles=("all",),
-    because="Only developers who link the library are affected.",
-    formats=("macho",),
-    example="liblatenn.dylib: install name /Users/ci/build/liblatenn.dylib",
-    fix="Link with -Wl,-install_name,@rpath/liblatenn.dylib (CMake: MACOSX_RPATH ON, the default).",
-)
-def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
-    """A binary that links a library records the library's install name. The loader looks for the library only there.
-
-    An absolute path is correct only for system libraries. Any other absolute path leaks the build machine's layout,
-    and anyone who can write to it can inject code.
-    """
-    name = image.soname
-    if name.startswith("/") and not name.startswith(_DELOCATED) and not platforms.is_macos(name):
-        yield Hit(message=f"has the absolute install name {name}", evidence=(own_name(image),))
 
 
 @check(

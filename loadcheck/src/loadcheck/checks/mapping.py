@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from loadcheck.checks.tags import list_linux_tags, list_platforms
-from loadcheck.engine import platforms
+from loadcheck.checks.tags import list_linux_tags, list_platforms, unjudged_platform
+from loadcheck.engine.reader import promised_rid
 from loadcheck.engine.registry import Hit, check
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ _SURPLUS = 1664
 _LARGEST_PAGES = {"aarch64": 65536, "ppc64le": 65536}
 """The pages that kernels for these processors may have: Red Hat's had 64 KB."""
 _SMALL = 4096
+_ANDROID_PAGE = 16384
+_ANDROID_TAG = re.compile(r"android_\d+_(arm64_v8a|x86_64)")
+_ANDROID_RIDS = ("android-arm64", "android-x64")
+_FOR_ANDROID = "Link with -Wl,-z,max-page-size=16384, or use NDK r28 or newer, which aligns to 16 KB by default."
 _LENIENT = (2, 35)
 """The first glibc that compares addresses by the size of pages, and not by the alignment of the segment."""
 
@@ -82,28 +88,42 @@ def search_path_twice(image: Image) -> Iterator[Hit]:
     "Segments that some systems cannot map",
     "warning",
     profiles=("loads",),
-    because="On some systems that the tag includes, the loader refuses the library.",
+    because="On some systems that the tag or RID includes, the loader refuses the library.",
     example="liblatenn.so for arm64, with segments aligned to 4096 bytes",
     fix="Link with -Wl,-z,max-page-size=65536. Do not use patchelf 0.18.",
 )
-def unmappable(package: Contents, image: Image) -> Iterator[Hit]:
+def unmappable(package: Contents) -> Iterator[Hit]:
     """A kernel maps whole pages, and kernels for arm64 and POWER may have pages of 64 KB.
+
+    Some Android devices have pages of 16 KB; Google Play refuses 64-bit apps for them with a smaller alignment.
 
     glibc before 2.35 also refuses a segment if the difference between its address and its file offset is not a multiple
     of its alignment. patchelf 0.18 makes such segments: `ELF load command address/offset not properly aligned`.
     """
-    if not image.is_linked or any(map(platforms.is_unjudged, list_platforms(package))):
-        return
-    largest = _LARGEST_PAGES.get(image.arch, 0)
-    if 0 < image.page <= _SMALL < largest:
-        yield Hit(
-            cause="pages",
-            message=f"has segments aligned to {image.page} bytes, but some kernels for {image.arch} have larger pages",
-            evidence=(f"PT_LOAD p_align {image.page:#x}",),
-        )
+    for file, image in package.images:
+        if image.format == "elf" and image.is_linked and (hit := _judge_segments(package, file, image)):
+            yield replace(hit, inner=file.name)
+
+
+def _judge_segments(package: Contents, file: File, image: Image) -> Hit | None:
+    seen = (f"PT_LOAD p_align {image.page:#x}",)
+    is_for_android = _is_for_new_android(package, file)
+    if is_for_android and 0 < image.page < _ANDROID_PAGE:
+        text = f"has segments aligned to {image.page} bytes, but Android needs {_ANDROID_PAGE}"
+        return Hit(cause="Android", message=text, evidence=seen, fix=_FOR_ANDROID)
+    if is_for_android or unjudged_platform(package, file) or image.unjudged:
+        return None
+    if 0 < image.page <= _SMALL < _LARGEST_PAGES.get(image.arch, 0):
+        text = f"has segments aligned to {image.page} bytes, but some kernels for {image.arch} have larger pages"
+        return Hit(cause="pages", message=text, evidence=seen)
     if image.is_skewed and any(tag.floor < _LENIENT for tag in list_linux_tags(package, "glibc")):
-        yield Hit(
-            cause="skew",
-            message="has a segment that glibc before 2.35 refuses: its address does not match its file offset",
-            evidence=("PT_LOAD whose p_vaddr and p_offset differ modulo p_align",),
-        )
+        text = "has a segment that glibc before 2.35 refuses: its address does not match its file offset"
+        seen = ("PT_LOAD whose p_vaddr and p_offset differ modulo p_align",)
+        return Hit(cause="skew", message=text, evidence=seen)
+    return None
+
+
+def _is_for_new_android(package: Contents, file: File) -> bool:
+    """Whether a wheel's tag or a file's RID promises that devices with 16 KB pages may load the file."""
+    tags = list_platforms(package)
+    return any(map(_ANDROID_TAG.fullmatch, tags)) if tags else promised_rid(package, file) in _ANDROID_RIDS

@@ -40,13 +40,12 @@ def judge_old_glibc(package: Contents, file: File, image: Image, newer: dict[str
     """Functions without a version, which the loader finds in glibc where it is new enough."""
     names, worst = name_newest(newer)
     tag = lowest_tag(package)
-    is_bound_at_once = image.relro == "full"
     listed = some([f"undefined {name}, of glibc {version_text(since)}" for name, since in newer.items()])
     return Hit(
         cause="glibc",
         names=tuple(newer),
         message=f"uses {names}, added in glibc {worst}, but the tag promises {version_text(tag.floor) if tag else ''}",
-        evidence=(*listed, *(["BIND_NOW"] if is_bound_at_once else [])),
+        evidence=(*listed, *["BIND_NOW"] * image.is_bound_at_once),
         fix="Also compile the static libraries in the image for that manylinux tag, and link with libc.",
-        severity="error" if is_bound_at_once and must_load(package, file, image) else "warning",
+        severity="error" if image.is_bound_at_once and must_load(package, file, image) else "warning",
     )

@@ -1,4 +1,4 @@
-"""Checks LB108 and LB109: where a binary searches for the libraries that it needs."""
+"""Check LB108: where a binary searches for the libraries that it needs."""
 
 from __future__ import annotations
 
@@ -137,34 +137,6 @@ def _path_severity(
         return "note", ""
     opened = [find_opened_first(package, file, image, name) for name in lacking]
     return ("note", assume_opened(opened[0])) if all(opened) else ("warning", "")
-
-
-@check(
-    "LB109",
-    "Search path present",
-    "note",
-    profiles=("runtime",),
-    because="Nothing fails.",
-    formats=("elf", "macho"),
-    example="liblatenn.so: RUNPATH $ORIGIN",
-    fix="Link without an rpath: set CMAKE_SKIP_INSTALL_RPATH ON.",
-)
-def search_path_present(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to the library.
-
-    Libraries that need other libraries of the package have a search path on purpose.
-    """
-    inside = provided_libraries(package)
-    serves = any(posixpath.basename(name) in inside for name in image.needed)
-    for table, paths in search_paths(image):
-        good = [path for path in paths if _stays_inside(package, file, path)]
-        if good:
-            purpose = "finds libraries of the package" if serves else "is not needed to find a library of the package"
-            yield Hit(
-                cause=f"{table} serves" if serves else table,
-                message=f"{table} {purpose}: {':'.join(good)}",
-                evidence=tuple(f"{table} {path}" for path in good),
-            )
 
 
 def _stays_inside(package: Contents, file: File, path: str) -> bool:

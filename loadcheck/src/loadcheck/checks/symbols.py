@@ -130,32 +130,6 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
 
 
 @check(
-    "LB203",
-    "Data exported",
-    "note",
-    profiles=("all",),
-    because="Only programs that link the variable are affected.",
-    formats=EVERY_FORMAT,
-    example="liblatenn.so exports the variable latenn_version",
-    fix="Make the variable static and export a function that returns its value.",
-)
-def data_exported(image: Image) -> Iterator[Hit | Skip]:
-    """On Linux, a program that links an exported variable may get its own copy of it, of the size at link time.
-
-    So a new version of the library must never change that size. With Visual C++, programs must declare the variable as
-    imported.
-    """
-    names = [
-        export.name
-        for export in list_offered_exports(image)
-        if export.kind == "data" and not export.name.startswith(_CXX)
-    ]
-    if names:
-        which = f"{plural(len(names), 'variable')} whose size must never change"
-        yield Hit(message=f"exports {which}: {first(names)}", evidence=some(names))
-
-
-@check(
     "LB204",
     "Export missing",
     "error",

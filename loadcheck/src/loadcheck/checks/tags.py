@@ -1,4 +1,4 @@
-"""Checks LB301-LB307: whether binaries keep the promises of the package's tags, RIDs and floors."""
+"""Checks LB301, LB302, LB304 and LB305: whether binaries keep the promises of the package's tags, RIDs and floors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loadcheck.binary import Image
     from loadcheck.engine.policy import Policy
     from loadcheck.model import Severity
-    from loadcheck.readers.contents import Contents, File, WheelName
+    from loadcheck.readers.contents import Contents, File
 
 _SHOWN = 8
 _OLDEST_OF_ZIG: floors.Version = (2, 17)
@@ -141,7 +141,6 @@ def _judge_versions(
 def _judge_forbidden(
     package: Contents, file: File, image: Image, tag: platforms.LinuxTag, own: Collection[str]
 ) -> Iterator[Hit]:
-    is_bound_at_once = image.relro == "full"
     for library in image.needed:
         lacking = platforms.list_forbidden(tag, library) if library.lower() not in own else frozenset[str]()
         names = tuple(sorted({symbol.name for symbol in image.open_imports} & lacking - package.exported))
@@ -150,8 +149,8 @@ def _judge_forbidden(
                 cause=f"forbidden {library}",
                 names=names,
                 message=f"uses {_list(names)} of {library}, which some systems of the tag lack",
-                evidence=(*names, *(["BIND_NOW"] if is_bound_at_once else [])),
-                severity=_floor_severity(package, file, image) if is_bound_at_once else "warning",
+                evidence=(*names, *["BIND_NOW"] * image.is_bound_at_once),
+                severity=_floor_severity(package, file, image) if image.is_bound_at_once else "warning",
                 fix=f"Use the public functions of {library}, link it statically, or add it to the package.",
             )
 
@@ -188,26 +187,6 @@ def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Sk
 def _has_other_libc(package: Contents, promised: set[str]) -> bool:
     """Whether another file of the package serves the promised C library."""
     return package.wheel is not None and any(other.libc in promised for _, other in package.images)
-
-
-@check(
-    "LB307",
-    "Platform tag without a minimum version",
-    "warning",
-    profiles=("all",),
-    because="PyPI refuses most of these tags, and the code may need a newer system than the user has.",
-    kinds=("wheel",),
-    example="latenn-1.0-py3-none-linux_x86_64.whl",
-    fix="Tag the wheel manylinux_X_Y with auditwheel repair.",
-)
-def tag_without_floor(wheel: WheelName) -> Iterator[Hit | Skip]:
-    """Plain linux tags promise nothing about the systems that can run the code.
-
-    PyPI refuses all of them but linux_armv6l and linux_armv7l.
-    """
-    plain = [name for name in wheel.platforms if name.startswith("linux_")]
-    if plain:
-        yield Hit(message=f"is tagged {', '.join(plain)}, which promises no version of glibc", evidence=tuple(plain))
 
 
 def list_platforms(package: Contents) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Checks LB111, LB112 and LB614: run-time libraries and debug paths of Windows binaries."""
+"""Checks LB111 and LB112: run-time libraries of Windows binaries."""
 
 from __future__ import annotations
 
@@ -114,22 +114,3 @@ def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterato
             evidence=evidence,
             severity="error" if must_load(package, file, image) and not late else "warning",
         )
-
-
-@check(
-    "LB614",
-    "Path of the debug database",
-    "note",
-    profiles=("all",),
-    because="Nothing fails.",
-    formats=("pe",),
-    example=r"latenn.dll: PDB path D:\a\latenn\build\latenn.pdb",
-    fix="Link with /PDBALTPATH:%_PDB%, so that only the file's name is recorded.",
-)
-def pdb_path(image: Image) -> Iterator[Hit | Skip]:
-    """The linker records the full path of the PDB, which reveals who built the DLL and where.
-
-    The path also makes two builds of the same source differ. A debugger needs only the file name.
-    """
-    if "\\" in image.pdb or "/" in image.pdb:
-        yield Hit(message="records the full path of its debug database", evidence=(f"PDB path {image.pdb}",))

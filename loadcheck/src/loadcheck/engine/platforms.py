@@ -28,7 +28,7 @@ _BIG_SUR_FOR_OLD_PROGRAMS = (10, 16)
 _API_SETS = ("api-ms-win-", "ext-ms-win-")
 _VC_RUNTIME = re.compile(r"(vcruntime|vccorlib|msvcp|msvcr|concrt|vcomp|mfc)\d+\w*\.dll")
 _DEBUG_RUNTIME = re.compile(r"(vcruntime|vccorlib|msvcp|msvcr|concrt|vcomp|mfc)\d+(_\w+?)?d\.dll|ucrtbased\.dll")
-_PYTHON = re.compile(r"python3\d*t?(_d)?\.dll|libpypy3\.\d+-c\.dll")
+_PYTHON = re.compile(r"python3\d*t?(_d)?\.dll|libpypy3\.\d+-c\.dll|python-native\.dll")
 
 
 class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -191,7 +191,7 @@ def is_debug_runtime(library: str) -> bool:
 
 
 def is_python(library: str) -> bool:
-    """Whether a library is CPython's or PyPy's own on Windows."""
+    """Whether a library is CPython's, PyPy's or GraalPy's own on Windows."""
     return bool(_PYTHON.fullmatch(library.lower()))
 
 

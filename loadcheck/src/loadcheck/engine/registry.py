@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 ARCHIVES: tuple[SubjectKind, ...] = list_audited_kinds()
 ALL_KINDS: tuple[SubjectKind, ...] = (*ARCHIVES, "folder", "binary")
-WHOLE: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: not form.holds_packages)
-"""Archives that hold no other packages of the project."""
 INSTALLED: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.is_installed)
 """What consumers install."""
 TWINS: tuple[SubjectKind, ...] = list_audited_kinds(lambda form: form.is_twin)

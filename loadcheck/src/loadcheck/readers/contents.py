@@ -55,12 +55,12 @@ class File:
     """The policy's markers that the file contains."""
     paths: tuple[str, ...] = ()
     """The first paths of a build machine that the file contains."""
-    nested: tuple[str, ...] = ()
-    """The native files of an archive inside the package, which are not audited."""
     names: tuple[str, ...] = ()
     """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
     helpers: tuple[str, ...] = ()
     """What a script does so that libraries are found: `LD_LIBRARY_PATH`, `add_dll_directory`."""
+    required: tuple[str, ...] = ()
+    """The packages that JavaScript code requires by their names."""
     addons: tuple[str, ...] = ()
     """The add-ons that JavaScript code names, and ANY_ADDON if it may open others."""
     opened: tuple[Opened, ...] = ()

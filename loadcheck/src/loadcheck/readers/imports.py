@@ -23,8 +23,6 @@ _LARGEST = 256 * 1024
 """Longer code is generated, and its syntax tree takes much memory."""
 _MOST_MODULES = 2000
 _DATA = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
-_NOT_PROMISED = re.compile(r"_.*|tests?|testing|docs?|examples?|benchmarks?|setup|conftest")
-"""Top-level names that users do not import."""
 
 
 class _Imported(NamedTuple):
@@ -77,12 +75,10 @@ class _Walk:
         for folder in sorted(packages):
             parents = folder.split("/")[:-1]
             inside = any("/".join(parents[: end + 1]) in packages for end in range(len(parents)))
-            if not inside and all(
-                part.isidentifier() and not _NOT_PROMISED.fullmatch(part) for part in folder.split("/")
-            ):
+            if not inside and all(map(_is_public, folder.split("/"))):
                 yield folder
         tops = {name.removesuffix(".py") for name in self._sources if name.endswith(".py")} | {*self._extensions}
-        yield from (name for name in sorted(tops) if "/" not in name and not _NOT_PROMISED.fullmatch(name))
+        yield from (name for name in sorted(tops) if "/" not in name and _is_public(name))
 
     def _follow(self, root: str) -> Iterator[str]:
         """The files of extension modules that importing a name loads."""
@@ -116,6 +112,11 @@ class _Walk:
             package = name if file.endswith("/__init__.py") else name.rpartition(".")[0]
             self._seen[file] = _list_imported(tree, package) if tree else _Imported((), (), frozenset())
         return self._seen[file]
+
+
+def _is_public(name: str) -> bool:
+    """Whether other code may import a name: PEP 8 keeps those with a leading underscore for the package's own code."""
+    return name.isidentifier() and not name.startswith("_")
 
 
 def _list_imported(tree: ast.Module, package: str) -> _Imported:

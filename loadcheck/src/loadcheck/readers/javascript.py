@@ -1,4 +1,4 @@
-"""Which add-ons of Node.js the text of JavaScript code opens."""
+"""Which add-ons of Node.js, and which packages, the text of JavaScript code opens."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ _SEARCHES = re.compile(
     rb"(?:[rR]equire|\bimport)\(\s*`[^`]{0,200}\$\{"
 )
 """Packages and functions that look for an add-on, and names that are not written out."""
+
+
+_REQUIRES = re.compile(rb"\brequire\(\s*['\"](@?[\w.~/-]{1,214})['\"]\s*\)")
+
+
+def find_required(data: Data) -> tuple[str, ...]:
+    """The packages that JavaScript code requires by names that are written out; not its own files."""
+    names = dict.fromkeys(match[1].decode("ascii", "replace") for match in _REQUIRES.finditer(data))
+    return tuple(name for name in names if not name.startswith((".", "/")))[:_MAX_NAMES]
 
 
 def find_addons(data: Data) -> tuple[str, ...]:

@@ -17,8 +17,7 @@ from loadcheck.binary import is_managed, read_images, sniff
 from loadcheck.errors import InputError, UserError
 from loadcheck.formats import find_format
 from loadcheck.readers.contents import Contents, File, SubjectKind, WheelName
-from loadcheck.readers.javascript import ANY_ADDON, SCRIPTS, find_addons
-from loadcheck.readers.nested import is_archive, native_members
+from loadcheck.readers.javascript import ANY_ADDON, SCRIPTS, find_addons, find_required
 from loadcheck.readers.numpyapi import find_numpy_use
 from loadcheck.readers.opened import find_opened
 from loadcheck.readers.sources import open_source
@@ -156,9 +155,8 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
             helpers=search_helpers(data, is_python=raw.name.endswith((".py", ".pth"))),
             opened=find_opened(data) if raw.name.endswith(".py") else (),
             addons=find_addons(data) if raw.name.endswith(SCRIPTS) else (),
+            required=find_required(data) if raw.name.endswith(SCRIPTS) else (),
         )
-    elif not file.is_native and is_archive(raw.name, data[:_PEEK]):
-        file = replace(file, nested=native_members(data))
     return file, data if keep or file.is_native else None
 
 
@@ -181,8 +179,7 @@ def _copy(raw: Raw, whole: IO[bytes], died: str, *, keep: bool) -> tuple[File, b
                     problem = f"has {human_size(raw.size)}, but loadcheck reads at most {human_size(_MAX_BINARY)}"
                     size = raw.size
                     break
-                kept = kept or is_native
-                kept = kept or (is_archive(raw.name, head) and raw.size <= _MAX_TEXT) or _is_script(raw, head[:2])
+                kept = kept or is_native or _is_script(raw, head[:2])
             if is_start or kept:
                 whole.write(block)
             size += len(block)

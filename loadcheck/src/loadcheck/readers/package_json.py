@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from loadcheck.readers.contents import Contents
 
 MANIFEST = "package.json"
 ON_INSTALL = ("preinstall", "install", "postinstall")
 """The scripts that npm runs when it installs a package."""
-_SYSTEMS = "aix|android|darwin|freebsd|linux|netbsd|openbsd|sunos|win32"
+_SYSTEMS = "aix|android|darwin|freebsd|linux|netbsd|openbsd|openharmony|sunos|win32"
 _PROCESSORS = "arm64|arm|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64"
 _PLATFORM = re.compile(rf"(?P<whole>.+?)[/-](?P<os>{_SYSTEMS})-(?P<cpu>{_PROCESSORS})(-[a-z]+)*")
 """The names of packages for one platform, which end with Node's process.platform and process.arch."""
@@ -65,6 +66,19 @@ class Manifest:
         return {
             name: str(text) for name, text in ranges if (match := _PLATFORM.fullmatch(name)) and self._is_own(match)
         }
+
+    @property
+    def has_platform_packages(self) -> bool:
+        """Whether it requires packages for several platforms: `@acme/bindings-linux-x64-gnu`, whatever it is called."""
+        matches = filter(None, map(_PLATFORM.fullmatch, self.table("optionalDependencies")))
+        return max(Counter(match["whole"] for match in matches).values(), default=0) > 1
+
+    def find_required_parts(self, names: Iterable[str]) -> dict[tuple[str, str], list[str]]:
+        """The packages for one platform among names of packages, by system and processor."""
+        parts: dict[tuple[str, str], list[str]] = {}
+        for match in filter(None, map(_PLATFORM.fullmatch, names)):
+            parts.setdefault((match["os"], match["cpu"]), []).append(match[0])
+        return parts
 
     def _is_own(self, match: re.Match[str]) -> bool:
         return match["whole"] == self.text("name")

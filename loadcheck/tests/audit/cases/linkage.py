@@ -361,6 +361,4 @@ CASES = [
     Case("LB108", "RPATH climbs out of the package", with_rpath("$ORIGIN/../../lib", OLD_TAGS, needed=False),
          with_rpath("$ORIGIN/../other", OLD_TAGS, needed=False), at=f"!{LIB}", says="$ORIGIN/../../lib",
          severity="note"),
-    Case("LB109", "RUNPATH serves nothing", with_rpath("$ORIGIN"), wheel(), at=f"!{LIB}", says="$ORIGIN",
-         severity="note"),
 ]  # fmt: skip

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import lief
 from tests.audit.cases.case import Case, contents, dylib, mac, made_by, wheel
-from tests.audit.cases.instructions import OF_MACOS
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import (
@@ -352,11 +351,6 @@ CASES = [
         of(F, "-Wl,-rpath,@loader_path/../other"), "@executable_path/../lib", severity="note"),
     row("LB108", "LC_RPATH of a program leads out of the package", program_with_path("@executable_path/../../../lib"),
         program_with_path("@executable_path/lib"), "@executable_path/../../../lib", at="!latenn/tiny", severity="note"),
-    row("LB109", "LC_RPATH serves nothing", of(F, "-Wl,-rpath,@loader_path"), whole, "@loader_path",
-        severity="note"),
-    row("LB110", "the install name is a path of the build machine",
-        of(F, "-Wl,-install_name,/Users/ci/build/liblatenn.dylib"), whole, "/Users/ci/build/liblatenn.dylib",
-        severity="note"),
     row("LB201", "a function of the loader is exported", of(f"{F}int lb_bind(void) {{ return 1; }}\n"),
         of(f"{F}{HIDDEN} int lb_bind(void) {{ return 1; }}\n"), "lb_bind", policy=ONLY_LATENN),
     row("LB201", "the C++ library's operators are exported", of(f"{F}{DELETE}"), of(F), "_ZdlPv", policy=ONLY_LATENN),
@@ -365,9 +359,6 @@ CASES = [
     row("LB202", "operator delete is defined, and not passed on from the system's library", of(DELETE),
         lambda bench: bench.mac(passed_on(bench.compiler.dylib(DELETE, name="liblatenn.dylib").read_bytes(), "_ZdlPv")),
         "_ZdlPv", severity="warning"),
-    row("LB203", "a variable is exported", of("int latenn_counter = 3;\n"),
-        of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n"), "latenn_counter",
-        severity="note"),
     row("LB302", "an Intel library in an arm64 wheel", mac(dylib(MAC_INTEL)), mac(both), "is for macOS on x64"),
     row("LB302", "a library that no other one has as its counterpart",
         wheel({LIB: dylib(), "latenn/libodd.dylib": dylib(MAC_INTEL)}, tag=MAC_TAG),
@@ -448,12 +439,6 @@ CASES = [
         mac(dylib(), "py3-none-macosx_10_9_x86_64.macosx_10_9_arm64"),
         mac(dylib(), "py3-none-macosx_10_9_x86_64.macosx_11_0_arm64"), "macosx_10_9_arm64", at=".whl",
         severity="warning"),
-    row("LB404", "two names of one library", wheel({LIB: dylib(), "latenn/liblatenn.1.dylib": newer}, tag=MAC_TAG),
-        whole, "install name @rpath/liblatenn.dylib", severity="note"),
-    row("LB404", "one library for each processor",
-        wheel({LIB: dylib(), "latenn/liblatenn.1.dylib": newer}, tag=MAC_TAG),
-        wheel({LIB: dylib(), "latenn/liblatenn.1.dylib": dylib(MAC_INTEL)}, tag=UNIVERSAL_TAG),
-        "install name @rpath/liblatenn.dylib", severity="note"),
     row("LB604", "a library that was cut off", lambda bench: bench.mac(bench.dylib()[:20000]), whole, "cut off"),
     row("LB604", "a slice that was cut off", lambda bench: bench.mac(both(bench)[:60000]), mac(both), "a slice ends"),
     row("LB610", "__FILE__ of the build machine",
@@ -469,5 +454,4 @@ CASES = [
         lambda bench: bench.mac(relabel(bench.dylib()), tag="py3-none-macosx_11_0_x86_64"),
         lambda bench: bench.mac(bench.dylib(MAC_INTEL), tag="py3-none-macosx_11_0_x86_64"),
         "was changed after it was signed", severity="warning"),
-    *OF_MACOS,
 ]  # fmt: skip

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import struct
+import zipfile
+
 from tests.audit.cases.case import Case, good, npm, nupkg, wheel
 from tests.audit.cases.jars import jar
 from tests.audit.cases.sdists import sdist
@@ -13,8 +17,94 @@ POM_TEXTS = (
     "<developers><developer><name>a</name></developer></developers><scm><url>https://acme.org</url></scm>"
 )
 LOADER = "latenn-1.0.dist-info/licenses/LICENSE-latebind.txt"
-HINTED = b"def run(x: int) -> int: return x\n"
+COMMANDS = "latenn-1.0.dist-info/entry_points.txt"
 SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
+
+
+FROM_URL = "Requires-Dist: tiny @ https://acme.org/tiny.whl\n"
+
+
+def summarized(length: int):
+    return wheel(described=DESCRIBED.replace("Summary: s", f"Summary: {'s' * length}"))
+
+
+class Pipe(io.RawIOBase):
+    """A file that is only written, so that zipfile puts sizes after the bytes."""
+
+    def __init__(self):
+        self.data = bytearray()
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.data += data
+        return len(data)
+
+
+def streamed(**how):
+    """A wheel that was written to a pipe."""
+
+    def make(bench):
+        (path,), pipe = bench.wheel(**how), Pipe()
+        with zipfile.ZipFile(path) as source, zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as target:
+            for name in source.namelist():
+                target.writestr(name, source.read(name))
+        path.write_bytes(pipe.data)
+        return [path]
+
+    return make
+
+
+def empty(bench):
+    (path,) = bench.wheel()
+    zipfile.ZipFile(path, "w").close()
+    return [path]
+
+
+def changed(change):
+    """A wheel whose archive is changed, which gets its bytes and the place of its directory."""
+
+    def make(bench):
+        (path,) = bench.wheel()
+        data = bytearray(path.read_bytes())
+        change(data, struct.unpack_from("<I", data, data.rfind(b"PK\5\6") + 16)[0])
+        path.write_bytes(data)
+        return [path]
+
+    return make
+
+
+def insert_gap(data: bytearray, directory: int) -> None:
+    data[directory:directory] = b"none"
+    struct.pack_into("<I", data, data.rfind(b"PK\5\6") + 16, directory + 4)
+
+
+def rename(letter: str):
+    """Change the first letter of the first name, in its header and in the directory."""
+
+    def change(data: bytearray, directory: int) -> None:
+        for place in (30, directory + 46):
+            data[place] = ord(letter)
+
+    return change
+
+
+def cut_field(data: bytearray, directory: int) -> None:
+    """Give the first member an extra field, of 3 bytes, and tell the directory."""
+    start = 30 + struct.unpack_from("<H", data, 26)[0]
+    data[start:start] = b"\1\2\3"
+    struct.pack_into("<H", data, 28, 3)
+    position = directory + 3
+    while data[position : position + 4] == b"PK\1\2":
+        (offset,) = struct.unpack_from("<I", data, position + 42)
+        struct.pack_into("<I", data, position + 42, offset + 3 * bool(offset))
+        position += 46 + sum(struct.unpack_from("<HHH", data, position + 28))
+    struct.pack_into("<I", data, data.rfind(b"PK\5\6") + 16, directory + 3)
+
+
+def change_size(data: bytearray, _directory: int) -> None:
+    struct.pack_into("<I", data, 22, 7)
 
 
 def whole(bench):
@@ -78,18 +168,66 @@ CASES = [
          at="/METADATA", says="not UTF-8"),
     *(Case("LB507", what, lambda bench, line=line: bench.wheel(metadata=line), whole, at="/METADATA", says=says,
            severity="warning") for what, line, says in (
-        ("a license that SPDX does not have", "License-Expression: Banana-1.0\n", "an invalid SPDX license expression"),
+        ("a license that SPDX does not have", "License-Expression: Banana-1.0\n", "an invalid license-expression"),
+        ("a field that no version defines", "Banana: yes\n", "an invalid banana"),
+        ("a type of text that PyPI does not show", "Description-Content-Type: text/html\n", "text/html"),
+        ("a range that is none", "Requires-Python: new\n", "an invalid requires-python"),
+        ("a requirement from a URL", "Requires-Dist: tiny @ https://acme.org/tiny.whl\n", "requires tiny from a URL"),
         ("two ways to name the license", "License: MIT\nLicense-Expression: MIT\n", "both License and License-Ex"),
         ("a license file that is missing", "License-File: COPYING\n", "license file COPYING, which is not in"),
     )),
     Case("LB507", "a license expression in old metadata",
          wheel(metadata="License-Expression: MIT\n", metadata_version="2.3"),
          wheel(metadata="License-Expression: MIT\nLicense-File: LICENSE\n"), at="/METADATA",
-         says="which metadata version 2.3 does not define", severity="warning"),
+         says="introduced in metadata version 2.4, not 2.3", severity="warning"),
+    Case("LB507", "a license file in old metadata, where setuptools wrote it, and twine leaves it out",
+         wheel(metadata="License-Expression: MIT\n", metadata_version="2.1"),
+         wheel(metadata="License-File: LICENSE\n", metadata_version="2.1"), at="/METADATA",
+         says="introduced in metadata version 2.4, not 2.1", severity="warning"),
+    Case("LB507", "a requirement from a URL; in a private package", wheel(metadata=FROM_URL),
+         wheel(metadata=f"{FROM_URL}Classifier: Private :: Do Not Upload\n"), at="/METADATA", says="from a URL",
+         severity="warning"),
+    Case("LB507", "a local version", wheel(version="1.0+cpu"), whole, at="/METADATA", says="local version 1.0+cpu",
+         severity="note"),
+    Case("LB507", "a summary that is too long", summarized(513), summarized(512), at="/METADATA",
+         says="513 characters", severity="warning"),
+    *(Case("LB507", what, wheel(metadata=bad), wheel(metadata=fine), at="/METADATA", says=says, severity="warning")
+      for what, bad, fine, says in (
+        ("a label that is too long", f"Project-URL: {'s' * 33}, https://acme.org\n",
+         f"Project-URL: {'s' * 32}, https://acme.org\n", "a label of 33 characters"),
+        ("a link that is a file", "Project-URL: Docs, docs/index.md\n", "Project-URL: Docs, http://acme.org\n",
+         "'docs/index.md' as a URL"),
+        ("a home page that is no URL", "Home-page: UNKNOWN\n", "Home-page: https://acme.org\n", "'UNKNOWN' as a URL"),
+        ("an address without @", "Author-email: me\n", "Author-email: Me <me@acme.org>\n", "'me' as an e-mail"),
+    )),
+    Case("LB507", "a wheel without METADATA, of which only the local version is known", wheel(version="1.0+cpu"),
+         wheel(drop=("METADATA",)), at="/METADATA", says="local version", severity="note"),
+    Case("LB507", "a command with a slash", wheel({COMMANDS: b"[console_scripts]\n../run = tiny:run\n"}),
+         wheel({COMMANDS: b"[console_scripts]\nrun-1.0_x = tiny:run\n[a.b]\na b = c\n"}), at=f"!{COMMANDS}",
+         says="names the command '../run'", severity="warning"),
+    Case("LB507", "commands without a section", wheel({COMMANDS: b"run = tiny:run\n"}), wheel({COMMANDS: b""}),
+         at=f"!{COMMANDS}", says="cannot be read", severity="warning"),
+    Case("LB512", "an extra field that is cut off", changed(cut_field), whole, at=".whl", says="damaged extra field"),
+    Case("LB512", "a name in another encoding", changed(rename("\xff")), changed(rename("b")), at=".whl",
+         says="not that of the directory in UTF-8"),
+    Case("LB512", "a file of which only what follows it says the size", streamed(), whole, at=".whl",
+         says="has a data descriptor"),
+    Case("LB512", "a data descriptor; an archive without files", streamed(), empty, at=".whl", says="data descriptor"),
+    Case("LB512", "the same in a wheel that is not for PyPI", streamed(), streamed(version="1.0+cpu"), at=".whl",
+         says="has a data descriptor", good_severity="note"),
+    Case("LB512", "bytes between the files and the directory", changed(insert_gap), whole, at=".whl",
+         says="is followed by 4 bytes that belong to no file"),
+    Case("LB512", "another size in a header", changed(change_size), whole, at=".whl",
+         says="differs from the directory"),
+    Case("LB512", "a control character in a name", wheel({"latenn/a\x07.txt": b"x"}), whole, at=".whl",
+         says="has a control character"),
     Case("LB507", "an SBOM of nested lists", wheel({LIB: good(), SBOM: b"[" * 100_000}),
          wheel({LIB: good(), SBOM: b"[]"}), at=f"!{SBOM}", says="is not JSON", severity="note"),
     Case("LB507", "an SBOM that is not JSON", wheel({LIB: good(), SBOM: b"<"}), wheel({LIB: good(), SBOM: b"{}"}),
          at=f"!{SBOM}", says="is not JSON", severity="note"),
+    Case("LB503", "another version; the same with fewer and more numbers",
+         nupkg(spec=nuspec("Latenn", "1.0.0.1", "")), nupkg(spec=nuspec("Latenn", "1.0.0.0", "")), at="!Latenn.nuspec",
+         says="1.0.0.1"),
     Case("LB503", "a nupkg that was renamed", nupkg(spec=nuspec("Latenn", "1.1.0", "")),
          nupkg(spec=nuspec("Latenn", "1.0", "")), at="!Latenn.nuspec", says="1.1.0"),
     Case("LB505", "a wheel without a license file", wheel(license_file=False),
@@ -119,13 +257,9 @@ CASES = [
          npm({"README.md": b"x"}, description="d", author="a", repository="https://acme.org"),
          at="!package/package.json", says="has no description and no README and no author and no link",
          severity="note"),
+    Case("LB509", "a snapshot", jar(version="1.2.3-SNAPSHOT", file_name="tiny-1.2.3-SNAPSHOT.jar", described=POM_TEXTS),
+         jar(described=POM_TEXTS), at="/pom.xml", says="has no release version", severity="note"),
     Case("LB509", "a POM that Maven Central refuses", jar(),
          jar(described=POM_TEXTS), at="/pom.xml",
          says="has no <description> and no <url> and no <developers> and no <scm>", severity="note"),
-    Case("LB510", "annotated functions without py.typed", wheel({"latenn/__init__.py": HINTED}),
-         wheel({"latenn/__init__.py": HINTED, "latenn/py.typed": b""}), at="!latenn/__init__.py", says="def run",
-         severity="note"),
-    Case("LB510", "a stub without py.typed", wheel({"latenn/core.pyi": b""}),
-         wheel({"latenn/__init__.py": b"def run(x): return x\ndef _own(x: int): return x\n"}),
-         at="!latenn/__init__.py", says="latenn/core.pyi", severity="note"),
 ]  # fmt: skip

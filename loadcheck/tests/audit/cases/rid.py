@@ -1,4 +1,4 @@
-"""Bad subjects for LB7xx."""
+"""Bad subjects for LB701."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CASES = [
         ("LB701", "ubuntu.22.04-x64", "linux-x64", "ubuntu.22.04-x64"),
         ("LB701", "alpine-x64", "linux-musl-x64", "alpine-x64"),
         ("LB701", "win10-x64", "win-x64", "win10-x64"),
-        ("LB702", "linux-amd64", "linux-arm64", "linux-amd64"),
-        ("LB702", "lniux-x64", "unix", "lniux-x64"),
+        ("LB701", "linux-amd64", "linux-arm64", "linux-amd64"),
+        ("LB701", "lniux-x64", "unix", "lniux-x64"),
     ]
 ]

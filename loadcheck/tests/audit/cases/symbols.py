@@ -57,7 +57,4 @@ CASES = [
          cxx("void *operator new(unsigned long, void *room) noexcept { return room; }\n"
              'extern "C" int *latenn_f(void *room) { return new (room) int(1); }\n', "-O0"),
          cxx('extern "C" int latenn_f() { return 1; }\n'), at=f"!{LIB}", says="_ZnwmPv", severity="note"),
-    Case("LB203", "a variable is exported", of("int latenn_counter = 3;\n"),
-         of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n"), at=f"!{LIB}",
-         says="latenn_counter", severity="note"),
 ]  # fmt: skip

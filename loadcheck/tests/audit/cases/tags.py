@@ -129,15 +129,19 @@ def exporting(bench: Bench, name: str) -> bytes:
 
 
 @made_by
-def in_steps(bench: Bench, slot: str):
-    """A module for free-threaded CPython that returns a PyModuleDef of that layout."""
+def in_steps(bench: Bench, slot: str, start: str = "PyModuleDef_Init", slots: str = "{2, execute}, {3, (void *)2},"):
+    """A module for free-threaded CPython that gives a PyModuleDef of that layout to CPython, or to its own code."""
     source = f"""
     extern void *PyModuleDef_Init(void *);
     static int execute(void *module) {{ return module == 0; }}
-    static struct {{ int number; void *value; }} slots[] = {{ {{2, execute}}, {{3, (void *)2}}, {slot} {{0, 0}} }};
+    static struct {{ int number; void *value; }} slots[] = {{ {slots} {slot} {{0, 0}}, {{1, 0}} }};
     static struct {{ char head[56]; const char *name, *text; long size; void *methods, *slots, *rest[3]; }} definition =
       {{ .name = "_core", .slots = slots }};
-    void *PyInit__core(void) {{ return PyModuleDef_Init(&definition); }}
+    __attribute__((noinline, visibility("hidden"))) void *promise(void *given) {{
+      slots[2].number = 4, slots[2].value = (void *)1;
+      return PyModuleDef_Init(given);
+    }}
+    void *PyInit__core(void) {{ return {start}(&definition); }}
     """
     data = bench.compiler.library(source).read_bytes()
     return bench.wheel({"latenn/_core.so": data}, tag="cp313-cp313t-manylinux_2_28_x86_64")
@@ -346,6 +350,10 @@ CASES = [
          calling("PyModule_Create2", tag="cp313-cp313t-manylinux_2_28_x86_64", file="_core.so"),
          calling("PyModule_Create2", "PyUnstable_Module_SetGIL", tag="cp313-cp313t-manylinux_2_28_x86_64",
                  file="_core.so"), at="!latenn/_core.so", says="turns the GIL on", severity="warning"),
+    Case("LB314", "slots that no code fills; slots that the module's own code fills first", in_steps(""),
+         in_steps("{0, 0},", "promise"), at="!latenn/_core.so", says="has no Py_mod_gil", severity="warning"),
+    Case("LB314", "slots with Py_MOD_GIL_USED; an empty table", in_steps("{4, 0},"), in_steps("{0, 0},", slots=""),
+         at="!latenn/_core.so", says="has no Py_mod_gil", severity="warning"),
     Case("LB314", "a module whose slots keep the GIL", in_steps(""), in_steps("{4, (void *)1},"), at="!latenn/_core.so",
          says="has no Py_mod_gil with Py_MOD_GIL_NOT_USED", severity="warning"),
     Case("LB309", "a name that CPython 3.8 exports, and that its stable ABI does not have",
@@ -373,8 +381,14 @@ CASES = [
     Case("LB313", "a function that CPython 3.14.0 lacks", calling(STACK, tag=RECENT),
          calling(STACK, tag=RECENT, metadata="Requires-Python: >=3.14.1"), at="!latenn/_core.abi3.so",
          says="new in CPython 3.14.1, but the tag cp314-cp314 includes 3.14.0", severity="warning"),
-    Case("LB307", "a plain linux tag", wheel(tag="py3-none-linux_x86_64"), wheel(), at=".whl", says="linux_x86_64",
-         severity="warning"),
+    *(Case("LB307", f"the tag {bad}", wheel(tag=f"py3-none-{bad}"), wheel(tag=f"py3-none-{fine}"), at=".whl", says=bad,
+           severity="warning") for bad, fine in (
+        ("linux_x86_64", "linux_armv7l"), ("manylinux_2_28_mips64", "manylinux_2_39_riscv64"),
+        ("musllinux_1_2_ppc64", "manylinux_2_17_ppc64"), ("freebsd_14_amd64", "win_arm64"),
+        ("android_24_mips", "android_24_arm64_v8a"), ("win_arm", "ios_13_0_arm64_iphoneos"))),
+    Case("LB307", "a plain linux tag; of a wheel that is not for PyPI", wheel(tag="py3-none-linux_x86_64"),
+         wheel(tag="py3-none-linux_x86_64", version="1.0+cpu"), at=".whl", says="linux_x86_64", severity="warning",
+         good_severity="note"),
     Case("LB309", "a function of CPython 3.11 under cp310-abi3", calling(STABLE, NEWER),
          calling(STABLE, NEWER, tag=ABI3_NEWER), at="!latenn/_core.abi3.so",
          says="cp310-abi3 with 1 import: PyType_GetName is new in CPython 3.11"),

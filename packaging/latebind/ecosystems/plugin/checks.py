@@ -6,7 +6,6 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from latebind.checks.policy import find_rules
 from latebind.config.ep import EP_EXPORTS
 from latebind.ecosystems.plugin.modules import find_constants, list_defined_names, parse_module
 from loadcheck.checks.symbols import list_offered_exports
@@ -21,14 +20,12 @@ if TYPE_CHECKING:
 
     from latebind.tables.presets import RuntimePreset
     from loadcheck.binary import Image
-    from loadcheck.engine.policy import Policy
     from loadcheck.readers.contents import Contents, File
 
 _LIBRARY = re.compile(r"[\w.+-]+\.(so(\.\d+)*|dll|dylib)")
 _NAME = re.compile(r"[A-Za-z]\w*ExecutionProvider")
 _PYTHON_HELPERS = ("get_library_path", "get_ep_names")
 _DOTNET_HELPERS = ("GetLibraryPath", "GetEpNames")
-_RANGE = re.compile(r"onnx ?runtime\W{0,8}(\w+ ){0,6}\W{0,4}\d+\.\d+", re.IGNORECASE)
 _REGISTERS = "RegisterCustomOps"
 """What ONNX Runtime calls by default in a library of custom operators."""
 
@@ -201,32 +198,6 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
                 message=f"depends on {dependency.id} {dependency.version}",
                 evidence=(f"{dependency.id} {dependency.version}",),
             )
-
-
-@check(
-    "LB807",
-    "Supported versions of the runtime not documented",
-    "warning",
-    profiles=("all",),
-    because="Users of the package index do not see the supported versions. The finding is an error if a minimum is "
-    "configured and the description does not name it.",
-    kinds=("wheel", "nupkg"),
-    example="METADATA names no version of ONNX Runtime",
-    fix='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
-)
-def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
-    """An execution provider requires no distribution of the runtime, so its description must say what it supports."""
-    if not package.providers:
-        return
-    names = [name for name in package.texts if name.endswith((".dist-info/METADATA", ".nuspec"))]
-    text = "\n".join(package.texts[name].decode("utf-8", "replace") for name in names)
-    minimum = find_rules(policy).minimums.get("onnxruntime", "")
-    inner = names[0] if names else ""
-    if minimum and not re.search(rf"(?<![\d.]){re.escape(minimum)}(?!\d|\.\d)", text):
-        message = f"does not name {minimum}, the configured minimum"
-        yield Hit(cause="minimum", inner=inner, message=message, evidence=(f"minimum = {minimum}",), severity="error")
-    elif not _RANGE.search(text):
-        yield Hit(cause="none", inner=inner, message="names no version of ONNX Runtime", evidence=tuple(names))
 
 
 @check(

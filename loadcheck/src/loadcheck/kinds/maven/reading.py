@@ -73,11 +73,16 @@ def _find_twin_facts(package: Contents) -> TwinFacts | None:
 
 
 def _find_description(package: Contents) -> Description | None:
-    """What Maven Central requires of a POM ("Requirements", Required Metadata), without the license (LB505)."""
+    """What Maven Central requires of a POM ("Requirements", Required Metadata), without the license (LB505).
+
+    It also refuses versions that end with -SNAPSHOT.
+    """
     found = find_pom(package)
     if found is None or found[1].has_parent:
         return None
-    return Description(inner=found[0], fields={f"<{key}>": key in found[1].described for key in DESCRIBING})
+    fields = {f"<{key}>": key in found[1].described for key in DESCRIBING}
+    fields["release version, but a snapshot's"] = not found[1].version.endswith("-SNAPSHOT")
+    return Description(inner=found[0], fields=fields)
 
 
 def _find_license_problems(package: Contents) -> Iterator[Hit]:

@@ -48,7 +48,7 @@ def uses_engine(file: File, image: Image) -> Iterator[Hit | Skip]:
         return
     used = sorted(symbol.name for symbol in image.imports if symbol.kind == "normal" and _OF_V8.match(symbol.name))
     if used:
-        is_at_once = image.format == "pe" or image.libc == "musl" or ".musl." in file.base or image.relro == "full"
+        is_at_once = image.format == "pe" or image.libc == "musl" or ".musl." in file.base or image.is_bound_at_once
         yield Hit(
             message=f"is for Node-API, but uses {plural(len(used), 'function')} of V8 or Node.js itself: {first(used)}",
             evidence=some(used),
@@ -77,9 +77,9 @@ def _is_for_node_api(file: File, image: Image) -> bool:
 def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
     """An add-on without Node-API loads only in a Node.js with the same ABI version (NODE_MODULE_VERSION).
 
-    Nothing is reported if the package has an install script, which may build or download the add-on. An add-on whose
-    path names its ABI version is not reported either, because the package chooses it by that version, unless all
-    add-ons are for Node.js 17 or older.
+    Nothing is reported if the package has an install script, which may build or download the add-on: LB904 reports it.
+    An add-on whose path names its ABI version is not reported either, because the package chooses it by that version,
+    unless all add-ons are for Node.js 17 or older.
     """
     manifest = read_manifest(package)
     if manifest is None or builds_on_install(package, manifest):
@@ -110,6 +110,11 @@ def for_one_version(package: Contents) -> Iterator[Hit | Skip]:
             evidence=tuple(f"ABI version {number}: {name}" for number, name in sorted(by_number.items())),
             fix="Use Node-API, or add an add-on for each version that is in use.",
         )
+
+
+def is_for_many(file: File) -> bool:
+    """Whether several versions of Node.js load an add-on, or the package chooses it by its path for one."""
+    return bool(_ITS_VERSION.search(file.name)) or any(_list_versions(file, image) is None for image in file.images)
 
 
 def _list_versions(file: File, image: Image) -> list[str] | None:

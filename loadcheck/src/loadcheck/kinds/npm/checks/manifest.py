@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from loadcheck.checks.modes import is_program
 from loadcheck.engine.registry import Hit, Skip, check
 from loadcheck.engine.wording import some
+from loadcheck.kinds.npm.checks.addons import is_for_many
 from loadcheck.readers.package_json import (
     MANIFEST,
     ON_INSTALL,
     Manifest,
     admits,
+    builds_on_install,
     exported_files,
     installed_files,
     manifest_path,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IGNORECASE)
 """The names that npm installs; new packages need lower-case names."""
+_LONGEST_NAME = 214
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 _FILE = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+.*)\.tgz")
 _ON_GIT = ("prepublish", "preprepare", "prepare", "postprepare")
@@ -44,6 +47,7 @@ _FINDS_PREBUILT = "node-gyp-build"
 _USUAL_PLATFORMS = (("linux", "x64"), ("linux", "arm64"), ("darwin", "x64"), ("darwin", "arm64"), ("win32", "x64"))
 _OF_NODE = frozenset({"import", "require", "default", "node", "module-sync", "node-addons"})
 """The conditions by which Node.js chooses a file in `exports`."""
+_INSTALLED_BY = ("dependencies", "optionalDependencies", "peerDependencies")
 _MAIN_ENDS = ("", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node")
 _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
 
@@ -53,13 +57,18 @@ _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
     "package.json missing, broken or of another package",
     "error",
     profiles=("loads",),
-    because="npm does not install the package. The finding is a warning if only the file name differs.",
+    because="npm does not install the package. The finding is a warning if only the file name differs, or if only "
+    "npm publish refuses the package.",
     kinds=("npm",),
     example="acme-tiny-1.2.3.tgz has version 1.2.2 in package.json",
     fix="Make the tarball with npm pack.",
 )
 def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """npm reads the name and version from package.json in the top-level folder, whatever the tarball is called."""
+    """npm reads the name and version from package.json in the top-level folder, whatever the tarball is called.
+
+    `npm publish` refuses packages with `"private": true`, and the registry names of more than 214 characters
+    (package.json of npm's documentation).
+    """
     inner, manifest = manifest_path(package), read_manifest(package)
     if manifest is None:
         what = "is not a JSON object" if inner else f"has no {MANIFEST} in its folder"
@@ -81,6 +90,13 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     if not _VERSION.fullmatch(version):
         text = f"has {version!r} as its version, which is not SemVer"
         yield Hit(cause="version", inner=inner, message=text, evidence=(f"version: {version}",))
+    if len(name) > _LONGEST_NAME:
+        text = f"has a name of {len(name)} characters; the registry takes {_LONGEST_NAME}"
+        yield Hit(cause="length", inner=inner, message=text, evidence=(f"name: {name}",), severity="warning")
+    if manifest.fields.get("private") is True:
+        text, fix = 'has "private": true, so npm publish refuses it', 'Remove "private" from package.json.'
+        seen = ('"private": true',)
+        yield Hit(cause="private", inner=inner, message=text, evidence=seen, fix=fix, severity="warning")
     match = _FILE.fullmatch(package.path.name)
     plain = name.rpartition("/")[2]
     shown = version.partition("+")[0]  # npm leaves build metadata out
@@ -188,10 +204,9 @@ def _has_programs(package: Contents, manifest: Manifest) -> bool:
 
 
 def _has_addon(package: Contents, manifest: Manifest) -> bool:
-    """Whether a package holds an add-on, or requires packages of its own name for each platform, which hold it."""
-    own_name = str(manifest.fields.get("name", ""))
-    platform_packages = [name for name in manifest.table("optionalDependencies") if name.startswith(f"{own_name}-")]
-    return len(platform_packages) > 1 or any(file.is_node_addon and file.is_native for file in package.files)
+    """Whether Node.js finds an add-on without a script: in the package, or in those for each platform."""
+    addons = (file for file in package.files if file.is_node_addon and file.is_native)
+    return manifest.has_platform_packages or any(map(is_for_many, addons))
 
 
 @check(
@@ -229,21 +244,29 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
 
 @check(
     "LB906",
-    "Entry point missing",
+    "Entry point, or what it requires, missing",
     "error",
     profiles=("loads",),
     because="Importing the package or starting its program fails. The finding is a warning if the key is types, if "
     "Node.js does not use the file or uses index.js instead, or if the file is the main of a package that only has "
-    "programs (bin). It is a note if that main is index.js, which npm init writes.",
+    "programs (bin). It is a note if that main is index.js, which npm init writes. It is a warning if main requires "
+    "packages for each platform that package.json does not.",
     kinds=("npm",),
     example='"main": "./index.cjs", which the tarball lacks',
     fix="Correct main, exports, types and bin in package.json, or add the file.",
 )
 def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """Node.js opens the file that `exports` names for the kind of import, or else the file that `main` names."""
+    """Node.js opens the file that `exports` names for the kind of import, or else the file that `main` names.
+
+    The code of napi-rs in `main` requires the package for the platform, such as `@acme/tiny-linux-x64-gnu`, which npm
+    installs if `optionalDependencies` names it: `Cannot find module '@acme/tiny-linux-x64-gnu'`. All of them may be
+    missing, or those for platforms that `os` and `cpu` name. Nothing is reported if the package has an add-on or
+    WebAssembly itself, or an install script.
+    """
     manifest = read_manifest(package)
     if manifest is None:
         return
+    yield from _judge_parts(package, manifest)
     installed = installed_files(package).keys()
     for key, named, ends, severity in _list_entry_points(manifest):
         path = named.removeprefix("./").rstrip("/")
@@ -257,6 +280,39 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
                 evidence=(f"{key}: {named}",),
                 severity=severity,
             )
+
+
+def _judge_parts(package: Contents, manifest: Manifest) -> Iterator[Hit]:
+    """The packages for each platform that main requires, and that nothing installs."""
+    installed = installed_files(package)
+    main = manifest.text("main").removeprefix("./") or "index.js"
+    name = next((installed[f"{main}{end}"] for end in _MAIN_ENDS if f"{main}{end}" in installed), "")
+    required = next((file.required for file in package.files if file.name == name), ())
+    parts = manifest.find_required_parts(required)
+    has_code = any(file.is_node_addon or file.base.endswith((".wasm", ".wasi.cjs")) for file in package.files)
+    if not parts or has_code or builds_on_install(package, manifest):
+        return
+    brought = {name for table in _INSTALLED_BY for name in manifest.table(table)}
+    lacking = {platform: names for platform, names in parts.items() if brought.isdisjoint(names)}
+    if len(lacking) < len(parts):
+        chosen = [manifest.read_values(key) for key in ("os", "cpu")]
+        lacking = {
+            platform: names
+            for platform, names in lacking.items()
+            if all(value in values for value, values in zip(platform, chosen, strict=True))
+        }
+    if lacking:
+        where = ", ".join("-".join(platform) for platform in lacking)
+        yield Hit(
+            cause="parts",
+            names=tuple(name for names in lacking.values() for name in names),
+            inner=name,
+            message=f"requires packages for {where} that package.json does not require",
+            evidence=some([f"require('{name}')" for names in lacking.values() for name in names]),
+            fix="Add the packages to optionalDependencies with their exact version, as napi prepublish does.",
+            severity="warning",
+            assumption="the code has no other implementation for these systems",
+        )
 
 
 def _judge_main(manifest: Manifest, main: str) -> Severity:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     "Nuspec missing, repeated or broken",
     "error",
     profiles=("loads",),
-    because="NuGet cannot restore the package.",
+    because="NuGet cannot restore the package. The finding is a warning if only fields are missing without which NuGet "
+    "packs nothing, and its public feed refuses the package.",
     kinds=("nupkg",),
     example="latenn.nuspec in a subfolder",
     fix="Keep exactly one well-formed .nuspec at the root, with id, version, authors and description.",
@@ -52,6 +53,7 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
                 inner=name,
                 message=f"lacks {', '.join(missing)}",
                 evidence=tuple(missing),
+                severity="error" if {"id", "version"} & {*missing} else "warning",
             )
 
 
@@ -68,16 +70,16 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
 def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
     """Local feeds and caches find a package by its file name, then read the nuspec.
 
-    NuGet fails if the file name and the nuspec differ.
+    NuGet fails if the file name and the nuspec differ. It takes 1.0, 1.0.0 and 1.0.0.0 for one version.
     """
     nuspec_file = readable_nuspec(package)
     if nuspec_file is None:
         return
     name, spec = nuspec_file
     package_id, version = spec.fields.get("id", ""), spec.fields.get("version", "")
-    stem = package.path.name.rpartition(".")[0].removesuffix(".symbols")
-    stems = {f"{package_id}.{text}".lower() for text in (version, version.partition("+")[0], _normal(version))}
-    if stem.lower() not in stems:
+    stem = package.path.name.rpartition(".")[0].removesuffix(".symbols").lower()
+    start = f"{package_id}.".lower()
+    if not stem.startswith(start) or _normal(stem[len(start) :]) != _normal(version.lower()):
         yield Hit(
             inner=name,
             message=f"names {package_id} {version}, but the file is {package.path.name}",

@@ -21,15 +21,16 @@ _PSMDCP = "package/services/metadata/core-properties/"
 @check(
     "LB402",
     "OPC part missing or wrong",
-    "error",
+    "warning",
     profiles=("loads",),
-    because="Feeds and signing tools refuse the package.",
+    because="NuGet 2 and other tools that open the package with System.IO.Packaging refuse it. NuGet since version 3 "
+    "reads only the zip archive and the nuspec.",
     kinds=("nupkg",),
     example="a nupkg without _rels/.rels",
     fix="Write the package with dotnet pack. A zip archive of the right files is not a nupkg.",
 )
 def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """A nupkg is an OPC package. Feeds and signing tools refuse a nupkg that lacks OPC parts or content types."""
+    """A nupkg is an OPC package. Tools that read it as one find no file that its parts do not name or give a type."""
     names = {file.name for file in package.files}
     try:
         defaults, overrides = content_types(package)

@@ -22,6 +22,11 @@ _BUILD_FILE = re.compile(
 _OF_SYMBOLS = (".pdb", ".nuspec", ".xml", ".psmdcp", ".rels", ".p7s")
 """learn.microsoft.com/nuget/create-packages/symbol-packages-snupkg, "symbol package constraints"."""
 _PORTABLE = b"BSJB"
+_TEXTS = ("authors", "copyright", "description", "iconUrl", "licenseUrl", "projectUrl", "summary", "tags")
+_LONGEST = {
+    "id": 128, "version": 64, "title": 256, "language": 20, "releaseNotes": 35_000, **dict.fromkeys(_TEXTS, 4000)
+}  # fmt: skip
+"""The most characters of fields that the public feed takes."""
 
 
 @check(
@@ -85,24 +90,32 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
 
 @check(
     "LB416",
-    "Package too large for the feed",
+    "Package that NuGet's public feed refuses",
     "warning",
     profiles=("all",),
-    because="NuGet's public feed refuses the package. Feeds with a higher limit accept it.",
+    because="NuGet's public feed refuses the package. Other feeds have their own limits.",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg of 431.2 MB, with libraries for seven targets",
     fix='Make one package for each target: set split = "auto" below [package.NAME.nuget], or make packages '
     "Id.runtime.RID and a package that depends on all of them.",
 )
-def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet's public feed accepts packages of up to 250 MB, and other feeds have their own limits.
+def refused_by_feed(package: Contents) -> Iterator[Hit | Skip]:
+    """NuGet's public feed accepts packages of up to 250 MB, and limits the length of fields of the nuspec.
 
-    Native libraries for several targets make a package large, and each user needs only those for one target.
+    Native libraries for several targets make a package large, and each user needs only those for one target. The
+    limits of fields are those of `PackageService.ValidateNuGetPackageMetadata` (NuGet/NuGetGallery).
     """
     size = package.path.stat().st_size
     if size > FEED_LIMIT:
         largest = sorted(package.files, key=lambda file: -file.size)[:3]
         yield Hit(
+            cause="size",
             message=f"is {human_size(size)}, but NuGet's public feed accepts at most {human_size(FEED_LIMIT)}",
             evidence=tuple(f"{file.name}: {human_size(file.size)}" for file in largest) or (f"{size} bytes",),
         )
+    inner, spec = readable_nuspec(package) or ("", None)
+    for field, limit in _LONGEST.items() if spec is not None else ():
+        text = spec.fields.get(field, "") if spec is not None else ""
+        if len(text) > limit:
+            message = f"has {len(text):,} characters in {field}; NuGet's public feed takes {limit:,}"
+            yield Hit(cause=field, inner=inner, message=message, evidence=(text[:80],), fix=f"Shorten {field}.")

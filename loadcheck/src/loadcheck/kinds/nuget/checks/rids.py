@@ -1,4 +1,4 @@
-"""Checks LB7xx: whether NuGet uses the RID folders of a nupkg."""
+"""Check LB701: whether NuGet uses the RID folders of a nupkg."""
 
 from __future__ import annotations
 
@@ -19,44 +19,26 @@ _VERSIONED = re.compile(r"\d+(\.\d+)*$|\.\d")
 
 @check(
     "LB701",
-    "RID not portable",
+    "RID that .NET does not find",
     "error",
     profiles=("loads",),
     because=".NET 8 and newer do not find the files.",
     kinds=("nupkg",),
-    example="runtimes/osx.10.14-x64/native/liblatenn.dylib",
-    fix="Use the portable RID: osx-x64, linux-x64, win-x64.",
+    example="runtimes/osx.10.14-x64/native/liblatenn.dylib, runtimes/linux-amd64/native/liblatenn.so",
+    fix="Use a portable RID of the .NET catalog: linux-x64, linux-arm64, linux-musl-x64, osx-arm64, win-x64, ...",
 )
-def not_portable(package: Contents) -> Iterator[Hit | Skip]:
-    """Since .NET 8, folders for a distribution or an OS version are ignored, unless a project sets UseRidGraph."""
-    for rid, inner in _rids(package):
-        if _judge(rid) == "not portable":
-            yield Hit(
-                cause=rid,
-                inner=inner,
-                message=f"{rid} names a version or a distribution, so .NET 8 and newer ignore the folder",
-                evidence=(f"runtimes/{rid}/",),
-                fix=f"Use {_portable(rid)}.",
-            )
+def not_found(package: Contents) -> Iterator[Hit | Skip]:
+    """.NET looks only for RIDs of its catalog, and ignores other folders without a warning.
 
-
-@check(
-    "LB702",
-    "Unknown RID",
-    "error",
-    profiles=("loads",),
-    because=".NET does not find the files on any system.",
-    kinds=("nupkg",),
-    example="runtimes/linux-amd64/native/liblatenn.so",
-    fix="Use a RID of the .NET catalog: linux-x64, linux-arm64, linux-musl-x64, osx-arm64, win-x64, ...",
-)
-def unknown(package: Contents) -> Iterator[Hit | Skip]:
-    """.NET looks only for RIDs of its catalog, and ignores the files without a warning."""
+    Since .NET 8, it also ignores folders for a distribution or an OS version, unless a project sets UseRidGraph.
+    """
     for rid, inner in _rids(package):
-        if _judge(rid) == "unknown":
-            yield Hit(
-                cause=rid, inner=inner, message=f"{rid} is not in the RID catalog", evidence=(f"runtimes/{rid}/",)
-            )
+        verdict, seen = _judge(rid), (f"runtimes/{rid}/",)
+        if verdict == "not portable":
+            message = f"{rid} names a version or a distribution, so .NET 8 and newer ignore the folder"
+            yield Hit(cause=rid, inner=inner, message=message, evidence=seen, fix=f"Use {_portable(rid)}.")
+        elif verdict == "unknown":
+            yield Hit(cause=rid, inner=inner, message=f"{rid} is not in the RID catalog", evidence=seen)
 
 
 def _rids(package: Contents) -> Iterator[tuple[str, str]]:

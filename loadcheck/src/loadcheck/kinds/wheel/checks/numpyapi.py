@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from loadcheck.engine.registry import Hit, Skip, check
@@ -16,6 +15,8 @@ from loadcheck.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from packaging.specifiers import SpecifierSet
 
     from loadcheck.readers.contents import Contents, File, WheelName
 
@@ -38,8 +39,6 @@ _AFTER_LAST: Mapping[int, Version] = {
 """The first NumPy without wheels for an old CPython 3."""
 _NUMPY_2 = Version("2")
 _NUMPY = "numpy"
-_REQUIRE_NUMPY = ("pandas", "scipy", "scikit-learn", "matplotlib", "xarray", "h5py", "tables", "astropy", "statsmodels")
-"""Distributions that require NumPy and limit no newer version, so that installers choose the newest."""
 
 
 @check(
@@ -58,41 +57,30 @@ def other_numpy(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
 
     The headers of NumPy compare the versions when a module calls `import_array()`: `A module that was compiled using
     NumPy 1.x cannot be run in NumPy 2`, `module was compiled against NumPy C-API version 0x10 (NumPy 1.23) but the
-    running NumPy has C-API version 0xe`. In Cython modules that do not call this function, Cython's code compares the
-    size of an object: `numpy.ufunc size changed, may indicate binary incompatibility`.
+    running NumPy has C-API version 0xe`. The headers leave these messages in the module, and those of NumPy 2 also the
+    version.
 
-    The check finds in a module's code which versions the module needs. It compares them with each NumPy that
-    Requires-Dist admits and that has wheels for the CPythons of the tag. It skips modules of pybind11 and nanobind,
-    which use NumPy without its headers. It also skips packages that do not require NumPy, unless they require a package
-    that does, such as pandas: installers then choose the newest NumPy.
+    The check compares the version with each NumPy that Requires-Dist admits and that has wheels for the CPythons of the
+    tag. It skips modules of pybind11 and nanobind, which use NumPy without its headers, and packages that do not
+    require NumPy.
     """
     users = [file for file in package.files if file.numpy is not None]
-    ranges, source = _list_ranges(package) if users else ({}, "")
+    ranges = list_ranges(package, _NUMPY) if users else {}
     admitted = {
         minor: list_releases(minor, ranges[minor]) for minor in sorted(list_promised(package, wheel) & ranges.keys())
     }
-    required = tuple(f"Requires-Dist: {text}" for text, each in requirement_rows(package) if each.name == source)
+    required = tuple(f"Requires-Dist: {text}" for text, each in requirement_rows(package) if each.name == _NUMPY)
     of_1 = [file for file in users if file.numpy and file.numpy.is_for_1]
     refused = [release for releases in admitted.values() for release in releases if release >= _NUMPY_2]
     if of_1 and refused:
-        admits = "Requires-Dist admits" if source == _NUMPY else f"{source}, which is required, installs"
         yield Hit(
             cause="NumPy 1",
-            message=f"has {plural(len(of_1), 'module')} compiled for NumPy 1, but {admits} NumPy 2, which "
-            f"{'they refuse' if len(of_1) > 1 else 'it refuses'}",
+            message=f"has {plural(len(of_1), 'module')} compiled for NumPy 1, but Requires-Dist admits NumPy 2, "
+            f"which {'they refuse' if len(of_1) > 1 else 'it refuses'}",
             evidence=(*required, *some([file.name for file in of_1])),
             fix="Compile with NumPy 2: the modules then also work with NumPy 1. Or require numpy<2.",
         )
-    if source == _NUMPY:
-        yield from _judge_oldest(users, admitted, required)
-
-
-def _list_ranges(package: Contents) -> tuple[Mapping[int, SpecifierSet], str]:
-    """The NumPy that each CPython 3 gets, and the requirement by which it gets it."""
-    for name in (_NUMPY, *_REQUIRE_NUMPY):
-        if ranges := list_ranges(package, name):
-            return (ranges if name == _NUMPY else dict.fromkeys(ranges, SpecifierSet())), name
-    return {}, ""
+    yield from _judge_oldest(users, admitted, required)
 
 
 def list_releases(minor: int, admitted: SpecifierSet) -> list[Version]:
@@ -122,7 +110,7 @@ def _judge_oldest(users: list[File], admitted: Mapping[int, list[Version]], requ
             cause=f"NumPy {needed}",
             message=f"has modules compiled for NumPy {needed} and newer, but Requires-Dist admits NumPy {oldest} with "
             f"{pythons}",
-            evidence=(*required, *some([f"{name}: {use.evidence}" for use, name in needs if use.minimum == needed])),
+            evidence=(*required, *some([f"{name}: NumPy {needed}" for use, name in needs if use.minimum == needed])),
             fix=f"Require numpy>={needed}, or compile with NumPy 2 or with the oldest NumPy that you require.",
         )
         return
