@@ -1,0 +1,77 @@
+"""Says what a package that was built links, bundles, requires and exports, as loadcheck reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from latebind.checks.policy import BindingPolicy
+from latebind.tables.presets import presets
+from loadcheck.audit import audit_paths
+from loadcheck.engine.choice import Choice
+from loadcheck.engine.reader import find_reader
+from loadcheck.engine.supply import requirement_rows
+from loadcheck.readers.package import kind_of, read_package
+from loadcheck.readers.strings import Sought
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from latebind.tables.presets import RuntimePreset
+    from loadcheck.model import Finding
+    from loadcheck.readers.contents import Contents
+
+HELD = ("LB101", "LB102", "LB103", "LB104", "LB105")
+"""The checks that find a runtime which is linked or contained."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """A package, and what it has to do with runtimes."""
+
+    contents: Contents
+    findings: tuple[Finding, ...]
+    """Of HELD, an error each."""
+
+    @property
+    def runtimes(self) -> tuple[RuntimePreset, ...]:
+        """Those that it links or contains."""
+        names = {finding.cause for finding in self.findings}
+        return tuple(preset for name, preset in presets().items() if name in names)
+
+    @property
+    def exports(self) -> Mapping[str, frozenset[str]]:
+        """What each native file exports."""
+        return {
+            file.name: frozenset(export.name for image in file.images for export in image.exports)
+            for file in self.contents.native
+        }
+
+    def find_requirement(self, runtime: RuntimePreset) -> str:
+        """The first requirement on a distribution of the runtime, as the package states it; "" for none."""
+        names = {canonicalize_name(name) for name in runtime.python.extras.values()}
+        rows = requirement_rows(self.contents) if self.contents.dist_info else ()
+        return next((text for text, requirement in rows if canonicalize_name(requirement.name) in names), "")
+
+    def describe(self) -> list[str]:
+        """A line for each finding: the file, and what is wrong."""
+        inner = {finding.subject.rpartition("!")[2]: finding for finding in reversed(self.findings)}
+        return [f"{name}: {finding.message}" for name, finding in sorted(inner.items())]
+
+
+def read_product(path: Path) -> Product:
+    """Read a package, a folder or a library. Raises InputError for anything else."""
+    policy = BindingPolicy(choice=Choice(profile="runtime", select=HELD))
+    report = audit_paths([path], policy)
+    kind = kind_of(path)
+    reader = find_reader(kind)
+    contents = read_package(
+        path, kind, is_text=reader.is_text, sought=Sought(), lost={}, about_to_read=lambda _name: None
+    )
+    return Product(
+        contents=replace(contents, project=reader.find_project(contents)),
+        findings=tuple(finding for finding in report.findings if finding.code in HELD),
+    )
