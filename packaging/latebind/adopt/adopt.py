@@ -81,7 +81,7 @@ def _describe_package(path: Path) -> Adoption:
 def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
     """Build a project's wheel, and try what makes it bind late."""
     first = scratch / "first"
-    backend = prepare_backend(copy_project(root, first / "project"), scratch)
+    backend = prepare_backend(root, copy_project(root, first / "project"), scratch)
     built = build_wheel(backend, first / "project", first)
     product = read_product(built.wheel)
     chosen = product.runtimes or list_vendored(root)
@@ -113,6 +113,8 @@ def _conclude(product: Product, plan: Plan, wheel: str) -> str:
     title = plan.runtime.title
     if product.findings:
         return f"no change is certain: use the recipe for the build system: {_RECIPES}"
+    if product.describe():
+        return f"left: {wheel} binds {title} late, but opens a copy of it as well: remove that"
     if plan.requirement:
         return f"left: {wheel} requires no distribution of {title}: add {plan.requirement} to its dependencies"
     return f"done: {wheel} binds {title} late, and requires {product.find_requirement(plan.runtime) or 'nothing'}"

@@ -47,7 +47,6 @@ class Built:
     root: Path
     """The copy of the project that was built."""
     wheel: Path
-    seconds: float = 0.0
     calls: tuple[Call, ...] = ()
     """The commands of CMake that ran in the project's files."""
     targets: tuple[Mapping[str, Any], ...] = ()
@@ -67,6 +66,8 @@ class Backend:
     """As pyproject.toml names it."""
     paths: tuple[str, ...]
     python: Path
+    project: Path
+    """The project's own folder, for messages."""
 
     def call(self, root: Path, work: str, *arguments: str | Path, env: Mapping[str, str] | None = None) -> None:
         """Run a hook. Raises BuildError with what the build printed."""
@@ -77,11 +78,11 @@ class Backend:
         if ended.returncode:
             detail = tail(ended.output) if LOG.level == "verbose" else f"    {first_error(ended.output)}"
             advice = "Build it as you usually do, and name the wheel: latebind adopt FILE.whl. With -v: all output."
-            raise BuildError(f"{self.name} cannot build the project\n{detail}", where=str(root), advice=advice)
+            raise BuildError(f"{self.name} cannot build the project\n{detail}", where=str(self.project), advice=advice)
 
 
-def prepare_backend(root: Path, scratch: Path) -> Backend:
-    """The backend of a project, with its requirements installed into a new environment.
+def prepare_backend(project: Path, root: Path, scratch: Path) -> Backend:
+    """The backend of a project that was copied to `root`, with its requirements installed into a new environment.
 
     Raises BuildError, and NotRun where the index has not all of them.
     """
@@ -93,6 +94,7 @@ def prepare_backend(root: Path, scratch: Path) -> Backend:
         name=system.get("build-backend", _SETUPTOOLS),
         paths=tuple(system.get("backend-path", ())),
         python=python_of(folder),
+        project=project,
     )
     with LOG.step("installing what the build requires", "installed what the build requires"):
         tool.create(folder, Path(sys.executable), log)
@@ -119,6 +121,7 @@ def build_wheel(backend: Backend, root: Path, scratch: Path) -> Built:
     probe, trace, trees, answer = (scratch / name for name in ("probe.cmake", "trace", "trees.txt", "modules.json"))
     probe.write_text(_PROBE.format(trees=trees.as_posix()), "utf-8")
     meson = scratch / "meson"
+    (scratch / "dist").mkdir()
     options = [f"-C{probe}", *TRACE_OPTIONS, f"--trace-redirect={trace}"]
     given = os.environ.get("CMAKE_ARGS", "")
     env = {"CMAKE_ARGS": f"{given} {' '.join(options)}".strip(), "SKBUILD_BUILD_DIR": str(scratch / "cmake")}

@@ -11,13 +11,14 @@ from latebind.checks.policy import BindingPolicy
 from latebind.tables.presets import presets
 from loadcheck.audit import audit_paths
 from loadcheck.engine.choice import Choice
+from loadcheck.engine.policy import fits_any
 from loadcheck.engine.reader import find_reader
 from loadcheck.engine.supply import requirement_rows
 from loadcheck.readers.package import kind_of, read_package
 from loadcheck.readers.strings import Sought
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from latebind.tables.presets import RuntimePreset
@@ -57,9 +58,19 @@ class Product:
         return next((text for text, requirement in rows if canonicalize_name(requirement.name) in names), "")
 
     def describe(self) -> list[str]:
-        """A line for each finding: the file, and what is wrong."""
+        """A line for each file that links, is or opens a runtime of the package; none if it binds late."""
         inner = {finding.subject.rpartition("!")[2]: finding for finding in reversed(self.findings)}
-        return [f"{name}: {finding.message}" for name, finding in sorted(inner.items())]
+        return [*(f"{name}: {finding.message}" for name, finding in sorted(inner.items())), *self._list_opened()]
+
+    def _list_opened(self) -> Iterator[str]:
+        """The calls in Python code that open a runtime's file in the package."""
+        globs = tuple(glob for preset in presets().values() for glob in preset.file_globs)
+        for file in self.contents.files:
+            for call in file.opened:
+                names = [] if call.is_elsewhere else sorted(name for name in call.names if fits_any(name, globs))
+                if names:
+                    place = f"{file.name}:{call.line}" if call.line else file.name
+                    yield f"{place}: opens {names[0]}, which a package that binds late does not contain"
 
 
 def read_product(path: Path) -> Product:
