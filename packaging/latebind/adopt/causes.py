@@ -210,8 +210,8 @@ def _replace_span(file: Path, path: str, node: Mapping[str, Any], text: str) -> 
     """The lines of an expression with another in its place; a method's expression begins at its object."""
     lines = file.read_text("utf-8").splitlines()
     begin, last = node, node["end_lineno"]
-    while "source_object" in begin:
-        begin = begin["source_object"]
+    while "object" in begin:
+        begin = begin["object"]
     first = begin["lineno"]
     start, end = lines[first - 1][: begin["colno"]], lines[last - 1][node["end_colno"] :]
     return Edit(path=path, first=first, last=last, lines=(f"{start}{text}{end}",))
