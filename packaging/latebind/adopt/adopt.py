@@ -15,7 +15,6 @@ from latebind.adopt.latebinding import Change, plan_changes, try_plan
 from latebind.adopt.ownbuild import build_wheel, copy_project, prepare_backend
 from latebind.adopt.plan import list_facts, list_obstacles, render_configuration
 from latebind.adopt.product import read_product
-from latebind.adopt.vendor import list_vendored
 from latebind.config.file import FILE_NAME
 from latebind.errors import InputError
 from latebind.system.log import LOG
@@ -26,6 +25,14 @@ if TYPE_CHECKING:
     from latebind.adopt.product import Product
 
 _NO_RUNTIME = "links and contains no runtime that latebind knows, so there is nothing to bind late"
+_OTHERS = {
+    "meson.build": "meson-python",
+    "Cargo.toml": "cargo",
+    "go.mod": "cgo",
+    "MODULE.bazel": "bazel",
+    "Makefile": "make",
+}
+"""The sections of the page with recipes, by the file at a project's top."""
 _CANNOT = "cannot bind late as it is:"
 _RECIPES = f"{DOCS}/howto/other-builds.md"
 _RUNS = f"runs the project's own build in a temporary folder, CMake alone for at most {LIMIT / 60:.0f} minutes"
@@ -63,19 +70,24 @@ def adopt(path: Path, *, may_download: bool) -> Adoption:
         if (root / "CMakeLists.txt").is_file():
             LOG.say(_RUNS)
             return _adopt_cmake(root, scratch, may_download=may_download)
+    section = next((section for file, section in _OTHERS.items() if (root / file).is_file()), "")
+    if section:
+        lines = (f"{root.name} makes no package itself, so build it, and name the result: latebind adopt FILE",)
+        return Adoption(lines=lines, ends=(f"recipe: {_RECIPES}#{section}",))
     return _describe_package(path)
 
 
 def _describe_package(path: Path) -> Adoption:
     """What is known of a package, a folder or a library at hand."""
     product = read_product(path)
-    if not product.findings:
+    lines = [*product.describe(), *(f"{path.name}: binds {runtime.title} late" for runtime in product.bound)]
+    if not lines:
         return Adoption(lines=(f"{path.resolve().name} {_NO_RUNTIME}",))
-    lines = product.describe()
-    for runtime in product.runtimes if product.contents.dist_info else ():
+    for runtime in (*product.runtimes, *product.bound) if product.contents.dist_info else ():
         required = product.find_requirement(runtime)
         lines.append(f"METADATA: requires {required or f'no distribution of {runtime.title}'}")
-    return Adoption(lines=tuple(lines), ends=(f"next: use a recipe for the build that made it: {_RECIPES}",))
+    ends = (f"next: use a recipe for the build that made it: {_RECIPES}",) if product.findings else ()
+    return Adoption(lines=tuple(lines), ends=ends)
 
 
 def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
@@ -84,7 +96,7 @@ def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
     backend = prepare_backend(root, copy_project(root, first / "project"), scratch)
     built = build_wheel(backend, first / "project", first)
     product = read_product(built.wheel)
-    chosen = product.runtimes or list_vendored(root)
+    chosen = product.runtimes or product.bound
     if not chosen:
         return Adoption(lines=(f"{built.wheel.name} {_NO_RUNTIME}",))
     plan = plan_changes(built, product, backend, chosen[0])
@@ -104,7 +116,7 @@ def _adopt_wheel(root: Path, scratch: Path) -> Adoption:
 
 def _list_facts(product: Product, plan: Plan) -> tuple[str, ...]:
     """What is wrong with the wheel, and what the project does that no change is certain for."""
-    causes = [f"{cause.path}:{cause.line}: {cause.what}" for cause in plan.causes if cause.edit is None]
+    causes = [str(cause) for cause in plan.causes if cause.edit is None and product.findings]
     return tuple(line.replace("{title}", plan.runtime.title) for line in (*product.describe(), *causes))
 
 

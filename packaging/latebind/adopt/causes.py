@@ -5,7 +5,6 @@ A line is replaced only where its text is nothing but the command, expression or
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from latebind.adopt.setuppy import replace_library
 from latebind.build.linked import list_link_items, name_runtime
 from latebind.errors import ToolError
 from latebind.system.run import run
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 VENDOR = "third_party/latebind"
 SUBPROJECT = "subprojects/latebind"
+_COPIES = frozenset({"install", "add_custom_command", "configure_file", "file"})
 _LIMIT = 120.0
 
 
@@ -37,10 +38,15 @@ class Cause:
 
     path: str
     line: int
+    """0 where the build system names none."""
     what: str
     """`links ONNX Runtime`."""
     edit: Edit | None = None
     """None where the change is not certain."""
+
+    def __str__(self) -> str:
+        """`CMakeLists.txt:6: links ONNX Runtime`."""
+        return f"{self.path}:{self.line}: {self.what}" if self.line else f"{self.path}: {self.what}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +66,7 @@ def find_causes(built: Built, backend: Backend, runtime: RuntimePreset) -> list[
     if names is None:
         return []
     causes = [*_of_cmake(built, runtime, names), *_of_meson(built, backend, names), *_of_setuptools(built, names)]
+    causes += _of_cargo(built, runtime)
     return sorted(causes, key=lambda cause: (cause.path, cause.line, cause.what))
 
 
@@ -123,15 +130,18 @@ def _replace_command(
         shared = " GLOBAL" if "GLOBAL" in call.args else ""
         lines = (f"add_library({first} INTERFACE IMPORTED{shared})", f"target_link_libraries({first} INTERFACE {stub})")
         return "imports {title}", ("{include}", *lines)
-    if call.command in ("install", "add_custom_command", "configure_file", "file"):
-        files = [argument for argument in call.args if _is_runtime(argument, runtime)]
-        if not files or call.fetched:
-            return "", None
-        only = call.command == "install" and call.args[:2] in (("FILES", files[0]), ("PROGRAMS", files[0]))
-        is_alone = only and (len(call.args) == 2 or call.args[2] in ("DESTINATION", "TYPE"))  # noqa: PLR2004
-        verb = "installs" if call.command == "install" else "copies"
-        return f"{verb} {PurePosixPath(files[0]).name}", () if is_alone else None
-    return "", None
+    return _drop_copy(call, runtime)
+
+
+def _drop_copy(call: Call, runtime: RuntimePreset) -> tuple[str, tuple[str, ...] | None]:
+    """What a command copies of the runtime; nothing takes its place if it is an install() of that file alone."""
+    files = [argument for argument in call.args if _is_runtime(argument, runtime)]
+    if call.command not in _COPIES or call.fetched or not files:
+        return "", None
+    kind, name, *rest = call.args
+    is_alone = kind in ("FILES", "PROGRAMS") and name == files[0] and (rest or ["TYPE"])[0] in ("DESTINATION", "TYPE")
+    verb = "installs" if call.command == "install" else "copies"
+    return f"{verb} {PurePosixPath(files[0]).name}", () if call.command == "install" and is_alone else None
 
 
 def _cause_of(call: Call, root: Path, what: str, written: tuple[str, ...] | None) -> Cause:
@@ -186,7 +196,7 @@ def _of_meson(built: Built, backend: Backend, names: StubNames) -> Iterator[Caus
             arguments = node.get("args", {}).get("positional", []) if isinstance(node.get("args"), dict) else []
             values = [argument.get("value") for argument in arguments[:1]]
             if called in ("dependency", "find_library") and set(values) & wanted:
-                text = f"subproject('latebind').get_variable('{{runtime}}')"
+                text = "subproject('latebind').get_variable('{runtime}')"
                 edit = _replace_span(file, path, node, text)
                 yield Cause(path=path, line=node["lineno"], what="finds {title}", edit=edit)
 
@@ -234,44 +244,21 @@ def _of_setuptools(built: Built, names: StubNames) -> Iterator[Cause]:
 
 
 def _edit_setup(file: Path, line: int, names: StubNames) -> Edit | None:
-    """setup.py without the library in the Extension of a line, and with the stub in setup(); None if it is not plain."""
     text = file.read_text("utf-8")
-    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    made = [call for call in calls if call.lineno <= line <= (call.end_lineno or 0) and _list_of(call, "libraries")]
-    setups = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "setup" and call.keywords]
-    listed = _list_of(min(made, key=_count_lines), "libraries") if made else None
-    if listed is None or len(setups) != 1 or any(word.arg in ("libraries", None) for word in setups[0].keywords):
+    changed = replace_library(text, line, names.library, f"{VENDOR}/latebind_{{runtime}}.c")
+    if not changed:
         return None
-    word = setups[0].keywords[0]
-    kept = [f'"{item.value}"' for item in listed.elts if isinstance(item, ast.Constant) and item.value != names.library]
-    sources = f'{{"sources": ["{VENDOR}/latebind_{{runtime}}.c"]}}'
-    before = text.splitlines()[word.lineno - 1].encode()[: word.col_offset].decode()
-    gap = " " if before.strip() else f"\n{before}"
-    pieces = [
-        (_offset(text, word), 0, f'libraries=[("latebind_{{runtime}}", {sources})],{gap}'),
-        (_offset(text, listed), len(ast.get_source_segment(text, listed) or ""), f"[{', '.join(kept)}]"),
-    ]
-    length = len(text.splitlines())
-    for position, removed, new in sorted(pieces, reverse=True):
-        text = text[:position] + new + text[position + removed :]
-    return Edit(path=file.name, first=1, last=length, lines=tuple(text.splitlines()))
+    return Edit(path=file.name, first=1, last=len(text.splitlines()), lines=tuple(changed.splitlines()))
 
 
-def _count_lines(call: ast.Call) -> int:
-    return (call.end_lineno or 0) - call.lineno
+# ---- Cargo ---------------------------------------------------------------------------------------------------------
 
 
-def _list_of(call: ast.Call, keyword: str) -> ast.List | None:
-    """The list of texts that a call has for a keyword, if it is written there."""
-    value = next((word.value for word in call.keywords if word.arg == keyword), None)
-    plain = isinstance(value, ast.List) and all(isinstance(item, ast.Constant) for item in value.elts)
-    return value if plain and isinstance(value, ast.List) else None
-
-
-def _offset(text: str, node: ast.expr | ast.keyword) -> int:
-    """The position at which a node begins; `ast` counts columns in UTF-8 bytes."""
-    lines = text.splitlines(keepends=True)
-    return sum(map(len, lines[: node.lineno - 1])) + len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
+def _of_cargo(built: Built, runtime: RuntimePreset) -> Iterator[Cause]:
+    """The packages whose build scripts have rustc link the runtime. Their code decides how, so no change is certain."""
+    for package in built.crates:
+        if any(name_runtime(f"-l{library.rpartition('=')[2]}") == runtime.name for library in package.libraries):
+            yield Cause(path=package.script, line=0, what=f"has rustc link {{title}} ({package.name})")
 
 
 def apply_edits(root: Path, edits: Iterable[Edit], runtime: RuntimePreset) -> dict[str, str]:

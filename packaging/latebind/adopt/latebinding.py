@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import os
 import re
-import sys
 import zipfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,6 +17,7 @@ from tomlkit.exceptions import TOMLKitError
 from latebind.adopt.causes import apply_edits, find_causes
 from latebind.adopt.ownbuild import build_wheel, copy_project
 from latebind.adopt.product import read_product
+from latebind.adopt.setuppy import add_to_setup
 from latebind.adopt.vendor import make_files
 from latebind.errors import BuildError
 from latebind.semver import version_of
@@ -105,40 +104,39 @@ def plan_changes(built: Built, product: Product, backend: Backend, runtime: Runt
     texts = apply_edits(built.root, edits, runtime)
     requirement = "" if required or not runtime.distribution else f"{runtime.distribution}>={minimum}"
     if requirement and (edits or not product.findings):
-        texts |= _add_requirement(built.root, requirement)
+        texts |= _add_requirement(built.root, requirement, texts.get("setup.py", ""))
     files = make_files(built, runtime, minimum) if edits else {}
     return Plan(runtime=runtime, causes=causes, texts=texts, files=files, requirement=requirement)
 
 
 def _choose_minimum(built: Built, runtime: RuntimePreset, required: str) -> str:
     """The oldest version to bind: what the project requires or asks find_package() for, if latebind supports that."""
-    asked = [part.version for part in Requirement(required).specifier if part.operator in (">=", "==", "~=")] if required else []
+    parts = Requirement(required).specifier if required else ()
+    asked = [part.version for part in parts if part.operator in (">=", "==", "~=")]
     packages = runtime.stub.packages if runtime.stub else ()
     calls = (call for call in built.calls if call.command == "find_package" and call.args[:1] and call.args[1:])
     asked += [call.args[1] for call in calls if call.args[0] in packages]
     return max([runtime.floor, *filter(version_of, asked)], key=Version)
 
 
-def _add_requirement(root: Path, requirement: str) -> dict[str, str]:
-    """The file with the project's requirements and one more; {} where another program states them."""
-    file = root / "pyproject.toml"
+def _add_requirement(root: Path, requirement: str, setup: str) -> dict[str, str]:
+    """The file with the project's requirements and one more; {} where it has them from elsewhere.
+
+    `setup` is the text of setup.py if that changes, too.
+    """
+    file, script = root / "pyproject.toml", root / "setup.py"
     try:
         document = tomlkit.parse(file.read_text("utf-8")) if file.is_file() else tomlkit.document()
     except (TOMLKitError, UnicodeDecodeError):
         return {}
     project: Any = document.get("project")
     if project is None:
-        return _add_to_setup(root / "setup.py", requirement)
+        text = add_to_setup(setup or script.read_text("utf-8"), requirement) if script.is_file() else ""
+        return {script.name: text} if text else {}
     if "dependencies" in project.get("dynamic", ()):
         return {}
     project.setdefault("dependencies", tomlkit.array()).append(requirement)
     return {file.name: tomlkit.dumps(document)}
-
-
-def _add_to_setup(file: Path, requirement: str) -> dict[str, str]:
-    """setup.py whose only call of setup() states one more requirement; {} if it has them from elsewhere."""
-    del file, requirement
-    return {}
 
 
 def try_plan(plan: Plan, root: Path, backend: Backend, product: Product, scratch: Path) -> Trial:
@@ -173,14 +171,15 @@ def _list_obstacles(
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)  # the project's own build made it
     linked = {finding.subject.rpartition("!")[2] for finding in before.findings if finding.code == "LB101"}
+    imported = {symbol.name for _, image in before.contents.images for symbol in image.imports}
     for name in sorted(linked):
         if not (site / name).is_file():
             continue
         env = {**os.environ, "LATEBIND_RECORD": str(record)}
         argv: list[str | Path] = [backend.python, "-I", "-c", _LOAD, site / name]
         ended = run(argv, cwd=scratch, env=env, timeout=_LOAD_LIMIT, check=False)
+        symbol = _UNDEFINED.search(ended.output)
         if is_crash(ended.returncode) or record.is_file():
             yield f"{name}: a static object calls {runtime.title} while the library is loaded: create it in a function"
-        elif symbol := _UNDEFINED.search(ended.output):
-            if any(symbol[1] == entry.name for file in before.contents.native for image in file.images for entry in image.imports):
-                yield f"{name}: needs {symbol[1]}, which no stub defines: only the runtime's C functions can be bound late"
+        elif symbol and symbol[1] in imported:
+            yield f"{name}: needs {symbol[1]}, which no stub has: only the runtime's C functions can be bound late"

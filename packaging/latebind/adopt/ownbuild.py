@@ -1,7 +1,8 @@
-"""Builds a project's wheel with its own backend, in a copy of it, and keeps what the build systems said meanwhile.
+"""Builds a project's wheel with its own backend, in a copy of it, and keeps what the build systems say.
 
 The backend runs by its hooks (PEP 517). CMake gets an initial cache that asks its file API, and writes a trace, if the
-backend passes on CMAKE_ARGS, as scikit-build-core does; meson-python gets a build folder; setuptools' modules are noted.
+backend passes on CMAKE_ARGS, as scikit-build-core does; meson-python gets a build folder; setuptools' modules are
+noted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from latebind.adopt.cargo import build_crates
 from latebind.adopt.trace import TRACE_OPTIONS, read_calls
 from latebind.build.codemodel import list_directories, list_targets
 from latebind.config.file import tables_of
@@ -28,6 +30,7 @@ from latebind.verify.cases.installers import installer, python_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from latebind.adopt.cargo import Crate
     from latebind.adopt.trace import Call
 
 _LIMIT = 3600.0
@@ -54,6 +57,8 @@ class Built:
     directories: tuple[Mapping[str, Any], ...] = ()
     meson: Path | None = None
     """Meson's build folder."""
+    crates: tuple[Crate, ...] = ()
+    """Cargo's packages that link native libraries."""
     extensions: tuple[Mapping[str, Any], ...] = ()
     """setuptools' modules: the fields of each Extension, and `calls`, the lines that made it."""
 
@@ -136,6 +141,7 @@ def build_wheel(backend: Backend, root: Path, scratch: Path) -> Built:
         targets=tuple(list_targets(tree)) if tree else (),
         directories=tuple(list_directories(tree)) if tree else (),
         meson=meson if meson.is_dir() else None,
+        crates=build_crates(root).crates if backend.name == "maturin" and (root / "Cargo.toml").is_file() else (),
         extensions=tuple(msgspec.json.decode(answer.read_bytes())),
     )
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from loadcheck.model import Finding
     from loadcheck.readers.contents import Contents
 
+_STUB = "LATEBIND_RECORD"
+"""A text that every stub contains: a variable that it reads."""
 HELD = ("LB101", "LB102", "LB103", "LB104", "LB105")
 """The checks that find a runtime which is linked or contained."""
 
@@ -42,6 +44,12 @@ class Product:
         """Those that it links or contains."""
         names = {finding.cause for finding in self.findings}
         return tuple(preset for name, preset in presets().items() if name in names)
+
+    @property
+    def bound(self) -> tuple[RuntimePreset, ...]:
+        """Those that a stub in it binds late."""
+        texts = [set(file.markers) for file in self.contents.native if _STUB in file.markers]
+        return tuple(preset for preset in presets().values() if any(preset.environment in found for found in texts))
 
     @property
     def exports(self) -> Mapping[str, frozenset[str]]:
@@ -79,8 +87,9 @@ def read_product(path: Path) -> Product:
     report = audit_paths([path], policy)
     kind = kind_of(path)
     reader = find_reader(kind)
+    sought = Sought(markers=(_STUB, *(preset.environment for preset in presets().values())))
     contents = read_package(
-        path, kind, is_text=reader.is_text, sought=Sought(), lost={}, about_to_read=lambda _name: None
+        path, kind, is_text=reader.is_text, sought=sought, lost={}, about_to_read=lambda _name: None
     )
     return Product(
         contents=replace(contents, project=reader.find_project(contents)),

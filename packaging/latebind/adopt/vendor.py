@@ -14,7 +14,6 @@ from latebind.config.runtime import RuntimeUse
 from latebind.errors import InputError
 from latebind.headers.files import extract_headers
 from latebind.system.resources import cmake_dir
-from latebind.tables.presets import presets
 from latebind.templates import render
 
 if TYPE_CHECKING:
@@ -22,15 +21,6 @@ if TYPE_CHECKING:
 
     from latebind.adopt.ownbuild import Built
     from latebind.tables.presets import RuntimePreset
-
-
-def list_vendored(root: Path) -> tuple[RuntimePreset, ...]:
-    """The runtimes whose stubs the project compiles from its own sources."""
-    return tuple(
-        preset
-        for name, preset in presets().items()
-        if any((root / folder / f"latebind_{name}.c").is_file() for folder in (VENDOR, SUBPROJECT))
-    )
 
 
 def make_files(built: Built, runtime: RuntimePreset, minimum: str) -> Mapping[str, bytes]:

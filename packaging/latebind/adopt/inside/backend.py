@@ -26,8 +26,8 @@ def _main(work: str, backend: str, paths: str, answer: str, *rest: str) -> None:
     module, _, names = backend.partition(":")
     hooks = reduce(getattr, filter(None, names.split(".")), importlib.import_module(module))
     if work == "requires":
-        listed = getattr(hooks, "get_requires_for_build_wheel", lambda _settings: [])
-        Path(answer).write_text(json.dumps(listed({})), "utf-8")
+        listed = hooks.get_requires_for_build_wheel({}) if hasattr(hooks, "get_requires_for_build_wheel") else []
+        Path(answer).write_text(json.dumps(listed), "utf-8")
         return
     _note_extensions()
     folder, settings = rest
