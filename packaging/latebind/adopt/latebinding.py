@@ -159,7 +159,8 @@ def try_plan(plan: Plan, root: Path, backend: Backend, product: Product, scratch
     for name, exports in product.exports.items():
         lost = sorted(exports - after.exports.get(name, frozenset())) if name in after.exports else []
         left += [f"{name}: no longer exports {', '.join(lost[:3])}"] if lost else []
-    gained += ["exports what it did"] if product.exports == after.exports else []
+    if all(exports == product.exports.get(name) for name, exports in after.exports.items()):
+        gained.append("exports what it did")
     return Trial(obstacles=obstacles, left=tuple(left), gained=tuple(gained))
 
 
