@@ -79,7 +79,10 @@ def _of_cmake(built: Built, runtime: RuntimePreset, names: StubNames) -> Iterato
     imported = {call.args[0] for call in built.calls if _sets_location(call, runtime)}
     calls = list(dict.fromkeys(built.calls))
     times = Counter((call.file, call.line) for call in calls)
+    own_modules = {Path(call.file).name for call in calls}
     for call in calls:
+        if call.command == "find_package" and f"Find{''.join(call.args[:1])}.cmake" in own_modules:
+            continue  # the project's own module finds it
         what, written = _replace_command(call, runtime, names, imported)
         if what:
             found = found or call.command != "install"

@@ -8,6 +8,7 @@ noted.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ _PROBE = """\
 file(WRITE "${{CMAKE_BINARY_DIR}}/.cmake/api/v1/query/client-latebind/codemodel-v2" "")
 file(APPEND "{trees}" "${{CMAKE_BINARY_DIR}}\\n")
 """
+_ABSENT = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
 _SETUPTOOLS = "setuptools.build_meta:__legacy__"
 """The backend of a project that names none (PEP 517)."""
 
@@ -82,7 +84,12 @@ class Backend:
         ended = run(argv, cwd=root, env=variables, timeout=_LIMIT, check=False)
         if ended.returncode:
             detail = tail(ended.output) if LOG.level == "verbose" else f"    {first_error(ended.output)}"
-            advice = "Build it as you usually do, and name the wheel: latebind adopt FILE.whl. With -v: all output."
+            absent = _ABSENT.search(ended.output)
+            advice = (
+                f"Builds run in a new environment: list what installs {absent[1]} in build-system.requires."
+                if absent
+                else "Build it as you usually do, and name the wheel: latebind adopt FILE.whl. With -v: all output."
+            )
             raise BuildError(f"{self.name} cannot build the project\n{detail}", where=str(self.project), advice=advice)
 
 
