@@ -1,6 +1,7 @@
 """`latebind adopt` says what links the runtime and why, in ten lines, and what a change makes of the wheel."""
 
 import os
+import re
 import shutil
 import sys
 import zipfile
@@ -12,6 +13,7 @@ from latebind.adopt.ownbuild import Built, first_error
 from latebind.adopt.setuppy import add_to_setup, replace_library
 from latebind.adopt.trace import Call
 from latebind.tables.presets import preset
+from tests.conftest import ROOT
 from tests.needs import require_programs
 from tests.programs import assert_refused, assert_success, run_checked, run_program
 
@@ -83,12 +85,14 @@ def test_a_wheel_at_hand_is_described_and_nothing_is_planned(latebind, tmp_path,
 
 @pytest.mark.parametrize(
     ("file", "says"),
-    [("meson.build", "#meson-python"), ("Cargo.toml", "#cargo"), ("go.mod", "#cgo"), ("Makefile", "#make")],
+    [("meson.build", "#meson"), ("Cargo.toml", "#cargo-and-maturin"), ("go.mod", "#cgo"), ("Makefile", "#make")],
 )
 def test_a_build_that_makes_no_package_gets_the_section_of_its_recipe(latebind, tmp_path, file, says):
     (tmp_path / file).touch()
     lines = assert_success(latebind("adopt", tmp_path)).splitlines()
     assert lines[-1].endswith(f"howto/other-builds.md{says}")
+    headings = re.findall(r"^## (.*)$", (ROOT / "docs/howto/other-builds.md").read_text("utf-8"), re.MULTILINE)
+    assert says[1:] in {heading.lower().replace(" ", "-") for heading in headings}
     assert len(lines) == 2
 
 

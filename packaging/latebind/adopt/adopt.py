@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _NO_RUNTIME = "links and contains no runtime that latebind knows, so there is nothing to bind late"
 _OTHERS = {
-    "meson.build": "meson-python",
-    "Cargo.toml": "cargo",
+    "meson.build": "meson",
+    "Cargo.toml": "cargo-and-maturin",
     "go.mod": "cgo",
     "MODULE.bazel": "bazel",
     "Makefile": "make",

@@ -59,13 +59,17 @@ class Change:
         return [*sorted(self.texts), *dict.fromkeys(name.rpartition("/")[0] or name for name in self.files)]
 
     def list_changes(self, root: Path) -> Iterator[str]:
-        """Each changed line with its place, as `path:line: - old` and `path:line: + new`; then the new files."""
+        """Each changed line as `path:line: - old` and `path:line: + new`, runs of old lines by their first; new files."""
         for path, text in sorted(self.texts.items()):
             old, new = (root / path).read_text("utf-8").splitlines(), text.splitlines()
             for tag, first, last, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-                if tag != "equal":
-                    yield from (f"{path}:{number + 1}: - {old[number].strip()}" for number in range(first, last))
-                    yield from (f"{path}:{number + 1}: + {new[number].strip()}" for number in range(start, end))
+                if tag == "equal":
+                    continue
+                if last - first > 1:
+                    yield f"{path}:{first + 1}-{last}: - {old[first].strip()} …"
+                elif last > first:
+                    yield f"{path}:{last}: - {old[first].strip()}"
+                yield from (f"{path}:{number + 1}: + {new[number].strip()}" for number in range(start, end))
         if self.files:
             folder = next(iter(self.files)).rpartition("/")[0]
             yield f"new: {folder} (the stub in {plural(len(self.files), 'file')})"
