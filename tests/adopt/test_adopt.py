@@ -123,7 +123,11 @@ def change_cmake(root, text, *calls):
             ("find_library", ("LIB", "onnxruntime")),
             f"  {INCLUDE}  set(LIB latebind::onnxruntime)\n",
         ),
-        ("install(FILES a.so)\nx()\n", ("install", ("FILES", "/o/libonnxruntime.so.1", "DESTINATION", "k")), "x()\n"),
+        (
+            "install(FILES a.so)\nx()\n",
+            ("install", ("FILES", "/o/libonnxruntime.so;/o/libonnxruntime.so.1", "TYPE", "BIN")),
+            "x()\n",
+        ),
     ],
 )
 def test_a_command_of_the_runtime_alone_is_replaced(tmp_path, text, call, after):
@@ -277,7 +281,7 @@ def test_a_project_is_adopted_by_the_printed_commands_alone(latebind, tmp_path, 
     ("use", "says"),
     [
         (
-            "__attribute__((constructor)) static void f(void) { if (*OrtGetApiBase()->GetVersionString() == '0') abort(); }",
+            "__attribute__((constructor)) void f(void) { if (*OrtGetApiBase()->GetVersionString() == '0') abort(); }",
             "a static object calls",
         ),
         ("extern void* _ZN3Ort5thingEv(void); void* keep(void) { return _ZN3Ort5thingEv(); }", "needs _ZN3Ort5thingEv"),

@@ -137,14 +137,15 @@ def _replace_command(
 
 
 def _drop_copy(call: Call, runtime: RuntimePreset) -> tuple[str, tuple[str, ...] | None]:
-    """What a command copies of the runtime; nothing takes its place if it is an install() of that file alone."""
-    files = [argument for argument in call.args if _is_runtime(argument, runtime)]
-    if call.command not in _COPIES or call.fetched or not files:
+    """What a command copies of the runtime; nothing takes its place if it is an install() of that alone."""
+    listed = [part for argument in call.args for part in argument.split(";")]
+    copied = [part for part in listed if _is_runtime(part, runtime)]
+    if call.command not in _COPIES or call.fetched or not copied:
         return "", None
-    kind, name, *rest = call.args
-    is_alone = kind in ("FILES", "PROGRAMS") and name == files[0] and (rest or ["TYPE"])[0] in ("DESTINATION", "TYPE")
+    end = next((index for index, part in enumerate(listed) if part in ("DESTINATION", "TYPE")), len(listed))
+    is_alone = call.command == "install" and listed[0] in ("FILES", "PROGRAMS") and listed[1:end] == copied
     verb = "installs" if call.command == "install" else "copies"
-    return f"{verb} {PurePosixPath(files[0]).name}", () if call.command == "install" and is_alone else None
+    return f"{verb} {PurePosixPath(copied[0]).name}", () if is_alone else None
 
 
 def _cause_of(call: Call, root: Path, what: str, written: tuple[str, ...] | None) -> Cause:

@@ -59,7 +59,7 @@ class Change:
         return [*sorted(self.texts), *dict.fromkeys(name.rpartition("/")[0] or name for name in self.files)]
 
     def list_changes(self, root: Path) -> Iterator[str]:
-        """Each changed line as `path:line: - old` and `path:line: + new`, runs of old lines by their first; new files."""
+        """Each changed line, as `path:line: - old` and `path:line: + new`, several old ones by the first; new files."""
         for path, text in sorted(self.texts.items()):
             old, new = (root / path).read_text("utf-8").splitlines(), text.splitlines()
             for tag, first, last, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
