@@ -119,6 +119,11 @@ def change_cmake(root, text, *calls):
     [
         ("find_package(onnxruntime 1.20)\n", ("find_package", ("onnxruntime", "1.20")), INCLUDE),
         (
+            "target_link_libraries(k PRIVATE ${ort})\n",
+            ("target_link_libraries", ("k", "PRIVATE", "/o/libonnxruntime.so")),
+            f"{INCLUDE}target_link_libraries(k PRIVATE latebind::onnxruntime)\n",
+        ),
+        (
             "  find_library(LIB onnxruntime)\n",
             ("find_library", ("LIB", "onnxruntime")),
             f"  {INCLUDE}  set(LIB latebind::onnxruntime)\n",
@@ -208,7 +213,30 @@ python.extension_module('engine', 'engine.c', dependencies: [python.dependency()
 MESONPY = f'[build-system]\nrequires = ["meson-python"]\nbuild-backend = "mesonpy"\n{PROJECT}'
 EXTENSION = 'Extension("engine", ["engine.c"], library_dirs=["{ort}"], libraries=["onnxruntime"])'
 COPIED = "link_directories({ort})\ninstall(FILES {ort}/libonnxruntime.so.1 DESTINATION .)"
+STARTS_CMAKE = """import subprocess, sysconfig
+from pathlib import Path
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+
+class Build(build_ext):
+    def run(self):
+        to, include = Path(self.build_lib).absolute(), sysconfig.get_path("include")
+        options = [f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={to}", f"-DCMAKE_C_FLAGS=-I{include}"]
+        subprocess.check_call(["cmake", "-S", "native", "-B", "build/cmake", *options])
+        subprocess.check_call(["cmake", "--build", "build/cmake"])
+
+
+setup(name="engine", version="1.0", ext_modules=[Extension("engine", [])], cmdclass={"build_ext": Build})
+"""
 PROJECTS = {
+    "setuptools, which starts CMake": {
+        "pyproject.toml": '[build-system]\nrequires = ["setuptools", "cmake"]\nbuild-backend = "setuptools.build_meta"\n',
+        "setup.py": STARTS_CMAKE,
+        "native/CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(engine LANGUAGES C)\n"
+        'add_library(engine MODULE ../engine.c)\nset_target_properties(engine PROPERTIES PREFIX "")\n'
+        "target_link_libraries(engine PRIVATE {ort}/libonnxruntime.so)\n",
+    },
     "scikit-build-core": {
         "pyproject.toml": SKBUILD,
         "CMakeLists.txt": CMAKE.format(find="find_package(onnxruntime REQUIRED)", item="onnxruntime::onnxruntime"),
@@ -233,6 +261,7 @@ def write_project(root, files, ort):
     root.mkdir()
     (root / "engine.c").write_text(USE)
     for name, text in files.items():
+        (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text.replace("{ort}", str(ort)))
     return {"onnxruntime_DIR": str(ort), "PKG_CONFIG_PATH": str(ort)}
 
@@ -252,13 +281,13 @@ def make_environment(folder, *requirements):
 def test_a_project_is_adopted_by_the_printed_commands_alone(latebind, tmp_path, ort, name):
     project = tmp_path / "project"
     env = write_project(project, PROJECTS[name], ort)
-    before = {path.name: path.read_bytes() for path in project.iterdir()}
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     lines = assert_success(latebind("adopt", project, env=env)).splitlines()
     assert any(": links libonnxruntime.so.1" in line for line in lines)
     assert "tried: the new wheel links no ONNX Runtime, requires onnxruntime>=1.19, exports what it did" in lines
     assert lines[-1] == f"next: latebind adopt {project} --apply"
     assert len(lines) <= 10
-    assert {path.name: path.read_bytes() for path in project.iterdir()} == before
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
     applied = assert_success(latebind("adopt", project, "--apply", env=env)).splitlines()
     assert len(applied) <= 10
     wheel = "engine-1.0-"

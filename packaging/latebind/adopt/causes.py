@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 VENDOR = "third_party/latebind"
 SUBPROJECT = "subprojects/latebind"
+_SCOPES = frozenset({"PUBLIC", "PRIVATE", "INTERFACE"})
 _COPIES = frozenset({"install", "add_custom_command", "configure_file", "file"})
 _LIMIT = 120.0
 
@@ -74,7 +75,7 @@ def find_causes(built: Built, backend: Backend, runtime: RuntimePreset) -> list[
 
 
 def _of_cmake(built: Built, runtime: RuntimePreset, names: StubNames) -> Iterator[Cause]:
-    linked = {item.place for item in list_link_items(built.targets, built.root) if name_runtime(item.item)}
+    linked = {item.place for item in list_link_items(built.targets, built.source) if name_runtime(item.item)}
     found = False
     imported = {call.args[0] for call in built.calls if _sets_location(call, runtime)}
     calls = list(dict.fromkeys(built.calls))
@@ -95,9 +96,10 @@ def _of_cmake(built: Built, runtime: RuntimePreset, names: StubNames) -> Iterato
     plain = [call for call in built.calls if call.command == "target_link_libraries" and names.library in call.args]
     project = next((call for call in built.calls if call.command == "project"), None)
     for place in sorted(linked):
-        path, _, line = place.rpartition(":")
+        path, _, line = place.partition(":")
         edit = _insert_include(project, built.root, runtime) if plain and project else None
-        yield Cause(path=path, line=int(line), what="links {title}", edit=edit)
+        path = (built.source / path).relative_to(built.root).as_posix()
+        yield Cause(path=path, line=int(line or 0), what="links {title}", edit=edit)
         plain = []
 
 
@@ -133,6 +135,13 @@ def _replace_command(
         shared = " GLOBAL" if "GLOBAL" in call.args else ""
         lines = (f"add_library({first} INTERFACE IMPORTED{shared})", f"target_link_libraries({first} INTERFACE {stub})")
         return "imports {title}", ("{include}", *lines)
+    libraries = [argument for argument in call.args[1:] if argument not in _SCOPES]
+    if call.command == "target_link_libraries" and any(
+        "/" in name and _is_runtime(name, runtime) for name in libraries
+    ):
+        scope = next((f"{argument} " for argument in call.args if argument in _SCOPES), "")
+        alone = ("{include}", f"target_link_libraries({first} {scope}{stub})")
+        return "links {title}", alone if len(libraries) == 1 else None
     return _drop_copy(call, runtime)
 
 

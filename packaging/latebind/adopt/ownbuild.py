@@ -1,14 +1,15 @@
 """Builds a project's wheel with its own backend, in a copy of it, and keeps what the build systems say.
 
 The backend runs by its hooks (PEP 517). CMake gets an initial cache that asks its file API, and writes a trace, if the
-backend passes on CMAKE_ARGS, as scikit-build-core does; meson-python gets a build folder; setuptools' modules are
-noted.
+backend passes on CMAKE_ARGS, as scikit-build-core does, or finds cmake on PATH. meson-python gets a build folder, and
+setuptools' modules are noted.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import sys
 from dataclasses import dataclass
@@ -19,17 +20,18 @@ import msgspec
 
 from latebind.adopt.cargo import build_crates
 from latebind.adopt.trace import TRACE_OPTIONS, read_calls
-from latebind.build.codemodel import list_directories, list_targets
+from latebind.build.codemodel import list_targets, read_cache
 from latebind.config.file import tables_of
 from latebind.errors import BuildError
 from latebind.system.log import LOG
+from latebind.system.programs import which
 from latebind.system.run import run, tail
 from latebind.system.tree import is_generated, is_scratch
 from latebind.text import decisive_line
 from latebind.verify.cases.installers import installer, python_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from latebind.adopt.cargo import Crate
     from latebind.adopt.trace import Call
@@ -37,9 +39,17 @@ if TYPE_CHECKING:
 _LIMIT = 3600.0
 _SCRIPT = Path(__file__).with_name("inside") / "backend.py"
 _PROBE = """\
-file(WRITE "${{CMAKE_BINARY_DIR}}/.cmake/api/v1/query/client-latebind/codemodel-v2" "")
+foreach(kind codemodel-v2 cache-v2)
+  file(WRITE "${{CMAKE_BINARY_DIR}}/.cmake/api/v1/query/client-latebind/${{kind}}" "")
+endforeach()
 file(APPEND "{trees}" "${{CMAKE_BINARY_DIR}}\\n")
 """
+_CMAKE = """\
+#!/bin/sh
+case "$1" in --build|--install|--version|--help*|--open|-E|-P) exec {cmake} "$@" ;; esac
+exec {cmake} "$@" {options}
+"""
+"""A cmake that comes first on PATH, for setup.py files that start it themselves."""
 _ABSENT = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
 _SETUPTOOLS = "setuptools.build_meta:__legacy__"
 """The backend of a project that names none (PEP 517)."""
@@ -56,7 +66,8 @@ class Built:
     """The commands of CMake that ran in the project's files."""
     targets: tuple[Mapping[str, Any], ...] = ()
     """CMake's targets, as cmake-file-api(7) describes them."""
-    directories: tuple[Mapping[str, Any], ...] = ()
+    source: Path = Path()
+    """The top folder of what CMake built."""
     meson: Path | None = None
     """Meson's build folder."""
     crates: tuple[Crate, ...] = ()
@@ -76,11 +87,15 @@ class Backend:
     project: Path
     """The project's own folder, for messages."""
 
+    @property
+    def path(self) -> str:
+        """PATH with the programs of the environment in front."""
+        return os.pathsep.join([str(self.python.parent), os.environ.get("PATH", "")])
+
     def call(self, root: Path, work: str, *arguments: str | Path, env: Mapping[str, str] | None = None) -> None:
         """Run a hook. Raises BuildError with what the build printed."""
         argv: list[str | Path] = [self.python, _SCRIPT, work, self.name, os.pathsep.join(self.paths), *arguments]
-        path = os.pathsep.join([str(self.python.parent), os.environ.get("PATH", "")])
-        variables = {**os.environ, "PATH": path, **(env or {})}
+        variables = {**os.environ, "PATH": self.path, **(env or {})}
         ended = run(argv, cwd=root, env=variables, timeout=_LIMIT, check=False)
         if ended.returncode:
             detail = tail(ended.output) if LOG.level == "verbose" else f"    {first_error(ended.output)}"
@@ -137,20 +152,34 @@ def build_wheel(backend: Backend, root: Path, scratch: Path) -> Built:
     options = [f"-C{probe}", *TRACE_OPTIONS, f"--trace-redirect={trace}"]
     given = os.environ.get("CMAKE_ARGS", "")
     env = {"CMAKE_ARGS": f"{given} {' '.join(options)}".strip(), "SKBUILD_BUILD_DIR": str(scratch / "cmake")}
+    env["PATH"] = _put_in_front(backend.path, options, scratch / "bin")
     settings = {"build-dir": str(meson)} if backend.name == "mesonpy" else {}
     with LOG.step(f"building the wheel with {backend.name}", f"built the wheel with {backend.name}"):
         backend.call(root, "build", answer, scratch / "dist", msgspec.json.encode(settings).decode(), env=env)
-    tree = Path(trees.read_text("utf-8").splitlines()[-1]) if trees.is_file() else None
+    kept = [Path(line) for line in trees.read_text("utf-8").splitlines()] if trees.is_file() else []
+    tree = next((tree for tree in reversed(kept) if (tree / "CMakeCache.txt").is_file()), None)
     return Built(
         root=root,
         wheel=next((scratch / "dist").glob("*.whl")),
         calls=tuple(read_calls(trace, root)) if trace.is_file() else (),
         targets=tuple(list_targets(tree)) if tree else (),
-        directories=tuple(list_directories(tree)) if tree else (),
+        source=Path(read_cache(tree)["CMAKE_HOME_DIRECTORY"]) if tree else root,
         meson=meson if meson.is_dir() else None,
         crates=build_crates(root).crates if backend.name == "maturin" and (root / "Cargo.toml").is_file() else (),
         extensions=tuple(msgspec.json.decode(answer.read_bytes())),
     )
+
+
+def _put_in_front(path: str, options: Sequence[str], folder: Path) -> str:
+    """A PATH whose cmake gets options when it configures, and is the one of `path` otherwise; not on Windows."""
+    cmake = which("cmake", path=path)
+    if cmake is None or sys.platform == "win32":
+        return path
+    folder.mkdir()
+    quoted = {"cmake": shlex.quote(str(cmake)), "options": shlex.join(options)}
+    (folder / "cmake").write_text(_CMAKE.format(**quoted), "utf-8")
+    (folder / "cmake").chmod(0o755)
+    return os.pathsep.join([str(folder), path])
 
 
 def first_error(output: str) -> str:
