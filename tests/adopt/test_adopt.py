@@ -231,7 +231,7 @@ setup(name="engine", version="1.0", ext_modules=[Extension("engine", [])], cmdcl
 """
 PROJECTS = {
     "setuptools, which starts CMake": {
-        "pyproject.toml": '[build-system]\nrequires = ["setuptools", "cmake"]\nbuild-backend = "setuptools.build_meta"\n',
+        "pyproject.toml": '[build-system]\nrequires = ["setuptools", "cmake"]\n',
         "setup.py": STARTS_CMAKE,
         "native/CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(engine LANGUAGES C)\n"
         'add_library(engine MODULE ../engine.c)\nset_target_properties(engine PROPERTIES PREFIX "")\n'
